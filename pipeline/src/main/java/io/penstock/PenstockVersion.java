@@ -1,0 +1,34 @@
+package io.penstock;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.Properties;
+
+/// The version of this build, as the build file states it: what `--version` prints and a hello manifest says.
+public final class PenstockVersion {
+  private static final String RESOURCE = "version.properties";
+  private static final String CURRENT = read();
+
+  private PenstockVersion() {}
+
+  /// Returns the version, for instance `0.1.0`; never empty.
+  ///
+  /// @return the version of the running code
+  public static String current() {
+    return CURRENT;
+  }
+
+  private static String read() {
+    try (InputStream in = PenstockVersion.class.getResourceAsStream(RESOURCE)) {
+      if (in == null) {
+        throw new IllegalStateException(RESOURCE + " must be beside " + PenstockVersion.class.getName());
+      }
+      Properties properties = new Properties();
+      properties.load(in);
+      return properties.getProperty("version", "");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

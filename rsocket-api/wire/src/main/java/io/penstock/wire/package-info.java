@@ -1,0 +1,6 @@
+/// Blocks on the wire: the protocol, a server for any tier, and a client that makes a remote node look like
+/// a tier. Bytes move only as fast as the receiving side asks for them.
+@NullMarked
+package io.penstock.wire;
+
+import org.jspecify.annotations.NullMarked;
