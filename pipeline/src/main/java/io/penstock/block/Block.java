@@ -1,0 +1,94 @@
+package io.penstock.block;
+
+import java.lang.foreign.MemorySegment;
+import java.util.function.Function;
+
+/// One owner's handle on a complete, immutable block of KV cache.
+///
+/// The memory is freed when the last handle closes. Each handle closes once: a double close cannot free another owner's block.
+/// Readers borrow the memory inside a callback, which pins it: a cancel on another thread cannot free it meanwhile. A second owner
+/// takes [#share()]. Everything here is safe from any thread and never waits.
+public final class Block extends Owned {
+  private final BlockKey key;
+  private final BlockLayout layout;
+  private final Slot slot;
+  private final int[] checksums;
+
+  /// Takes over one hold on `slot`.
+  Block(BlockKey key, BlockLayout layout, Slot slot, int[] checksums) {
+    this.key = key;
+    this.layout = layout;
+    this.slot = slot;
+    this.checksums = checksums;
+  }
+
+  public BlockKey key() {
+    return key;
+  }
+
+  public BlockLayout layout() {
+    return layout;
+  }
+
+  /// CRC32C of a granule, as it was when the bytes were produced.
+  public int checksum(int granule) {
+    return checksums[granule];
+  }
+
+  /// Lends the whole block, read-only, to `reader`; the memory stays valid until it returns, and no longer.
+  ///
+  /// @throws IllegalStateException if this handle was closed
+  public <R> R read(Function<MemorySegment, R> reader) {
+    hold();
+    try {
+      return reader.apply(slot.memory.asReadOnly());
+    } finally {
+      slot.release();
+    }
+  }
+
+  /// A second handle, for a second owner.
+  ///
+  /// @throws IllegalStateException if this handle was closed
+  public Block share() {
+    hold(); // the new handle keeps it
+    return new Block(key, layout, slot, checksums);
+  }
+
+  /// A share of a part of this block.
+  public LayerSpan span(GranuleRange range) {
+    hold();
+    return new LayerSpan(key, layout, slot, checksums, range);
+  }
+
+  /// Reads every byte and compares every granule with its checksum.
+  ///
+  /// @param boundary where the bytes are checked, named in the error
+  /// @throws BlockCorruptException at the first difference
+  public Block verify(String boundary) {
+    try (LayerSpan all = span(GranuleRange.all(layout))) {
+      all.verify(boundary);
+    }
+    return this;
+  }
+
+  @Override
+  protected void free() {
+    slot.release();
+  }
+
+  private void hold() {
+    if (isClosed() || !slot.retain()) {
+      throw new IllegalStateException("block must be open (was closed, " + key + ")");
+    }
+    if (isClosed()) { // closed in between: the slot may be another's by now
+      slot.release();
+      throw new IllegalStateException("block must be open (was closed, " + key + ")");
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "block " + key;
+  }
+}

@@ -1,0 +1,46 @@
+package io.penstock.block;
+
+import static java.util.Objects.requireNonNull;
+
+import java.nio.ByteBuffer;
+
+/// Names one block everywhere: the space it belongs to and the content hash of its prefix.
+///
+/// The canonical encoding is 32 bytes, space then hash, each 16 bytes big-endian. There is no other: wire, disk and logs use it.
+public record BlockKey(SpaceId space, BlockHash hash) {
+  /// Length of the canonical encoding in bytes.
+  public static final int BYTES = SpaceId.BYTES + BlockHash.BYTES;
+
+  public BlockKey {
+    requireNonNull(space, "space");
+    requireNonNull(hash, "hash");
+  }
+
+  public static BlockKey read(ByteBuffer from) {
+    return new BlockKey(SpaceId.read(from), BlockHash.read(from));
+  }
+
+  public void write(ByteBuffer to) {
+    space.write(to);
+    hash.write(to);
+  }
+
+  /// `space:hash`, both in hex.
+  public static BlockKey parse(String text) {
+    int colon = text.indexOf(':');
+    if (colon < 0) {
+      throw new IllegalArgumentException("key must be SPACE:HASH in hex (was " + text + ")");
+    }
+    return new BlockKey(SpaceId.parse(text.substring(0, colon)), BlockHash.parse(text.substring(colon + 1)));
+  }
+
+  @Override
+  public int hashCode() {
+    return Long.hashCode(hash.low() ^ space.low());
+  }
+
+  @Override
+  public String toString() {
+    return space + ":" + hash;
+  }
+}

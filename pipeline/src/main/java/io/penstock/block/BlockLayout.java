@@ -1,0 +1,103 @@
+package io.penstock.block;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.List;
+
+/// The shape of one block in memory: for each layer its planes, one after the other, little-endian.
+///
+/// | | |
+/// |---|---|
+/// | order | `[layer][plane][tokens × heads in [TokenOrder]][width]` |
+/// | granule | one plane of one layer of one block: the unit of verification, numbered `layer × planes + plane` |
+/// | row | the outer axis inside a plane: a token (NHD) or a head (HND); the smallest unit that a slice may cut at |
+///
+/// @param layers number of layers
+/// @param tokens tokens a block
+/// @param order axis order inside every plane
+/// @param planes the planes of a layer, in memory order
+public record BlockLayout(int layers, int tokens, TokenOrder order, List<Plane> planes) {
+  public BlockLayout {
+    Checks.positive("layers", layers);
+    Checks.positive("tokens", tokens);
+    requireNonNull(order, "order");
+    planes = List.copyOf(planes);
+    if (planes.isEmpty()) {
+      throw new IllegalArgumentException("planes must not be empty");
+    }
+    long blockBytes = 0;
+    for (Plane plane : planes) {
+      blockBytes += (long) layers * plane.bytes(tokens);
+    }
+    if (blockBytes > 1L << 30) {
+      throw new IllegalArgumentException("blockBytes must be <= 1 GiB (was " + blockBytes + ")");
+    }
+  }
+
+  /// Multi-head or grouped-query attention: a key and a value plane.
+  public static BlockLayout attention(int layers, int tokens, int kvHeads, int headDim, ElementType type) {
+    return new BlockLayout(layers, tokens, TokenOrder.NHD, List.of(
+        new Plane(PlaneKind.KEY, type, kvHeads, headDim), new Plane(PlaneKind.VALUE, type, kvHeads, headDim)));
+  }
+
+  /// Multi-head latent attention: a latent and a rotary plane, one head each (DeepSeek-V3: rank 512, rope 64).
+  public static BlockLayout latent(int layers, int tokens, int latentRank, int ropeDim, ElementType type) {
+    return new BlockLayout(layers, tokens, TokenOrder.NHD, List.of(
+        new Plane(PlaneKind.LATENT, type, 1, latentRank), new Plane(PlaneKind.ROPE, type, 1, ropeDim)));
+  }
+
+  /// This layout with its planes in another axis order.
+  public BlockLayout withOrder(TokenOrder newOrder) {
+    return new BlockLayout(layers, tokens, newOrder, planes);
+  }
+
+  public int planeBytes(int plane) {
+    return planes.get(plane).bytes(tokens);
+  }
+
+  /// Bytes of one layer over all planes.
+  public int layerBytes() {
+    int sum = 0;
+    for (int p = 0; p < planes.size(); p++) {
+      sum += planeBytes(p);
+    }
+    return sum;
+  }
+
+  public int blockBytes() {
+    return layers * layerBytes();
+  }
+
+  /// Number of granules in a block.
+  public int granules() {
+    return layers * planes.size();
+  }
+
+  public int granule(int layer, int plane) {
+    Checks.within("layer", layer, layers);
+    Checks.within("plane", plane, planes.size());
+    return layer * planes.size() + plane;
+  }
+
+  public int granuleBytes(int granule) {
+    return planeBytes(granule % planes.size());
+  }
+
+  /// Byte offset of a granule inside its block; `granules()` answers the end of the block.
+  public int granuleOffset(int granule) {
+    int offset = granule / planes.size() * layerBytes();
+    for (int p = 0; p < granule % planes.size(); p++) {
+      offset += planeBytes(p);
+    }
+    return offset;
+  }
+
+  /// Rows of a granule: its tokens (NHD) or its heads (HND).
+  public int rows(int granule) {
+    return order == TokenOrder.NHD ? tokens : planes.get(granule % planes.size()).heads();
+  }
+
+  public int rowBytes(int granule) {
+    return granuleBytes(granule) / rows(granule);
+  }
+}

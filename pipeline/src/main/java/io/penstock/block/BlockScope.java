@@ -1,0 +1,98 @@
+package io.penstock.block;
+
+import org.jspecify.annotations.Nullable;
+
+/// Owns the handles of one subscription: what its consumer forgets to close, closing the scope closes, in order of adoption.
+///
+/// Reactor's discard hooks do not keep owned blocks safe: operators drop elements on cancel without telling. A handle adopted at the
+/// moment it is opened cannot be lost. To keep a block past its scope, [Block#share()] it. Wrap the *whole* pipeline, consumption
+/// included, for example with `Flux.using(BlockScope::new, body, BlockScope::close)`.
+///
+/// Safe from any thread. A handle adopted after [#close()] is closed at once: nobody is left to take it.
+public final class BlockScope implements AutoCloseable {
+  private final Object lock = new Object();
+  private @Nullable Owned first;
+  private @Nullable Owned last;
+  private int open;
+  private boolean closed;
+
+  /// Takes ownership of `owned` until it closes; adopt at the moment of opening, before any operator can drop the reference.
+  ///
+  /// @return `owned`
+  public <T extends Owned> T adopt(T owned) {
+    link(owned);
+    return owned;
+  }
+
+  /// Handles adopted and not closed yet.
+  public int open() {
+    synchronized (lock) {
+      return open;
+    }
+  }
+
+  @Override
+  public void close() {
+    synchronized (lock) {
+      closed = true;
+    }
+    for (Owned handle = oldest(); handle != null; handle = oldest()) {
+      handle.close();
+      forget(handle); // a handle that another thread is just closing leaves the list here at the latest
+    }
+  }
+
+  private @Nullable Owned oldest() {
+    synchronized (lock) {
+      return first;
+    }
+  }
+
+  private void link(Owned handle) {
+    synchronized (lock) {
+      if (handle.scope != null) {
+        throw new IllegalStateException("handle must not belong to a scope already (was " + handle + ")");
+      }
+      if (!closed) {
+        handle.scope = this;
+        handle.previous = last;
+        if (last == null) {
+          first = handle;
+        } else {
+          last.next = handle;
+        }
+        last = handle;
+        open++;
+      }
+    }
+    if (handle.scope == null) {
+      handle.close();
+    } else if (handle.isClosed()) { // closed between two threads while it was adopted
+      forget(handle);
+    }
+  }
+
+  void forget(Owned handle) {
+    synchronized (lock) {
+      if (handle.scope != this) {
+        return;
+      }
+      Owned before = handle.previous;
+      Owned after = handle.next;
+      if (before == null) {
+        first = after;
+      } else {
+        before.next = after;
+      }
+      if (after == null) {
+        last = before;
+      } else {
+        after.previous = before;
+      }
+      handle.scope = null;
+      handle.previous = null;
+      handle.next = null;
+      open--;
+    }
+  }
+}

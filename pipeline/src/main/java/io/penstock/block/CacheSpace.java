@@ -1,0 +1,64 @@
+package io.penstock.block;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.Optional;
+
+/// All that makes equal content hashes mean different bytes. Two nodes exchange blocks only when their spaces are equal.
+///
+/// The tenant salt lives here only: it changes [#id()], thereby every key, and is never sent in clear in a key.
+///
+/// @param model digest or name of the model weights, for example the commit of a checkpoint
+/// @param layout shape of a block: layers, tokens, planes with heads, widths and element types, axis order
+/// @param group KV cache group, 0 unless a model has several (sliding window beside full attention)
+/// @param tenantSalt separates tenants; empty for none
+public record CacheSpace(String model, BlockLayout layout, int group, String tenantSalt) {
+  public CacheSpace {
+    requireNonNull(model, "model");
+    requireNonNull(layout, "layout");
+    Checks.notNegative("group", group);
+    requireNonNull(tenantSalt, "tenantSalt");
+  }
+
+  /// A space without groups or salt.
+  public static CacheSpace of(String model, BlockLayout layout) {
+    return new CacheSpace(model, layout, 0, "");
+  }
+
+  /// Digest over `penstock.space.v1`, model, layers, tokens, token order name, number of planes, for each plane kind name, type
+  /// name, heads and width, then group and salt. Computed at each call: keep it.
+  public SpaceId id() {
+    CanonicalDigest digest = new CanonicalDigest("penstock.space.v1")
+        .text(model).int32(layout.layers()).int32(layout.tokens()).text(layout.order().name()).int32(layout.planes().size());
+    for (Plane plane : layout.planes()) {
+      digest.text(plane.kind().name()).text(plane.type().name()).int32(plane.heads()).int32(plane.width());
+    }
+    return SpaceId.read(digest.int32(group).text(tenantSalt).first16());
+  }
+
+  public BlockKey key(BlockHash hash) {
+    return new BlockKey(id(), hash);
+  }
+
+  /// The first field in which `other` differs, as *name: this value, other value*; the salt's values are not told.
+  public Optional<String> difference(CacheSpace other) {
+    if (!model.equals(other.model)) {
+      return differs("model", model, other.model);
+    } else if (layout.layers() != other.layout.layers()) {
+      return differs("layout.layers", layout.layers(), other.layout.layers());
+    } else if (layout.tokens() != other.layout.tokens()) {
+      return differs("layout.tokens", layout.tokens(), other.layout.tokens());
+    } else if (layout.order() != other.layout.order()) {
+      return differs("layout.order", layout.order(), other.layout.order());
+    } else if (!layout.planes().equals(other.layout.planes())) {
+      return differs("layout.planes", layout.planes(), other.layout.planes());
+    } else if (group != other.group) {
+      return differs("group", group, other.group);
+    }
+    return tenantSalt.equals(other.tenantSalt) ? Optional.empty() : Optional.of("tenantSalt: values differ");
+  }
+
+  private static Optional<String> differs(String name, Object here, Object there) {
+    return Optional.of(name + ": " + here + ", " + there);
+  }
+}

@@ -1,0 +1,79 @@
+package io.penstock.block;
+
+/// A contiguous part of a block: a run of whole granules, or a run of rows inside one granule.
+///
+/// @param first first granule
+/// @param count number of granules
+/// @param firstRow first row inside the granule; 0 unless `count` is 1
+/// @param rows number of rows, or [#WHOLE] for all of them
+public record GranuleRange(int first, int count, int firstRow, int rows) {
+  /// All rows of every granule in the range.
+  public static final int WHOLE = -1;
+
+  public GranuleRange {
+    Checks.notNegative("first", first);
+    Checks.positive("count", count);
+    Checks.notNegative("firstRow", firstRow);
+    if (rows != WHOLE && (rows <= 0 || count != 1)) {
+      throw new IllegalArgumentException("rows must be > 0 and inside one granule (was " + rows + " of " + count + ")");
+    }
+    if (rows == WHOLE && firstRow != 0) {
+      throw new IllegalArgumentException("firstRow must be 0 for whole granules (was " + firstRow + ")");
+    }
+  }
+
+  public static GranuleRange whole(int first, int count) {
+    return new GranuleRange(first, count, 0, WHOLE);
+  }
+
+  /// Every granule of every layer in `layers`.
+  public static GranuleRange layers(BlockLayout layout, LayerRange layers) {
+    int planes = layout.planes().size();
+    return whole(layers.from() * planes, layers.count() * planes);
+  }
+
+  /// The whole block.
+  public static GranuleRange all(BlockLayout layout) {
+    return whole(0, layout.granules());
+  }
+
+  public static GranuleRange rows(int granule, int firstRow, int rows) {
+    return new GranuleRange(granule, 1, firstRow, rows);
+  }
+
+  public boolean isWhole() {
+    return rows == WHOLE;
+  }
+
+  /// One past the last granule.
+  public int end() {
+    return first + count;
+  }
+
+  /// Byte offset of this range inside a block.
+  public int offset(BlockLayout layout) {
+    return layout.granuleOffset(first) + (isWhole() ? 0 : firstRow * layout.rowBytes(first));
+  }
+
+  public int bytes(BlockLayout layout) {
+    return isWhole() ? layout.granuleOffset(end()) - layout.granuleOffset(first) : rows * layout.rowBytes(first);
+  }
+
+  /// Layers that this range touches.
+  public LayerRange layers(BlockLayout layout) {
+    int planes = layout.planes().size();
+    return new LayerRange(first / planes, (end() + planes - 1) / planes);
+  }
+
+  /// Throws unless this range lies inside a block of `layout`.
+  ///
+  /// @throws IndexOutOfBoundsException naming the bound that is broken
+  public void requireInside(BlockLayout layout) {
+    if (end() > layout.granules() || end() < first) {
+      throw new IndexOutOfBoundsException("granules must end at <= " + layout.granules() + " (was " + first + " + " + count + ")");
+    }
+    if (!isWhole() && (long) firstRow + rows > layout.rows(first)) {
+      throw new IndexOutOfBoundsException("rows must end at <= " + layout.rows(first) + " (was " + firstRow + " + " + rows + ")");
+    }
+  }
+}

@@ -1,0 +1,24 @@
+package io.penstock.block;
+
+import io.penstock.TransientKvException;
+
+/// A draft was sealed, or a stream ended, before all granules of a block had come.
+public final class IncompleteBlockException extends TransientKvException {
+  private final BlockKey key;
+  private final int missing;
+
+  public IncompleteBlockException(BlockKey key, int firstMissing, int missing) {
+    super("block %s: granules missing must be 0 (was %d, first %d)".formatted(key, missing, firstMissing));
+    this.key = key;
+    this.missing = missing;
+  }
+
+  public BlockKey key() {
+    return key;
+  }
+
+  /// How many granules never came.
+  public int missing() {
+    return missing;
+  }
+}

@@ -1,0 +1,59 @@
+package io.penstock.block;
+
+import java.util.List;
+
+/// What travels: the same range of granules of several blocks of one window, with their places in the request.
+///
+/// Owns its spans; closing the slice closes them all.
+public final class LayerSlice extends Owned {
+  private final SlicePlace place;
+  private final GranuleRange range;
+  private final int[] positions;
+  private final List<LayerSpan> spans;
+
+  /// @param place which window of its stream, and how many slices of that window follow
+  /// @param range the granules, the same in every block
+  /// @param positions for each span the index of its key in the request
+  /// @param spans one a block; owned by the slice from here on
+  public LayerSlice(SlicePlace place, GranuleRange range, int[] positions, List<LayerSpan> spans) {
+    if (spans.isEmpty() || spans.size() != positions.length) {
+      throw new IllegalArgumentException("spans must be > 0 and as many as positions (was " + spans.size() + ", " + positions.length + ")");
+    }
+    this.place = place;
+    this.range = range;
+    this.positions = positions.clone();
+    this.spans = List.copyOf(spans);
+  }
+
+  public SlicePlace place() {
+    return place;
+  }
+
+  public GranuleRange range() {
+    return range;
+  }
+
+  /// Index of the `i`-th span's key in the request.
+  public int position(int i) {
+    return positions[i];
+  }
+
+  public List<LayerSpan> spans() {
+    return spans;
+  }
+
+  /// Payload bytes over all spans.
+  public int bytes() {
+    return spans.size() * spans.getFirst().bytes();
+  }
+
+  @Override
+  protected void free() {
+    spans.forEach(LayerSpan::close);
+  }
+
+  @Override
+  public String toString() {
+    return "slice " + range + " of " + spans.size() + " blocks, " + place;
+  }
+}

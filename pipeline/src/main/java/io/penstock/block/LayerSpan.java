@@ -1,0 +1,140 @@
+package io.penstock.block;
+
+import java.lang.foreign.MemorySegment;
+import java.util.function.Function;
+
+/// One owner's handle on a contiguous part of one block, whose bytes are final: what a slice carries of each of its blocks.
+///
+/// Same rules as [Block]: closes once, from any thread; the memory lives as long as a handle on it.
+public final class LayerSpan extends Owned {
+  private final BlockKey key;
+  private final BlockLayout layout;
+  private final Slot slot;
+  private final int[] checksums;
+  private final GranuleRange range;
+
+  /// Takes over one hold on `slot`.
+  LayerSpan(BlockKey key, BlockLayout layout, Slot slot, int[] checksums, GranuleRange range) {
+    this.key = key;
+    this.layout = layout;
+    this.slot = slot;
+    this.checksums = checksums;
+    this.range = range;
+  }
+
+  public BlockKey key() {
+    return key;
+  }
+
+  public BlockLayout layout() {
+    return layout;
+  }
+
+  public GranuleRange range() {
+    return range;
+  }
+
+  public int bytes() {
+    return range.bytes(layout);
+  }
+
+  /// The bytes, read-only. They are valid while this handle is open: for an owner that alone decides when to close it, such as a
+  /// frame that waits for its socket. Everybody else uses [#read].
+  public MemorySegment memory() {
+    return slot.memory.asSlice(range.offset(layout), bytes()).asReadOnly();
+  }
+
+  /// Lends the bytes to `reader` until it returns.
+  ///
+  /// @throws IllegalStateException if this handle was closed
+  public <R> R read(Function<MemorySegment, R> reader) {
+    if (isClosed() || !slot.retain()) {
+      throw closed();
+    }
+    try {
+      if (isClosed()) {
+        throw closed();
+      }
+      return reader.apply(memory());
+    } finally {
+      slot.release();
+    }
+  }
+
+  /// A second handle on the same bytes, for a second owner.
+  public LayerSpan share() {
+    return share(range);
+  }
+
+  /// A handle on a part of these bytes, for a second owner.
+  public LayerSpan share(GranuleRange part) {
+    if (isClosed() || !slot.retain()) {
+      throw closed();
+    }
+    if (isClosed()) {
+      slot.release();
+      throw closed();
+    }
+    return new LayerSpan(key, layout, slot, checksums, part);
+  }
+
+  /// Checksums of this span, one a granule; a span of rows answers the CRC of exactly those rows, computed now, in a pass over the
+  /// whole granule that also compares it with the checksum the granule was produced with.
+  ///
+  /// @throws BlockCorruptException if such a granule differs from its checksum
+  public int[] checksums(String boundary) {
+    if (range.isWhole()) {
+      int[] sums = new int[range.count()];
+      System.arraycopy(checksums, range.first(), sums, 0, sums.length);
+      return sums;
+    }
+    int granule = range.first();
+    int rowBytes = layout.rowBytes(granule);
+    int start = layout.granuleOffset(granule);
+    int end = start + layout.granuleBytes(granule);
+    int from = range.offset(layout);
+    int to = from + bytes();
+    int before = slot.checksum(start, from - start);
+    int own = slot.checksum(from, to - from);
+    int after = slot.checksum(to, end - to);
+    int whole = Checksum.combine(Checksum.combine(before, own, (long) range.rows() * rowBytes), after, end - to);
+    requireEqual(boundary, granule, whole);
+    return new int[] {own};
+  }
+
+  /// Reads every byte and compares with the checksums.
+  ///
+  /// @throws BlockCorruptException at the first difference
+  public void verify(String boundary) {
+    if (!range.isWhole()) {
+      checksums(boundary);
+      return;
+    }
+    int offset = range.offset(layout);
+    for (int granule = range.first(); granule < range.end(); granule++) {
+      int bytes = layout.granuleBytes(granule);
+      requireEqual(boundary, granule, slot.checksum(offset, bytes));
+      offset += bytes;
+    }
+  }
+
+  @Override
+  protected void free() {
+    slot.release();
+  }
+
+  private void requireEqual(String boundary, int granule, int actual) {
+    if (actual != checksums[granule]) {
+      throw new BlockCorruptException(boundary, key, granule, checksums[granule], actual);
+    }
+  }
+
+  private IllegalStateException closed() {
+    return new IllegalStateException("span must be open (was closed, " + key + ")");
+  }
+
+  @Override
+  public String toString() {
+    return "span " + range + " of " + key;
+  }
+}

@@ -1,0 +1,32 @@
+package io.penstock.block;
+
+import java.nio.ByteBuffer;
+import java.util.HexFormat;
+
+/// The 128-bit digest of a [CacheSpace]: the first half of every key.
+public record SpaceId(long high, long low) {
+  /// Length in bytes.
+  public static final int BYTES = 16;
+
+  public static SpaceId read(ByteBuffer from) {
+    return new SpaceId(BigEndian.getLong(from), BigEndian.getLong(from));
+  }
+
+  public void write(ByteBuffer to) {
+    BigEndian.putLong(to, high);
+    BigEndian.putLong(to, low);
+  }
+
+  /// 32 lower-case hex digits.
+  public static SpaceId parse(String hex) {
+    if (hex.length() != 2 * BYTES) {
+      throw new IllegalArgumentException("space must be " + 2 * BYTES + " hex digits (was " + hex.length() + ")");
+    }
+    return read(ByteBuffer.wrap(HexFormat.of().parseHex(hex)));
+  }
+
+  @Override
+  public String toString() {
+    return HexFormat.of().toHexDigits(high) + HexFormat.of().toHexDigits(low);
+  }
+}

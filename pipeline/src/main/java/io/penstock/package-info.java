@@ -1,0 +1,15 @@
+/// The front door of Penstock's kernel: what can go wrong, said once for every room.
+///
+/// | Package | Room |
+/// |---|---|
+/// | `block` | the words: keys, layouts, memory, ownership; JDK only |
+/// | `tier` | where blocks rest: the [io.penstock.tier.BlockTier] port |
+/// | `pool` | which blocks are worth keeping: ledger and policy |
+/// | `stage` | one verb each: functions from `Flux` to `Flux` |
+///
+/// Arrows (may import): `stage → tier → block`, `pool → block`, `tier → pool`; everyone may import this package.
+/// A newcomer's walk: [io.penstock.block.Block], [io.penstock.tier.BlockTier], [io.penstock.stage.Stage].
+@NullMarked
+package io.penstock;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/// One verb each: stages are functions from `Flux` to `Flux`, composed with `transform`.
+@NullMarked
+package io.penstock.stage;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,64 @@
+package io.penstock.tier;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import java.util.List;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// A place where blocks rest: memory, a disk, a peer, or a stack of such places.
+///
+/// Decisions (hit, victim, admission) are made at subscription, in the order of the keys; bytes follow demand. A miss is an absence,
+/// never an error. Keys of a request must be distinct and of the tier's space, else `IllegalArgumentException` at call time.
+/// Everything is safe from any thread. After [#close()] every call signals [TierClosedException].
+public interface BlockTier {
+  TierInfo info();
+
+  /// Length of the longest prefix of `keys` that is visible, without counting as a use.
+  Mono<Integer> match(List<BlockKey> keys);
+
+  /// Which of `keys` are visible, without counting as a use.
+  Mono<Presence> contains(List<BlockKey> keys);
+
+  /// Decides on `keys` and leases what was found: each found key counts as a use.
+  ///
+  /// @param onMiss what to do about the others
+  /// @param scope owns the lease; cancelling the `Mono` closes it
+  /// @return a cold `Mono`; each subscription is one decision
+  Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope);
+
+  /// The visible blocks of `keys`, in key order; misses are left out.
+  ///
+  /// | | |
+  /// |---|---|
+  /// | backpressure | blocks; up to `GET_WINDOW` are held ahead of demand |
+  /// | cancel | ends the lease; blocks not taken are closed by `scope` |
+  ///
+  /// @param scope owns the lease and the blocks emitted; the consumer closes each block when done with it
+  default Flux<Block> get(List<BlockKey> keys, BlockScope scope) {
+    return lease(keys, OnMiss.SKIP, scope).flatMapMany(lease ->
+        lease.windows(GET_WINDOW, scope).concatMapIterable(window -> window, 1).map(Leased::block).doFinally(end -> lease.close()));
+  }
+
+  /// Blocks that [#get] may hold ahead of demand.
+  int GET_WINDOW = 16;
+
+  /// Claims room for `keys`, all or nothing, waiting in a bounded, fair line until there is.
+  ///
+  /// @param scope owns the reservation; cancelling the `Mono` leaves the line
+  Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope);
+
+  /// Removes the visible ones of `keys` and tells which they were. Leases on them stay valid.
+  Mono<Presence> remove(List<BlockKey> keys);
+
+  /// History from after `sequence`, then what happens from now on; never completes before the tier closes.
+  ///
+  /// A reader that falls behind the bounded log gets one [TierEvent.Skipped] and goes on from the oldest event kept.
+  Flux<TierEvent> events(long sequence);
+
+  Mono<TierStat> stat();
+
+  /// Refuses new work, fails what waits, lets leases end; completes when done. Lazy and idempotent.
+  Mono<Void> close();
+}

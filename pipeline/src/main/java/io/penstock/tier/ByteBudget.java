@@ -1,0 +1,48 @@
+package io.penstock.tier;
+
+import io.penstock.block.BlockScope;
+import io.penstock.block.BytePermit;
+import io.penstock.block.Permits;
+import reactor.core.publisher.Mono;
+
+/// The limit on bytes in flight of one party: `inUse <= capacity`, always.
+///
+/// One permit is taken where bytes enter and travels with them; nobody downstream takes a second one.
+public final class ByteBudget {
+  private final Permits permits;
+
+  /// @param name named in errors and meters
+  /// @param capacityBytes most bytes in flight
+  /// @param maxWaiters longest line
+  public ByteBudget(String name, long capacityBytes, int maxWaiters) {
+    this.permits = new Permits(name, capacityBytes, maxWaiters);
+  }
+
+  /// A permit for `bytes`, when its turn comes; cancelling leaves the line.
+  ///
+  /// @param scope owns the permit from the moment it is granted
+  public Mono<BytePermit> acquire(long bytes, BlockScope scope) {
+    return Mono.create(sink -> {
+      Permits.Ticket ticket = permits.acquire(bytes, () -> sink.success(scope.adopt(new BytePermit(permits, bytes))));
+      sink.onCancel(ticket::cancel);
+    });
+  }
+
+  /// The budget itself, for code that is called back instead of subscribing.
+  public Permits permits() {
+    return permits;
+  }
+
+  public long inUseBytes() {
+    return permits.inUse();
+  }
+
+  /// Most bytes ever in flight.
+  public long peakBytes() {
+    return permits.peak();
+  }
+
+  public long capacityBytes() {
+    return permits.capacity();
+  }
+}

@@ -1,0 +1,38 @@
+package io.penstock.tier;
+
+import io.penstock.block.BlockScope;
+import io.penstock.block.Owned;
+import java.util.List;
+import reactor.core.publisher.Flux;
+
+/// The outcome of a decision on a list of keys, and the right to read what was found however soon it is evicted.
+///
+/// The lease ends with [#close()], normally when its stream ends: memory is kept no longer than that.
+public abstract class Lease extends Owned {
+  /// Keys that counted as hits: visible, or being written and already in the policy's books.
+  public abstract Presence hits();
+
+  /// Keys whose block was visible.
+  public abstract Presence found();
+
+  /// Keys admitted by this lease, which the caller must have put by somebody. Only with [OnMiss#ADMIT].
+  public abstract Presence admitted();
+
+  /// Keys that somebody else is writing, and for which this lease waits.
+  public abstract Presence awaited();
+
+  /// The leased blocks in windows: each holds what is ready, at most `maxBlocks`; found blocks come first, in key order, then awaited
+  /// ones as they are committed. Never waits for a fuller window, so it never holds memory that others need while waiting.
+  ///
+  /// | | |
+  /// |---|---|
+  /// | backpressure | one window a request; ready blocks wait as leased memory, at most one a key |
+  /// | cancel | closes nothing but what was not emitted; `scope` owns what was |
+  /// | ends | when no block is ready and none is awaited; a writer that gives up leaves its keys out |
+  /// | threads | on the requesting thread, or on the one that commits an awaited block |
+  /// | signals | [io.penstock.block.BlockCorruptException], [TierClosedException] |
+  ///
+  /// @param scope owns the blocks emitted
+  /// @return a stream for one subscriber
+  public abstract Flux<List<Leased>> windows(int maxBlocks, BlockScope scope);
+}

@@ -1,0 +1,6 @@
+package io.penstock.tier;
+
+import io.penstock.block.Block;
+
+/// A block of a lease and the index of its key in the request.
+public record Leased(int position, Block block) {}

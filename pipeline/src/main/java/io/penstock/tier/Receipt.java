@@ -1,0 +1,17 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockKey;
+
+/// A tier's statement that a block was stored. It promises what `durability` says and never more.
+///
+/// @param tier name of the tier
+/// @param sequence number of the tier's `Stored` event
+public record Receipt(BlockKey key, String tier, Durability durability, long sequence) {
+  public Receipt {
+    requireNonNull(key, "key");
+    requireNonNull(tier, "tier");
+    requireNonNull(durability, "durability");
+  }
+}

@@ -1,0 +1,24 @@
+package io.penstock.tier;
+
+import io.penstock.block.BlockDraft;
+import io.penstock.block.Owned;
+import java.util.List;
+import reactor.core.publisher.Mono;
+
+/// Room for blocks that are about to be written: reserve, write, then commit; closing revokes what was not committed.
+public abstract class Reservation extends Owned {
+  /// A draft for each key that the tier wants, in key order; owned by this reservation.
+  public abstract List<BlockDraft> drafts();
+
+  /// Keys without a draft: the tier has them, or somebody else is writing them. No receipt will come for these.
+  public abstract Presence skipped();
+
+  /// Makes complete drafts of this reservation visible, all in one step, and answers a receipt for each, in order.
+  ///
+  /// | | |
+  /// |---|---|
+  /// | signals | [io.penstock.block.IncompleteBlockException] if a granule is missing: nothing was published; [TierClosedException] |
+  ///
+  /// @return a cold `Mono`; each subscription is one commit
+  public abstract Mono<List<Receipt>> commit(List<BlockDraft> complete);
+}

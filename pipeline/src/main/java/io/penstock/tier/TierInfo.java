@@ -1,0 +1,22 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.CacheSpace;
+
+/// What a tier is.
+///
+/// @param name short and unique in its node; used in receipts, errors and meters
+/// @param medium where the bytes rest
+/// @param space the only space whose blocks it holds
+/// @param capacityBlocks most blocks it keeps, `Long.MAX_VALUE` if unbounded
+public record TierInfo(String name, Medium medium, CacheSpace space, long capacityBlocks) {
+  public TierInfo {
+    requireNonNull(name, "name");
+    requireNonNull(medium, "medium");
+    requireNonNull(space, "space");
+    if (capacityBlocks <= 0) {
+      throw new IllegalArgumentException("capacityBlocks must be > 0 (was " + capacityBlocks + ")");
+    }
+  }
+}

@@ -1,0 +1,21 @@
+package io.penstock.tier;
+
+/// Hears what a tier did, for meters. Called on hot paths, possibly under the tier's lock: must be quick and must not call back.
+public interface TierListener {
+  /// `hits` of `references` keys of one lease counted as hits.
+  default void referenced(int references, int hits) {}
+
+  /// `blocks` became visible.
+  default void stored(int blocks, long bytes) {}
+
+  /// The policy evicted one block.
+  default void evicted(long bytes) {}
+
+  /// A block was quarantined.
+  default void corrupt() {}
+
+  /// Hears nothing.
+  static TierListener noop() {
+    return new TierListener() {};
+  }
+}
