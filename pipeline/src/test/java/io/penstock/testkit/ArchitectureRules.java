@@ -1,0 +1,163 @@
+package io.penstock.testkit;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.classfile.ClassFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/// Who may import whom, checked on class files, so that a name in a descriptor counts as much as one in code.
+///
+/// A *room* is a package below `io.penstock` with all below it; the root package itself is everyone's. An arrow
+/// from a room says what it may import, and reaches whatever that one may import in its turn.
+public final class ArchitectureRules {
+  private static final String ROOT = "io.penstock";
+  private static final Set<String> PUBLISHERS = Set.of("reactor.core.publisher.Flux", "reactor.core.publisher.Mono");
+
+  private static final Set<String> SHARED = Set.of("boundedElastic", "parallel", "single");
+
+  private final Map<String, Set<String>> arrows = new HashMap<>();
+  private final Map<String, Set<String>> libraries = new HashMap<>();
+  private final Map<String, Set<String>> confined = new HashMap<>();
+  private final Set<String> reactive = new HashSet<>();
+
+  private ArchitectureRules() {}
+
+  /// The rules of this house.
+  ///
+  /// @return a checker of any module's classes
+  public static ArchitectureRules house() {
+    String[] kernel = {"flow", "stage", "disagg", "tier", "pool", "block", "journal", "meter"};
+    return new ArchitectureRules()
+        .arrow("block")
+        .arrow("pool", "block")
+        .arrow("tier", "pool", "block")
+        .arrow("stage", "tier")
+        .arrow("disagg", "tier")
+        .arrow("flow", "stage", "disagg")
+        .arrow("journal", "stage", "tier", "block")
+        .arrow("meter", "flow", "journal")
+        .arrow("wire", kernel)
+        .arrow("storage", kernel)
+        .arrow("device", kernel)
+        .arrow("node", "wire", "storage", "device")
+        .arrow("examples", "node")
+        .arrow("testkit", kernel)
+        .only("io.micrometer", "meter", "node", "examples")
+        .only("io.netty", "wire", "node", "examples")
+        .only("io.rsocket", "wire", "node", "examples")
+        .only("reactor.netty", "wire", "node", "examples")
+        .only("net.openhft", "storage")
+        .only("java.lang.foreign.Linker", "device")
+        .only("sun.misc")
+        .confine("block", "java.", "org.jspecify.")
+        .injectSchedulers("stage", "disagg", "flow", "tier", "pool", "journal", "wire", "storage", "device");
+  }
+
+  /// Lists every broken rule in the main classes of the module under test.
+  ///
+  /// @return the violations, one line each, in a fixed order; empty if the house stands
+  /// @throws IllegalStateException if there are no classes, for then nothing was checked
+  public List<String> violationsInMain() {
+    return violationsIn(Path.of(System.getProperty("basedir", ""), "target", "classes"));
+  }
+
+  List<String> violationsIn(Path classes) {
+    List<ClassReferences> found = read(classes);
+    if (found.isEmpty()) {
+      throw new IllegalStateException("classes must be found below " + classes);
+    }
+    return found.stream().flatMap(this::violations).sorted().toList();
+  }
+
+  private static List<ClassReferences> read(Path classes) {
+    try (Stream<Path> files = Files.walk(classes)) {
+      List<ClassReferences> found = new ArrayList<>();
+      for (Path file : files.filter(path -> path.toString().endsWith(".class")).toList()) {
+        found.add(ClassReferences.of(ClassFile.of().parse(file)));
+      }
+      return found;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private ArchitectureRules arrow(String from, String... to) {
+    Set<String> reached = arrows.computeIfAbsent(from, room -> new TreeSet<>());
+    for (String room : to) {
+      reached.add(room);
+      reached.addAll(arrows.getOrDefault(room, Set.of()));
+    }
+    return this;
+  }
+
+  private ArchitectureRules only(String library, String... rooms) {
+    libraries.put(library, Set.of(rooms));
+    return this;
+  }
+
+  private ArchitectureRules confine(String room, String... prefixes) {
+    confined.put(room, Set.of(prefixes));
+    return this;
+  }
+
+  private ArchitectureRules injectSchedulers(String... rooms) {
+    reactive.addAll(List.of(rooms));
+    return this;
+  }
+
+  private Stream<String> violations(ClassReferences from) {
+    String room = room(from.name());
+    if (!room.isEmpty() && !arrows.containsKey(room)) {
+      return Stream.of(from.name() + " is in no room of the house");
+    }
+    Stream<String> names =
+        from.classes().stream()
+            .filter(name -> !mayName(room, name))
+            .map(name -> from.name() + " must not import " + name);
+    Stream<String> calls =
+        from.members().stream()
+            .filter(call -> reactive.contains(room) && picksScheduler(call))
+            .map(call -> from.name() + " must be given the scheduler of " + call);
+    return Stream.concat(names, calls);
+  }
+
+  private boolean mayName(String from, String name) {
+    if (isBelow(name, ROOT)) {
+      String to = room(name);
+      return to.isEmpty() || to.equals(from) || arrows.getOrDefault(from, Set.of()).contains(to);
+    }
+    boolean admitted =
+        libraries.entrySet().stream()
+            .noneMatch(rule -> isBelow(name, rule.getKey()) && !rule.getValue().contains(from));
+    Set<String> prefixes = confined.getOrDefault(from, Set.of(""));
+    return admitted && prefixes.stream().anyMatch(name::startsWith);
+  }
+
+  /// Whether a call runs on a scheduler that nobody handed in: Reactor's shared ones, or an operator of time
+  /// that falls back to them.
+  private static boolean picksScheduler(ClassReferences.Member call) {
+    boolean shared = call.owner().equals("reactor.core.scheduler.Schedulers") && SHARED.contains(call.name());
+    boolean timed = PUBLISHERS.contains(call.owner()) && call.descriptor().contains("Ljava/time/Duration;");
+    return shared || (timed && !call.descriptor().contains("Lreactor/core/scheduler/Scheduler;"));
+  }
+
+  /// The room of a class: the part of its package after the root, or nothing for the root package.
+  private static String room(String className) {
+    String below = className.substring(ROOT.length() + 1);
+    int dot = below.indexOf('.');
+    return dot < 0 ? "" : below.substring(0, dot);
+  }
+
+  private static boolean isBelow(String name, String prefix) {
+    return name.equals(prefix) || name.startsWith(prefix + ".") || name.startsWith(prefix + "$");
+  }
+}

@@ -1,0 +1,95 @@
+package io.penstock.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.io.IOException;
+import java.lang.classfile.ClassBuilder;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.Signature;
+import java.lang.classfile.attribute.SignatureAttribute;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Breaks the house on purpose, with class files made here, and expects to be told.
+final class ArchitectureRulesTest {
+  @TempDir Path classes;
+
+  @Test
+  void fieldAgainstAnArrow_isReported() throws IOException {
+    write("io.penstock.block.Low", type -> type.withField("high", ClassDesc.of("io.penstock.flow.High"), 0));
+
+    assertThat(violations()).containsExactly("io.penstock.block.Low must not import io.penstock.flow.High");
+  }
+
+  @Test
+  void typeArgumentAgainstAnArrow_isReported() throws IOException {
+    write(
+        "io.penstock.pool.Low",
+        type ->
+            type.withField(
+                "highs",
+                ClassDesc.of("java.util.List"),
+                field -> field.with(SignatureAttribute.of(Signature.parseFrom("Ljava/util/List<Lio/penstock/tier/High;>;")))));
+
+    assertThat(violations()).containsExactly("io.penstock.pool.Low must not import io.penstock.tier.High");
+  }
+
+  @Test
+  void arrowsAlong_areAllowedAndReachThrough() throws IOException {
+    write("io.penstock.flow.High", type -> type.withField("low", ClassDesc.of("io.penstock.block.Low"), 0));
+    write("io.penstock.block.Low", type -> type.withField("root", ClassDesc.of("io.penstock.KvException"), 0));
+
+    assertThat(violations()).isEmpty();
+  }
+
+  @Test
+  void libraryOutsideItsRoom_isReported() throws IOException {
+    write("io.penstock.storage.Reader", type -> type.withField("buffer", ClassDesc.of("io.netty.buffer.ByteBuf"), 0));
+    write("io.penstock.block.Words", type -> type.withField("flux", ClassDesc.of("reactor.core.publisher.Flux"), 0));
+
+    assertThat(violations())
+        .containsExactly(
+            "io.penstock.block.Words must not import reactor.core.publisher.Flux",
+            "io.penstock.storage.Reader must not import io.netty.buffer.ByteBuf");
+  }
+
+  @Test
+  void operatorOfTimeWithoutScheduler_isReported() throws IOException {
+    ClassDesc mono = ClassDesc.of("reactor.core.publisher.Mono");
+    MethodTypeDesc delay = MethodTypeDesc.of(mono, ClassDesc.of("java.time.Duration"));
+    write(
+        "io.penstock.stage.Slow",
+        type ->
+            type.withMethodBody(
+                "wait", delay, ClassFile.ACC_STATIC, code -> code.aload(0).invokestatic(mono, "delay", delay).areturn()));
+
+    assertThat(violations()).singleElement().asString().contains("io.penstock.stage.Slow must be given the scheduler of", "delay");
+  }
+
+  @Test
+  void packageThatIsNoRoom_isReported() throws IOException {
+    write("io.penstock.cellar.Thing", type -> type.withField("any", ConstantDescs.CD_int, 0));
+
+    assertThat(violations()).containsExactly("io.penstock.cellar.Thing is in no room of the house");
+  }
+
+  @Test
+  void noClasses_isAnErrorAndNotAPass() {
+    assertThatIllegalStateException().isThrownBy(this::violations).withMessageContaining("classes must be found");
+  }
+
+  private List<String> violations() {
+    return ArchitectureRules.house().violationsIn(classes);
+  }
+
+  private void write(String name, Consumer<ClassBuilder> body) throws IOException {
+    ClassFile.of().buildTo(classes.resolve(name + ".class"), ClassDesc.of(name), body);
+  }
+}
