@@ -1,0 +1,68 @@
+package io.penstock.node.config;
+
+import io.penstock.block.BlockLayout;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.ElementType;
+
+/// A block described by its size instead of a model's dimensions: so many bytes over so many layers, a K and a V plane in each.
+///
+/// The layout has one KV head of BF16 elements whose dimension makes the sum exact, so a block of `blockBytes` is `blockBytes` long.
+///
+/// @param blockBytes bytes of a block, all layers together
+/// @param layers number of layers
+/// @param tokens tokens a block stands for
+public record BlockShape(int blockBytes, int layers, int tokens) {
+  /// Bytes a block when nothing is said.
+  public static final int DEFAULT_BLOCK_BYTES = 64 << 10;
+  /// Layers when nothing is said.
+  public static final int DEFAULT_LAYERS = 8;
+  /// Tokens a block when nothing is said.
+  public static final int DEFAULT_TOKENS = 16;
+
+  private static final ElementType TYPE = ElementType.BF16;
+  private static final int PLANES = 2;
+  private static final int MAX_BLOCK_BYTES = 1 << 30;
+
+  public BlockShape {
+    requirePositive("layers", layers);
+    requirePositive("block.tokens", tokens);
+    long unit = (long) layers * tokens * PLANES * TYPE.bytes();
+    if (blockBytes <= 0 || blockBytes > MAX_BLOCK_BYTES || blockBytes % unit != 0) {
+      throw new IllegalArgumentException(("block.bytes must be a multiple of %d, which is layers %d x block.tokens %d x %d planes x %d bytes "
+          + "an element, and at most 1 GiB (was %d)").formatted(unit, layers, tokens, PLANES, TYPE.bytes(), blockBytes));
+    }
+  }
+
+  /// 64 KiB over 8 layers, 16 tokens.
+  public static BlockShape defaults() {
+    return new BlockShape(DEFAULT_BLOCK_BYTES, DEFAULT_LAYERS, DEFAULT_TOKENS);
+  }
+
+  /// This size over this many layers, with as many tokens, 16 at most, as leave no remainder: what a replay needs, where tokens do
+  /// not matter but any block size that splits into elements must do.
+  public static BlockShape of(long blockBytes, int layers) {
+    requirePositive("layers", layers);
+    long unit = (long) layers * PLANES * TYPE.bytes();
+    int tokens = DEFAULT_TOKENS;
+    while (tokens > 1 && blockBytes % (unit * tokens) != 0) {
+      tokens /= 2;
+    }
+    return new BlockShape((int) Math.min(blockBytes, Integer.MAX_VALUE), layers, tokens);
+  }
+
+  public BlockLayout layout() {
+    int headDim = blockBytes / (layers * tokens * PLANES * TYPE.bytes());
+    return BlockLayout.attention(layers, tokens, 1, headDim, TYPE);
+  }
+
+  /// The space of `model` whose blocks have this shape.
+  public CacheSpace space(String model) {
+    return CacheSpace.of(model, layout());
+  }
+
+  private static void requirePositive(String name, int value) {
+    if (value <= 0) {
+      throw new IllegalArgumentException(name + " must be > 0 (was " + value + ")");
+    }
+  }
+}
