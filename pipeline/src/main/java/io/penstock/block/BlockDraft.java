@@ -87,6 +87,14 @@ public final class BlockDraft extends Owned {
     return stated.cardinality() == layout.granules();
   }
 
+  /// @throws IncompleteBlockException if a granule was never stated
+  public synchronized void requireComplete() {
+    int missing = stated.nextClearBit(0);
+    if (missing < layout.granules()) {
+      throw new IncompleteBlockException(key, missing, layout.granules() - stated.cardinality());
+    }
+  }
+
   /// A read-only share of `range`, whose granules were all stated, for a reader that must not wait for the whole block.
   public LayerSpan span(GranuleRange range) {
     synchronized (this) {
@@ -103,12 +111,7 @@ public final class BlockDraft extends Owned {
   /// @throws IncompleteBlockException if a granule was never stated; the draft stays open
   /// @throws IllegalStateException if the draft was sealed or closed
   public Block seal() {
-    synchronized (this) {
-      int missing = stated.nextClearBit(0);
-      if (missing < layout.granules()) {
-        throw new IncompleteBlockException(key, missing, layout.granules() - stated.cardinality());
-      }
-    }
+    requireComplete();
     if (!markClosed()) {
       throw new IllegalStateException("draft must be open to be sealed (was closed, " + key + ")");
     }

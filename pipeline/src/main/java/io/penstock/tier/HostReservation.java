@@ -1,0 +1,85 @@
+package io.penstock.tier;
+
+import io.penstock.block.BlockDraft;
+import io.penstock.block.Permits;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+
+/// A reservation of a [HostTier]: first in line for slots, then holding drafts.
+final class HostReservation extends Reservation {
+  private final HostTier tier;
+  private final int keys;
+  private final MonoSink<Reservation> sink;
+  final BitSet skipped = new BitSet();
+  /// Keys that this reservation writes and has not committed. Guarded by the tier's lock.
+  final List<HostEntry.Pending> pending = new ArrayList<>();
+  private List<BlockDraft> drafts = List.of();
+  private Permits.@Nullable Ticket ticket;
+
+  HostReservation(HostTier tier, int keys, MonoSink<Reservation> sink) {
+    this.tier = tier;
+    this.keys = keys;
+    this.sink = sink;
+  }
+
+  /// Remembers the place in line; it is left at once if the reservation was closed meanwhile.
+  void waitsAt(Permits.Ticket place) {
+    synchronized (this) {
+      ticket = place;
+    }
+    if (isClosed()) {
+      place.cancel();
+    }
+  }
+
+  /// Takes the drafts when the turn has come.
+  void granted(List<BlockDraft> lent) {
+    synchronized (this) {
+      drafts = List.copyOf(lent);
+    }
+    if (isClosed()) {
+      lent.forEach(BlockDraft::close);
+    } else {
+      sink.success(this);
+    }
+  }
+
+  void fail(Throwable error) {
+    close();
+    sink.error(error);
+  }
+
+  @Override
+  public synchronized List<BlockDraft> drafts() {
+    return drafts;
+  }
+
+  @Override
+  public Presence skipped() {
+    return Presence.of(keys, skipped);
+  }
+
+  @Override
+  public Mono<List<Receipt>> commit(List<BlockDraft> complete) {
+    return Mono.fromCallable(() -> tier.commit(this, complete));
+  }
+
+  @Override
+  protected void free() {
+    Permits.Ticket place;
+    List<BlockDraft> lent;
+    synchronized (this) {
+      place = ticket;
+      lent = drafts;
+    }
+    if (place != null) {
+      place.cancel();
+    }
+    lent.forEach(BlockDraft::close);
+    tier.revoke(this);
+  }
+}

@@ -1,0 +1,71 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.pool.EvictionPolicy;
+import io.penstock.pool.Ledger;
+
+/// How a [HostTier] is set up.
+///
+/// @param name named in receipts, errors and meters
+/// @param capacityBlocks most visible blocks, or [Ledger#UNBOUNDED]
+/// @param reserveBlocks slots beyond the capacity, for blocks being written and blocks leased after their eviction; at least one window
+/// @param policy who leaves first
+/// @param maxWaiters longest line of reservations that wait for room
+/// @param eventLogSize events kept for readers that come late or are slow
+/// @param verifyReads whether every byte is compared with its checksum before it is handed out
+public record HostTierOptions(String name, long capacityBlocks, int reserveBlocks, EvictionPolicy policy, int maxWaiters,
+    int eventLogSize, boolean verifyReads) {
+  public HostTierOptions {
+    requireNonNull(name, "name");
+    requireNonNull(policy, "policy");
+    positive("capacityBlocks", capacityBlocks);
+    positive("reserveBlocks", reserveBlocks);
+    positive("maxWaiters", maxWaiters);
+    positive("eventLogSize", eventLogSize);
+    if (capacityBlocks != Ledger.UNBOUNDED && capacityBlocks > Integer.MAX_VALUE - (long) reserveBlocks) {
+      throw new IllegalArgumentException("capacityBlocks + reserveBlocks must be <= " + Integer.MAX_VALUE
+          + " or capacityBlocks unbounded (was " + capacityBlocks + " + " + reserveBlocks + ")");
+    }
+  }
+
+  /// Named `dram`: exact LRU, 128 reserve slots, 1,024 waiters, 65,536 events, verified reads.
+  public static HostTierOptions defaults(long capacityBlocks) {
+    return new HostTierOptions("dram", capacityBlocks, 128, EvictionPolicy.LRU, 1024, 65_536, true);
+  }
+
+  public HostTierOptions withName(String name) {
+    return new HostTierOptions(name, capacityBlocks, reserveBlocks, policy, maxWaiters, eventLogSize, verifyReads);
+  }
+
+  public HostTierOptions withReserveBlocks(int reserveBlocks) {
+    return new HostTierOptions(name, capacityBlocks, reserveBlocks, policy, maxWaiters, eventLogSize, verifyReads);
+  }
+
+  public HostTierOptions withPolicy(EvictionPolicy policy) {
+    return new HostTierOptions(name, capacityBlocks, reserveBlocks, policy, maxWaiters, eventLogSize, verifyReads);
+  }
+
+  public HostTierOptions withMaxWaiters(int maxWaiters) {
+    return new HostTierOptions(name, capacityBlocks, reserveBlocks, policy, maxWaiters, eventLogSize, verifyReads);
+  }
+
+  public HostTierOptions withEventLogSize(int eventLogSize) {
+    return new HostTierOptions(name, capacityBlocks, reserveBlocks, policy, maxWaiters, eventLogSize, verifyReads);
+  }
+
+  public HostTierOptions withVerifyReads(boolean verifyReads) {
+    return new HostTierOptions(name, capacityBlocks, reserveBlocks, policy, maxWaiters, eventLogSize, verifyReads);
+  }
+
+  /// Slots of the arena.
+  int slots() {
+    return (int) Math.min(Integer.MAX_VALUE, Math.min(capacityBlocks, Integer.MAX_VALUE) + (long) reserveBlocks);
+  }
+
+  private static void positive(String name, long value) {
+    if (value <= 0) {
+      throw new IllegalArgumentException(name + " must be > 0 (was " + value + ")");
+    }
+  }
+}
