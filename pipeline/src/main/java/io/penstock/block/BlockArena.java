@@ -11,16 +11,30 @@ public interface BlockArena {
   BlockLayout layout();
 
   /// Lends a draft for every key or for none: null means that there is no room now, or that others wait.
+  ///
+  /// @throws IllegalArgumentException if `keys` is empty or more than the arena can ever hold
+  /// @throws ArenaClosedException if the arena was closed
   @Nullable List<BlockDraft> tryClaim(List<BlockKey> keys);
 
   /// Lends a draft for every key, all at once, as soon as there is room and those who came before were served.
   ///
-  /// `granted` runs on the caller's thread or on the one that freed the memory; it owns the drafts and must not block.
+  /// One of the two runs, once, unless the ticket was cancelled: on the caller's thread, or on the one that freed the memory or closed
+  /// the arena. Neither may block.
   ///
+  /// @param granted owns the drafts
+  /// @param failed hears [ArenaClosedException] when the arena closed before its turn came, or why there was no memory
   /// @return the place in line
   /// @throws IllegalArgumentException if `keys` is empty or more than the arena can ever hold
   /// @throws BudgetExhaustedException if too many wait
-  Permits.Ticket claim(List<BlockKey> keys, Consumer<List<BlockDraft>> granted);
+  /// @throws ArenaClosedException if the arena was closed
+  Permits.Ticket claim(List<BlockKey> keys, Consumer<List<BlockDraft>> granted, Consumer<? super Throwable> failed);
+
+  /// The same for a caller that has nobody to tell: a failure goes to the thread's uncaught exception handler.
+  default Permits.Ticket claim(List<BlockKey> keys, Consumer<List<BlockDraft>> granted) {
+    return claim(keys, granted, failure -> {
+      throw new IllegalStateException("claim must be granted (was refused)", failure);
+    });
+  }
 
   /// Slots lent and not given back.
   long claimedSlots();

@@ -1,21 +1,31 @@
 package io.penstock.block;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// A counted budget with a bounded, fair, cancellable wait: first come, first served, nobody overtakes.
 ///
-/// Units are the owner's: bytes in flight, or slots of an arena. `inUse <= capacity` holds always. A grant runs on the thread that
-/// freed the units (or on the caller's, when nothing stands in the way), never under a lock, and must not block; nested grants are
-/// flattened, so a long line does not deepen the stack.
+/// Units are the owner's: bytes in flight, or slots of an arena. `inUse <= capacity` holds always. Units are taken under the lock; the
+/// grant then runs outside it, in the order of the line, one at a time, on the thread that freed the units, on the caller's when nothing
+/// stands in the way, or on the thread that is running grants already. So a grant must not block, nested grants do not deepen the
+/// stack, and a grant that throws stops nobody: its caller hears of it if that is whose thread it ran on, else the thread's uncaught
+/// exception handler does, never the innocent who gave units back.
 public final class Permits {
   private final String name;
   private final long capacity;
   private final int maxWaiters;
+  /// Those who wait for units, first come first.
   private final ArrayDeque<Ticket> line = new ArrayDeque<>();
+  /// Those whose units were taken and whose grant has yet to run; never more than there are units.
+  private final ArrayDeque<Ticket> due = new ArrayDeque<>();
   private long inUse;
   private long peak;
   private boolean granting;
+  private @Nullable Supplier<? extends RuntimeException> closed;
 
   /// @param name named in errors
   /// @param capacity units there are
@@ -29,28 +39,37 @@ public final class Permits {
   /// Takes `units` now, or takes nothing and answers false; never overtakes a waiter.
   public synchronized boolean tryAcquire(long units) {
     requireFits(units);
-    if (!line.isEmpty() || units > capacity - inUse) {
-      return false;
-    }
-    take(units);
-    return true;
+    requireOpen();
+    return takeIfFree(units);
   }
 
   /// Runs `granted` once `units` were taken for it: at once if they are free, else when its turn comes.
   ///
+  /// @param granted owns the units from then on, also when it throws
   /// @return the place in line; cancelling it after the grant does nothing
   /// @throws IllegalArgumentException if `units` is not positive or exceeds the capacity: it could never be granted
   /// @throws BudgetExhaustedException if the line is full
   public Ticket acquire(long units, Runnable granted) {
+    return acquire(units, granted, refusal -> {
+      throw refusal;
+    });
+  }
+
+  /// The same, for a budget that may close meanwhile: then `refused` runs instead of `granted`.
+  Ticket acquire(long units, Runnable granted, Consumer<? super RuntimeException> refused) {
     requireFits(units);
-    Ticket ticket = new Ticket(this, units, granted);
+    Ticket ticket = new Ticket(this, units, granted, refused);
     synchronized (this) {
-      if (line.size() >= maxWaiters) {
+      requireOpen();
+      if (takeIfFree(units)) {
+        due.add(ticket);
+      } else if (line.size() < maxWaiters) {
+        line.add(ticket);
+      } else {
         throw new BudgetExhaustedException(name, units, capacity - inUse, maxWaiters);
       }
-      line.add(ticket);
     }
-    grantInTurn();
+    runGrants(ticket);
     return ticket;
   }
 
@@ -62,8 +81,26 @@ public final class Permits {
         throw new IllegalStateException(name + ": released units must be <= " + inUse + " in use (was " + units + ")");
       }
       inUse -= units;
+      serveLine();
     }
-    grantInTurn();
+    runGrants(null);
+  }
+
+  /// Refuses all that wait and whatever comes later; units in use come back as usual.
+  void close(Supplier<? extends RuntimeException> reason) {
+    List<Ticket> waiting;
+    synchronized (this) {
+      closed = reason;
+      waiting = new ArrayList<>(line);
+      line.clear();
+    }
+    for (Ticket ticket : waiting) {
+      try {
+        ticket.refused.accept(reason.get());
+      } catch (Throwable e) {
+        tellThread(e);
+      }
+    }
   }
 
   public String name() {
@@ -94,42 +131,69 @@ public final class Permits {
     }
   }
 
+  private void requireOpen() {
+    if (closed != null) {
+      throw closed.get();
+    }
+  }
+
+  private boolean takeIfFree(long units) {
+    if (!line.isEmpty() || units > capacity - inUse) {
+      return false;
+    }
+    take(units);
+    return true;
+  }
+
   private void take(long units) {
     inUse += units;
     peak = Math.max(peak, inUse);
   }
 
-  private void grantInTurn() {
-    synchronized (this) {
-      if (granting) {
-        return;
-      }
-      granting = true;
-    }
-    RuntimeException failure = null;
-    for (Ticket ticket = nextGranted(); ticket != null; ticket = nextGranted()) {
-      try {
-        ticket.granted.run();
-      } catch (RuntimeException e) { // the line goes on; the first failure is told when it is served
-        failure = failure == null ? e : failure;
-      }
-    }
-    if (failure != null) {
-      throw failure;
+  private void serveLine() {
+    for (Ticket head = line.peek(); head != null && head.units <= capacity - inUse; head = line.peek()) {
+      take(head.units);
+      due.add(line.remove());
     }
   }
 
-  private @Nullable Ticket nextGranted() {
-    synchronized (this) {
-      Ticket head = line.peek();
-      if (head == null || head.units > capacity - inUse) {
-        granting = false;
-        return null;
+  /// Runs what is due unless somebody else is at it; throws what the grant of `own` threw, if it ran here.
+  private void runGrants(@Nullable Ticket own) {
+    Throwable failure = null;
+    for (Ticket ticket = nextDue(true); ticket != null; ticket = nextDue(false)) {
+      try {
+        ticket.granted.run();
+      } catch (Throwable e) {
+        if (ticket == own) {
+          failure = e;
+        } else {
+          tellThread(e);
+        }
       }
-      line.remove();
-      take(head.units);
-      return head;
     }
+    if (failure != null) {
+      throw Permits.<RuntimeException>unchanged(failure);
+    }
+  }
+
+  private synchronized @Nullable Ticket nextDue(boolean first) {
+    if (first && granting) {
+      return null;
+    }
+    Ticket next = due.poll();
+    granting = next != null;
+    return next;
+  }
+
+  private static void tellThread(Throwable failure) {
+    Thread thread = Thread.currentThread();
+    thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
+  }
+
+  /// What a `Runnable` throws is unchecked, whatever its static type.
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  private static <E extends Throwable> E unchanged(Throwable failure) throws E {
+    throw (E) failure;
   }
 
   /// A place in line.
@@ -137,11 +201,13 @@ public final class Permits {
     private final Permits permits;
     private final long units;
     private final Runnable granted;
+    private final Consumer<? super RuntimeException> refused;
 
-    private Ticket(Permits permits, long units, Runnable granted) {
+    private Ticket(Permits permits, long units, Runnable granted, Consumer<? super RuntimeException> refused) {
       this.permits = permits;
       this.units = units;
       this.granted = granted;
+      this.refused = refused;
     }
 
     /// Leaves the line; true if the grant will not come any more, false if it came or is coming.
@@ -149,9 +215,12 @@ public final class Permits {
       boolean left;
       synchronized (permits) {
         left = permits.line.remove(this);
+        if (left) {
+          permits.serveLine(); // the next in line may want less
+        }
       }
       if (left) {
-        permits.grantInTurn(); // the next in line may want less
+        permits.runGrants(null);
       }
       return left;
     }

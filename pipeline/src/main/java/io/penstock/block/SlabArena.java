@@ -3,7 +3,9 @@ package io.penstock.block;
 import static java.util.Objects.requireNonNull;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -38,9 +40,9 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   /// @param maxWaiters longest line of claims that wait
   public SlabArena(String name, BlockLayout layout, int capacitySlots, int maxWaiters) {
     this.layout = requireNonNull(layout, "layout");
+    this.slots = new Permits("arena " + name, capacitySlots, maxWaiters);
     this.strideBytes = Math.ceilDiv(layout.blockBytes(), ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
     this.slotsPerChunk = (int) Math.min(capacitySlots, Math.max(1, CHUNK_BYTES / strideBytes));
-    this.slots = new Permits("arena " + name, capacitySlots, maxWaiters);
   }
 
   @Override
@@ -54,8 +56,9 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   }
 
   @Override
-  public Permits.Ticket claim(List<BlockKey> keys, Consumer<List<BlockDraft>> granted) {
-    return slots.acquire(keys.size(), () -> granted.accept(lend(keys)));
+  public Permits.Ticket claim(List<BlockKey> keys, Consumer<List<BlockDraft>> granted, Consumer<? super Throwable> failed) {
+    List<BlockKey> wanted = List.copyOf(keys);
+    return slots.acquire(wanted.size(), () -> lend(wanted, granted, failed), failed);
   }
 
   @Override
@@ -79,13 +82,17 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   }
 
   /// Allocates memory until `wanted` slots, or all there can be, exist.
+  ///
+  /// @throws MemoryExhaustedException if the system has no more; what was allocated so far stays
   public synchronized void prepare(long wanted) {
+    requireOpen();
     while (made.size() < Math.min(wanted, slots.capacity())) {
       grow();
     }
   }
 
-  /// Gives the memory back, now if nothing is lent, else when the last slot comes back. Later claims fail.
+  /// Gives the memory back, now if nothing is lent, else when the last slot comes back. Claims that wait, and later ones, fail with
+  /// [ArenaClosedException].
   @Override
   public void close() {
     synchronized (this) {
@@ -94,40 +101,63 @@ public final class SlabArena implements BlockArena, AutoCloseable {
       }
       closed = true;
     }
+    slots.close(() -> new ArenaClosedException(slots.name()));
     freeMemoryIfIdle();
   }
 
   void takeBack(int index) {
     synchronized (this) {
-      if (freeCount == free.length) {
-        free = java.util.Arrays.copyOf(free, 2 * freeCount);
-      }
-      free[freeCount++] = index;
+      free[freeCount++] = index; // as long as there are slots
     }
     slots.release(1);
     freeMemoryIfIdle();
   }
 
-  private synchronized List<BlockDraft> lend(List<BlockKey> keys) {
-    if (closed) {
+  private void lend(List<BlockKey> keys, Consumer<List<BlockDraft>> granted, Consumer<? super Throwable> failed) {
+    List<BlockDraft> drafts;
+    try {
+      drafts = lend(keys);
+    } catch (Throwable e) {
+      failed.accept(e);
+      return;
+    }
+    granted.accept(drafts);
+  }
+
+  /// Turns permits for as many slots as keys into drafts, or gives the permits back and throws.
+  private List<BlockDraft> lend(List<BlockKey> keys) {
+    try {
+      return takeFree(keys);
+    } catch (Throwable e) {
       slots.release(keys.size());
-      throw new IllegalStateException(slots.name() + " must be open (was closed)");
+      throw e;
+    }
+  }
+
+  private synchronized List<BlockDraft> takeFree(List<BlockKey> keys) {
+    requireOpen();
+    while (freeCount < keys.size()) {
+      grow();
     }
     List<BlockDraft> drafts = new ArrayList<>(keys.size());
-    for (BlockKey key : keys) {
-      if (freeCount == 0) {
-        grow();
-      }
-      drafts.add(new BlockDraft(key, layout, made.get(free[--freeCount])));
+    for (int i = 0; i < keys.size(); i++) {
+      drafts.add(new BlockDraft(keys.get(i), layout, made.get(free[freeCount - 1 - i])));
     }
+    freeCount -= keys.size();
     return drafts;
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new ArenaClosedException(slots.name());
+    }
   }
 
   private void grow() {
     int count = (int) Math.min(slotsPerChunk, slots.capacity() - made.size());
-    var chunk = memory.allocate((long) count * strideBytes, ALIGNMENT_BYTES);
-    if (free.length < freeCount + count) {
-      free = java.util.Arrays.copyOf(free, Math.max(2 * free.length, freeCount + count));
+    MemorySegment chunk = allocate((long) count * strideBytes);
+    if (free.length < made.size() + count) {
+      free = Arrays.copyOf(free, Math.max(2 * made.size(), made.size() + count));
     }
     for (int i = count - 1; i >= 0; i--) { // the lowest address on top of the stack
       free[freeCount++] = made.size() + i;
@@ -137,11 +167,16 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     }
   }
 
-  private void freeMemoryIfIdle() {
-    synchronized (this) {
-      if (!closed || freeCount < made.size() || !memory.scope().isAlive()) {
-        return;
-      }
+  private MemorySegment allocate(long bytes) {
+    try {
+      return memory.allocate(bytes, ALIGNMENT_BYTES);
+    } catch (OutOfMemoryError e) {
+      throw new MemoryExhaustedException(slots.name(), bytes, e);
+    }
+  }
+
+  private synchronized void freeMemoryIfIdle() {
+    if (closed && freeCount == made.size() && memory.scope().isAlive()) {
       memory.close();
     }
   }
