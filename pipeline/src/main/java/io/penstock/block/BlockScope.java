@@ -31,15 +31,32 @@ public final class BlockScope implements AutoCloseable {
     }
   }
 
+  /// Closes every handle, in order of adoption. If one of them throws, the others are closed first.
   @Override
   public void close() {
     synchronized (lock) {
       closed = true;
     }
+    RuntimeException failure = null;
     for (Owned handle = oldest(); handle != null; handle = oldest()) {
-      handle.close();
+      try {
+        handle.close();
+      } catch (RuntimeException e) { // the others are closed all the same
+        failure = failure == null ? e : suppressing(failure, e);
+      }
       forget(handle); // a handle that another thread is just closing leaves the list here at the latest
     }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  @SuppressWarnings("ReferenceEquality") // nothing may suppress itself
+  private static RuntimeException suppressing(RuntimeException first, RuntimeException another) {
+    if (first != another) {
+      first.addSuppressed(another);
+    }
+    return first;
   }
 
   private @Nullable Owned oldest() {

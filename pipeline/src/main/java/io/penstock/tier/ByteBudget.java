@@ -3,6 +3,7 @@ package io.penstock.tier;
 import io.penstock.block.BlockScope;
 import io.penstock.block.BytePermit;
 import io.penstock.block.Permits;
+import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Mono;
 
 /// The limit on bytes in flight of one party: `inUse <= capacity`, always.
@@ -23,8 +24,19 @@ public final class ByteBudget {
   /// @param scope owns the permit from the moment it is granted
   public Mono<BytePermit> acquire(long bytes, BlockScope scope) {
     return Mono.create(sink -> {
-      Permits.Ticket ticket = permits.acquire(bytes, () -> sink.success(scope.adopt(new BytePermit(permits, bytes))));
-      sink.onCancel(ticket::cancel);
+      AtomicBoolean settled = new AtomicBoolean();
+      Permits.Ticket ticket = permits.acquire(bytes, () -> {
+        if (settled.compareAndSet(false, true)) {
+          sink.success(scope.adopt(new BytePermit(permits, bytes)));
+        } else { // cancelled while the grant was on its way
+          permits.release(bytes);
+        }
+      });
+      sink.onCancel(() -> {
+        if (settled.compareAndSet(false, true)) {
+          ticket.cancel();
+        }
+      });
     });
   }
 
