@@ -2,11 +2,7 @@ package io.penstock.block;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import java.util.BitSet;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /// Writable memory of a block that nobody can see yet: claim, write granule by granule, then seal or abandon.
 ///
@@ -18,19 +14,13 @@ public final class BlockDraft extends Owned {
   private final BlockKey key;
   private final BlockLayout layout;
   private final Slot slot;
-  private final int[] checksums;
-  private final BitSet stated;
-  /// Granules of which only some rows were stated: first row → (rows, CRC).
-  private @Nullable Map<Integer, TreeMap<Integer, Rows>> partial;
-
-  private record Rows(int count, int crc) {}
+  private final Statements statements;
 
   BlockDraft(BlockKey key, BlockLayout layout, Slot slot) {
     this.key = key;
     this.layout = layout;
     this.slot = slot;
-    this.checksums = new int[layout.granules()];
-    this.stated = new BitSet(layout.granules());
+    this.statements = new Statements(layout);
     slot.lend();
   }
 
@@ -44,8 +34,11 @@ public final class BlockDraft extends Owned {
 
   /// Lets `writer` fill the bytes of `range`; the memory stays valid until it returns, and no longer.
   ///
-  /// @throws IllegalStateException if the draft was sealed or closed
+  /// @throws IllegalStateException if any byte of `range` was stated before, for those are final, or if the draft was sealed or closed
+  /// @throws IndexOutOfBoundsException if `range` leaves the block
   public void write(GranuleRange range, Consumer<MemorySegment> writer) {
+    range.requireInside(layout);
+    requireUnstated(range);
     pin();
     try {
       writer.accept(slot.memory.asSlice(range.offset(layout), range.bytes(layout)));
@@ -54,7 +47,10 @@ public final class BlockDraft extends Owned {
     }
   }
 
-  /// States that the bytes of `range` were produced here, and computes their checksums.
+  /// States that the bytes of `range` were produced here, and computes their checksums. Stating them again changes nothing.
+  ///
+  /// @throws IllegalStateException if some but not all rows of `range` were stated before, or if the draft was sealed or closed
+  /// @throws IndexOutOfBoundsException if `range` leaves the block
   public void produced(GranuleRange range) {
     pin();
     try {
@@ -68,13 +64,19 @@ public final class BlockDraft extends Owned {
   ///
   /// @param boundary where the bytes crossed, named in the error: `wire`, `tier host`
   /// @throws BlockCorruptException at the first difference; nothing of `range` is stated then
+  /// @throws IllegalArgumentException if there are more or fewer checksums than granules
+  /// @throws IllegalStateException if some but not all rows of `range` were stated before, or if the draft was sealed or closed
+  /// @throws IndexOutOfBoundsException if `range` leaves the block
   public void verify(GranuleRange range, int[] expected, String boundary) {
+    if (expected.length != range.count()) {
+      throw new IllegalArgumentException("checksums must be " + range.count() + ", one a granule (was " + expected.length + ")");
+    }
     pin();
     try {
       int[] actual = checksums(range);
       int differs = Arrays.mismatch(expected, actual);
       if (differs >= 0) {
-        throw new BlockCorruptException(boundary, key, range.first() + differs, at(expected, differs), at(actual, differs));
+        throw new BlockCorruptException(boundary, key, range.first() + differs, expected[differs], actual[differs]);
       }
       state(range, actual);
     } finally {
@@ -84,7 +86,7 @@ public final class BlockDraft extends Owned {
 
   /// True when every granule was stated.
   public synchronized boolean isComplete() {
-    return stated.cardinality() == layout.granules();
+    return statements.missing() == 0;
   }
 
   /// @throws IncompleteBlockException if a granule was never stated
@@ -96,14 +98,14 @@ public final class BlockDraft extends Owned {
   }
 
   /// A read-only share of `range`, whose granules were all stated, for a reader that must not wait for the whole block.
+  ///
+  /// @throws IllegalStateException if a granule was not stated, or if the draft was sealed or closed
+  /// @throws IndexOutOfBoundsException if `range` leaves the block
   public LayerSpan span(GranuleRange range) {
-    synchronized (this) {
-      if (stated.nextClearBit(range.first()) < range.end()) {
-        throw new IllegalStateException("granules must be stated before they are shared (was " + range + " of " + key + ")");
-      }
-    }
+    range.requireInside(layout);
+    requireStated(range);
     pin(); // the span keeps this hold
-    return new LayerSpan(key, layout, slot, checksums, range);
+    return new LayerSpan(key, layout, slot, statements.checksums(), range);
   }
 
   /// Publishes the bytes as a block; the draft is over.
@@ -115,7 +117,7 @@ public final class BlockDraft extends Owned {
     if (!markClosed()) {
       throw new IllegalStateException("draft must be open to be sealed (was closed, " + key + ")");
     }
-    return new Block(key, layout, slot, checksums);
+    return new Block(key, layout, slot, statements.checksums());
   }
 
   @Override
@@ -130,6 +132,24 @@ public final class BlockDraft extends Owned {
     if (isClosed()) { // closed in between: the slot may be another's by now
       slot.release();
       throw new IllegalStateException("draft must be open (was closed, " + key + ")");
+    }
+  }
+
+  private synchronized void requireUnstated(GranuleRange range) {
+    if (statements.touch(range)) {
+      throw new IllegalStateException("granules must not be written after they were stated (was " + range + " of " + key + ")");
+    }
+  }
+
+  private synchronized void requireStated(GranuleRange range) {
+    if (!statements.cover(range)) {
+      throw new IllegalStateException("granules must be stated before they are shared (was " + range + " of " + key + ")");
+    }
+  }
+
+  private synchronized void requireComplete() {
+    if (statements.missing() > 0) {
+      throw new IncompleteBlockException(key, statements.firstMissing(), statements.missing());
     }
   }
 
@@ -149,39 +169,7 @@ public final class BlockDraft extends Owned {
   }
 
   private synchronized void state(GranuleRange range, int[] sums) {
-    if (range.isWhole()) {
-      System.arraycopy(sums, 0, checksums, range.first(), sums.length);
-      stated.set(range.first(), range.end());
-    } else if (!stated.get(range.first())) {
-      stateRows(range, sums[0]);
-    }
-  }
-
-  private void stateRows(GranuleRange range, int crc) {
-    if (partial == null) {
-      partial = new TreeMap<>();
-    }
-    TreeMap<Integer, Rows> parts = partial.computeIfAbsent(range.first(), granule -> new TreeMap<>());
-    parts.put(range.firstRow(), new Rows(range.rows(), crc));
-    int row = 0;
-    int sum = 0;
-    for (Map.Entry<Integer, Rows> part : parts.entrySet()) {
-      if (part.getKey() != row) {
-        return;
-      }
-      Rows rows = part.getValue();
-      sum = Checksum.combine(sum, rows.crc(), (long) rows.count() * layout.rowBytes(range.first()));
-      row += rows.count();
-    }
-    if (row == layout.rows(range.first())) {
-      checksums[range.first()] = sum;
-      stated.set(range.first());
-      partial.remove(range.first());
-    }
-  }
-
-  private static int at(int[] sums, int index) {
-    return index < sums.length ? sums[index] : 0;
+    statements.state(range, sums);
   }
 
   @Override
