@@ -56,7 +56,10 @@ public final class Block extends Owned {
   }
 
   /// A share of a part of this block.
+  ///
+  /// @throws IndexOutOfBoundsException if `range` leaves the block
   public LayerSpan span(GranuleRange range) {
+    range.requireInside(layout);
     hold();
     return new LayerSpan(key, layout, slot, checksums, range);
   }

@@ -17,6 +17,9 @@ import java.util.List;
 /// @param order axis order inside every plane
 /// @param planes the planes of a layer, in memory order
 public record BlockLayout(int layers, int tokens, TokenOrder order, List<Plane> planes) {
+  /// Most bytes a block: a slot is one buffer, and sizes and offsets are ints.
+  public static final int MAX_BLOCK_BYTES = 1 << 30;
+
   public BlockLayout {
     Checks.positive("layers", layers);
     Checks.positive("tokens", tokens);
@@ -25,12 +28,10 @@ public record BlockLayout(int layers, int tokens, TokenOrder order, List<Plane> 
     if (planes.isEmpty()) {
       throw new IllegalArgumentException("planes must not be empty");
     }
-    long blockBytes = 0;
-    for (Plane plane : planes) {
-      blockBytes += (long) layers * plane.bytes(tokens);
-    }
-    if (blockBytes > 1L << 30) {
-      throw new IllegalArgumentException("blockBytes must be <= 1 GiB (was " + blockBytes + ")");
+    long layerBytes = planes.stream().mapToLong(plane -> plane.bytes(tokens)).sum(); // a List is too short to overflow it
+    if (layerBytes > MAX_BLOCK_BYTES / layers) {
+      throw new IllegalArgumentException(
+          "blockBytes must be <= 1 GiB (was " + layers + " layers of " + layerBytes + " bytes)");
     }
   }
 

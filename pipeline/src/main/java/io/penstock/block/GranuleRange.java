@@ -13,6 +13,9 @@ public record GranuleRange(int first, int count, int firstRow, int rows) {
   public GranuleRange {
     Checks.notNegative("first", first);
     Checks.positive("count", count);
+    if (first + count < 0) {
+      throw new IllegalArgumentException("first + count must be <= " + Integer.MAX_VALUE + " (was " + first + " + " + count + ")");
+    }
     Checks.notNegative("firstRow", firstRow);
     if (rows != WHOLE && (rows <= 0 || count != 1)) {
       throw new IllegalArgumentException("rows must be > 0 and inside one granule (was " + rows + " of " + count + ")");
@@ -26,8 +29,11 @@ public record GranuleRange(int first, int count, int firstRow, int rows) {
     return new GranuleRange(first, count, 0, WHOLE);
   }
 
-  /// Every granule of every layer in `layers`.
+  /// Every granule of every layer in `layers`, which are not empty and inside `layout`.
   public static GranuleRange layers(BlockLayout layout, LayerRange layers) {
+    if (layers.to() > layout.layers()) {
+      throw new IndexOutOfBoundsException("layers must end at <= " + layout.layers() + " (was " + layers.to() + ")");
+    }
     int planes = layout.planes().size();
     return whole(layers.from() * planes, layers.count() * planes);
   }
@@ -59,17 +65,26 @@ public record GranuleRange(int first, int count, int firstRow, int rows) {
     return isWhole() ? layout.granuleOffset(end()) - layout.granuleOffset(first) : rows * layout.rowBytes(first);
   }
 
+  /// True if every byte of `part` belongs to this range.
+  public boolean contains(GranuleRange part) {
+    if (isWhole()) {
+      return part.first >= first && part.end() <= end();
+    }
+    return part.first == first && !part.isWhole() && part.firstRow >= firstRow
+        && (long) part.firstRow + part.rows <= (long) firstRow + rows;
+  }
+
   /// Layers that this range touches.
   public LayerRange layers(BlockLayout layout) {
     int planes = layout.planes().size();
     return new LayerRange(first / planes, (end() + planes - 1) / planes);
   }
 
-  /// Throws unless this range lies inside a block of `layout`.
+  /// Throws unless this range lies inside a block of `layout`. [#offset] and [#bytes] mean something only then.
   ///
   /// @throws IndexOutOfBoundsException naming the bound that is broken
   public void requireInside(BlockLayout layout) {
-    if (end() > layout.granules() || end() < first) {
+    if (end() > layout.granules()) {
       throw new IndexOutOfBoundsException("granules must end at <= " + layout.granules() + " (was " + first + " + " + count + ")");
     }
     if (!isWhole() && (long) firstRow + rows > layout.rows(first)) {

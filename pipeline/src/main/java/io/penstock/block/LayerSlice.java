@@ -14,10 +14,15 @@ public final class LayerSlice extends Owned {
   /// @param place which window of its stream, and how many slices of that window follow
   /// @param range the granules, the same in every block
   /// @param positions for each span the index of its key in the request
-  /// @param spans one a block; owned by the slice from here on
+  /// @param spans one a block; owned by the slice from here on, unless this throws
   public LayerSlice(SlicePlace place, GranuleRange range, int[] positions, List<LayerSpan> spans) {
     if (spans.isEmpty() || spans.size() != positions.length) {
       throw new IllegalArgumentException("spans must be > 0 and as many as positions (was " + spans.size() + ", " + positions.length + ")");
+    }
+    for (LayerSpan span : spans) {
+      if (!span.range().equals(range)) {
+        throw new IllegalArgumentException("spans must all be of " + range + " (was " + span + ")");
+      }
     }
     this.place = place;
     this.range = range;
@@ -44,7 +49,7 @@ public final class LayerSlice extends Owned {
 
   /// Payload bytes over all spans.
   public int bytes() {
-    return spans.size() * spans.getFirst().bytes();
+    return Math.multiplyExact(spans.size(), spans.getFirst().bytes());
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.penstock.block;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.function.Function;
 
 /// One owner's handle on a contiguous part of one block, whose bytes are final: what a slice carries of each of its blocks.
@@ -40,7 +41,12 @@ public final class LayerSpan extends Owned {
 
   /// The bytes, read-only. They are valid while this handle is open: for an owner that alone decides when to close it, such as a
   /// frame that waits for its socket. Everybody else uses [#read].
+  ///
+  /// @throws IllegalStateException if this handle was closed
   public MemorySegment memory() {
+    if (isClosed()) {
+      throw closed();
+    }
     return slot.memory.asSlice(range.offset(layout), bytes()).asReadOnly();
   }
 
@@ -48,14 +54,9 @@ public final class LayerSpan extends Owned {
   ///
   /// @throws IllegalStateException if this handle was closed
   public <R> R read(Function<MemorySegment, R> reader) {
-    if (isClosed() || !slot.retain()) {
-      throw closed();
-    }
+    hold();
     try {
-      if (isClosed()) {
-        throw closed();
-      }
-      return reader.apply(memory());
+      return reader.apply(slot.memory.asSlice(range.offset(layout), bytes()).asReadOnly());
     } finally {
       slot.release();
     }
@@ -67,14 +68,14 @@ public final class LayerSpan extends Owned {
   }
 
   /// A handle on a part of these bytes, for a second owner.
+  ///
+  /// @throws IllegalArgumentException if `part` has bytes that this span lacks
   public LayerSpan share(GranuleRange part) {
-    if (isClosed() || !slot.retain()) {
-      throw closed();
+    part.requireInside(layout);
+    if (!range.contains(part)) {
+      throw new IllegalArgumentException("part must lie inside " + range + " (was " + part + ")");
     }
-    if (isClosed()) {
-      slot.release();
-      throw closed();
-    }
+    hold(); // the new handle keeps it
     return new LayerSpan(key, layout, slot, checksums, part);
   }
 
@@ -82,12 +83,37 @@ public final class LayerSpan extends Owned {
   /// whole granule that also compares it with the checksum the granule was produced with.
   ///
   /// @throws BlockCorruptException if such a granule differs from its checksum
+  /// @throws IllegalStateException if the bytes are needed and this handle was closed
   public int[] checksums(String boundary) {
     if (range.isWhole()) {
-      int[] sums = new int[range.count()];
-      System.arraycopy(checksums, range.first(), sums, 0, sums.length);
-      return sums;
+      return Arrays.copyOfRange(checksums, range.first(), range.end());
     }
+    hold();
+    try {
+      return new int[] {checksumOfRows(boundary)};
+    } finally {
+      slot.release();
+    }
+  }
+
+  /// Reads every byte and compares with the checksums.
+  ///
+  /// @throws BlockCorruptException at the first difference
+  /// @throws IllegalStateException if this handle was closed
+  public void verify(String boundary) {
+    hold();
+    try {
+      if (range.isWhole()) {
+        verifyGranules(boundary);
+      } else {
+        checksumOfRows(boundary);
+      }
+    } finally {
+      slot.release();
+    }
+  }
+
+  private int checksumOfRows(String boundary) {
     int granule = range.first();
     int rowBytes = layout.rowBytes(granule);
     int start = layout.granuleOffset(granule);
@@ -99,17 +125,10 @@ public final class LayerSpan extends Owned {
     int after = slot.checksum(to, end - to);
     int whole = Checksum.combine(Checksum.combine(before, own, (long) range.rows() * rowBytes), after, end - to);
     requireEqual(boundary, granule, whole);
-    return new int[] {own};
+    return own;
   }
 
-  /// Reads every byte and compares with the checksums.
-  ///
-  /// @throws BlockCorruptException at the first difference
-  public void verify(String boundary) {
-    if (!range.isWhole()) {
-      checksums(boundary);
-      return;
-    }
+  private void verifyGranules(String boundary) {
     int offset = range.offset(layout);
     for (int granule = range.first(); granule < range.end(); granule++) {
       int bytes = layout.granuleBytes(granule);
@@ -121,6 +140,16 @@ public final class LayerSpan extends Owned {
   @Override
   protected void free() {
     slot.release();
+  }
+
+  private void hold() {
+    if (isClosed() || !slot.retain()) {
+      throw closed();
+    }
+    if (isClosed()) { // closed in between: the slot may be another's by now
+      slot.release();
+      throw closed();
+    }
   }
 
   private void requireEqual(String boundary, int granule, int actual) {

@@ -14,15 +14,24 @@ public record Plane(PlaneKind kind, ElementType type, int heads, int width) {
     requireNonNull(type, "type");
     Checks.positive("heads", heads);
     Checks.positive("width", width);
+    if ((long) heads * width > BlockLayout.MAX_BLOCK_BYTES / type.bytes()) {
+      throw new IllegalArgumentException("heads × width must be <= 1 GiB of " + type + " (was " + heads + " × " + width + ")");
+    }
   }
 
   /// Bytes of this plane for `tokens` tokens of one layer.
+  ///
+  /// @throws IllegalArgumentException if they are more than a block can have
   public int bytes(int tokens) {
-    return Math.multiplyExact(tokens, tokenBytes());
+    long bytes = (long) Checks.positive("tokens", tokens) * tokenBytes();
+    if (bytes > BlockLayout.MAX_BLOCK_BYTES) {
+      throw new IllegalArgumentException("bytes of plane " + kind + " must be <= 1 GiB (was " + bytes + ")");
+    }
+    return (int) bytes;
   }
 
   /// Bytes of one token over all heads.
   public int tokenBytes() {
-    return Math.multiplyExact(Math.multiplyExact(heads, width), type.bytes());
+    return heads * width * type.bytes();
   }
 }
