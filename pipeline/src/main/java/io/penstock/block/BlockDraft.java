@@ -91,9 +91,8 @@ public final class BlockDraft extends Owned {
 
   /// @throws IncompleteBlockException if a granule was never stated
   public synchronized void requireComplete() {
-    int missing = stated.nextClearBit(0);
-    if (missing < layout.granules()) {
-      throw new IncompleteBlockException(key, missing, layout.granules() - stated.cardinality());
+    if (statements.missing() > 0) {
+      throw new IncompleteBlockException(key, statements.firstMissing(), statements.missing());
     }
   }
 
@@ -144,12 +143,6 @@ public final class BlockDraft extends Owned {
   private synchronized void requireStated(GranuleRange range) {
     if (!statements.cover(range)) {
       throw new IllegalStateException("granules must be stated before they are shared (was " + range + " of " + key + ")");
-    }
-  }
-
-  private synchronized void requireComplete() {
-    if (statements.missing() > 0) {
-      throw new IncompleteBlockException(key, statements.firstMissing(), statements.missing());
     }
   }
 

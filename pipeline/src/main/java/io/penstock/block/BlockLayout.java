@@ -17,7 +17,7 @@ import java.util.List;
 /// @param order axis order inside every plane
 /// @param planes the planes of a layer, in memory order
 public record BlockLayout(int layers, int tokens, TokenOrder order, List<Plane> planes) {
-  /// Most bytes a block: a slot is one buffer, and sizes and offsets are ints.
+  /// Most bytes a block: a slot is one buffer, and sizes and offsets are of type `int`.
   public static final int MAX_BLOCK_BYTES = 1 << 30;
 
   public BlockLayout {

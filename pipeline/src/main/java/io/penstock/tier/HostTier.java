@@ -198,7 +198,7 @@ public final class HostTier implements BlockTier {
         if (wanted.isEmpty()) {
           sink.success(reservation);
         } else {
-          reservation.waitsAt(arena.claim(wanted, reservation::granted));
+          reservation.waitsAt(arena.claim(wanted, reservation::granted, reservation::fail));
         }
       } catch (RuntimeException e) {
         reservation.fail(e);
