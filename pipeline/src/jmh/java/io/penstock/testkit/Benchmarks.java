@@ -1,0 +1,24 @@
+package io.penstock.testkit;
+
+import org.openjdk.jmh.runner.NoBenchmarksException;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.CommandLineOptionException;
+import org.openjdk.jmh.runner.options.CommandLineOptions;
+
+/// Runs the benchmarks of one module with JMH's own options. A module without a matching one is no failure, for
+/// a run with `-am` passes through the modules below as well.
+public final class Benchmarks {
+  private Benchmarks() {}
+
+  public static void main(String[] args) throws CommandLineOptionException, RunnerException {
+    if (Benchmarks.class.getResource("/META-INF/BenchmarkList") == null) {
+      return;
+    }
+    try {
+      new Runner(new CommandLineOptions(args)).run();
+    } catch (NoBenchmarksException e) {
+      System.err.println("no benchmark of this module matches");
+    }
+  }
+}
