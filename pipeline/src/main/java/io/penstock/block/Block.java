@@ -75,6 +75,11 @@ public final class Block extends Owned {
     return this;
   }
 
+  /// True if `other` is a handle on the same memory, not only a block of the same key.
+  public boolean sharesMemoryWith(Block other) {
+    return slot.equals(other.slot);
+  }
+
   @Override
   protected void free() {
     slot.release();

@@ -58,7 +58,7 @@ final class EventLog {
       EventReader reader = new EventReader(this, subscriber, sequence);
       readers.add(reader);
       subscriber.onSubscribe(reader);
-      reader.drain();
+      reader.open();
     });
   }
 

@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 import reactor.core.publisher.Operators;
@@ -11,9 +12,11 @@ final class EventReader implements Subscription {
   private final EventLog log;
   private final Subscriber<? super TierEvent> subscriber;
   private final AtomicLong requested = new AtomicLong();
-  private final AtomicInteger wip = new AtomicInteger();
+  /// Held from the start, so that nothing is signalled before `onSubscribe`.
+  private final AtomicInteger wip = new AtomicInteger(1);
   /// Written by the draining thread only.
   private long sequence;
+  private volatile @Nullable Throwable illegal;
   private volatile boolean done;
 
   EventReader(EventLog log, Subscriber<? super TierEvent> subscriber, long sequence) {
@@ -25,10 +28,10 @@ final class EventReader implements Subscription {
   @Override
   public void request(long n) {
     if (n <= 0) {
-      fail(new IllegalArgumentException("n must be > 0 (was " + n + "), Reactive Streams rule 3.9"));
-      return;
+      illegal = new IllegalArgumentException("n must be > 0 (was " + n + "), Reactive Streams rule 3.9");
+    } else {
+      requested.accumulateAndGet(n, Operators::addCap);
     }
-    requested.accumulateAndGet(n, Operators::addCap);
     drain();
   }
 
@@ -39,9 +42,13 @@ final class EventReader implements Subscription {
   }
 
   void drain() {
-    if (wip.getAndIncrement() != 0) {
-      return;
+    if (wip.getAndIncrement() == 0) {
+      open();
     }
+  }
+
+  /// Emits for as long as others ask for it.
+  void open() {
     int missed = 1;
     do {
       emit();
@@ -50,6 +57,10 @@ final class EventReader implements Subscription {
   }
 
   private void emit() {
+    Throwable misuse = illegal;
+    if (misuse != null) {
+      fail(misuse);
+    }
     while (!done && requested.get() > 0) {
       TierEvent event = log.following(sequence);
       if (event == null) {

@@ -72,7 +72,7 @@ final class HostLease extends Lease {
       Windows stream = new Windows(subscriber, maxBlocks, scope);
       windows = stream;
       subscriber.onSubscribe(stream);
-      stream.drain();
+      stream.open();
     });
   }
 
@@ -96,7 +96,9 @@ final class HostLease extends Lease {
     private final int maxBlocks;
     private final BlockScope scope;
     private final AtomicLong requested = new AtomicLong();
-    private final AtomicInteger wip = new AtomicInteger();
+    /// Held from the start, so that nothing is signalled before `onSubscribe`.
+    private final AtomicInteger wip = new AtomicInteger(1);
+    private volatile @Nullable Throwable illegal;
     private volatile boolean done;
 
     Windows(Subscriber<? super List<Leased>> subscriber, int maxBlocks, BlockScope scope) {
@@ -108,10 +110,10 @@ final class HostLease extends Lease {
     @Override
     public void request(long n) {
       if (n <= 0) {
-        fail(new IllegalArgumentException("n must be > 0 (was " + n + "), Reactive Streams rule 3.9"));
-        return;
+        illegal = new IllegalArgumentException("n must be > 0 (was " + n + "), Reactive Streams rule 3.9");
+      } else {
+        requested.accumulateAndGet(n, Operators::addCap);
       }
-      requested.accumulateAndGet(n, Operators::addCap);
       drain();
     }
 
@@ -122,9 +124,13 @@ final class HostLease extends Lease {
     }
 
     void drain() {
-      if (wip.getAndIncrement() != 0) {
-        return;
+      if (wip.getAndIncrement() == 0) {
+        open();
       }
+    }
+
+    /// Emits for as long as others ask for it.
+    void open() {
       int missed = 1;
       do {
         emit();
@@ -134,6 +140,11 @@ final class HostLease extends Lease {
 
     private void emit() {
       while (!done) {
+        Throwable misuse = illegal;
+        if (misuse != null) {
+          fail(misuse);
+          return;
+        }
         boolean wanted = requested.get() > 0;
         HostTier.Taken taken = tier.take(HostLease.this, wanted ? maxBlocks : 0);
         if (taken.failure() != null) {
@@ -142,6 +153,7 @@ final class HostLease extends Lease {
           emit(taken.blocks());
         } else if (taken.ended()) {
           done = true;
+          close();
           subscriber.onComplete();
         } else if (isClosed()) {
           fail(new CancellationException("lease ended before its stream"));
@@ -175,7 +187,7 @@ final class HostLease extends Lease {
         try {
           leased.block().verify("tier " + tier.info().name());
         } catch (BlockCorruptException e) {
-          tier.quarantine(e);
+          tier.quarantine(leased.block());
           return e;
         } catch (IllegalStateException e) { // the scope closed the block meanwhile: the stream was cancelled
           return null;

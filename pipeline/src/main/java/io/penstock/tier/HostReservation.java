@@ -1,10 +1,13 @@
 package io.penstock.tier;
 
 import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
 import io.penstock.block.Permits;
-import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -14,9 +17,10 @@ final class HostReservation extends Reservation {
   private final HostTier tier;
   private final int keys;
   private final MonoSink<Reservation> sink;
+  private final AtomicBoolean settled = new AtomicBoolean();
   final BitSet skipped = new BitSet();
   /// Keys that this reservation writes and has not committed. Guarded by the tier's lock.
-  final List<HostEntry.Pending> pending = new ArrayList<>();
+  final Map<BlockKey, HostEntry.Pending> pending = new LinkedHashMap<>();
   private List<BlockDraft> drafts = List.of();
   private Permits.@Nullable Ticket ticket;
 
@@ -44,13 +48,22 @@ final class HostReservation extends Reservation {
     if (isClosed()) {
       lent.forEach(BlockDraft::close);
     } else {
+      succeed();
+    }
+  }
+
+  void succeed() {
+    if (settled.compareAndSet(false, true)) {
       sink.success(this);
     }
   }
 
+  /// Ends the reservation; its subscriber hears of it unless it was served already.
   void fail(Throwable error) {
     close();
-    sink.error(error);
+    if (settled.compareAndSet(false, true)) {
+      sink.error(error);
+    }
   }
 
   @Override

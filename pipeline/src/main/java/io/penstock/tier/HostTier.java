@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockArena;
-import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
@@ -20,6 +19,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -196,7 +196,7 @@ public final class HostTier implements BlockTier {
       try {
         List<BlockKey> wanted = enter(reservation, asked);
         if (wanted.isEmpty()) {
-          sink.success(reservation);
+          reservation.succeed();
         } else {
           reservation.waitsAt(arena.claim(wanted, reservation::granted, reservation::fail));
         }
@@ -212,6 +212,9 @@ public final class HostTier implements BlockTier {
     Aftermath after = new Aftermath();
     synchronized (lock) {
       requireOpen();
+      if (reservation.isClosed()) { // its revocation has passed already, or finds everything below
+        throw new CancellationException("reservation ended before its turn came");
+      }
       reservations.add(reservation);
       for (int i = 0; i < keys.size(); i++) {
         BlockKey key = keys.get(i);
@@ -226,7 +229,7 @@ public final class HostTier implements BlockTier {
           list(pending, after);
         }
         pending.admittedBy = null;
-        reservation.pending.add(pending);
+        reservation.pending.put(key, pending);
         wanted.add(key);
       }
     }
@@ -239,12 +242,12 @@ public final class HostTier implements BlockTier {
     for (BlockDraft draft : complete) {
       draft.requireComplete();
     }
-    List<Block> blocks = complete.stream().map(BlockDraft::seal).toList();
+    List<Block> blocks = sealed(complete);
     List<Receipt> receipts = new ArrayList<>(blocks.size());
     Aftermath after = new Aftermath();
     synchronized (lock) {
-      if (closed) {
-        blocks.forEach(after::close);
+      if (closed || !reservation.pending.keySet().containsAll(blocks.stream().map(Block::key).toList())) {
+        blocks.forEach(after::close); // the reservation was revoked meanwhile
       } else {
         for (Block block : blocks) {
           receipts.add(publish(reservation, block, after));
@@ -255,15 +258,27 @@ public final class HostTier implements BlockTier {
     }
     after.run();
     if (receipts.size() < blocks.size()) {
-      throw new TierClosedException(info.name());
+      throw ended();
     }
     return receipts;
   }
 
+  /// Seals all drafts or, if one of them ended meanwhile, keeps none.
+  private static List<Block> sealed(List<BlockDraft> drafts) {
+    List<Block> blocks = new ArrayList<>(drafts.size());
+    try {
+      drafts.forEach(draft -> blocks.add(draft.seal()));
+      return blocks;
+    } catch (RuntimeException e) {
+      blocks.forEach(Block::close);
+      throw e;
+    }
+  }
+
   private Receipt publish(HostReservation reservation, Block block, Aftermath after) {
     BlockKey key = block.key();
-    HostEntry.Pending pending = requireNonNull(writing.remove(key), "a reserved key is being written");
-    reservation.pending.remove(pending);
+    HostEntry.Pending pending = requireNonNull(reservation.pending.remove(key), "a reserved key is being written");
+    writing.remove(key);
     long sequence = events.append(number -> new TierEvent.Stored(number, key));
     for (HostEntry.Pending.Waiter waiter : pending.waiters()) {
       waiter.lease().ready.add(new Leased(waiter.position(), block.share()));
@@ -280,11 +295,15 @@ public final class HostTier implements BlockTier {
 
   private void requireMine(HostReservation reservation, List<BlockDraft> complete) {
     if (reservation.isClosed()) {
-      throw isClosed() ? new TierClosedException(info.name()) : new IllegalStateException("reservation must be open (was closed)");
+      throw ended();
     }
     if (!new HashSet<>(reservation.drafts()).containsAll(complete)) {
       throw new IllegalArgumentException("drafts must be of this reservation (was another's)");
     }
+  }
+
+  private RuntimeException ended() {
+    return isClosed() ? new TierClosedException(info.name()) : new IllegalStateException("reservation must be open (was closed)");
   }
 
   private static void settle(HostLease lease, HostEntry.Pending pending, Aftermath after) {
@@ -298,7 +317,7 @@ public final class HostTier implements BlockTier {
     Aftermath after = new Aftermath();
     synchronized (lock) {
       reservations.remove(reservation);
-      List.copyOf(reservation.pending).forEach(pending -> revoke(pending, after));
+      reservation.pending.values().forEach(pending -> revoke(pending, after));
       reservation.pending.clear();
     }
     after.run();
@@ -346,17 +365,18 @@ public final class HostTier implements BlockTier {
     }
   }
 
-  /// Removes a block whose bytes differ from their checksum, so that nobody gets it again.
-  void quarantine(BlockCorruptException found) {
+  /// Removes `block`, whose bytes differ from their checksum, so that nobody gets it again. A newer block of the same key stays.
+  void quarantine(Block block) {
     Aftermath after = new Aftermath();
     synchronized (lock) {
-      if (ledger.peek(found.key()) instanceof HostEntry.Resident resident) {
-        ledger.remove(found.key());
+      corrupt++;
+      listener.corrupt();
+      BlockKey key = block.key();
+      if (ledger.peek(key) instanceof HostEntry.Resident resident && resident.block().sharesMemoryWith(block)) {
+        ledger.remove(key);
         visible--;
-        corrupt++;
         after.close(resident.block());
-        events.append(sequence -> new TierEvent.Lost(sequence, found.key(), "checksum mismatch"));
-        listener.corrupt();
+        events.append(sequence -> new TierEvent.Lost(sequence, key, "checksum mismatch"));
       }
     }
     after.run();
