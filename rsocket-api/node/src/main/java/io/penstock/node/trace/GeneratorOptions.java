@@ -1,0 +1,26 @@
+package io.penstock.node.trace;
+
+/// How many requests to make, and from which seed: equal options make equal traces, byte for byte, on every machine.
+///
+/// @param requests number of requests
+/// @param seed of everything random in the trace
+public record GeneratorOptions(int requests, long seed) {
+  public GeneratorOptions {
+    if (requests <= 0) {
+      throw new IllegalArgumentException("requests must be > 0 (was " + requests + ")");
+    }
+  }
+
+  /// 1,000 requests of seed 1.
+  public static GeneratorOptions defaults() {
+    return new GeneratorOptions(1_000, 1);
+  }
+
+  public GeneratorOptions withRequests(int newRequests) {
+    return new GeneratorOptions(newRequests, seed);
+  }
+
+  public GeneratorOptions withSeed(long newSeed) {
+    return new GeneratorOptions(requests, newSeed);
+  }
+}

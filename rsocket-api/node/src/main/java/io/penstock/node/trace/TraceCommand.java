@@ -1,0 +1,73 @@
+package io.penstock.node.trace;
+
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/// `penstock trace`: works on traces; its only verb so far is `generate`.
+@Command(name = "trace", description = "Works on traces of LLM requests.", mixinStandardHelpOptions = true,
+    subcommands = TraceCommand.Generate.class, footer = {"", "Example:", "  penstock trace generate --requests 5000 --seed 7 --out trace.jsonl"})
+public final class TraceCommand implements Runnable {
+  @Spec private CommandSpec spec;
+
+  private TraceCommand(CommandSpec spec) {
+    this.spec = spec;
+  }
+
+  /// Returns the command; the command line fills it.
+  public TraceCommand() {
+    this(CommandSpec.create());
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "a command must be given (generate)");
+  }
+
+  /// `penstock trace generate`: writes a seeded trace of conversations.
+  @Command(name = "generate", description = "Writes a seeded trace of conversations with several turns, in the Mooncake form.",
+      mixinStandardHelpOptions = true)
+  static final class Generate implements Callable<Integer> {
+    @Option(names = "--requests", paramLabel = "N", description = "Number of requests (default: ${DEFAULT-VALUE}).", defaultValue = "1000")
+    private int requests;
+
+    @Option(names = "--seed", paramLabel = "S", description = "Equal seeds make equal traces (default: ${DEFAULT-VALUE}).", defaultValue = "1")
+    private long seed;
+
+    @Option(names = "--out", paramLabel = "FILE", description = "Where to write; a name that ends with .gz is packed (default: standard output).")
+    private @Nullable Path out;
+
+    @Override
+    public Integer call() {
+      try (TraceWriter writer = out == null ? new TraceWriter(keptOpen(System.out)) : TraceWriter.create(out)) {
+        TraceGenerator generator = new TraceGenerator(new GeneratorOptions(requests, seed));
+        for (TraceRequest request = generator.next(); request != null; request = generator.next()) {
+          writer.write(request);
+        }
+      }
+      return 0;
+    }
+
+    private static OutputStream keptOpen(OutputStream out) {
+      return new FilterOutputStream(out) {
+        @Override
+        public void write(byte[] bytes, int offset, int length) throws IOException {
+          out.write(bytes, offset, length);
+        }
+
+        @Override
+        public void close() throws IOException {
+          flush();
+        }
+      };
+    }
+  }
+}

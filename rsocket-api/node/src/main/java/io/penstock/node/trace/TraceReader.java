@@ -1,0 +1,167 @@
+package io.penstock.node.trace;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParseException;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.exc.StreamReadException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.zip.GZIPInputStream;
+import org.jspecify.annotations.Nullable;
+
+/// Reads a trace line by line; `.gz` files are unpacked on the way. Empty lines and unknown fields are passed over.
+public final class TraceReader implements TraceSource {
+  static final int MAX_LINE_BYTES = 16 << 20;
+  private static final int IO_BUFFER_BYTES = 64 << 10;
+
+  private final JsonFactory json = new JsonFactory();
+  private final String file;
+  private final LineReader lines;
+  private long line;
+
+  /// @param file named in errors
+  TraceReader(String file, InputStream in) {
+    this.file = file;
+    this.lines = new LineReader(in, MAX_LINE_BYTES);
+  }
+
+  /// Opens the trace in `file`.
+  ///
+  /// @throws UncheckedIOException if there is no such file or it cannot be read
+  public static TraceReader open(Path file) {
+    try {
+      InputStream in = Files.newInputStream(file);
+      return new TraceReader(file.toString(), file.toString().endsWith(".gz") ? unpack(in) : in);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public @Nullable TraceRequest next() {
+    try {
+      while (lines.next()) {
+        line++;
+        if (lines.isTooLong()) {
+          throw broken("line", "<= " + MAX_LINE_BYTES + " bytes", "longer");
+        }
+        if (!isBlank()) {
+          return parse();
+        }
+      }
+      return null;
+    } catch (IOException e) {
+      throw new UncheckedIOException(file + ": " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      lines.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static InputStream unpack(InputStream in) throws IOException {
+    try {
+      return new GZIPInputStream(in, IO_BUFFER_BYTES);
+    } catch (IOException e) {
+      in.close();
+      throw e;
+    }
+  }
+
+  private boolean isBlank() {
+    for (int i = 0; i < lines.length(); i++) {
+      if (lines.bytes()[i] > ' ' || lines.bytes()[i] < 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private TraceRequest parse() throws IOException {
+    try (JsonParser parser = json.createParser(lines.bytes(), 0, lines.length())) {
+      if (parser.nextToken() != JsonToken.START_OBJECT) {
+        throw broken("line", "a JSON object", text());
+      }
+      TraceRequest request = fields(parser);
+      if (parser.nextToken() != null) {
+        throw broken("line", "one JSON object", text());
+      }
+      return request;
+    } catch (JsonParseException e) {
+      throw broken("line", "JSON, but " + e.getOriginalMessage().lines().findFirst().orElse("it is not"), text());
+    } catch (StreamReadException e) {
+      throw broken("line", "JSON within limits", e.getOriginalMessage());
+    }
+  }
+
+  private TraceRequest fields(JsonParser parser) throws IOException {
+    Long timestamp = null;
+    Long input = null;
+    Long output = null;
+    List<Long> ids = null;
+    while (parser.nextToken() == JsonToken.FIELD_NAME) {
+      String field = parser.currentName();
+      parser.nextToken();
+      switch (field) {
+        case "timestamp" -> timestamp = whole(parser, field);
+        case "input_length" -> input = whole(parser, field);
+        case "output_length" -> output = whole(parser, field);
+        case "hash_ids" -> ids = ids(parser);
+        default -> parser.skipChildren();
+      }
+    }
+    return new TraceRequest(present("timestamp", timestamp), present("input_length", input), present("output_length", output),
+        present("hash_ids", ids));
+  }
+
+  private <T> T present(String field, @Nullable T value) {
+    if (value == null) {
+      throw broken(field, "present", "absent");
+    }
+    return value;
+  }
+
+  private long whole(JsonParser parser, String field) throws IOException {
+    boolean fits = parser.currentToken() == JsonToken.VALUE_NUMBER_INT
+        && parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER;
+    if (!fits || parser.getLongValue() < 0) {
+      throw broken(field, "a whole number >= 0", parser.currentToken() == null ? "absent" : parser.getText());
+    }
+    return parser.getLongValue();
+  }
+
+  private List<Long> ids(JsonParser parser) throws IOException {
+    if (parser.currentToken() != JsonToken.START_ARRAY) {
+      throw broken("hash_ids", "an array of whole numbers", parser.getText());
+    }
+    List<Long> ids = new ArrayList<>();
+    while (parser.nextToken() != JsonToken.END_ARRAY) {
+      ids.add(whole(parser, "hash_ids"));
+    }
+    if (new HashSet<>(ids).size() != ids.size()) {
+      throw broken("hash_ids", "distinct, as each stands for all before it", ids.toString());
+    }
+    return ids;
+  }
+
+  private String text() {
+    return new String(lines.bytes(), 0, Math.min(lines.length(), 256), StandardCharsets.UTF_8);
+  }
+
+  private TraceFormatException broken(String field, String rule, String value) {
+    return new TraceFormatException(file, line, field, rule, value);
+  }
+}

@@ -1,0 +1,18 @@
+package io.penstock.node.trace;
+
+import org.jspecify.annotations.Nullable;
+
+/// Requests one after another, read or made as they are asked for: a trace never rests in memory as a whole.
+///
+/// For one thread at a time. [#next()] may touch a disk, so it is not for an event loop.
+public interface TraceSource extends AutoCloseable {
+  /// The next request, or null after the last.
+  ///
+  /// @throws TraceFormatException if the next request breaks a rule of the form
+  /// @throws java.io.UncheckedIOException if reading fails
+  @Nullable TraceRequest next();
+
+  /// Ends the source; idempotent.
+  @Override
+  default void close() {}
+}

@@ -1,0 +1,118 @@
+package io.penstock.node.trace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+final class TraceReaderTest {
+  private static final String GOOD = "{\"timestamp\": 5, \"input_length\": 700, \"output_length\": 9, \"hash_ids\": [1, 2]}\n";
+
+  @Test
+  void next_wellFormedLines_areReadInOrderAndThenEnd() {
+    List<TraceRequest> requests = all(reader(GOOD + "\n  \r\n" + GOOD.replace("5,", "6,").strip()));
+
+    assertThat(requests).containsExactly(
+        new TraceRequest(5, 700, 9, List.of(1L, 2L)), new TraceRequest(6, 700, 9, List.of(1L, 2L)));
+  }
+
+  @Test
+  void next_unknownFields_arePassedOver() {
+    String line = "{\"model\": {\"name\": [1, {}]}, \"timestamp\": 0, \"hash_ids\": [], \"input_length\": 0, \"output_length\": 0, \"x\": null}";
+
+    assertThat(all(reader(line))).containsExactly(new TraceRequest(0, 0, 0, List.of()));
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', quoteCharacter = '\0', value = {
+      "{\"timestamp\": -1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]} | timestamp | a whole number >= 0 | -1",
+      "{\"timestamp\": 1.5, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]} | timestamp | a whole number >= 0 | 1.5",
+      "{\"timestamp\": 1, \"input_length\": \"many\", \"output_length\": 1, \"hash_ids\": [1]} | input_length | a whole number >= 0 | many",
+      "{\"timestamp\": 1, \"input_length\": 1, \"hash_ids\": [1]} | output_length | present | absent",
+      "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1} | hash_ids | present | absent",
+      "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": 7} | hash_ids | an array of whole numbers | 7",
+      "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1, null]} | hash_ids | a whole number >= 0 | null",
+      "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [99999999999999999999]} | hash_ids | a whole number >= 0 | 99999999999999999999",
+      "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [4, 5, 4]} | hash_ids | distinct, as each stands for all before it | [4, 5, 4]",
+      "[1, 2] | line | a JSON object | [1, 2]",
+      "{} {} | timestamp | present | absent",
+  })
+  void next_badLine_namesFileLineFieldRuleAndValue(String line, String field, String rule, String value) {
+    TraceReader reader = reader(GOOD + line + "\n");
+    reader.next();
+
+    TraceFormatException e = catchThrowableOfType(TraceFormatException.class, reader::next);
+
+    assertThat(e).hasMessage("t.jsonl, line 2: %s must be %s (was %s)", field, rule, value);
+    assertThat(List.of(e.file(), e.line(), e.field(), e.rule(), e.value())).containsExactly("t.jsonl", 2L, field, rule, value);
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', quoteCharacter = '\0', value = {"not json", "{\"timestamp\": 1, \"inp", "{\"timestamp\": }"})
+  void next_brokenJson_isATypedErrorOnThatLine(String line) {
+    TraceReader reader = reader(line);
+
+    TraceFormatException e = catchThrowableOfType(TraceFormatException.class, reader::next);
+
+    assertThat(e.line()).isEqualTo(1);
+    assertThat(e.value()).isEqualTo(line.strip());
+  }
+
+  @Test
+  void next_endlessLine_isRefusedInBoundedMemory() {
+    byte[] endless = new byte[TraceReader.MAX_LINE_BYTES + 100];
+    java.util.Arrays.fill(endless, (byte) '7');
+
+    TraceFormatException e = catchThrowableOfType(TraceFormatException.class,
+        () -> new TraceReader("t.jsonl", new ByteArrayInputStream(endless)).next());
+
+    assertThat(e.rule()).contains("bytes");
+  }
+
+  @Test
+  void write_thenRead_isTheSameWithAndWithoutPacking(@TempDir Path folder) throws IOException {
+    List<TraceRequest> requests = all(new TraceGenerator(new GeneratorOptions(200, 5)));
+    for (String name : List.of("t.jsonl", "t.jsonl.gz")) {
+      Path file = folder.resolve(name);
+      try (TraceWriter writer = TraceWriter.create(file)) {
+        requests.forEach(writer::write);
+      }
+      try (TraceReader reader = TraceReader.open(file)) {
+        assertThat(all(reader)).isEqualTo(requests);
+      }
+    }
+    assertThat(Files.size(folder.resolve("t.jsonl.gz"))).isLessThan(Files.size(folder.resolve("t.jsonl")));
+  }
+
+  @Test
+  void write_isSpacedAsThePublishedTraces() {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    try (TraceWriter writer = new TraceWriter(out)) {
+      writer.write(new TraceRequest(5, 700, 9, List.of(1L, 2L)));
+    }
+    assertThat(out.toString(StandardCharsets.US_ASCII)).isEqualTo(GOOD);
+  }
+
+  static List<TraceRequest> all(TraceSource source) {
+    List<TraceRequest> requests = new ArrayList<>();
+    for (TraceRequest request = source.next(); request != null; request = source.next()) {
+      requests.add(request);
+    }
+    return requests;
+  }
+
+  private static TraceReader reader(String text) {
+    return new TraceReader("t.jsonl", new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)));
+  }
+}
