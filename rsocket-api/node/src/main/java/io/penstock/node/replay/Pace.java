@@ -1,0 +1,40 @@
+package io.penstock.node.replay;
+
+/// How much of a trace is replayed, and how fast.
+///
+/// @param concurrency requests under way at a time; 1 is strict trace order
+/// @param limit requests at most
+/// @param speed 0 as fast as demand allows, 1 in the trace's own time, 2 twice as fast
+record Pace(int concurrency, long limit, double speed) {
+  /// Most requests under way at a time.
+  static final int MAX_CONCURRENCY = 256;
+
+  Pace {
+    if (concurrency <= 0 || concurrency > MAX_CONCURRENCY) {
+      throw new IllegalArgumentException("concurrency must be in [1, " + MAX_CONCURRENCY + "] (was " + concurrency + ")");
+    }
+    if (limit <= 0) {
+      throw new IllegalArgumentException("limit must be > 0 (was " + limit + ")");
+    }
+    if (!(speed >= 0) || Double.isInfinite(speed)) {
+      throw new IllegalArgumentException("speed must be >= 0 (was " + speed + ")");
+    }
+  }
+
+  /// One request at a time, all of them, as fast as demand allows.
+  static Pace defaults() {
+    return new Pace(1, Long.MAX_VALUE, 0);
+  }
+
+  Pace withConcurrency(int newConcurrency) {
+    return new Pace(newConcurrency, limit, speed);
+  }
+
+  Pace withLimit(long newLimit) {
+    return new Pace(concurrency, newLimit, speed);
+  }
+
+  Pace withSpeed(double newSpeed) {
+    return new Pace(concurrency, limit, newSpeed);
+  }
+}

@@ -1,0 +1,15 @@
+package io.penstock.node.replay;
+
+/// Figures of one party of a replay.
+///
+/// @param inFlightBytes bytes in flight now
+/// @param peakInFlightBytes most bytes ever in flight
+/// @param budgetBytes the limit on them
+/// @param claimedBlocks slots of its arena that are lent now, without the blocks that a tier keeps visible
+record PartyStat(long inFlightBytes, long peakInFlightBytes, long budgetBytes, long claimedBlocks) {
+  /// Both parties seen as one.
+  PartyStat plus(PartyStat other) {
+    return new PartyStat(inFlightBytes + other.inFlightBytes, peakInFlightBytes + other.peakInFlightBytes,
+        budgetBytes + other.budgetBytes, claimedBlocks + other.claimedBlocks);
+  }
+}

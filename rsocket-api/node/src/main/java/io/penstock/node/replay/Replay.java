@@ -1,0 +1,77 @@
+package io.penstock.node.replay;
+
+import io.penstock.node.trace.TraceRequest;
+import io.penstock.node.trace.TraceSource;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.SynchronousSink;
+import reactor.core.scheduler.Scheduler;
+
+/// Streams a trace through the parties: one request after the other, or as many at once as the pace allows.
+///
+/// Requests are asked for in the order of the trace, always; with a concurrency of 1 a request ends before the next one begins. The
+/// consumer's progress is what asks for the next request: nothing is read ahead.
+final class Replay {
+  private final DecodeParty decode;
+  private final PrefillParty prefill;
+  private final Pace pace;
+  private final Scheduler driver;
+
+  /// @param driver reads the trace, which may block on a disk, and starts requests in turn; its clock paces them
+  Replay(DecodeParty decode, PrefillParty prefill, Pace pace, Scheduler driver) {
+    this.decode = decode;
+    this.prefill = prefill;
+    this.pace = pace;
+    this.driver = driver;
+  }
+
+  /// The deliveries of the requests of `trace`, as they end.
+  ///
+  /// | | |
+  /// |---|---|
+  /// | backpressure | at most `pace.concurrency()` requests are under way |
+  /// | cancel | cancels the requests under way |
+  /// | threads | on whichever thread a request ended, one at a time |
+  /// | signals | [io.penstock.node.trace.TraceFormatException]; whatever a party fails with |
+  ///
+  /// @param trace read by this stream alone, and not closed by it
+  Flux<Delivery> deliveries(TraceSource trace) {
+    return Flux.defer(() -> {
+      long startMillis = driver.now(TimeUnit.MILLISECONDS);
+      Function<TraceRequest, Mono<Delivery>> handle = request -> delay(request, startMillis).then(read(request));
+      return requests(trace).subscribeOn(driver).flatMap(handle, pace.concurrency(), 1);
+    });
+  }
+
+  private Mono<Delivery> read(TraceRequest request) {
+    return decode.read(request.hashIds(), answer -> prefill.put(answer.admitted()));
+  }
+
+  private Flux<TraceRequest> requests(TraceSource trace) {
+    return Flux.generate(() -> 0L, (Long made, SynchronousSink<TraceRequest> sink) -> {
+      TraceRequest request = made < pace.limit() ? trace.next() : null;
+      emit(request, sink);
+      return made + 1;
+    });
+  }
+
+  private static void emit(@Nullable TraceRequest request, SynchronousSink<TraceRequest> sink) {
+    if (request == null) {
+      sink.complete();
+    } else {
+      sink.next(request);
+    }
+  }
+
+  private Mono<Void> delay(TraceRequest request, long startMillis) {
+    if (pace.speed() == 0) {
+      return Mono.empty();
+    }
+    long waitMillis = startMillis + (long) (request.timestampMillis() / pace.speed()) - driver.now(TimeUnit.MILLISECONDS);
+    return waitMillis <= 0 ? Mono.empty() : Mono.delay(Duration.ofMillis(waitMillis), driver).then();
+  }
+}

@@ -1,0 +1,134 @@
+package io.penstock.node.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.block.CacheSpace;
+import io.penstock.block.Permits;
+import io.penstock.node.config.BlockShape;
+import io.penstock.node.trace.GeneratorOptions;
+import io.penstock.node.trace.TraceGenerator;
+import io.penstock.node.trace.TraceRequest;
+import io.penstock.node.trace.TraceSource;
+import io.penstock.pool.EvictionPolicy;
+import io.penstock.tier.HostTier;
+import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.TierListener;
+import io.penstock.tier.TierStat;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/// The engine on a tier in this process, against the textbook.
+final class ReplayTest {
+  private static final CacheSpace SPACE = BlockShape.of(1 << 10, 4).space("replay");
+  private static final int REQUESTS = 300;
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 10, 200, 1_000, 5_000, Long.MAX_VALUE})
+  void deliveries_oneAtATime_equalThePlainLruWhateverTheCapacity(long capacityBlocks) {
+    for (long seed = 1; seed <= 2; seed++) {
+      try (Bench bench = new Bench(HostTierOptions.defaults(capacityBlocks))) {
+        List<Delivery> deliveries = bench.replay(Pace.defaults(), seed);
+
+        assertEqualToModel(deliveries, new LruModel(capacityBlocks), seed);
+        assertThat(deliveries).allSatisfy(delivery -> {
+          assertThat(delivery.bytesDelivered()).isEqualTo((long) delivery.blocks() * SPACE.layout().blockBytes());
+          assertThat(delivery.bytesVerified()).isEqualTo(delivery.bytesDelivered());
+          assertThat(delivery.passes()).isEqualTo(1);
+          assertThat(delivery.lastLayerNanos()).isGreaterThanOrEqualTo(delivery.firstLayerNanos()).isPositive();
+        });
+        assertThat(bench.leakedBlocks()).isZero();
+      }
+    }
+  }
+
+  @Test
+  void deliveries_manyAtATime_areAllWholeAndDecideInTraceOrder() {
+    try (Bench bench = new Bench(HostTierOptions.defaults(1_000))) {
+      List<Delivery> deliveries = bench.replay(Pace.defaults().withConcurrency(8), 3);
+
+      LruModel model = new LruModel(1_000);
+      long hits = requests(3).stream().mapToLong(request -> model.request(request.hashIds()).hits()).sum();
+      assertThat(deliveries).hasSize(REQUESTS);
+      assertThat(deliveries.stream().mapToLong(Delivery::hits).sum()).isEqualTo(hits);
+      assertThat(deliveries).allMatch(delivery -> delivery.bytesVerified() == delivery.bytesDelivered());
+      assertThat(bench.leakedBlocks()).isZero();
+    }
+  }
+
+  @Test
+  void deliveries_firstInFirstOut_differFromLru() {
+    try (Bench lru = new Bench(HostTierOptions.defaults(500));
+        Bench fifo = new Bench(HostTierOptions.defaults(500).withPolicy(EvictionPolicy.FIFO))) {
+      assertThat(hits(fifo.replay(Pace.defaults(), 1))).isNotZero().isLessThan(hits(lru.replay(Pace.defaults(), 1)));
+    }
+  }
+
+  @Test
+  void deliveries_limited_endAfterExactlySoMany() {
+    try (Bench bench = new Bench(HostTierOptions.defaults(100))) {
+      assertThat(bench.replay(Pace.defaults().withLimit(17), 1)).hasSize(17);
+    }
+  }
+
+  private static long hits(List<Delivery> deliveries) {
+    return deliveries.stream().mapToLong(Delivery::hits).sum();
+  }
+
+  private static void assertEqualToModel(List<Delivery> deliveries, LruModel model, long seed) {
+    List<TraceRequest> requests = requests(seed);
+    assertThat(deliveries).hasSameSizeAs(requests);
+    for (int i = 0; i < requests.size(); i++) {
+      LruModel.Outcome outcome = model.request(requests.get(i).hashIds());
+      Delivery delivery = deliveries.get(i);
+      assertThat(new LruModel.Outcome(delivery.hits(), delivery.prefixHits())).as("request %d of seed %d", i, seed).isEqualTo(outcome);
+    }
+  }
+
+  private static List<TraceRequest> requests(long seed) {
+    List<TraceRequest> requests = new ArrayList<>();
+    TraceSource trace = trace(seed);
+    for (TraceRequest request = trace.next(); request != null; request = trace.next()) {
+      requests.add(request);
+    }
+    return requests;
+  }
+
+  private static TraceSource trace(long seed) {
+    return new TraceGenerator(new GeneratorOptions(REQUESTS, seed));
+  }
+
+  /// A tier, two parties and a driver.
+  private static final class Bench implements AutoCloseable {
+    private final HostTier tier;
+    private final Scheduler driver = Schedulers.newSingle("replay-test");
+    private final Permits none = new Permits("none", 1, 1);
+
+    Bench(HostTierOptions options) {
+      tier = new HostTier(SPACE, options, TierListener.noop());
+    }
+
+    List<Delivery> replay(Pace pace, long seed) {
+      TraceKeys keys = new TraceKeys(SPACE.id(), 0);
+      DecodeParty decode = new Decoder(new TierSlices(tier, 16, 4 << 10), keys, tier.arena(), none, System::nanoTime);
+      PrefillParty prefill = new Prefiller(new TierSink(tier, 16), keys, tier.arena(), none);
+      return new Replay(decode, prefill, pace, driver).deliveries(trace(seed)).collectList().block(Duration.ofSeconds(30));
+    }
+
+    long leakedBlocks() {
+      TierStat stat = tier.stat().block(Duration.ofSeconds(5));
+      return tier.arena().claimedSlots() - stat.blocks();
+    }
+
+    @Override
+    public void close() {
+      tier.close().block(Duration.ofSeconds(5));
+      driver.dispose();
+    }
+  }
+}
