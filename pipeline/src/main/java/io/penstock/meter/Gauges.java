@@ -1,0 +1,33 @@
+package io.penstock.meter;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.penstock.block.BlockArena;
+import io.penstock.tier.ByteBudget;
+import java.util.function.ToDoubleFunction;
+
+/// Shows budgets and arenas as gauges. The registry keeps them alive.
+public final class Gauges {
+  private Gauges() {}
+
+  public static void bind(MeterRegistry registry, String name, ByteBudget budget) {
+    Tags tags = Tags.of(MeterTag.BUDGET.asString(), name);
+    gauge(registry, KvMeters.BUDGET_IN_FLIGHT, tags, budget, ByteBudget::inUseBytes);
+    gauge(registry, KvMeters.BUDGET_PEAK, tags, budget, ByteBudget::peakBytes);
+    gauge(registry, KvMeters.BUDGET_CAPACITY, tags, budget, ByteBudget::capacityBytes);
+    gauge(registry, KvMeters.BUDGET_WAITING, tags, budget, one -> one.permits().waiting());
+  }
+
+  public static void bind(MeterRegistry registry, String name, BlockArena arena) {
+    Tags tags = Tags.of(MeterTag.ARENA.asString(), name);
+    gauge(registry, KvMeters.ARENA_CLAIMED, tags, arena, BlockArena::claimedSlots);
+    gauge(registry, KvMeters.ARENA_HIGH_WATER, tags, arena, BlockArena::highWaterSlots);
+    gauge(registry, KvMeters.ARENA_CAPACITY, tags, arena, BlockArena::capacitySlots);
+  }
+
+  static <T> void gauge(MeterRegistry registry, KvMeters meter, Tags tags, T of, ToDoubleFunction<T> value) {
+    Gauge.builder(meter.getName(), of, value).description(meter.description()).baseUnit(meter.getBaseUnit()).tags(tags)
+        .strongReference(true).register(registry);
+  }
+}

@@ -1,0 +1,91 @@
+package io.penstock.meter;
+
+import io.micrometer.common.docs.KeyName;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.docs.MeterDocumentation;
+import org.jspecify.annotations.Nullable;
+
+/// Every meter there is: its name, type, unit, tags and meaning.
+///
+/// Names follow Micrometer; a Prometheus endpoint shows `penstock.tier.references` as `penstock_tier_references_total`.
+public enum KvMeters implements MeterDocumentation {
+  /// Keys that leases asked for; the sum over `result` is the number of lookups.
+  TIER_REFERENCES("penstock.tier.references", Meter.Type.COUNTER, null, "Keys that leases asked for, by result",
+      MeterTag.TIER, MeterTag.MEDIUM, MeterTag.RESULT),
+  /// Blocks made visible.
+  TIER_STORED("penstock.tier.stored", Meter.Type.COUNTER, "blocks", "Blocks made visible", MeterTag.TIER, MeterTag.MEDIUM),
+  /// Bytes of the blocks made visible.
+  TIER_WRITTEN("penstock.tier.written", Meter.Type.COUNTER, "bytes", "Bytes of the blocks made visible", MeterTag.TIER, MeterTag.MEDIUM),
+  /// Blocks that the policy evicted.
+  TIER_EVICTED("penstock.tier.evicted", Meter.Type.COUNTER, "blocks", "Blocks that the policy evicted", MeterTag.TIER, MeterTag.MEDIUM),
+  /// Bytes of the blocks that the policy evicted.
+  TIER_RECLAIMED("penstock.tier.reclaimed", Meter.Type.COUNTER, "bytes", "Bytes of the blocks that the policy evicted",
+      MeterTag.TIER, MeterTag.MEDIUM),
+  /// Blocks whose bytes differed from their checksum.
+  TIER_QUARANTINED("penstock.tier.quarantined", Meter.Type.COUNTER, "blocks", "Blocks whose bytes differed from their checksum",
+      MeterTag.TIER, MeterTag.MEDIUM),
+  /// Visible blocks.
+  TIER_VISIBLE("penstock.tier.visible", Meter.Type.GAUGE, "blocks", "Visible blocks", MeterTag.TIER, MeterTag.MEDIUM),
+  /// Most blocks the tier keeps, infinite if unbounded.
+  TIER_CAPACITY("penstock.tier.capacity", Meter.Type.GAUGE, "blocks", "Most blocks the tier keeps", MeterTag.TIER, MeterTag.MEDIUM),
+  /// Bytes of the visible blocks.
+  TIER_USED("penstock.tier.used", Meter.Type.GAUGE, "bytes", "Bytes of the visible blocks", MeterTag.TIER, MeterTag.MEDIUM),
+  /// Bytes of all memory lent: visible, being written, leased after eviction.
+  TIER_CLAIMED("penstock.tier.claimed", Meter.Type.GAUGE, "bytes", "Bytes lent: visible, being written, or leased after eviction",
+      MeterTag.TIER, MeterTag.MEDIUM),
+  /// Sequence of the newest event.
+  TIER_SEQUENCE("penstock.tier.sequence", Meter.Type.GAUGE, null, "Sequence of the newest event", MeterTag.TIER, MeterTag.MEDIUM),
+  /// Bytes in flight now; never above the capacity.
+  BUDGET_IN_FLIGHT("penstock.budget.in.flight", Meter.Type.GAUGE, "bytes", "Bytes in flight", MeterTag.BUDGET),
+  /// Most bytes ever in flight.
+  BUDGET_PEAK("penstock.budget.peak", Meter.Type.GAUGE, "bytes", "Most bytes ever in flight", MeterTag.BUDGET),
+  /// Most bytes that may be in flight.
+  BUDGET_CAPACITY("penstock.budget.capacity", Meter.Type.GAUGE, "bytes", "Most bytes that may be in flight", MeterTag.BUDGET),
+  /// Requests that wait for their turn.
+  BUDGET_WAITING("penstock.budget.waiting", Meter.Type.GAUGE, null, "Requests that wait for bytes", MeterTag.BUDGET),
+  /// Slots lent.
+  ARENA_CLAIMED("penstock.arena.claimed", Meter.Type.GAUGE, "slots", "Slots lent", MeterTag.ARENA),
+  /// Most slots ever lent.
+  ARENA_HIGH_WATER("penstock.arena.high.water", Meter.Type.GAUGE, "slots", "Most slots ever lent", MeterTag.ARENA),
+  /// Slots there can be.
+  ARENA_CAPACITY("penstock.arena.capacity", Meter.Type.GAUGE, "slots", "Slots there can be", MeterTag.ARENA);
+
+  private final String meterName;
+  private final Meter.Type type;
+  private final @Nullable String baseUnit;
+  private final String description;
+  private final MeterTag[] tags;
+
+  KvMeters(String meterName, Meter.Type type, @Nullable String baseUnit, String description, MeterTag... tags) {
+    this.meterName = meterName;
+    this.type = type;
+    this.baseUnit = baseUnit;
+    this.description = description;
+    this.tags = tags;
+  }
+
+  @Override
+  public String getName() {
+    return meterName;
+  }
+
+  @Override
+  public Meter.Type getType() {
+    return type;
+  }
+
+  @Override
+  public @Nullable String getBaseUnit() {
+    return baseUnit;
+  }
+
+  @Override
+  public KeyName[] getKeyNames() {
+    return tags.clone();
+  }
+
+  /// One line for those who read a dashboard.
+  public String description() {
+    return description;
+  }
+}

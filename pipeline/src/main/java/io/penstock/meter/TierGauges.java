@@ -1,0 +1,51 @@
+package io.penstock.meter;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.TierInfo;
+import io.penstock.tier.TierStat;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/// Shows a tier's figures as gauges. A tier answers asynchronously and a gauge cannot wait, so whoever reads the registry calls
+/// [#refresh()] first; until then, and after a failed one, the gauges show the figures before (NaN if there never were any).
+public final class TierGauges {
+  private final BlockTier tier;
+  private volatile @Nullable TierStat latest;
+
+  private TierGauges(BlockTier tier) {
+    this.tier = tier;
+  }
+
+  public static TierGauges bind(MeterRegistry registry, BlockTier tier) {
+    TierGauges gauges = new TierGauges(tier);
+    TierInfo info = tier.info();
+    Tags tags = TierTags.of(info.name(), info.medium());
+    Gauges.gauge(registry, KvMeters.TIER_CAPACITY, tags, gauges, any -> blocks(info.capacityBlocks()));
+    gauges.show(registry, KvMeters.TIER_VISIBLE, tags, TierStat::blocks);
+    gauges.show(registry, KvMeters.TIER_USED, tags, TierStat::bytes);
+    gauges.show(registry, KvMeters.TIER_CLAIMED, tags, TierStat::claimedBytes);
+    gauges.show(registry, KvMeters.TIER_SEQUENCE, tags, TierStat::lastSequence);
+    return gauges;
+  }
+
+  /// Asks the tier; completes when the gauges show its answer.
+  ///
+  /// @return a cold `Mono`; each subscription asks once
+  public Mono<TierStat> refresh() {
+    return tier.stat().doOnNext(stat -> latest = stat);
+  }
+
+  private void show(MeterRegistry registry, KvMeters meter, Tags tags, ToDoubleFunction<TierStat> figure) {
+    Gauges.gauge(registry, meter, tags, this, gauges -> {
+      TierStat stat = gauges.latest;
+      return stat == null ? Double.NaN : figure.applyAsDouble(stat);
+    });
+  }
+
+  private static double blocks(long capacity) {
+    return capacity == Long.MAX_VALUE ? Double.POSITIVE_INFINITY : capacity;
+  }
+}

@@ -1,0 +1,155 @@
+package io.penstock.meter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.common.docs.KeyName;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.penstock.block.BlockHash;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.ElementType;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.SlabArena;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.HostTier;
+import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.Lease;
+import io.penstock.tier.Medium;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.Reservation;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+final class KvMetersTest {
+  private static final Duration SOON = Duration.ofSeconds(5);
+  private static final BlockLayout LAYOUT = BlockLayout.attention(2, 4, 1, 8, ElementType.BF16);
+  private static final CacheSpace SPACE = CacheSpace.of("meters", LAYOUT);
+
+  private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+  private final HostTier tier = new HostTier(SPACE, HostTierOptions.defaults(2).withName("dram"),
+      new MicrometerTierListener(registry, "dram", Medium.HOST));
+  private final TierGauges gauges = TierGauges.bind(registry, tier);
+  private final ByteBudget budget = new ByteBudget("node", 1 << 20, 4);
+  private final SlabArena arena = new SlabArena("test", LAYOUT, 4, 1);
+
+  @AfterEach
+  void close() {
+    tier.close().block(SOON);
+    arena.close();
+  }
+
+  @Test
+  void everyMeterOfTheCatalogue_isRegisteredWithItsTypeUnitAndTags() {
+    Gauges.bind(registry, "node", budget);
+    Gauges.bind(registry, "dram", tier.arena());
+
+    for (KvMeters meter : KvMeters.values()) {
+      assertThat(registry.find(meter.getName()).meters()).as(meter.getName()).isNotEmpty().allSatisfy(found -> {
+        assertThat(found.getId().getType()).isEqualTo(meter.getType());
+        assertThat(found.getId().getBaseUnit()).isEqualTo(meter.getBaseUnit());
+        assertThat(found.getId().getDescription()).isEqualTo(meter.description());
+        assertThat(found.getId().getTags()).extracting(Tag::getKey).containsExactlyInAnyOrderElementsOf(keys(meter));
+      });
+    }
+    assertThat(registry.getMeters()).extracting(Meter::getId).extracting(Meter.Id::getName)
+        .allSatisfy(name -> assertThat(Arrays.stream(KvMeters.values()).map(KvMeters::getName)).contains(name));
+  }
+
+  @Test
+  void names_areUniqueAndCarryNoUnit() {
+    Set<String> names = Arrays.stream(KvMeters.values()).map(KvMeters::getName).collect(Collectors.toSet());
+
+    assertThat(names).hasSameSizeAs(KvMeters.values()).allSatisfy(name -> assertThat(name).matches("penstock(\\.[a-z]+)+")
+        .doesNotContain("bytes", "seconds"));
+  }
+
+  @Test
+  void tier_whatItDid_isCounted() {
+    put(0);
+    put(1);
+    put(2); // evicts 0
+    lease(key(0), key(1), key(2), key(3));
+
+    assertThat(counted(KvMeters.TIER_STORED)).isEqualTo(3);
+    assertThat(counted(KvMeters.TIER_WRITTEN)).isEqualTo(3.0 * LAYOUT.blockBytes());
+    assertThat(counted(KvMeters.TIER_EVICTED)).isEqualTo(1);
+    assertThat(counted(KvMeters.TIER_RECLAIMED)).isEqualTo(LAYOUT.blockBytes());
+    assertThat(registry.get(KvMeters.TIER_REFERENCES.getName()).tag("result", "hit").counter().count()).isEqualTo(2);
+    assertThat(registry.get(KvMeters.TIER_REFERENCES.getName()).tag("result", "miss").counter().count()).isEqualTo(2);
+  }
+
+  @Test
+  void tierGauges_showTheFiguresOfTheLatestRefresh() {
+    assertThat(gauge(KvMeters.TIER_VISIBLE)).isNaN();
+    put(0);
+    gauges.refresh().block(SOON);
+    put(1);
+
+    assertThat(gauge(KvMeters.TIER_VISIBLE)).isEqualTo(1);
+    assertThat(gauge(KvMeters.TIER_USED)).isEqualTo(LAYOUT.blockBytes());
+    assertThat(gauge(KvMeters.TIER_CAPACITY)).isEqualTo(2);
+    assertThat(gauge(KvMeters.TIER_SEQUENCE)).isEqualTo(1);
+  }
+
+  @Test
+  void budgetAndArena_showWhatIsInUse() {
+    Gauges.bind(registry, "node", budget);
+    Gauges.bind(registry, "spare", arena);
+    try (BlockScope scope = new BlockScope()) {
+      budget.acquire(1000, scope).block(SOON);
+      List.of(arena.tryClaim(List.of(key(7), key(8)))).getFirst().forEach(scope::adopt);
+
+      assertThat(gauge(KvMeters.BUDGET_IN_FLIGHT)).isEqualTo(1000);
+      assertThat(gauge(KvMeters.ARENA_CLAIMED)).isEqualTo(2);
+    }
+
+    assertThat(gauge(KvMeters.BUDGET_IN_FLIGHT)).isZero();
+    assertThat(gauge(KvMeters.BUDGET_PEAK)).isEqualTo(1000);
+    assertThat(gauge(KvMeters.BUDGET_WAITING)).isZero();
+    assertThat(gauge(KvMeters.BUDGET_CAPACITY)).isEqualTo(1 << 20);
+    assertThat(gauge(KvMeters.ARENA_CLAIMED)).isZero();
+    assertThat(gauge(KvMeters.ARENA_HIGH_WATER)).isEqualTo(2);
+    assertThat(gauge(KvMeters.ARENA_CAPACITY)).isEqualTo(4);
+  }
+
+  private double counted(KvMeters meter) {
+    return registry.get(meter.getName()).counter().count();
+  }
+
+  private double gauge(KvMeters meter) {
+    return registry.get(meter.getName()).gauge().value();
+  }
+
+  private static List<String> keys(KvMeters meter) {
+    return Arrays.stream(meter.getKeyNames()).map(KeyName::asString).toList();
+  }
+
+  private void put(int number) {
+    try (BlockScope scope = new BlockScope()) {
+      Reservation reservation = tier.reserve(List.of(key(number)), scope).block(SOON);
+      reservation.drafts().forEach(draft -> draft.produced(GranuleRange.all(LAYOUT)));
+      reservation.commit(reservation.drafts()).block(SOON);
+    }
+  }
+
+  private void lease(BlockKey... keys) {
+    try (BlockScope scope = new BlockScope()) {
+      Lease lease = tier.lease(Stream.of(keys).toList(), OnMiss.SKIP, scope).block(SOON);
+      assertThat(lease.hits().count()).isEqualTo(2);
+    }
+  }
+
+  private static BlockKey key(int number) {
+    return SPACE.key(new BlockHash(0, number + 1));
+  }
+}
