@@ -1,0 +1,30 @@
+package io.penstock.node.config;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+/// Reads settings from variables `PENSTOCK_…`. A variable of that form that means nothing is a mistake, with two exceptions: what the
+/// launcher reads, and what Kubernetes adds by itself for a service named `penstock`.
+final class EnvironmentSource {
+  /// Names the configuration file, like `--config`.
+  static final String CONFIG = "PENSTOCK_CONFIG";
+
+  private static final Set<String> NOT_SETTINGS = Set.of(CONFIG, "PENSTOCK_JAVA_HOME", "PENSTOCK_JAVA_OPTS");
+  private static final Pattern KUBERNETES = Pattern.compile("PENSTOCK_(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_\\d+_(TCP|UDP|SCTP)(_.*)?)?)");
+
+  private EnvironmentSource() {}
+
+  static void read(Map<String, String> environment, List<Given> given, List<String> problems) {
+    new TreeMap<>(environment).forEach((name, text) -> {
+      if (!name.startsWith("PENSTOCK_") || NOT_SETTINGS.contains(name) || KUBERNETES.matcher(name).matches()) {
+        return;
+      }
+      Origin origin = Origin.ofEnvironment(name);
+      NodeSettings.byVariable(name).ifPresentOrElse(setting -> given.add(new Given(setting, text, origin)),
+          () -> problems.add(UnknownName.problem("variable", name, new Origin(Origin.Kind.ENVIRONMENT, "the environment"), Setting::variable)));
+    });
+  }
+}

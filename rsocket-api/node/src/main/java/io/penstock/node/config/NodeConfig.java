@@ -1,0 +1,134 @@
+package io.penstock.node.config;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.CacheSpace;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// What a node was told, and by whom: defaults, then a file, then the environment, then flags, each winning over those before.
+///
+/// Immutable.
+public final class NodeConfig {
+  /// One setting in effect.
+  ///
+  /// @param text the value as [SettingType] prints it
+  public record Effective(Setting<?> setting, String text, Origin origin) {}
+
+  private final Map<Setting<?>, Object> values;
+  private final List<Effective> effective;
+
+  private NodeConfig(Map<Setting<?>, Object> values, List<Effective> effective) {
+    this.values = values;
+    this.effective = List.copyOf(effective);
+  }
+
+  /// Every setting at its default.
+  public static NodeConfig defaults() {
+    return resolve(null, Map.of(), Map.of());
+  }
+
+  /// @param file read if not null, else the one that `PENSTOCK_CONFIG` names, if any
+  /// @param environment variables of the process
+  /// @param flags texts of the options that were given
+  /// @throws ConfigException naming every problem
+  public static NodeConfig resolve(@Nullable Path file, Map<String, String> environment, Map<Setting<?>, String> flags) {
+    List<Given> given = new ArrayList<>();
+    List<String> problems = new ArrayList<>();
+    Path read = file == null && environment.containsKey(EnvironmentSource.CONFIG) ? Path.of(environment.get(EnvironmentSource.CONFIG)) : file;
+    if (read != null) {
+      YamlSource.read(read, given, problems);
+    }
+    EnvironmentSource.read(environment, given, problems);
+    flags.forEach((setting, text) -> given.add(new Given(setting, text, Origin.ofFlag(setting.flag()))));
+    return settle(given, problems);
+  }
+
+  private static NodeConfig settle(List<Given> given, List<String> problems) {
+    Map<Setting<?>, Given> last = new LinkedHashMap<>();
+    NodeSettings.ALL.forEach(setting -> last.put(setting, new Given(setting, setting.initial(), Origin.ofDefault())));
+    Map<Setting<?>, Object> values = new HashMap<>();
+    for (Given one : given) {
+      last.put(one.setting(), one);
+      read(one.setting(), one, problems); // an overruled value that is wrong is told too
+    }
+    List<Effective> effective = new ArrayList<>();
+    last.forEach((setting, one) -> settle(setting, one, values, effective));
+    if (problems.isEmpty()) {
+      NodeConfig config = new NodeConfig(values, effective);
+      config.requireFit(problems);
+      if (problems.isEmpty()) {
+        return config;
+      }
+    }
+    throw new ConfigException(problems.stream().distinct().toList());
+  }
+
+  private static <T> void settle(Setting<T> setting, Given one, Map<Setting<?>, Object> values, List<Effective> effective) {
+    T value = read(setting, one, new ArrayList<>());
+    if (value != null) {
+      values.put(setting, value);
+      effective.add(new Effective(setting, setting.type().print().apply(value), one.origin()));
+    }
+  }
+
+  private static <T> @Nullable T read(Setting<T> setting, Given one, List<String> problems) {
+    try {
+      return setting.read(one.text(), one.origin());
+    } catch (IllegalArgumentException e) {
+      problems.add(String.valueOf(e.getMessage()));
+      return null;
+    }
+  }
+
+  /// The rules that tie several settings together.
+  private void requireFit(List<String> problems) {
+    try {
+      BlockShape shape = shape();
+      get(NodeSettings.DRAM).inBlocks(shape.blockBytes());
+      requireAtLeast(problems, NodeSettings.BUDGET, get(NodeSettings.BUDGET), NodeSettings.SLICE_BYTES, get(NodeSettings.SLICE_BYTES));
+      requireWindowFits(problems);
+    } catch (IllegalArgumentException e) {
+      problems.add(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static void requireAtLeast(List<String> problems, Setting<?> bigger, long more, Setting<?> smaller, long less) {
+    if (more < less) {
+      problems.add("%s must be >= %s (was %s, %s)".formatted(bigger.key(), smaller.key(), Sizes.exact(more), Sizes.exact(less)));
+    }
+  }
+
+  private void requireWindowFits(List<String> problems) {
+    int window = get(NodeSettings.WINDOW_BLOCKS);
+    int reserve = get(NodeSettings.RESERVE_BLOCKS);
+    if (reserve < window) {
+      problems.add("reserve.blocks must be >= window.blocks (was %d, %d)".formatted(reserve, window));
+    }
+  }
+
+  public <T> T get(Setting<T> setting) {
+    @SuppressWarnings("unchecked") // the only writer is settle(), which reads the value with the setting's own type
+    T value = (T) requireNonNull(values.get(setting), setting.key());
+    return value;
+  }
+
+  /// Every setting with value and origin, in the table's order.
+  public List<Effective> effective() {
+    return effective;
+  }
+
+  public BlockShape shape() {
+    return new BlockShape(get(NodeSettings.BLOCK_BYTES), get(NodeSettings.LAYERS), get(NodeSettings.BLOCK_TOKENS));
+  }
+
+  /// The space whose blocks the node holds.
+  public CacheSpace space() {
+    return shape().space(get(NodeSettings.MODEL));
+  }
+}

@@ -1,0 +1,71 @@
+package io.penstock.node.config;
+
+import io.penstock.pool.EvictionPolicy;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/// The table of all that a node can be told. It drives the file, the environment, the command line, their help and their errors.
+public final class NodeSettings {
+  public static final Setting<String> LISTEN_HOST = new Setting<>("listen.host", SettingType.text(), "127.0.0.1",
+      "Address that clients connect to; 0.0.0.0 for all interfaces.");
+  public static final Setting<Integer> LISTEN_PORT = new Setting<>("listen.port", SettingType.port(), "7733",
+      "Port that clients connect to.");
+  public static final Setting<String> ADMIN_HOST = new Setting<>("admin.host", SettingType.text(), "127.0.0.1",
+      "Address of the admin endpoints /metrics and /health.");
+  public static final Setting<PortChoice> ADMIN_PORT = new Setting<>("admin.port", SettingType.portOrOff(), "7780",
+      "Port of the admin endpoints, or off.");
+  public static final Setting<String> MODEL = new Setting<>("model", SettingType.text(), "penstock-demo",
+      "Name or digest of the model; clients must name the same.");
+  public static final Setting<Integer> LAYERS = new Setting<>("layers", SettingType.count(1, 1024),
+      String.valueOf(BlockShape.DEFAULT_LAYERS), "Layers of the model.");
+  public static final Setting<Integer> BLOCK_BYTES = new Setting<>("block.bytes", SettingType.size(4, 1 << 30),
+      Sizes.exact(BlockShape.DEFAULT_BLOCK_BYTES), "Size of one block over all layers.");
+  public static final Setting<Integer> BLOCK_TOKENS = new Setting<>("block.tokens", SettingType.count(1, 1 << 16),
+      String.valueOf(BlockShape.DEFAULT_TOKENS), "Tokens a block stands for.");
+  public static final Setting<Capacity> DRAM = new Setting<>("dram", SettingType.capacity(), "1 GiB",
+      "Blocks kept in memory.");
+  public static final Setting<EvictionPolicy> POLICY = new Setting<>("policy", SettingType.oneOf(EvictionPolicy.class), "lru",
+      "Which block leaves first when memory is full.");
+  public static final Setting<Long> BUDGET = new Setting<>("budget", SettingType.longSize(1 << 10), "64 MiB",
+      "Most bytes in flight of the whole node.");
+  public static final Setting<Integer> SLICE_BYTES = new Setting<>("slice.bytes", SettingType.size(4 << 10, 8 << 20), "512 KiB",
+      "Most payload bytes of one slice on the wire.");
+  public static final Setting<Integer> WINDOW_BLOCKS = new Setting<>("window.blocks", SettingType.count(1, 65_536), "64",
+      "Most blocks of one window: what one stream claims at a time.");
+  public static final Setting<Integer> RESERVE_BLOCKS = new Setting<>("reserve.blocks", SettingType.count(1, 1 << 20), "128",
+      "Room beyond dram for blocks being written, and for evicted ones still being read.");
+  public static final Setting<Integer> WAITERS = new Setting<>("waiters", SettingType.count(1, 1 << 20), "1024",
+      "Longest line of writers that wait for room.");
+  public static final Setting<Integer> EVENTS_KEPT = new Setting<>("events.kept", SettingType.count(16, 1 << 24), "65536",
+      "Events kept for readers that come later.");
+  public static final Setting<Integer> LOOPS = new Setting<>("loops", SettingType.count(1, 1024), String.valueOf(halfOfTheCores()),
+      "Network threads; when nothing is said, half the cores, at least one.");
+  public static final Setting<Integer> CONNECTIONS = new Setting<>("connections", SettingType.count(1, 1 << 20), "1024",
+      "Most open connections of clients.");
+  public static final Setting<Duration> AWAIT_TIMEOUT = new Setting<>("await.timeout", SettingType.duration(), "60s",
+      "Longest wait for a block that somebody else is writing.");
+  public static final Setting<Duration> DRAIN_TIMEOUT = new Setting<>("drain.timeout", SettingType.duration(), "30s",
+      "How long running streams may go on after SIGTERM.");
+  public static final Setting<LogLevel> LOG_LEVEL = new Setting<>("log.level", SettingType.oneOf(LogLevel.class), "warn",
+      "What is logged to standard error.");
+
+  /// Every setting, in the order in which people read them.
+  public static final List<Setting<?>> ALL = List.of(LISTEN_HOST, LISTEN_PORT, ADMIN_HOST, ADMIN_PORT, MODEL, LAYERS, BLOCK_BYTES,
+      BLOCK_TOKENS, DRAM, POLICY, BUDGET, SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS, CONNECTIONS, AWAIT_TIMEOUT,
+      DRAIN_TIMEOUT, LOG_LEVEL);
+
+  private NodeSettings() {}
+
+  static Optional<Setting<?>> byKey(String key) {
+    return ALL.stream().filter(setting -> setting.key().equals(key)).findFirst();
+  }
+
+  static Optional<Setting<?>> byVariable(String variable) {
+    return ALL.stream().filter(setting -> setting.variable().equals(variable)).findFirst();
+  }
+
+  private static int halfOfTheCores() {
+    return Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+  }
+}

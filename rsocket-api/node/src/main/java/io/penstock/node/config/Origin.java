@@ -1,0 +1,42 @@
+package io.penstock.node.config;
+
+import java.nio.file.Path;
+
+/// Where a value came from; later kinds win over earlier ones.
+///
+/// @param kind which of the four sources
+/// @param where the place inside it, as a user would name it
+public record Origin(Kind kind, String where) {
+  /// The sources, in rising order.
+  public enum Kind {
+    /// Nobody said anything.
+    DEFAULT,
+    /// The file named by `--config` or `PENSTOCK_CONFIG`.
+    FILE,
+    /// A variable `PENSTOCK_…`.
+    ENVIRONMENT,
+    /// An option of the command line.
+    FLAG
+  }
+
+  static Origin ofDefault() {
+    return new Origin(Kind.DEFAULT, "default");
+  }
+
+  static Origin ofFile(Path file, int line) {
+    return new Origin(Kind.FILE, file + " line " + line);
+  }
+
+  static Origin ofEnvironment(String variable) {
+    return new Origin(Kind.ENVIRONMENT, variable);
+  }
+
+  static Origin ofFlag(String flag) {
+    return new Origin(Kind.FLAG, flag);
+  }
+
+  @Override
+  public String toString() {
+    return where;
+  }
+}

@@ -1,0 +1,83 @@
+package io.penstock.node.config;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.function.Function;
+
+/// How the text of a setting becomes a value, and back.
+///
+/// @param label placeholder in the help, for example `SIZE`
+/// @param rule what a value must be, the middle of *key must be rule (was value)*
+/// @param parse throws `IllegalArgumentException` or answers a value
+/// @param print the inverse of `parse`
+public record SettingType<T>(String label, String rule, Function<String, T> parse, Function<T, String> print) {
+  static SettingType<Integer> count(int min, int max) {
+    return new SettingType<>("N", "an integer from " + min + " to " + max, text -> within(Integer.parseInt(text), min, max), String::valueOf);
+  }
+
+  static SettingType<Integer> port() {
+    return new SettingType<>("PORT", "an integer from 0 to 65535, 0 for any free one", text -> within(Integer.parseInt(text), 0, 65535),
+        String::valueOf);
+  }
+
+  static SettingType<PortChoice> portOrOff() {
+    return new SettingType<>("PORT", "an integer from 0 to 65535, 0 for any free one, or off", PortChoice::parse, PortChoice::toString);
+  }
+
+  static SettingType<Integer> size(int minBytes, int maxBytes) {
+    String rule = "a size from " + Sizes.exact(minBytes) + " to " + Sizes.exact(maxBytes);
+    return new SettingType<>("SIZE", rule, text -> within(Math.toIntExact(Sizes.parseBytes(text)), minBytes, maxBytes),
+        bytes -> Sizes.exact(bytes));
+  }
+
+  static SettingType<Long> longSize(long minBytes) {
+    return new SettingType<>("SIZE", "a size of at least " + Sizes.exact(minBytes), text -> {
+      long bytes = Sizes.parseBytes(text);
+      if (bytes < minBytes) {
+        throw new IllegalArgumentException();
+      }
+      return bytes;
+    }, Sizes::exact);
+  }
+
+  static SettingType<Capacity> capacity() {
+    return new SettingType<>("CAPACITY", "a size, \"N blocks\" or unbounded", text -> {
+      Capacity capacity = Capacity.parse(text);
+      if (capacity.isOff()) {
+        throw new IllegalArgumentException();
+      }
+      return capacity;
+    }, Capacity::toString);
+  }
+
+  static SettingType<String> text() {
+    return new SettingType<>("TEXT", "not empty", text -> {
+      if (text.isBlank()) {
+        throw new IllegalArgumentException();
+      }
+      return text.strip();
+    }, Function.identity());
+  }
+
+  static <E extends Enum<E>> SettingType<E> oneOf(Class<E> type) {
+    String names = String.join(", ", Arrays.stream(type.getEnumConstants()).map(SettingType::lower).toList());
+    return new SettingType<>("NAME", "one of " + names, text -> Enum.valueOf(type, text.strip().toUpperCase(Locale.ROOT)),
+        SettingType::lower);
+  }
+
+  static SettingType<Duration> duration() {
+    return new SettingType<>("DURATION", "a duration of at least 1ms, such as 500ms, 30s or 2m", Durations::parse, Durations::print);
+  }
+
+  private static int within(int value, int min, int max) {
+    if (value < min || value > max) {
+      throw new IllegalArgumentException();
+    }
+    return value;
+  }
+
+  private static String lower(Enum<?> name) {
+    return name.name().toLowerCase(Locale.ROOT);
+  }
+}

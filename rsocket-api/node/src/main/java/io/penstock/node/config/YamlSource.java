@@ -1,0 +1,104 @@
+package io.penstock.node.config;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/// Reads settings from a YAML file. Keys may be nested or dotted, as the writer likes: `block: {bytes: 64KiB}` is `block.bytes: 64KiB`.
+final class YamlSource {
+  private static final YAMLFactory YAML = new YAMLFactory();
+  private static final int DEEPEST = 8;
+
+  private final Path file;
+  private final List<Given> given;
+  private final List<String> problems;
+  private final Set<String> seen = new HashSet<>();
+
+  private YamlSource(Path file, List<Given> given, List<String> problems) {
+    this.file = file;
+    this.given = given;
+    this.problems = problems;
+  }
+
+  /// Adds what `file` says to `given`, and what is wrong with it to `problems`.
+  static void read(Path file, List<Given> given, List<String> problems) {
+    if (!Files.isReadable(file)) {
+      problems.add("config must be a readable file (was " + file + ")");
+      return;
+    }
+    try (JsonParser parser = YAML.createParser(file.toFile())) {
+      new YamlSource(file, given, problems).document(parser);
+    } catch (JacksonException e) {
+      int line = e.getLocation() == null ? 1 : e.getLocation().getLineNr();
+      problems.add("config must be YAML (was not, from %s: %s)".formatted(Origin.ofFile(file, line), firstLine(e.getOriginalMessage())));
+    } catch (IOException e) {
+      problems.add("config must be a readable file (was " + file + ": " + e.getMessage() + ")");
+    }
+  }
+
+  private void document(JsonParser parser) throws IOException {
+    JsonToken first = parser.nextToken();
+    if (first == null || first == JsonToken.VALUE_NULL) {
+      return;
+    }
+    if (first != JsonToken.START_OBJECT) {
+      problems.add("config must be a map of keys to values (was " + shape(first) + ", from " + here(parser) + ")");
+      return;
+    }
+    object(parser, "", 1);
+  }
+
+  private void object(JsonParser parser, String prefix, int depth) throws IOException {
+    for (String name = parser.nextFieldName(); name != null; name = parser.nextFieldName()) {
+      String key = prefix + name;
+      Origin origin = here(parser);
+      JsonToken value = parser.nextToken();
+      if (value == JsonToken.START_OBJECT && depth < DEEPEST && !isSetting(key)) {
+        object(parser, key + ".", depth + 1);
+      } else if (value.isScalarValue() && value != JsonToken.VALUE_NULL) {
+        scalar(key, parser.getText(), origin);
+      } else {
+        problems.add("%s must be one value (was %s, from %s)".formatted(key, shape(value), origin));
+        parser.skipChildren();
+      }
+    }
+  }
+
+  private void scalar(String key, String text, Origin origin) {
+    if (!seen.add(key)) {
+      problems.add("%s must be given once (was given again, from %s)".formatted(key, origin));
+      return;
+    }
+    NodeSettings.byKey(key).ifPresentOrElse(setting -> given.add(new Given(setting, text, origin)),
+        () -> problems.add(UnknownName.problem("key", key, origin, Setting::key)));
+  }
+
+  private static boolean isSetting(String key) {
+    return NodeSettings.byKey(key).isPresent();
+  }
+
+  private Origin here(JsonParser parser) {
+    return Origin.ofFile(file, parser.currentTokenLocation().getLineNr());
+  }
+
+  private static String shape(JsonToken token) {
+    return switch (token) {
+      case START_ARRAY -> "a list";
+      case START_OBJECT -> "a map";
+      case VALUE_NULL -> "empty";
+      default -> "a single value";
+    };
+  }
+
+  private static String firstLine(@Nullable String message) {
+    return message == null ? "unreadable" : message.lines().findFirst().orElse("unreadable");
+  }
+}

@@ -1,0 +1,187 @@
+package io.penstock.node.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.type;
+
+import io.penstock.block.CacheSpace;
+import io.penstock.pool.EvictionPolicy;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class NodeConfigTest {
+  @TempDir Path folder;
+
+  @Test
+  void nothingGiven_everySettingHasItsDefault() {
+    NodeConfig config = NodeConfig.defaults();
+
+    assertThat(config.effective()).hasSameSizeAs(NodeSettings.ALL)
+        .allSatisfy(one -> assertThat(one.origin().kind()).isEqualTo(Origin.Kind.DEFAULT));
+    assertThat(config.get(NodeSettings.POLICY)).isEqualTo(EvictionPolicy.LRU);
+    assertThat(config.get(NodeSettings.AWAIT_TIMEOUT)).isEqualTo(Duration.ofSeconds(60));
+    assertThat(config.get(NodeSettings.LOOPS)).isEqualTo(Math.max(1, Runtime.getRuntime().availableProcessors() / 2));
+    assertThat(config.shape()).isEqualTo(BlockShape.defaults());
+  }
+
+  @Test
+  void everySetting_winsInRisingOrder() throws IOException {
+    Path file = file("layers: 2");
+    Map<String, String> variable = Map.of("PENSTOCK_LAYERS", "4");
+    Map<Setting<?>, String> flag = Map.of(NodeSettings.LAYERS, "16");
+
+    assertThat(NodeConfig.resolve(file, Map.of(), Map.of()).get(NodeSettings.LAYERS)).isEqualTo(2);
+    assertThat(NodeConfig.resolve(file, variable, Map.of()).get(NodeSettings.LAYERS)).isEqualTo(4);
+    assertThat(NodeConfig.resolve(file, variable, flag).get(NodeSettings.LAYERS)).isEqualTo(16);
+    assertThat(NodeConfig.resolve(file, variable, flag).effective().get(5).origin()).hasToString("--layers");
+  }
+
+  @Test
+  void everySetting_canBeGivenInEverySource_andIsPrintedAsItCanBeRead() throws IOException {
+    Map<String, String> environment = new HashMap<>();
+    Map<Setting<?>, String> flags = new HashMap<>();
+    StringBuilder yaml = new StringBuilder();
+    for (NodeConfig.Effective one : NodeConfig.defaults().effective()) {
+      yaml.append(one.setting().key()).append(": ").append(one.text()).append('\n');
+      environment.put(one.setting().variable(), one.text());
+      flags.put(one.setting(), one.text());
+    }
+
+    assertThat(NodeConfig.resolve(file(yaml.toString()), Map.of(), Map.of()).effective()).allSatisfy(kind(Origin.Kind.FILE));
+    assertThat(NodeConfig.resolve(null, environment, Map.of()).effective()).allSatisfy(kind(Origin.Kind.ENVIRONMENT));
+    assertThat(NodeConfig.resolve(null, environment, flags).effective()).allSatisfy(kind(Origin.Kind.FLAG));
+    assertThat(NodeConfig.resolve(null, environment, flags).effective()).extracting(NodeConfig.Effective::text)
+        .isEqualTo(NodeConfig.defaults().effective().stream().map(NodeConfig.Effective::text).toList());
+  }
+
+  @Test
+  void names_areUniqueInEverySource() {
+    Set<String> names = new HashSet<>();
+    for (Setting<?> setting : NodeSettings.ALL) {
+      assertThat(List.of(setting.key(), setting.variable(), setting.flag())).allSatisfy(name -> assertThat(names.add(name)).isTrue());
+      assertThat(setting.description()).endsWith(".");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"block: {bytes: 1MiB, tokens: 32}", "block.bytes: 1MiB\nblock.tokens: 32", "block:\n  bytes: 1 MiB\n  tokens: 32\n"})
+  void file_keysMayBeNestedOrDotted(String yaml) throws IOException {
+    CacheSpace space = NodeConfig.resolve(file(yaml), Map.of(), Map.of()).space();
+
+    assertThat(space.layout().blockBytes()).isEqualTo(1 << 20);
+    assertThat(space.layout().tokens()).isEqualTo(32);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "# nothing\n", "---\n", "{}"})
+  void file_thatSaysNothing_isFine(String yaml) throws IOException {
+    assertThat(NodeConfig.resolve(file(yaml), Map.of(), Map.of()).get(NodeSettings.LAYERS)).isEqualTo(8);
+  }
+
+  @Test
+  void file_canBeNamedByTheEnvironment() throws IOException {
+    Path file = file("layers: 2");
+
+    assertThat(NodeConfig.resolve(null, Map.of("PENSTOCK_CONFIG", file.toString()), Map.of()).get(NodeSettings.LAYERS)).isEqualTo(2);
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+    "layers: none | layers must be an integer from 1 to 1024 (was none, from FILE line 1)",
+    "layers: 0 | layers must be an integer from 1 to 1024 (was 0, from FILE line 1)",
+    "layers: '' | layers must be an integer from 1 to 1024 (was empty, from FILE line 1)",
+    "layers: | layers must be one value (was empty, from FILE line 1)",
+    "layers: [1, 2] | layers must be one value (was a list, from FILE line 1)",
+    "layers: {a: 1} | layers must be one value (was a map, from FILE line 1)",
+    "layer: 8 | key must be one that `penstock serve --help` lists (was layer, from FILE line 1; did you mean layers?)",
+    "block: {byte: 8} | key must be one that `penstock serve --help` lists (was block.byte, from FILE line 1; did you mean block.bytes?)",
+    "[1, 2] | config must be a map of keys to values (was a list, from FILE line 1)",
+    "just text | config must be a map of keys to values (was a single value, from FILE line 1)",
+    "block.bytes: 100 | block.bytes must be a multiple of 512, which is layers 8 x block.tokens 16 x 2 planes x 2 bytes an element, "
+        + "and at most 1 GiB (was 100)",
+    "block.bytes: 2GiB | block.bytes must be a size from 4 B to 1 GiB (was 2GiB, from FILE line 1)",
+    "dram: much | dram must be a size, \"N blocks\" or unbounded (was much, from FILE line 1)",
+    "dram: 0 | dram must be a size, \"N blocks\" or unbounded (was 0, from FILE line 1)",
+    "dram: 1KiB | capacity must be >= one block of 64 KiB (was 1 KiB)",
+    "policy: random | policy must be one of lru, fifo (was random, from FILE line 1)",
+    "await.timeout: 5 | await.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 5, from FILE line 1)",
+    "drain.timeout: 0s | drain.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 0s, from FILE line 1)",
+    "admin.port: -1 | admin.port must be an integer from 0 to 65535, 0 for any free one, or off (was -1, from FILE line 1)",
+    "log.level: loud | log.level must be one of off, error, warn, info, debug (was loud, from FILE line 1)",
+    "model: ' ' | model must be not empty (was empty, from FILE line 1)",
+    "budget: 4KiB | budget must be >= slice.bytes (was 4 KiB, 512 KiB)",
+    "budget: 1 | budget must be a size of at least 1 KiB (was 1, from FILE line 1)",
+    "window.blocks: 999 | reserve.blocks must be >= window.blocks (was 128, 999)",
+  })
+  void file_thatMakesNoSense_namesKeyRuleValueAndPlace(String yaml, String problem) throws IOException {
+    Path file = file(yaml);
+
+    assertThatThrownBy(() -> NodeConfig.resolve(file, Map.of(), Map.of())).isInstanceOf(ConfigException.class)
+        .hasMessage(problem.replace("FILE", file.toString()));
+  }
+
+  @Test
+  void file_withoutYaml_namesTheLine() throws IOException {
+    Path file = file("layers: 8\nblock: {bytes: 1\n");
+
+    assertThatThrownBy(() -> NodeConfig.resolve(file, Map.of(), Map.of())).isInstanceOf(ConfigException.class)
+        .hasMessageStartingWith("config must be YAML (was not, from " + file + " line ");
+  }
+
+  @Test
+  void file_withAKeyTwice_isRefused() throws IOException {
+    Path file = file("layers: 8\nblock.bytes: 64KiB\nblock: {bytes: 1MiB}\n");
+
+    assertThatThrownBy(() -> NodeConfig.resolve(file, Map.of(), Map.of()))
+        .hasMessage("block.bytes must be given once (was given again, from " + file + " line 3)");
+  }
+
+  @Test
+  void file_thatIsNotThere_isRefused() {
+    Path file = folder.resolve("nowhere.yaml");
+
+    assertThatThrownBy(() -> NodeConfig.resolve(file, Map.of(), Map.of())).hasMessage("config must be a readable file (was " + file + ")");
+  }
+
+  @Test
+  void environment_unknownVariable_isRefusedWithAGuess() {
+    assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of("PENSTOCK_BLOCKBYTES", "1"), Map.of())).hasMessage("variable must be one that "
+        + "`penstock serve --help` lists (was PENSTOCK_BLOCKBYTES, from the environment; did you mean PENSTOCK_BLOCK_BYTES?)");
+  }
+
+  @Test
+  void environment_variablesOfTheLauncherAndOfKubernetes_areNotSettings() {
+    Map<String, String> environment = Map.of("PENSTOCK_JAVA_HOME", "/jdk", "PENSTOCK_JAVA_OPTS", "-Xmx1g", "PENSTOCK_PORT", "tcp://10.0.0.1:7733",
+        "PENSTOCK_SERVICE_HOST", "10.0.0.1", "PENSTOCK_SERVICE_PORT_WIRE", "7733", "PENSTOCK_PORT_7733_TCP_ADDR", "10.0.0.1", "PATH", "/bin");
+
+    assertThat(NodeConfig.resolve(null, environment, Map.of()).effective()).allSatisfy(kind(Origin.Kind.DEFAULT));
+  }
+
+  @Test
+  void everyProblem_isToldAtOnce_evenOfValuesThatAreOverruled() throws IOException {
+    Path file = file("layers: none\nmodle: x\n");
+
+    assertThatThrownBy(() -> NodeConfig.resolve(file, Map.of("PENSTOCK_LAYERS", "8"), Map.of(NodeSettings.LOOPS, "0")))
+        .asInstanceOf(type(ConfigException.class)).satisfies(e -> assertThat(e.problems()).hasSize(3));
+  }
+
+  private static java.util.function.Consumer<NodeConfig.Effective> kind(Origin.Kind kind) {
+    return one -> assertThat(one.origin().kind()).as(one.setting().key()).isEqualTo(kind);
+  }
+
+  private Path file(String yaml) throws IOException {
+    return Files.writeString(folder.resolve("node.yaml"), yaml);
+  }
+}
