@@ -1,0 +1,91 @@
+package io.penstock.node.admin;
+
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.penstock.meter.TierGauges;
+import io.penstock.node.cli.Console;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.TierStat;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.function.Supplier;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.server.HttpServer;
+import reactor.netty.http.server.HttpServerRequest;
+import reactor.netty.http.server.HttpServerResponse;
+import reactor.netty.resources.LoopResources;
+
+/// The admin endpoints, on an event loop of their own: a scrape never waits behind a stream of blocks.
+///
+/// | Path | Answer |
+/// |---|---|
+/// | `/metrics` | the registry in Prometheus' text format |
+/// | `/health` | [Health] as JSON, 200 when ready, else 503 |
+/// | `/` | where to look |
+public final class AdminServer {
+  private static final String INDEX = """
+      penstock
+        /metrics  for Prometheus
+        /health   200 when ready, else 503
+      """;
+  private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final Duration IDLE = Duration.ofSeconds(60);
+
+  private final BlockTier tier;
+  private final Supplier<NodeState> state;
+  private final PrometheusMeterRegistry registry;
+  private final TierGauges gauges;
+  private final Scheduler timers;
+
+  /// @param tier whose figures are shown
+  /// @param state asked at every probe
+  /// @param registry shown by `/metrics`
+  /// @param timers ends the wait for a tier that does not answer
+  public AdminServer(BlockTier tier, Supplier<NodeState> state, PrometheusMeterRegistry registry, Scheduler timers) {
+    this.tier = tier;
+    this.state = state;
+    this.registry = registry;
+    this.gauges = TierGauges.bind(registry, tier);
+    this.timers = timers;
+  }
+
+  /// Listens; disposing the server stops it.
+  ///
+  /// @param port 0 for any free one
+  /// @param loops stay the caller's to dispose
+  public Mono<? extends DisposableServer> bind(String host, int port, LoopResources loops) {
+    return HttpServer.create().runOn(loops).bindAddress(() -> new InetSocketAddress(host, port)).idleTimeout(IDLE)
+        .route(routes -> routes.get("/metrics", this::metrics).get("/health", this::health).get("/", this::index))
+        .bind();
+  }
+
+  private Mono<Void> index(HttpServerRequest request, HttpServerResponse response) {
+    return text(response, "text/plain; charset=utf-8", INDEX);
+  }
+
+  private Mono<Void> metrics(HttpServerRequest request, HttpServerResponse response) {
+    return stat().onErrorComplete().then(Mono.fromSupplier(registry::scrape)).flatMap(all -> text(response, PROMETHEUS, all));
+  }
+
+  private Mono<Void> health(HttpServerRequest request, HttpServerResponse response) {
+    return stat().map(stat -> Health.of(state.get(), tier.info(), stat))
+        .onErrorResume(failure -> Mono.just(Health.failed(state.get(), String.valueOf(failure.getMessage()))))
+        .flatMap(health -> {
+          response.status(health.isUp() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE);
+          return text(response, "application/json", Console.toJson(health) + "\n");
+        });
+  }
+
+  /// Asks the tier and refreshes the gauges with its answer.
+  private Mono<TierStat> stat() {
+    return gauges.refresh().timeout(PATIENCE, timers);
+  }
+
+  private static Mono<Void> text(HttpServerResponse response, String type, String text) {
+    return response.header(HttpHeaderNames.CONTENT_TYPE, type).sendString(Mono.just(text)).then();
+  }
+}

@@ -1,0 +1,63 @@
+package io.penstock.node.cli;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+
+/// What a command has around it. Results, for machines as for people, go to `out`; everything else goes to `err`.
+///
+/// @param in bytes fed to the command
+/// @param out results, as text or bytes
+/// @param err progress, explanations, complaints
+/// @param isTerminal whether a person watches `err`, so that it may be redrawn
+/// @param environment variables of the process
+public record Console(InputStream in, PrintStream out, PrintStream err, boolean isTerminal, Map<String, String> environment) {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /// The one of this process.
+  public static Console ofProcess() {
+    return new Console(new FileInputStream(FileDescriptor.in), stream(FileDescriptor.out), stream(FileDescriptor.err), watched(),
+        System.getenv());
+  }
+
+  private static PrintStream stream(FileDescriptor descriptor) {
+    return new PrintStream(new FileOutputStream(descriptor), true, StandardCharsets.UTF_8);
+  }
+
+  private static boolean watched() {
+    java.io.Console console = System.console();
+    return console != null && console.isTerminal() && !"dumb".equals(System.getenv("TERM"));
+  }
+
+  /// Prints one result as a line of JSON.
+  ///
+  /// @param result records, maps and lists
+  public void json(Object result) {
+    out.print(toJson(result) + "\n");
+  }
+
+  /// Prints one result as a line of text.
+  public void print(String line) {
+    out.print(line + "\n");
+  }
+
+  /// Tells a person something that is not the result.
+  public void say(String line) {
+    err.print(line + "\n");
+  }
+
+  /// @throws IllegalArgumentException if `value` has no JSON form
+  public static String toJson(Object value) {
+    try {
+      return JSON.writeValueAsString(value);
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException("value must have a JSON form (was " + value.getClass().getName() + ")", e);
+    }
+  }
+}

@@ -1,0 +1,168 @@
+package io.penstock.node.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.penstock.block.BlockHash;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.GranuleRange;
+import io.penstock.meter.Gauges;
+import io.penstock.meter.MicrometerTierListener;
+import io.penstock.node.config.BlockShape;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.HostTier;
+import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.Medium;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.Reservation;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+import reactor.netty.DisposableServer;
+import reactor.netty.resources.LoopResources;
+
+@Timeout(30)
+final class AdminServerTest {
+  private static final Duration SOON = Duration.ofSeconds(10);
+
+  private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final HostTier tier = new HostTier(BlockShape.defaults().space("admin"), HostTierOptions.defaults(10),
+      new MicrometerTierListener(registry, "dram", Medium.HOST));
+  private final AtomicReference<NodeState> state = new AtomicReference<>(NodeState.READY);
+  private final Scheduler timers = Schedulers.newSingle("admin-test", true);
+  private final LoopResources loops = LoopResources.create("admin-test", 1, true);
+  private final HttpClient http = HttpClient.newHttpClient();
+  private DisposableServer server;
+
+  @BeforeEach
+  void bind() {
+    Gauges.bind(registry, "node", new ByteBudget("node", 1 << 20, 1));
+    Gauges.bind(registry, "dram", tier.arena());
+    server = new AdminServer(tier, state::get, registry, timers).bind("127.0.0.1", 0, loops).block(SOON);
+  }
+
+  @AfterEach
+  void close() {
+    server.disposeNow();
+    loops.disposeLater(Duration.ZERO, SOON).block(SOON);
+    timers.dispose();
+    tier.close().block(SOON);
+    http.close();
+  }
+
+  @Test
+  void health_ready_is200WithTheFactsOfTheTier() throws Exception {
+    putOne();
+
+    HttpResponse<String> answer = get("/health");
+
+    assertThat(answer.statusCode()).isEqualTo(200);
+    assertThat(answer.headers().firstValue("content-type")).contains("application/json");
+    JsonNode health = new ObjectMapper().readTree(answer.body());
+    assertThat(health.get("state").asText()).isEqualTo("ready");
+    assertThat(health.get("version").asText()).isEqualTo(System.getProperty("penstock.revision"));
+    assertThat(health.at("/tiers/0").toString()).isEqualTo("{\"name\":\"dram\",\"medium\":\"host\",\"blocks\":1,\"capacityBlocks\":10,"
+        + "\"bytes\":65536,\"hits\":0,\"misses\":1,\"evicted\":0,\"corrupt\":0}");
+  }
+
+  @Test
+  void health_notReady_is503() throws Exception {
+    for (NodeState other : List.of(NodeState.STARTING, NodeState.DRAINING)) {
+      state.set(other);
+
+      HttpResponse<String> answer = get("/health");
+
+      assertThat(answer.statusCode()).isEqualTo(503);
+      assertThat(answer.body()).contains("\"state\":\"" + other.name().toLowerCase(java.util.Locale.ROOT) + "\"");
+    }
+  }
+
+  @Test
+  void health_tierClosed_is503AndSaysWhy() throws Exception {
+    tier.close().block(SOON);
+
+    HttpResponse<String> answer = get("/health");
+
+    assertThat(answer.statusCode()).isEqualTo(503);
+    assertThat(answer.body()).contains("\"problem\":\"tier dram must be open (was closed)\"");
+  }
+
+  @Test
+  void metrics_readAsAPrometheusUserExpects() throws Exception {
+    putOne();
+
+    HttpResponse<String> answer = get("/metrics");
+
+    assertThat(answer.statusCode()).isEqualTo(200);
+    assertThat(answer.headers().firstValue("content-type").orElse("")).startsWith("text/plain; version=0.0.4");
+    assertThat(answer.body().lines().filter(line -> line.startsWith("penstock_")).sorted().collect(Collectors.joining("\n")) + "\n")
+        .isEqualTo("""
+            penstock_arena_capacity_slots{arena="dram"} 138.0
+            penstock_arena_claimed_slots{arena="dram"} 1.0
+            penstock_arena_high_water_slots{arena="dram"} 1.0
+            penstock_budget_capacity_bytes{budget="node"} 1048576.0
+            penstock_budget_in_flight_bytes{budget="node"} 0.0
+            penstock_budget_peak_bytes{budget="node"} 0.0
+            penstock_budget_waiting{budget="node"} 0.0
+            penstock_tier_capacity_blocks{medium="host",tier="dram"} 10.0
+            penstock_tier_claimed_bytes{medium="host",tier="dram"} 65536.0
+            penstock_tier_evicted_blocks_total{medium="host",tier="dram"} 0.0
+            penstock_tier_quarantined_blocks_total{medium="host",tier="dram"} 0.0
+            penstock_tier_reclaimed_bytes_total{medium="host",tier="dram"} 0.0
+            penstock_tier_references_total{medium="host",result="hit",tier="dram"} 0.0
+            penstock_tier_references_total{medium="host",result="miss",tier="dram"} 1.0
+            penstock_tier_sequence{medium="host",tier="dram"} 1.0
+            penstock_tier_stored_blocks_total{medium="host",tier="dram"} 1.0
+            penstock_tier_used_bytes{medium="host",tier="dram"} 65536.0
+            penstock_tier_visible_blocks{medium="host",tier="dram"} 1.0
+            penstock_tier_written_bytes_total{medium="host",tier="dram"} 65536.0
+            """);
+    assertThat(answer.body()).contains("# HELP penstock_tier_stored_blocks_total Blocks made visible",
+        "# TYPE penstock_tier_used_bytes gauge");
+  }
+
+  @Test
+  void metrics_ofATierThatDoesNotAnswer_areStillShown() throws Exception {
+    tier.close().block(SOON);
+
+    assertThat(get("/metrics").body()).contains("penstock_tier_visible_blocks{medium=\"host\",tier=\"dram\"} NaN");
+  }
+
+  @Test
+  void index_pointsTheWay_andOtherPathsAreNotFound() throws Exception {
+    assertThat(get("/").body()).contains("/metrics", "/health");
+    assertThat(get("/nothing").statusCode()).isEqualTo(404);
+  }
+
+  private void putOne() {
+    BlockKey key = tier.info().space().key(new BlockHash(1, 2));
+    try (BlockScope scope = new BlockScope()) {
+      Reservation reservation = tier.reserve(List.of(key), scope).block(SOON);
+      reservation.drafts().forEach(draft -> draft.produced(GranuleRange.all(draft.layout())));
+      reservation.commit(reservation.drafts()).block(SOON);
+      tier.lease(List.of(tier.info().space().key(new BlockHash(9, 9))), OnMiss.SKIP, scope).block(SOON);
+    }
+  }
+
+  private HttpResponse<String> get(String path) throws IOException, InterruptedException {
+    URI uri = URI.create("http://127.0.0.1:" + server.port() + path);
+    return http.send(HttpRequest.newBuilder(uri).timeout(SOON).build(), BodyHandlers.ofString());
+  }
+}
