@@ -1,0 +1,206 @@
+package io.penstock.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Runs the launcher in a house of its own, where `java` and `mvn` are scripts that write down how they were
+/// called.
+@Timeout(60)
+final class LauncherTest {
+  private static final Path LAUNCHER =
+      Path.of(System.getProperty("basedir", "")).toAbsolutePath().getParent().resolve("penstock");
+  private static final String MODULES = "pipeline storage-tier device-bridge rsocket-api/wire rsocket-api/node examples";
+  private static final String MVN =
+      """
+      echo "mvn with $JAVA_HOME: $*" >> calls
+      mkdir -p examples/target/launcher
+      touch examples/target/examples.jar
+      printf '%s' "$PWD/examples/target/examples.jar" > examples/target/launcher/jar
+      printf '%s' "$PWD/examples/target/examples.jar:/lib/other.jar" > examples/target/launcher/class-path
+      """;
+
+  @TempDir Path temp;
+  private Path root;
+  private final Map<String, String> environment = new HashMap<>();
+
+  record Outcome(int code, String out, String err) {}
+
+  @BeforeEach
+  void buildTheHouse() throws IOException {
+    root = Files.createDirectory(temp.toRealPath().resolve("a house"));
+    Files.copy(LAUNCHER, root.resolve("penstock"));
+    for (String module : MODULES.split(" ")) {
+      Files.createDirectories(root.resolve(module).resolve("src/main"));
+      Files.createFile(root.resolve(module).resolve("pom.xml"));
+    }
+    Files.createFile(root.resolve("pom.xml"));
+    Files.createFile(root.resolve("rsocket-api/pom.xml"));
+    program(root.resolve("bin/mvn"), MVN);
+    environment.put("PENSTOCK_JAVA_HOME", jdk("25.0.3").toString());
+    environment.put("HOME", Files.createDirectory(temp.resolve("home")).toString());
+  }
+
+  @Test
+  void firstUse_buildsThenRunsTheNodeWithEveryArgumentAsGiven() throws Exception {
+    Outcome outcome = launch("replay", "two words", "");
+
+    assertThat(outcome.code()).isZero();
+    assertThat(calls()).singleElement().asString().contains("mvn with " + environment.get("PENSTOCK_JAVA_HOME"));
+    assertThat(outcome.out().lines())
+        .containsSubsequence(
+            "@" + root + "/examples/target/launcher/jvm.args",
+            "-cp",
+            root + "/examples/target/examples.jar:" + root + "/examples/target/examples.jar:/lib/other.jar",
+            "io.penstock.node.PenstockMain",
+            "replay",
+            "two words",
+            "");
+    assertThat(outcome.err().lines()).singleElement().asString().contains("building");
+  }
+
+  @Test
+  void secondUse_buildsNothingAndSaysNothing() throws Exception {
+    launch();
+
+    assertThat(launch().err()).isEmpty();
+    assertThat(calls()).hasSize(1);
+  }
+
+  @Test
+  void newerSource_buildsAgain() throws Exception {
+    launch();
+    Path source = Files.createFile(root.resolve("rsocket-api/node/src/main/New.java"));
+    Files.setLastModifiedTime(source, FileTime.from(Instant.now().plus(Duration.ofMinutes(1))));
+
+    launch();
+
+    assertThat(calls()).hasSize(2);
+  }
+
+  @Test
+  void lostJar_buildsAgain() throws Exception {
+    launch();
+    Files.delete(root.resolve("examples/target/examples.jar"));
+
+    launch();
+
+    assertThat(calls()).hasSize(2);
+  }
+
+  @Test
+  void failedBuild_showsItsLogAndRunsNothing() throws Exception {
+    program(root.resolve("bin/mvn"), "echo a clear mistake; exit 1");
+
+    Outcome outcome = launch();
+
+    assertThat(outcome.code()).isEqualTo(70);
+    assertThat(outcome.err()).contains("a clear mistake", "the build failed");
+    assertThat(outcome.out()).isEmpty();
+    assertThat(root.resolve("target/launcher.lock")).doesNotExist();
+  }
+
+  @Test
+  void example_runsTheExamplesWithTheRest() throws Exception {
+    assertThat(launch("example", "hello", "--x").out().lines())
+        .containsSubsequence("io.penstock.examples.Examples", "hello", "--x")
+        .doesNotContain("example");
+  }
+
+  @Test
+  void jdkThatIsTooOld_isNamedInOneSentence() throws Exception {
+    environment.put("PENSTOCK_JAVA_HOME", jdk("17.0.15").toString());
+
+    Outcome outcome = launch();
+
+    assertThat(outcome.code()).isEqualTo(69);
+    assertThat(outcome.err().lines()).singleElement().asString().contains("JDK 25 or newer", "jdk-17.0.15");
+  }
+
+  @Test
+  void toolchains_giveTheJdkWhenTheEnvironmentHasAnOlderOne() throws Exception {
+    Path jdk = jdk("26");
+    environment.remove("PENSTOCK_JAVA_HOME");
+    environment.put("JAVA_HOME", jdk("17.0.15").toString());
+    Files.createDirectory(temp.resolve("home/.m2"));
+    Files.writeString(temp.resolve("home/.m2/toolchains.xml"), "<x>\n <jdkHome> " + jdk + "</jdkHome>\n</x>\n");
+
+    launch();
+
+    assertThat(calls()).singleElement().asString().contains("mvn with " + jdk + ":");
+  }
+
+  @Test
+  void optionsForTheJvm_areSplitIntoWordsBeforeTheClassPath() throws Exception {
+    environment.put("PENSTOCK_JAVA_OPTS", "-Xmx1g -Da=b");
+
+    assertThat(launch().out().lines()).containsSubsequence("-Xmx1g", "-Da=b", "-cp");
+  }
+
+  @Test
+  void symbolicLink_leadsBackToTheHouse() throws Exception {
+    Path link = Files.createSymbolicLink(temp.resolve("link"), root.resolve("penstock"));
+
+    assertThat(run(link.toString()).code()).isZero();
+    assertThat(calls()).hasSize(1);
+  }
+
+  private List<String> calls() throws IOException {
+    return Files.readAllLines(root.resolve("calls"));
+  }
+
+  private Path jdk(String version) throws IOException {
+    Path home = Files.createDirectory(temp.toRealPath().resolve("jdk-" + version));
+    Files.writeString(home.resolve("release"), "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"" + version + "\"\n");
+    program(home.resolve("bin/java"), "printf '%s\\n' \"$@\"");
+    program(home.resolve("bin/javac"), "exit 1");
+    return home;
+  }
+
+  private static void program(Path path, String body) throws IOException {
+    Files.createDirectories(path.getParent());
+    Files.writeString(path, "#!/bin/sh\n" + body + "\n");
+    assertThat(path.toFile().setExecutable(true)).isTrue();
+  }
+
+  private Outcome launch(String... args) throws Exception {
+    List<String> command = new ArrayList<>(List.of(root.resolve("penstock").toString()));
+    command.addAll(List.of(args));
+    return run(command.toArray(String[]::new));
+  }
+
+  private Outcome run(String... command) throws Exception {
+    Path out = temp.resolve("out");
+    Path err = temp.resolve("err");
+    ProcessBuilder builder = new ProcessBuilder(command).directory(root.toFile());
+    builder.environment().remove("JAVA_HOME");
+    builder.environment().remove("PENSTOCK_JAVA_OPTS");
+    builder.environment().putAll(environment);
+    builder.environment().merge("PATH", root.resolve("bin").toString(), (old, bin) -> bin + ":" + old);
+    Process process = builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start();
+    process.getOutputStream().close();
+    if (!process.waitFor(30, TimeUnit.SECONDS)) {
+      process.destroyForcibly();
+      throw new AssertionError("the launcher must end within 30 s");
+    }
+    return new Outcome(
+        process.exitValue(),
+        Files.readString(out, StandardCharsets.UTF_8),
+        Files.readString(err, StandardCharsets.UTF_8));
+  }
+}
