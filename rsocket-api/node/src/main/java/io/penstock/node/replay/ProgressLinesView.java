@@ -1,0 +1,36 @@
+package io.penstock.node.replay;
+
+import java.util.Locale;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/// A line every few seconds, for a log.
+final class ProgressLinesView implements ProgressView {
+  static final long EVERY_NANOS = 3_000_000_000L;
+
+  private final Consumer<String> lines;
+  private final long requests;
+  private final LongSupplier nanoClock;
+  private long lastNanos;
+
+  /// @param requests how many there will be, or -1 if unknown
+  ProgressLinesView(Consumer<String> lines, long requests, LongSupplier nanoClock) {
+    this.lines = lines;
+    this.requests = requests;
+    this.nanoClock = nanoClock;
+    this.lastNanos = nanoClock.getAsLong();
+  }
+
+  @Override
+  public void show(Tally.Sums sums, double bytesPerSecond, long inFlightBytes) {
+    long now = nanoClock.getAsLong();
+    if (now - lastNanos >= EVERY_NANOS) {
+      lastNanos = now;
+      String of = requests < 0 ? "" : String.format(Locale.ROOT, " of %,d", requests);
+      lines.accept(String.format(Locale.ROOT, "%,d%s requests, ", sums.requests(), of) + ProgressLine.of(sums, bytesPerSecond, inFlightBytes));
+    }
+  }
+
+  @Override
+  public void close() {}
+}

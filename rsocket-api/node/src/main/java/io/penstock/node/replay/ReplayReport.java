@@ -1,0 +1,48 @@
+package io.penstock.node.replay;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import java.util.Map;
+
+/// The outcome of a replay, as it is written in JSON.
+///
+/// @param penstock version of this build
+/// @param trace what was replayed
+/// @param parties who ran where
+/// @param blockBytes bytes of a block
+/// @param layers layers of a block
+/// @param capacities for each tier what it may keep
+/// @param policy who leaves first
+/// @param concurrency requests under way at a time
+/// @param requests requests handled
+/// @param blockRefs blocks that the requests referenced
+/// @param hits references that the node answered from what it had
+/// @param prefixHits hits before the first miss of their request
+/// @param hitRate hits of all references
+/// @param hitsByTier which tier the hits came from
+/// @param bytesDelivered payload bytes that reached the decode party
+/// @param bytesVerified those that it made anew and found equal
+/// @param corruptBlocks blocks with a byte that differed
+/// @param leakedBlocks arena slots, over all parties, still claimed at the end beyond what a tier keeps visible
+/// @param repeatedPasses times that the node had to be asked again
+/// @param peakInFlightBytes most bytes ever in flight, summed over the parties
+/// @param budgetBytes the limit on them, summed over the parties
+/// @param elapsedSeconds from the first request to the last byte
+/// @param gigabytesPerSecond delivered and verified, in 10⁹ bytes
+/// @param firstLayerMillis until the first layer of every block of a request had been verified
+/// @param lastLayerMillis until every layer had been
+/// @param ceilings what this machine can do at most, where it was measured
+@JsonInclude(JsonInclude.Include.NON_EMPTY)
+record ReplayReport(String penstock, String trace, String parties, int blockBytes, int layers, Map<String, String> capacities,
+    String policy, int concurrency, long requests, long blockRefs, long hits, long prefixHits, double hitRate,
+    Map<String, Long> hitsByTier, long bytesDelivered, long bytesVerified, long corruptBlocks, long leakedBlocks, long repeatedPasses,
+    long peakInFlightBytes, long budgetBytes, double elapsedSeconds, double gigabytesPerSecond, Latency firstLayerMillis,
+    Latency lastLayerMillis, Map<String, Double> ceilings) {
+
+  /// True when every byte came, every byte was right, nothing leaked and the budget held.
+  @JsonIgnore
+  boolean isClean() {
+    return corruptBlocks == 0 && leakedBlocks == 0 && bytesVerified == bytesDelivered && bytesDelivered == blockRefs * blockBytes
+        && peakInFlightBytes <= budgetBytes;
+  }
+}

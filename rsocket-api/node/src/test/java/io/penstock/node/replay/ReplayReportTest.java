@@ -1,0 +1,53 @@
+package io.penstock.node.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+final class ReplayReportTest {
+  private static final ReplayReport REPORT = new ReplayReport("0.1.0", "conversation_trace.jsonl", "one JVM over loopback TCP", 65_536, 8,
+      Map.of("dram", "1000 blocks"), "lru", 1, 12_031, 288_500, 12_831, 11_000, 0.044475, Map.of("dram", 12_831L), 18_907_136_000L,
+      18_907_136_000L, 0, 0, 0, 20_000_000, 33_554_432, 17.25, 1.096066, new Latency(0.4, 0.9, 2.5, 4.125, 7), new Latency(0.8, 1.9, 4.5, 9, 12),
+      Map.of("memory copy", 9.5));
+
+  @Test
+  void json_isAsWrittenDown() throws IOException {
+    assertThat(ReportJson.of(REPORT)).isEqualTo(resource("report.json"));
+  }
+
+  @Test
+  void table_isAsWrittenDownInEveryLocale() throws IOException {
+    Locale before = Locale.getDefault();
+    Locale.setDefault(Locale.GERMANY);
+    try {
+      assertThat(ReportTable.of(REPORT)).isEqualTo(resource("report.txt"));
+    } finally {
+      Locale.setDefault(before);
+    }
+  }
+
+  @Test
+  void isClean_onlyWhenAllCameAndAllWasRight() {
+    assertThat(REPORT.isClean()).isTrue();
+    assertThat(with(1, 0, 18_907_136_000L, 1).isClean()).as("corrupt").isFalse();
+    assertThat(with(0, 1, 18_907_136_000L, 1).isClean()).as("leaked").isFalse();
+    assertThat(with(0, 0, 18_907_070_464L, 1).isClean()).as("a block short").isFalse();
+    assertThat(with(0, 0, 18_907_136_000L, 33_554_433).isClean()).as("over budget").isFalse();
+  }
+
+  private static ReplayReport with(long corrupt, long leaked, long delivered, long peak) {
+    return new ReplayReport("0.1.0", "t", "p", 65_536, 8, Map.of(), "lru", 1, 12_031, 288_500, 1, 1, 0, Map.of(), delivered, delivered,
+        corrupt, leaked, 0, peak, 33_554_432, 1, 1, new Latency(0, 0, 0, 0, 0), new Latency(0, 0, 0, 0, 0), Map.of());
+  }
+
+  private static String resource(String name) throws IOException {
+    try (InputStream in = ReplayReportTest.class.getResourceAsStream(name)) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+}
