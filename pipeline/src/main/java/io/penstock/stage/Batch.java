@@ -1,0 +1,39 @@
+package io.penstock.stage;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.Block;
+import java.util.List;
+import java.util.function.ToLongFunction;
+import reactor.core.scheduler.Scheduler;
+
+/// Gathers elements into lists: each ends at the first of a count, a number of bytes, or a delay.
+///
+/// | | |
+/// |---|---|
+/// | order | of the source; no list is empty |
+/// | backpressure | batches; elements are pulled one by one, and only while a batch is wanted: prefetch 0 |
+/// | holds | one batch under construction, within `maxCount` and `maxBytes`, and the element that did not fit any more |
+/// | delay | from the arrival of a batch's first element; a batch that is due with nobody asking goes out on the next request |
+/// | threads | the source's, or the timer's for a batch that is due, or the requesting one |
+/// | cancel | drops the batch under construction; the scope that owns its elements frees them |
+/// | signals | an error of the source at once, without the batch under construction; completion after the last batch |
+///
+/// Reactor's `bufferTimeout` counts no bytes, and overflows without its fair mode (reactor-core #1557, #3012).
+public final class Batch {
+  private Batch() {}
+
+  /// @param weigher bytes of an element; must answer the same each time
+  /// @param timer clock and thread of the delay
+  public static <T> Stage<T, List<T>> of(BatchOptions options, ToLongFunction<? super T> weigher, Scheduler timer) {
+    requireNonNull(options, "options");
+    requireNonNull(weigher, "weigher");
+    requireNonNull(timer, "timer");
+    return source -> new BatchFlux<>(source, options, weigher, timer);
+  }
+
+  /// Batches of blocks, weighed by their size.
+  public static Stage<Block, List<Block>> blocks(BatchOptions options, Scheduler timer) {
+    return of(options, block -> block.layout().blockBytes(), timer);
+  }
+}

@@ -1,0 +1,255 @@
+package io.penstock.stage;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Scheduler;
+import reactor.util.context.Context;
+
+/// One subscription of [Batch]. Written by hand because no operator bounds count, bytes and delay together under demand.
+///
+/// State is guarded by `this`; signals leave from [#step], one at a time and outside the lock.
+final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
+  private final CoreSubscriber<? super List<T>> actual;
+  private final BatchOptions options;
+  private final ToLongFunction<? super T> weigher;
+  private final Scheduler timer;
+  private final Serial signals = new Serial(this::step);
+
+  @SuppressWarnings("NullAway.Init") // set before any other signal can come
+  private volatile Subscription upstream;
+  private List<T> batch = new ArrayList<>();
+  private long batchBytes;
+  /// Came while `batch` had no room for it: the first of the next one.
+  private @Nullable T carried;
+  private long demand;
+  private boolean pulling;
+  private boolean due;
+  private boolean ended;
+  private boolean over;
+  private @Nullable Throwable failure;
+  /// Number of the batch under construction, so that a late timer does not hit its successor.
+  private long number;
+  private @Nullable Disposable alarm;
+
+  BatchSubscriber(CoreSubscriber<? super List<T>> actual, BatchOptions options, ToLongFunction<? super T> weigher, Scheduler timer) {
+    this.actual = actual;
+    this.options = options;
+    this.weigher = weigher;
+    this.timer = timer;
+  }
+
+  @Override
+  public Context currentContext() {
+    return actual.currentContext();
+  }
+
+  @Override
+  public void onSubscribe(Subscription subscription) {
+    if (Operators.validate(upstream, subscription)) {
+      upstream = subscription;
+      actual.onSubscribe(this);
+    }
+  }
+
+  @Override
+  public void onNext(T element) {
+    requireNonNull(element, "element");
+    try {
+      long bytes = weigher.applyAsLong(element);
+      if (!take(element, bytes)) {
+        Operators.onDiscard(element, currentContext());
+        return;
+      }
+      startAlarm();
+    } catch (RuntimeException e) {
+      Operators.onDiscard(element, currentContext());
+      upstream.cancel();
+      onError(e);
+      return;
+    }
+    signals.run();
+  }
+
+  @Override
+  public void onError(Throwable error) {
+    requireNonNull(error, "error");
+    synchronized (this) {
+      if (over || ended) {
+        Operators.onErrorDropped(error, currentContext());
+        return;
+      }
+      ended = true;
+      failure = error;
+    }
+    signals.run();
+  }
+
+  @Override
+  public void onComplete() {
+    synchronized (this) {
+      ended = true;
+    }
+    signals.run();
+  }
+
+  @Override
+  public void request(long n) {
+    synchronized (this) {
+      if (over) {
+        return;
+      }
+      demand = Operators.addCap(demand, Math.max(0, n));
+    }
+    if (n <= 0) {
+      upstream.cancel();
+      onError(new IllegalArgumentException("request must be > 0 (was " + n + "), rule 3.9"));
+      return;
+    }
+    signals.run();
+  }
+
+  @Override
+  public void cancel() {
+    synchronized (this) {
+      if (over) {
+        return;
+      }
+      over = true;
+    }
+    upstream.cancel();
+    signals.run();
+  }
+
+  private synchronized boolean take(T element, long bytes) {
+    if (over || ended) {
+      return false;
+    }
+    pulling = false;
+    if (!batch.isEmpty() && bytes > options.maxBytes() - batchBytes) {
+      carried = element;
+    } else {
+      add(element, bytes);
+    }
+    return true;
+  }
+
+  private void add(T element, long bytes) {
+    batch.add(element);
+    batchBytes += bytes;
+  }
+
+  private void startAlarm() {
+    long mine;
+    synchronized (this) {
+      if (alarm != null || batch.isEmpty() || isFull() || over) {
+        return;
+      }
+      mine = number;
+    }
+    Disposable started = timer.schedule(() -> ring(mine), options.maxDelay().toNanos(), TimeUnit.NANOSECONDS);
+    synchronized (this) {
+      if (mine == number && !over) {
+        alarm = started;
+        return;
+      }
+    }
+    started.dispose();
+  }
+
+  private void ring(long rung) {
+    synchronized (this) {
+      due |= rung == number && !batch.isEmpty();
+    }
+    signals.run();
+  }
+
+  private boolean isFull() {
+    return carried != null || batch.size() >= options.maxCount() || batchBytes >= options.maxBytes();
+  }
+
+  private boolean step() {
+    List<T> dropped = List.of();
+    List<T> complete = null;
+    boolean pull = false;
+    boolean end = false;
+    synchronized (this) {
+      if (over) {
+        dropped = cut();
+      } else if (failure != null) {
+        over = true;
+        end = true;
+        dropped = cut();
+      } else if (!batch.isEmpty() && demand > 0 && (isFull() || due || ended)) {
+        demand = demand == Long.MAX_VALUE ? demand : demand - 1;
+        complete = cut();
+      } else if (ended && batch.isEmpty()) {
+        over = true;
+        end = true;
+      } else if (!ended && !pulling && demand > 0) {
+        pulling = true;
+        pull = true;
+      }
+    }
+    if (complete != null) {
+      actual.onNext(complete);
+      startAlarmAgain();
+    } else if (pull) {
+      upstream.request(1);
+    } else if (end) {
+      end(dropped);
+    } else {
+      Operators.onDiscardMultiple(dropped, currentContext());
+    }
+    return complete != null || pull || end || !dropped.isEmpty();
+  }
+
+  private void end(List<T> dropped) {
+    Operators.onDiscardMultiple(dropped, currentContext());
+    Throwable error;
+    synchronized (this) {
+      error = failure;
+    }
+    if (error == null) {
+      actual.onComplete();
+    } else {
+      actual.onError(error);
+    }
+  }
+
+  /// Ends the batch under construction and begins the next one, with what was carried over. Guarded by `this`.
+  private List<T> cut() {
+    List<T> complete = batch;
+    batch = new ArrayList<>();
+    batchBytes = 0;
+    due = false;
+    number++;
+    if (alarm != null) {
+      alarm.dispose();
+      alarm = null;
+    }
+    T first = carried;
+    if (first != null) {
+      carried = null;
+      add(first, weigher.applyAsLong(first));
+    }
+    return complete;
+  }
+
+  private void startAlarmAgain() {
+    try {
+      startAlarm();
+    } catch (RuntimeException e) { // the timer was disposed
+      upstream.cancel();
+      onError(e);
+    }
+  }
+}

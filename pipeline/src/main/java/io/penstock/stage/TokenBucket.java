@@ -1,0 +1,39 @@
+package io.penstock.stage;
+
+/// A token bucket that keeps no tokens, only the moment at which it would be full: the generic cell rate algorithm.
+///
+/// Used by one thread at a time.
+final class TokenBucket {
+  private static final double NANOS_PER_SECOND = 1e9;
+
+  private final double nanosPerUnit;
+  private final long burstNanos;
+  private long fullAtNanos;
+  /// What `fullAtNanos` lacks to be exact, below 1: many small elements must not pass for nothing.
+  private double fractionNanos;
+
+  TokenBucket(PaceOptions options, long nowNanos) {
+    this.nanosPerUnit = NANOS_PER_SECOND / options.unitsPerSecond();
+    this.burstNanos = (long) (options.burstUnits() * nanosPerUnit);
+    this.fullAtNanos = nowNanos;
+  }
+
+  /// Takes `units` and answers how long to wait until they may pass.
+  ///
+  /// @throws IllegalArgumentException if `units` is negative
+  long take(long units, long nowNanos) {
+    if (units < 0) {
+      throw new IllegalArgumentException("units must be >= 0 (was " + units + ")");
+    }
+    if (fullAtNanos < nowNanos) {
+      fullAtNanos = nowNanos;
+      fractionNanos = 0;
+    }
+    double cost = units * nanosPerUnit + fractionNanos;
+    long wholeNanos = (long) cost;
+    long before = fullAtNanos;
+    fullAtNanos += wholeNanos;
+    fractionNanos = cost - wholeNanos;
+    return Math.max(0, before + Math.min(wholeNanos, burstNanos) - burstNanos - nowNanos);
+  }
+}
