@@ -1,4 +1,4 @@
-package io.penstock.testkit;
+package io.penstock.spelling;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

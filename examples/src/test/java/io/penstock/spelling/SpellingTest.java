@@ -1,4 +1,4 @@
-package io.penstock.testkit;
+package io.penstock.spelling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,6 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/// Checks the whole repository; it stands in the last module, so that a misspelt word hides no other failure.
 final class SpellingTest {
   private static final Path ROOT = Path.of(System.getProperty("basedir", "")).toAbsolutePath().getParent();
   private static final Path TERMS = ROOT.resolve(".spelling/terms.txt");

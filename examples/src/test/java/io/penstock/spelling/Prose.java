@@ -1,4 +1,4 @@
-package io.penstock.testkit;
+package io.penstock.spelling;
 
 import java.util.ArrayList;
 import java.util.List;
