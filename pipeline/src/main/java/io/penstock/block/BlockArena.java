@@ -36,7 +36,13 @@ public interface BlockArena {
     });
   }
 
-  /// Slots lent and not given back.
+  /// Holds slots for keys that are not known yet; null means that there is no room now, or that others wait.
+  @Nullable ArenaRoom tryHold(int slots);
+
+  /// Holds slots for keys that are not known yet, as [#claim] does for known ones.
+  Permits.Ticket hold(int slots, Consumer<ArenaRoom> granted, Consumer<? super Throwable> failed);
+
+  /// Slots lent or held, and not given back.
   long claimedSlots();
 
   /// Most slots ever lent at one time.

@@ -1,6 +1,7 @@
 package io.penstock.block;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.function.Function;
 
@@ -48,6 +49,11 @@ public final class LayerSpan extends Owned {
       throw closed();
     }
     return slot.memory.asSlice(range.offset(layout), bytes()).asReadOnly();
+  }
+
+  /// The bytes as a direct buffer for a socket, under the same rule as [#memory()]; nobody may write into it.
+  public ByteBuffer buffer() {
+    return slot.buffer(range.offset(layout), bytes());
   }
 
   /// Lends the bytes to `reader` until it returns.

@@ -62,6 +62,16 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   }
 
   @Override
+  public @Nullable ArenaRoom tryHold(int count) {
+    return slots.tryAcquire(count) ? new ArenaRoom(this, count) : null;
+  }
+
+  @Override
+  public Permits.Ticket hold(int count, Consumer<ArenaRoom> granted, Consumer<? super Throwable> failed) {
+    return slots.acquire(count, () -> granted.accept(new ArenaRoom(this, count)), failed);
+  }
+
+  @Override
   public long claimedSlots() {
     return slots.inUse();
   }
@@ -110,6 +120,17 @@ public final class SlabArena implements BlockArena, AutoCloseable {
       free[freeCount++] = index; // as long as there are slots
     }
     slots.release(1);
+    freeMemoryIfIdle();
+  }
+
+  /// A draft in a slot that was acquired before.
+  BlockDraft lend(BlockKey key) {
+    return lend(List.of(key)).getFirst();
+  }
+
+  /// Gives back slots that were acquired and not lent.
+  void giveUp(int count) {
+    slots.release(count);
     freeMemoryIfIdle();
   }
 

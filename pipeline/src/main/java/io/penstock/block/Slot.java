@@ -45,4 +45,8 @@ final class Slot {
   int checksum(int offset, int bytes) {
     return Checksum.of(view.duplicate().position(offset).limit(offset + bytes));
   }
+
+  ByteBuffer buffer(int offset, int bytes) {
+    return view.slice(offset, bytes);
+  }
 }

@@ -1,0 +1,45 @@
+package io.penstock.block;
+
+/// Slots of an arena held for blocks whose keys are not known yet, such as those a peer is about to send.
+///
+/// Closing gives back the slots not turned into drafts. Safe from any thread.
+public final class ArenaRoom extends Owned {
+  private final SlabArena arena;
+  private int left;
+
+  /// Takes over `slots` that were just acquired.
+  ArenaRoom(SlabArena arena, int slots) {
+    this.arena = arena;
+    this.left = slots;
+  }
+
+  /// Slots not turned into drafts yet.
+  public synchronized int left() {
+    return left;
+  }
+
+  /// Turns one slot into a draft.
+  ///
+  /// @throws IllegalStateException if none is left
+  public BlockDraft draft(BlockKey key) {
+    synchronized (this) {
+      if (left == 0) {
+        throw new IllegalStateException("slots left must be > 0 (was 0, closed " + isClosed() + ")");
+      }
+      left--;
+    }
+    return arena.lend(key);
+  }
+
+  @Override
+  protected void free() {
+    int rest;
+    synchronized (this) {
+      rest = left;
+      left = 0;
+    }
+    if (rest > 0) {
+      arena.giveUp(rest);
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package io.penstock.wire;
+
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.cfg.CoercionAction;
+import com.fasterxml.jackson.databind.cfg.CoercionInputShape;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.dataformat.cbor.databind.CBORMapper;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufInputStream;
+import io.netty.buffer.ByteBufOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+
+/// Control messages as CBOR or JSON. Unknown fields are ignored, so that a newer peer may say more; missing numbers are refused.
+enum ControlCodec {
+  CBOR("application/cbor", strict(CBORMapper.builder())),
+  JSON("application/json", strict(JsonMapper.builder()));
+
+  private final String mimeType;
+  private final ObjectMapper mapper;
+
+  ControlCodec(String mimeType, ObjectMapper mapper) {
+    this.mimeType = mimeType;
+    this.mapper = mapper;
+  }
+
+  String mimeType() {
+    return mimeType;
+  }
+
+  /// @throws WireFormatException if the MIME type is neither CBOR nor JSON
+  static ControlCodec of(String mimeType) {
+    for (ControlCodec codec : values()) {
+      if (codec.mimeType.equals(mimeType)) {
+        return codec;
+      }
+    }
+    throw WireFormatException.request("data MIME type", "application/cbor or application/json", mimeType);
+  }
+
+  ByteBuf encode(Object message, ByteBufAllocator allocator) {
+    ByteBuf bytes = allocator.buffer();
+    try (OutputStream out = new ByteBufOutputStream(bytes)) {
+      mapper.writeValue(out, message);
+      return bytes;
+    } catch (IOException e) {
+      bytes.release();
+      throw new UncheckedIOException("a control message of ours can be written", e);
+    }
+  }
+
+  /// Reads a message; `bytes` stays the caller's.
+  ///
+  /// @throws WireFormatException naming what cannot be read
+  <T> T decode(ByteBuf bytes, Class<T> type) {
+    try (InputStream in = new ByteBufInputStream(bytes.duplicate())) {
+      T message = mapper.readValue(in, type);
+      if (message == null) {
+        throw WireFormatException.request(type.getSimpleName(), "a message", "null");
+      }
+      return message;
+    } catch (IOException e) {
+      if (e.getCause() instanceof WireFormatException rule) {
+        throw rule;
+      }
+      throw WireFormatException.request(type.getSimpleName(), "readable " + mimeType, firstLine(e));
+    }
+  }
+
+  private static String firstLine(Throwable e) {
+    String message = String.valueOf(e.getMessage());
+    int end = message.indexOf('\n');
+    return end < 0 ? message : message.substring(0, end);
+  }
+
+  private static ObjectMapper strict(com.fasterxml.jackson.databind.cfg.MapperBuilder<?, ?> builder) {
+    return builder
+        .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+        .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+        .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+        .withCoercionConfigDefaults(config -> config.setCoercion(CoercionInputShape.Float, CoercionAction.Fail))
+        .build();
+  }
+}

@@ -1,0 +1,52 @@
+package io.penstock.wire;
+
+/// Numeric codes of RSocket ERROR frames; bit `0x2000` says that a retry may succeed unchanged.
+public enum ErrorCode {
+  /// The control message cannot be read, or a field breaks its rule.
+  BAD_REQUEST(0x1001),
+  /// There is no such route.
+  UNKNOWN_ROUTE(0x1002),
+  /// No common protocol version.
+  VERSION_MISMATCH(0x1003),
+  /// Keys or slices are of another cache space.
+  SPACE_MISMATCH(0x1004),
+  /// A slice cannot be read, or contradicts its stream.
+  BAD_SLICE(0x1005),
+  /// A number exceeds a limit told by `hello`.
+  LIMIT_EXCEEDED(0x1006),
+  /// The tier behind the server was closed.
+  TIER_CLOSED(0x1007),
+  /// Something that no retry mends.
+  PERMANENT(0x1008),
+  /// Bytes differ from their checksum.
+  BLOCK_CORRUPT(0x2001),
+  /// A stream ended before all its granules had come.
+  INCOMPLETE_BLOCK(0x2002),
+  /// Too many wait for memory or bytes in flight.
+  BUDGET_EXHAUSTED(0x2003),
+  /// An awaited block did not come in time.
+  AWAIT_TIMEOUT(0x2004),
+  /// The node is draining: it ends what runs and takes nothing new.
+  DRAINING(0x2005),
+  /// Something else that may pass.
+  TRANSIENT(0x2006);
+
+  private static final int TRANSIENT_BIT = 0x2000;
+  private final int code;
+
+  ErrorCode(int code) {
+    this.code = code;
+  }
+
+  public int code() {
+    return code;
+  }
+
+  public boolean isTransient() {
+    return isTransient(code);
+  }
+
+  static boolean isTransient(int code) {
+    return (code & TRANSIENT_BIT) != 0;
+  }
+}

@@ -1,0 +1,58 @@
+package io.penstock.wire;
+
+import io.penstock.block.BytePermit;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Slices of one stream that the socket still holds. "Drained" is: the stream is over and none is left, so source memory may be reused.
+final class InFlight {
+  private final List<Runnable> drained = new ArrayList<>(0);
+  private int slices;
+  private boolean over;
+
+  /// One more slice; the answer is run once when the socket released it, and closes `permit`.
+  Runnable enter(BytePermit permit) {
+    synchronized (this) {
+      slices++;
+    }
+    return () -> {
+      permit.close();
+      leave();
+    };
+  }
+
+  /// The stream sends no more.
+  void over() {
+    synchronized (this) {
+      over = true;
+    }
+    tell();
+  }
+
+  /// Runs `then` when drained, at once if it is.
+  void onDrained(Runnable then) {
+    synchronized (this) {
+      drained.add(then);
+    }
+    tell();
+  }
+
+  private void leave() {
+    synchronized (this) {
+      slices--;
+    }
+    tell();
+  }
+
+  private void tell() {
+    List<Runnable> told;
+    synchronized (this) {
+      if (!over || slices > 0) {
+        return;
+      }
+      told = List.copyOf(drained);
+      drained.clear();
+    }
+    told.forEach(Runnable::run);
+  }
+}

@@ -1,0 +1,312 @@
+package io.penstock.wire;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.penstock.PenstockVersion;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockScope;
+import io.penstock.block.Permits;
+import io.penstock.block.SpaceId;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.Lease;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.TierInfo;
+import io.rsocket.Payload;
+import io.rsocket.RSocket;
+import io.rsocket.util.ByteBufPayload;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Scheduler;
+
+/// One connection as the server sees it: one method a route.
+final class KvResponder implements RSocket {
+  /// What all connections of a server share.
+  record Serving(BlockTier tier, KvServerOptions options, Permits ingress, Scheduler timers, ByteBufAllocator allocator,
+      BooleanSupplier draining) {}
+
+  private final Serving serving;
+  private final String dataMimeType;
+  private final TierInfo info;
+  private final SpaceId space;
+  private final SliceGate.Framing framing;
+  /// Streams of slices by the ticket their client chose, until they are drained.
+  private final Map<Long, InFlight> streams = new ConcurrentHashMap<>();
+
+  KvResponder(Serving serving, String dataMimeType) {
+    this.serving = serving;
+    this.dataMimeType = dataMimeType;
+    this.info = serving.tier().info();
+    this.space = info.space().id();
+    KvServerOptions options = serving.options();
+    this.framing = new SliceGate.Framing(space, layout(), serving.allocator(), options.limits().maxSliceBytes(),
+        new Permits("send window", options.sendWindowBytes(), options.maxStreams()));
+  }
+
+  @Override
+  public Mono<Payload> requestResponse(Payload payload) {
+    return answered(payload, call -> switch (call.route()) {
+      case Routes.HELLO -> Mono.fromCallable(() -> call.reply(hello(call.message(Messages.Hello.class))));
+      case Routes.MATCH -> serving.tier().match(keys(call)).map(prefix -> call.reply(new Messages.MatchReply(prefix)));
+      case Routes.EXISTS -> serving.tier().contains(keys(call)).map(present -> call.reply(Messages.Bits.of(present)));
+      case Routes.REMOVE -> working(() -> serving.tier().remove(keys(call)).map(removed -> call.reply(Messages.Bits.of(removed))));
+      case Routes.STAT -> serving.tier().stat().map(stat -> call.reply(new ServerStat(serving.options().node(), info.name(),
+          info.medium().name(), stat, serving.ingress().inUse(), serving.ingress().peak(), serving.ingress().capacity(),
+          serving.draining().getAsBoolean())));
+      case Routes.DRAIN -> drained(call.message(Messages.DrainRequest.class).ticket())
+          .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
+      default -> throw unknown(call.route(), "request/response");
+    });
+  }
+
+  @Override
+  public Flux<Payload> requestStream(Payload payload) {
+    return streamed(payload, call -> switch (call.route()) {
+      case Routes.GET -> get(call, call.message(Messages.GetRequest.class));
+      case Routes.EVENTS -> serving.tier().events(call.message(Messages.EventsRequest.class).after())
+          .map(event -> call.reply(Messages.Event.of(event)));
+      default -> throw unknown(call.route(), "request/stream");
+    });
+  }
+
+  @Override
+  public Flux<Payload> requestChannel(Publisher<Payload> payloads) {
+    return Flux.<Payload>from(subscriber -> payloads.subscribe(new Opening(Operators.toCoreSubscriber(subscriber))))
+        .onErrorMap(WireErrors::toWire);
+  }
+
+  private Messages.Welcome hello(Messages.Hello hello) {
+    if (hello.versions() == null || !hello.versions().contains(Routes.VERSION)) {
+      throw new WireFormatException(ErrorCode.VERSION_MISMATCH, "versions", "a list with " + Routes.VERSION, hello.versions());
+    }
+    if (hello.space() != null) {
+      String difference = hello.space().difference(info.space());
+      if (difference != null) {
+        throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space", "the server's", difference + " (the client's second)");
+      }
+    }
+    Limits limits = serving.options().limits();
+    return new Messages.Welcome(Routes.VERSION, PenstockVersion.current(), serving.options().node(), info.name(),
+        Messages.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys());
+  }
+
+  private Flux<Payload> get(Call call, Messages.GetRequest request) {
+    List<BlockKey> keys = request.keys().in(space, serving.options().limits().maxKeys());
+    OnMiss onMiss = request.miss();
+    WindowSlices slices = new WindowSlices(layout(), request.sliceOrder(), startLayer(request.startLayer()),
+        sliceBytes(request.maxSliceBytes()));
+    int windowBlocks = windowBlocks(request.windowBlocks());
+    return working(() -> {
+      InFlight inFlight = track(request.ticket());
+      return Flux.using(BlockScope::new, scope -> serving.tier().lease(keys, onMiss, scope).flatMapMany(lease ->
+              SliceGate.of(slices.cut(windows(lease, onMiss, windowBlocks, scope)), framing, () -> call.reply(found(lease)), inFlight)),
+          scope -> {
+            scope.close();
+            inFlight.over();
+          });
+    });
+  }
+
+  private Flux<List<io.penstock.tier.Leased>> windows(Lease lease, OnMiss onMiss, int blocks, BlockScope scope) {
+    Flux<List<io.penstock.tier.Leased>> windows = lease.windows(blocks, scope);
+    return onMiss == OnMiss.SKIP ? windows : AwaitLimit.of(windows, serving.options().awaitTimeout(), serving.timers());
+  }
+
+  private static Messages.Found found(Lease lease) {
+    return new Messages.Found(Messages.Bits.of(lease.hits()), Messages.Bits.of(lease.found()), Messages.Bits.of(lease.admitted()),
+        Messages.Bits.of(lease.awaited()));
+  }
+
+  private InFlight track(long ticket) {
+    InFlight inFlight = new InFlight();
+    if (ticket != 0) {
+      if (streams.size() >= serving.options().maxStreams()) {
+        throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "streams", "< " + serving.options().maxStreams(), streams.size());
+      }
+      if (streams.putIfAbsent(ticket, inFlight) != null) {
+        throw WireFormatException.request("ticket", "unused on this connection", ticket);
+      }
+      inFlight.onDrained(() -> streams.remove(ticket, inFlight));
+    }
+    return inFlight;
+  }
+
+  private Mono<Void> drained(long ticket) {
+    return Mono.create(sink -> {
+      InFlight inFlight = streams.get(ticket);
+      if (inFlight == null) {
+        sink.success();
+      } else {
+        inFlight.onDrained(sink::success);
+      }
+    });
+  }
+
+  private <T> T working(java.util.function.Supplier<T> work) {
+    if (serving.draining().getAsBoolean()) {
+      throw new DrainingException();
+    }
+    return work.get();
+  }
+
+  private BlockLayout layout() {
+    return info.space().layout();
+  }
+
+  private List<BlockKey> keys(Call call) {
+    return call.message(Messages.KeysRequest.class).keys().in(space, serving.options().limits().maxKeys());
+  }
+
+  private int startLayer(int layer) {
+    if (layer < 0 || layer >= layout().layers()) {
+      throw WireFormatException.request("startLayer", "in [0, " + layout().layers() + ")", layer);
+    }
+    return layer;
+  }
+
+  private int sliceBytes(int asked) {
+    int bytes = within("maxSliceBytes", asked, 4096, serving.options().limits().maxSliceBytes());
+    new Limits(bytes, 1, 1).requireFits(layout());
+    return bytes;
+  }
+
+  private int windowBlocks(int asked) {
+    return within("windowBlocks", asked, 1, serving.options().limits().windowBlocks());
+  }
+
+  private static int within(String field, int asked, int least, int most) {
+    if (asked < least || asked > most) {
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, field, "in [" + least + ", " + most + "]", asked);
+    }
+    return asked;
+  }
+
+  private static WireFormatException unknown(String route, String interaction) {
+    return new WireFormatException(ErrorCode.UNKNOWN_ROUTE, "route", "one that is served by " + interaction, route);
+  }
+
+  private Mono<Payload> answered(Payload payload, Function<Call, Mono<Payload>> route) {
+    return Mono.defer(() -> route.apply(Call.read(payload, dataMimeType, serving.allocator())))
+        .onErrorMap(WireErrors::toWire).doFinally(end -> payload.release());
+  }
+
+  /// The request payload is released when its call was read, which is at subscription.
+  private Flux<Payload> streamed(Payload payload, Function<Call, Flux<Payload>> route) {
+    return Flux.defer(() -> route.apply(Call.read(payload, dataMimeType, serving.allocator())))
+        .onErrorMap(WireErrors::toWire).doFinally(end -> payload.release());
+  }
+
+  /// Waits for the first payload of a channel, the open message, which travels without credit and never carries bulk; then lets a
+  /// [PutReceiver] take the channel over.
+  private final class Opening implements CoreSubscriber<Payload>, Subscription {
+    private final CoreSubscriber<? super Payload> out;
+    private @Nullable Subscription in;
+    private @Nullable PutReceiver receiver;
+    private boolean failed;
+
+    Opening(CoreSubscriber<? super Payload> out) {
+      this.out = out;
+    }
+
+    @Override
+    public void onSubscribe(Subscription subscription) {
+      in = subscription;
+      subscription.request(1);
+    }
+
+    @Override
+    public void onNext(Payload payload) {
+      PutReceiver open = receiver;
+      if (open != null) {
+        open.onNext(payload);
+      } else if (failed) {
+        payload.release();
+      } else {
+        open(payload);
+      }
+    }
+
+    private void open(Payload payload) {
+      try {
+        receiver = receiver(payload);
+      } catch (RuntimeException e) {
+        failed = true;
+        cancel();
+        Operators.error(out, e);
+        return;
+      } finally {
+        payload.release();
+      }
+      receiver.onSubscribe(this);
+    }
+
+    private PutReceiver receiver(Payload payload) {
+      Call call = Call.read(payload, dataMimeType, serving.allocator());
+      if (!call.route().equals(Routes.PUT)) {
+        throw unknown(call.route(), "request/channel");
+      }
+      Messages.PutRequest request = call.message(Messages.PutRequest.class);
+      List<BlockKey> keys = request.keys().in(space, serving.options().limits().maxKeys());
+      return working(() -> new PutReceiver(out, new PutReceiver.Setting(serving.tier(), serving.ingress(),
+          serving.options().windowsAhead(), sliceBytes(request.maxSliceBytes()), windowBlocks(request.windowBlocks()), call::reply), keys));
+    }
+
+    @Override
+    public void onError(Throwable error) {
+      if (receiver != null) {
+        receiver.onError(error);
+      } else if (!failed) {
+        Operators.error(out, error);
+      }
+    }
+
+    @Override
+    public void onComplete() {
+      if (receiver != null) {
+        receiver.onComplete();
+      } else if (!failed) {
+        Operators.complete(out);
+      }
+    }
+
+    @Override
+    public void request(long n) {
+      if (in != null) {
+        in.request(n);
+      }
+    }
+
+    @Override
+    public void cancel() {
+      if (in != null) {
+        in.cancel();
+      }
+    }
+  }
+
+  /// A request's route and message, read from a payload that stays the caller's.
+  record Call(String route, ControlCodec codec, ByteBuf data, ByteBufAllocator allocator) {
+    static Call read(Payload payload, String dataMimeType, ByteBufAllocator allocator) {
+      RequestMetadata metadata = RequestMetadata.read(payload.sliceMetadata(), dataMimeType);
+      return new Call(metadata.route(), ControlCodec.of(metadata.dataMimeType()), payload.sliceData(), allocator);
+    }
+
+    <T> T message(Class<T> type) {
+      return codec.decode(data, type);
+    }
+
+    Payload reply(Object message) {
+      return ByteBufPayload.create(codec.encode(message, allocator));
+    }
+  }
+}

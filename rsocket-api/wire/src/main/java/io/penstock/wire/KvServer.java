@@ -1,0 +1,95 @@
+package io.penstock.wire;
+
+import static java.util.Objects.requireNonNull;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.penstock.block.Permits;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.ByteBudget;
+import io.rsocket.Closeable;
+import io.rsocket.ConnectionSetupPayload;
+import io.rsocket.RSocket;
+import io.rsocket.SocketAcceptor;
+import io.rsocket.core.RSocketServer;
+import io.rsocket.exceptions.RejectedSetupException;
+import io.rsocket.frame.decoder.PayloadDecoder;
+import io.rsocket.transport.ServerTransport;
+import java.util.concurrent.atomic.AtomicBoolean;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// Serves any [BlockTier] over RSocket, protocol version 1.
+///
+/// The tier, the budget, the transport and the scheduler are the caller's: closing the server closes none of them.
+public final class KvServer {
+  private final Closeable listening;
+  private final AtomicBoolean draining;
+
+  private KvServer(Closeable listening, AtomicBoolean draining) {
+    this.listening = listening;
+    this.draining = draining;
+  }
+
+  /// Binds `transport` and serves `tier`.
+  ///
+  /// @param ingress limits the bytes in flight towards the tier, over all connections
+  /// @param timers for time limits; never used for work
+  /// @return a cold `Mono`; completes when the transport listens
+  /// @throws IllegalArgumentException if a slice cannot hold one row of the tier's layout, or the budget not one slice
+  public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, BlockTier tier, KvServerOptions options,
+      ByteBudget ingress, Scheduler timers) {
+    requireNonNull(transport, "transport");
+    options.limits().requireFits(tier.info().space().layout());
+    requireHoldsASlice(ingress.permits(), options.limits());
+    AtomicBoolean draining = new AtomicBoolean();
+    KvResponder.Serving serving =
+        new KvResponder.Serving(tier, options, ingress.permits(), timers, ByteBufAllocator.DEFAULT, draining::get);
+    return RSocketServer.create(acceptor(serving)).payloadDecoder(PayloadDecoder.ZERO_COPY).bind(transport)
+        .map(listening -> new KvServer(listening, draining));
+  }
+
+  private static SocketAcceptor acceptor(KvResponder.Serving serving) {
+    return (setup, peer) -> Mono.fromCallable(() -> accept(setup, serving));
+  }
+
+  private static RSocket accept(ConnectionSetupPayload setup, KvResponder.Serving serving) {
+    if (serving.draining().getAsBoolean()) {
+      throw new RejectedSetupException(new DrainingException().getMessage());
+    }
+    if (!setup.metadataMimeType().equals(RequestMetadata.COMPOSITE)) {
+      throw new RejectedSetupException(
+          "metadata MIME type must be " + RequestMetadata.COMPOSITE + " (was " + setup.metadataMimeType() + ")");
+    }
+    return new KvResponder(serving, setup.dataMimeType());
+  }
+
+  private static void requireHoldsASlice(Permits budget, Limits limits) {
+    if (budget.capacity() < limits.maxSliceBytes()) {
+      throw new IllegalArgumentException(
+          "budget must be >= maxSliceBytes " + limits.maxSliceBytes() + " (was " + budget.capacity() + ")");
+    }
+  }
+
+  /// From now on refuses new work with [DrainingException]; what runs may end.
+  public void drain() {
+    draining.set(true);
+  }
+
+  public boolean isDraining() {
+    return draining.get();
+  }
+
+  /// What listens; its type is the transport's.
+  public Closeable listening() {
+    return listening;
+  }
+
+  /// Stops listening and drops the connections; lazy and idempotent, completes when the transport is closed.
+  public Mono<Void> close() {
+    return Mono.defer(() -> {
+      draining.set(true);
+      listening.dispose();
+      return listening.onClose();
+    });
+  }
+}

@@ -1,0 +1,59 @@
+package io.penstock.wire;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+
+/// How a [KvServer] serves.
+///
+/// @param node name told to clients
+/// @param limits what a request may ask for
+/// @param sendWindowBytes most bytes of slices a connection that wait for its socket
+/// @param maxStreams most streams of slices a connection
+/// @param windowsAhead windows of a put for which room is made before the first of them is complete
+/// @param awaitTimeout longest wait of a `get` for a block that is being written
+public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead, Duration awaitTimeout) {
+  public KvServerOptions {
+    requireNonNull(node, "node");
+    requireNonNull(limits, "limits");
+    requireNonNull(awaitTimeout, "awaitTimeout");
+    if (sendWindowBytes < limits.maxSliceBytes()) {
+      throw new IllegalArgumentException(
+          "sendWindowBytes must be >= maxSliceBytes " + limits.maxSliceBytes() + " (was " + sendWindowBytes + ")");
+    }
+    if (maxStreams <= 0) {
+      throw new IllegalArgumentException("maxStreams must be > 0 (was " + maxStreams + ")");
+    }
+    if (windowsAhead <= 0) {
+      throw new IllegalArgumentException("windowsAhead must be > 0 (was " + windowsAhead + ")");
+    }
+    if (awaitTimeout.isNegative() || awaitTimeout.isZero()) {
+      throw new IllegalArgumentException("awaitTimeout must be > 0 (was " + awaitTimeout + ")");
+    }
+  }
+
+  /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of waiting.
+  public static KvServerOptions defaults() {
+    return new KvServerOptions("penstock", Limits.defaults(), 4 << 20, 1024, 2, Duration.ofSeconds(60));
+  }
+
+  public KvServerOptions withNode(String node) {
+    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout);
+  }
+
+  public KvServerOptions withLimits(Limits limits) {
+    return new KvServerOptions(node, limits, Math.max(sendWindowBytes, limits.maxSliceBytes()), maxStreams, windowsAhead, awaitTimeout);
+  }
+
+  public KvServerOptions withSendWindowBytes(long sendWindowBytes) {
+    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout);
+  }
+
+  public KvServerOptions withWindowsAhead(int windowsAhead) {
+    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout);
+  }
+
+  public KvServerOptions withAwaitTimeout(Duration awaitTimeout) {
+    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout);
+  }
+}

@@ -1,0 +1,49 @@
+package io.penstock.wire;
+
+/// What the server allows, told by `hello`; a request may ask for less, never for more.
+///
+/// @param maxSliceBytes most payload bytes a slice, header not counted; 4 KiB to 8 MiB
+/// @param windowBlocks most blocks a window
+/// @param maxKeys most keys a request
+public record Limits(int maxSliceBytes, int windowBlocks, int maxKeys) {
+  /// Largest slice: a frame ends at 16 MiB, and two of them should fit a receive window.
+  public static final int LARGEST_SLICE_BYTES = 8 << 20;
+
+  public Limits {
+    requireWithin("maxSliceBytes", maxSliceBytes, 4096, LARGEST_SLICE_BYTES);
+    requireWithin("windowBlocks", windowBlocks, 1, 65_536);
+    requireWithin("maxKeys", maxKeys, 1, 1 << 20);
+  }
+
+  /// Slices of 512 KiB, windows of 64 blocks, 65,536 keys a request.
+  public static Limits defaults() {
+    return new Limits(512 << 10, 64, 65_536);
+  }
+
+  public Limits withMaxSliceBytes(int maxSliceBytes) {
+    return new Limits(maxSliceBytes, windowBlocks, maxKeys);
+  }
+
+  public Limits withWindowBlocks(int windowBlocks) {
+    return new Limits(maxSliceBytes, windowBlocks, maxKeys);
+  }
+
+  /// A slice that can hold at least one row of every plane.
+  ///
+  /// @throws IllegalArgumentException naming the row that does not fit
+  Limits requireFits(io.penstock.block.BlockLayout layout) {
+    for (int granule = 0; granule < layout.planes().size(); granule++) {
+      if (layout.rowBytes(granule) > maxSliceBytes) {
+        throw new IllegalArgumentException("maxSliceBytes must be >= one row of plane " + layout.planes().get(granule).kind() + ", "
+            + layout.rowBytes(granule) + " bytes (was " + maxSliceBytes + ")");
+      }
+    }
+    return this;
+  }
+
+  private static void requireWithin(String name, int value, int least, int most) {
+    if (value < least || value > most) {
+      throw new IllegalArgumentException(name + " must be in [" + least + ", " + most + "] (was " + value + ")");
+    }
+  }
+}

@@ -1,0 +1,76 @@
+package io.penstock.wire;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.LayerSlice;
+import io.penstock.block.Permits;
+import io.penstock.block.SliceOrder;
+import io.penstock.tier.Leased;
+import io.penstock.tier.Presence;
+import io.penstock.tier.Receipt;
+import io.penstock.tier.Reservation;
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// Drafts in the client's arena whose commit is a `put`.
+final class RemoteReservation extends Reservation {
+  private final KvClient client;
+  private final List<BlockDraft> drafts;
+  private final Presence skipped;
+
+  private RemoteReservation(KvClient client, List<BlockDraft> drafts, Presence skipped) {
+    this.client = client;
+    this.drafts = List.copyOf(drafts);
+    this.skipped = skipped;
+  }
+
+  static Mono<Reservation> claim(KvClient client, List<BlockKey> wanted, Presence skipped, BlockScope scope) {
+    if (wanted.isEmpty()) {
+      return Mono.fromSupplier(() -> scope.adopt(new RemoteReservation(client, List.of(), skipped)));
+    }
+    return Mono.create(sink -> {
+      Permits.Ticket ticket = client.arena().claim(wanted,
+          drafts -> sink.success(scope.adopt(new RemoteReservation(client, drafts, skipped))), sink::error);
+      sink.onCancel(ticket::cancel);
+    });
+  }
+
+  @Override
+  public List<BlockDraft> drafts() {
+    return drafts;
+  }
+
+  @Override
+  public Presence skipped() {
+    return skipped;
+  }
+
+  /// The node may have got a block from somebody else meanwhile: then no receipt comes for it, and the answer is shorter.
+  @Override
+  public Mono<List<Receipt>> commit(List<BlockDraft> complete) {
+    return Flux.using(BlockScope::new, scope -> {
+      complete.forEach(BlockDraft::requireComplete);
+      List<Block> blocks = complete.stream().map(draft -> scope.adopt(draft.seal())).toList();
+      List<BlockKey> keys = blocks.stream().map(Block::key).toList();
+      return client.put(keys, window -> slices(window, blocks));
+    }, BlockScope::close).collectList();
+  }
+
+  private static Flux<LayerSlice> slices(PutWindow window, List<Block> blocks) {
+    List<Leased> leased = new ArrayList<>(window.positions().size());
+    for (int position : window.positions()) {
+      leased.add(new Leased(position, blocks.get(position).share()));
+    }
+    return new WindowSlices(blocks.getFirst().layout(), SliceOrder.LAYER_FIRST, 0, window.maxSliceBytes())
+        .cut(window.index(), leased);
+  }
+
+  @Override
+  protected void free() {
+    drafts.forEach(BlockDraft::close);
+  }
+}

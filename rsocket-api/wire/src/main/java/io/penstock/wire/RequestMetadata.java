@@ -1,0 +1,58 @@
+package io.penstock.wire;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.CompositeByteBuf;
+import io.rsocket.metadata.CompositeMetadata;
+import io.rsocket.metadata.CompositeMetadataCodec;
+import io.rsocket.metadata.RoutingMetadata;
+import io.rsocket.metadata.TaggingMetadataCodec;
+import io.rsocket.metadata.WellKnownMimeType;
+import java.nio.charset.StandardCharsets;
+import java.util.Iterator;
+import java.util.List;
+
+/// The composite metadata of a request: its route and, if it differs from the connection's, the MIME type of its data.
+record RequestMetadata(String route, String dataMimeType) {
+  static final String COMPOSITE = WellKnownMimeType.MESSAGE_RSOCKET_COMPOSITE_METADATA.getString();
+  private static final String ROUTING = WellKnownMimeType.MESSAGE_RSOCKET_ROUTING.getString();
+  private static final String MIME_TYPE = WellKnownMimeType.MESSAGE_RSOCKET_MIMETYPE.getString();
+
+  /// @throws WireFormatException if there is no route, or the metadata cannot be read
+  static RequestMetadata read(ByteBuf metadata, String connectionMimeType) {
+    String route = null;
+    String dataMimeType = connectionMimeType;
+    try {
+      for (CompositeMetadata.Entry entry : new CompositeMetadata(metadata, false)) {
+        if (ROUTING.equals(entry.getMimeType())) {
+          Iterator<String> tags = new RoutingMetadata(entry.getContent()).iterator();
+          route = tags.hasNext() ? tags.next() : null;
+        } else if (MIME_TYPE.equals(entry.getMimeType())) {
+          dataMimeType = mimeType(entry.getContent());
+        }
+      }
+    } catch (IllegalArgumentException | IllegalStateException | IndexOutOfBoundsException e) {
+      throw WireFormatException.request("metadata", "readable composite metadata", e);
+    }
+    if (route == null) {
+      throw WireFormatException.request("metadata", "composite with a route", "none");
+    }
+    return new RequestMetadata(route, dataMimeType);
+  }
+
+  static ByteBuf write(String route, ByteBufAllocator allocator) {
+    CompositeByteBuf metadata = allocator.compositeBuffer();
+    ByteBuf tags = TaggingMetadataCodec.createRoutingMetadata(allocator, List.of(route)).getContent();
+    CompositeMetadataCodec.encodeAndAddMetadata(metadata, allocator, WellKnownMimeType.MESSAGE_RSOCKET_ROUTING, tags);
+    return metadata;
+  }
+
+  /// A well-known id with its high bit set, or a length byte and ASCII.
+  private static String mimeType(ByteBuf content) {
+    int first = content.readUnsignedByte();
+    if ((first & 0x80) != 0) {
+      return WellKnownMimeType.fromIdentifier(first & 0x7F).getString();
+    }
+    return content.readCharSequence(first + 1, StandardCharsets.US_ASCII).toString();
+  }
+}

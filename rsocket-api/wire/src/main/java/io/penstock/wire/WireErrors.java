@@ -1,0 +1,62 @@
+package io.penstock.wire;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import io.penstock.KvException;
+import io.penstock.TransientKvException;
+import io.penstock.block.BlockCorruptException;
+import io.penstock.block.BudgetExhaustedException;
+import io.penstock.block.IncompleteBlockException;
+import io.penstock.tier.TierClosedException;
+import io.rsocket.RSocketErrorException;
+import io.rsocket.exceptions.CustomRSocketException;
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+
+/// The one place where failures become ERROR frames and ERROR frames become failures.
+final class WireErrors {
+  private WireErrors() {}
+
+  /// What the peer is told.
+  static Throwable toWire(Throwable error) {
+    if (error instanceof RSocketErrorException) {
+      return error;
+    }
+    return new CustomRSocketException(codeOf(error).code(), messageOf(error));
+  }
+
+  private static String messageOf(Throwable error) {
+    return error.getMessage() == null ? error.getClass().getSimpleName() : error.getMessage();
+  }
+
+  private static ErrorCode codeOf(Throwable error) {
+    return switch (error) {
+      case WireFormatException e -> e.code();
+      case BlockCorruptException e -> ErrorCode.BLOCK_CORRUPT;
+      case IncompleteBlockException e -> ErrorCode.INCOMPLETE_BLOCK;
+      case BudgetExhaustedException e -> ErrorCode.BUDGET_EXHAUSTED;
+      case AwaitTimeoutException e -> ErrorCode.AWAIT_TIMEOUT;
+      case DrainingException e -> ErrorCode.DRAINING;
+      case TierClosedException e -> ErrorCode.TIER_CLOSED;
+      case TransientKvException e -> ErrorCode.TRANSIENT;
+      case KvException e -> ErrorCode.PERMANENT;
+      case IllegalArgumentException e -> ErrorCode.BAD_REQUEST;
+      case JsonProcessingException e -> ErrorCode.BAD_REQUEST;
+      default -> ErrorCode.TRANSIENT;
+    };
+  }
+
+  /// What the caller is told.
+  ///
+  /// @param peer named when the connection is the problem
+  static Throwable fromWire(Throwable error, String peer) {
+    return switch (error) {
+      case KvException e -> e;
+      case RSocketErrorException e when e.errorCode() >= 0x1000 && e.errorCode() < 0x3000 -> ErrorCode.isTransient(e.errorCode())
+          ? new RemoteTransientException(e.errorCode(), messageOf(e)) : new RemotePermanentException(e.errorCode(), messageOf(e));
+      case RSocketErrorException e -> new ConnectionLostException(peer, e);
+      case ClosedChannelException e -> new ConnectionLostException(peer, e);
+      case IOException e -> new ConnectionLostException(peer, e);
+      default -> error;
+    };
+  }
+}
