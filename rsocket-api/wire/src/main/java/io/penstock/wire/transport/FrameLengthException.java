@@ -1,0 +1,23 @@
+package io.penstock.wire.transport;
+
+import io.penstock.PermanentKvException;
+
+/// The peer announced a frame that is too short to be one or longer than agreed; the connection was closed.
+public final class FrameLengthException extends PermanentKvException {
+  private final int length;
+  private final int maxFrameBytes;
+
+  FrameLengthException(int length, int maxFrameBytes) {
+    super("frame length must be in [" + ConnectionLimits.SHORTEST_FRAME + ", " + maxFrameBytes + "] (was " + length + ")");
+    this.length = length;
+    this.maxFrameBytes = maxFrameBytes;
+  }
+
+  public int length() {
+    return length;
+  }
+
+  public int maxFrameBytes() {
+    return maxFrameBytes;
+  }
+}

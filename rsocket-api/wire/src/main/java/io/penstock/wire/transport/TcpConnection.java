@@ -1,0 +1,402 @@
+package io.penstock.wire.transport;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.socket.DuplexChannel;
+import io.netty.util.concurrent.Future;
+import io.rsocket.DuplexConnection;
+import io.rsocket.RSocketErrorException;
+import io.rsocket.exceptions.ConnectionErrorException;
+import io.rsocket.frame.ErrorFrameCodec;
+import java.net.SocketAddress;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.netty.Connection;
+
+/// One socket as RSocket sees it.
+///
+/// **Sending.** Any thread offers; the event loop moves frames from the [SendQueue] to the channel while that is writable, each as a
+/// length header and the frame itself, one flush for all that is at hand. A frame with a part on the heap is copied by the channel.
+///
+/// **Receiving.** Bytes are read only while the subscriber has demand; see [FrameInbox] and [FrameDecoder].
+///
+/// **Closing.** `dispose` and `sendErrorAndClose` flush what was accepted before, shut the output, and read on into nothing until the
+/// peer closes too, so that it hears the last frame instead of a reset; all within `closeGrace`. A broken limit drops what waits,
+/// tells the peer by an ERROR frame of stream 0, and closes the same way. `onClose` fires once, with the cause if there was one:
+/// when the socket is closed, or before that as soon as a limit was broken.
+final class TcpConnection extends ChannelInboundHandlerAdapter implements DuplexConnection, ConnectionGauges {
+  private static final int BURST_BYTES = 8 << 20;
+
+  private final Channel channel;
+  private final ConnectionLimits limits;
+  private final ConnectionListener listener;
+  private final SendQueue queue;
+  private final FrameDecoder decoder;
+  private final FrameInbox inbox;
+  private final Sinks.Empty<Void> closed = Sinks.empty();
+  private final Sinks.Empty<Void> gone = Sinks.empty();
+  private final AtomicReference<@Nullable Throwable> cause = new AtomicReference<>();
+
+  private volatile long writtenBytes;
+  private volatile long readBytes;
+  // The rest belongs to the event loop.
+  private @Nullable ChannelHandlerContext context;
+  private @Nullable Future<?> grace;
+  private boolean reading;
+  private boolean drainAfterRead;
+  private boolean draining;
+  private boolean discarding;
+  private boolean outputShut;
+
+  private TcpConnection(Channel channel, ConnectionLimits limits, ConnectionListener listener) {
+    this.channel = channel;
+    this.limits = limits;
+    this.listener = listener;
+    this.queue = new SendQueue(limits.maxQueuedBytes(), limits.maxQueuedFrames(), limits.maxChannelBytes());
+    this.decoder = new FrameDecoder(channel.alloc(), limits.maxFrameBytes());
+    long mostWaiting = 2L * limits.maxReceiveBytes() + limits.maxFrameBytes();
+    this.inbox = new FrameInbox(channel.eventLoop(), mostWaiting, this::showDemand, this::dispose);
+  }
+
+  /// Takes a connected channel over; call it on the channel's event loop, before anything was read.
+  static TcpConnection open(Connection connection, ConnectionLimits limits, ConnectionListener listener) {
+    Channel channel = connection.channel();
+    ChannelConfig config = channel.config();
+    config.setAutoRead(false);
+    config.setRecvByteBufAllocator(receiveBuffers(limits));
+    config.setWriteBufferWaterMark(new WriteBufferWaterMark(limits.maxChannelBytes() / 2, limits.maxChannelBytes()));
+    TcpConnection opened = new TcpConnection(channel, limits, listener);
+    connection.addHandlerLast("penstock.frames", opened);
+    listener.opened(opened);
+    channel.closeFuture().addListener(done -> opened.ended());
+    return opened;
+  }
+
+  private static AdaptiveRecvByteBufAllocator receiveBuffers(ConnectionLimits limits) {
+    int initial = Math.clamp(1 << 18, limits.minReceiveBytes(), limits.maxReceiveBytes());
+    return new AdaptiveRecvByteBufAllocator(limits.minReceiveBytes(), initial, limits.maxReceiveBytes());
+  }
+
+  // --- DuplexConnection: any thread
+
+  @Override
+  public void sendFrame(int streamId, ByteBuf frame) {
+    int size = frame.readableBytes();
+    if (size > limits.maxFrameBytes()) {
+      frame.release();
+      fail(new FrameLengthException(size, limits.maxFrameBytes()));
+      return;
+    }
+    switch (queue.offer(streamId, frame)) {
+      case WAKE -> wake();
+      case PRESSED -> drainIfOnLoop();
+      case OVERRUN -> fail(queue.overrunBy(size));
+      case CLOSED -> stopSenderOnLoop();
+      case QUEUED -> {}
+    }
+  }
+
+  @Override
+  public void sendErrorAndClose(RSocketErrorException error) {
+    end(ErrorFrameCodec.encode(alloc(), 0, error));
+  }
+
+  @Override
+  public void dispose() {
+    end(null);
+  }
+
+  @Override
+  public Flux<ByteBuf> receive() {
+    return inbox;
+  }
+
+  @Override
+  public Mono<Void> onClose() {
+    return closed.asMono();
+  }
+
+  /// Completes when the socket is closed and everything was released.
+  Mono<Void> gone() {
+    return gone.asMono();
+  }
+
+  /// True from the moment nothing more is sent.
+  @Override
+  public boolean isDisposed() {
+    return queue.isEnding();
+  }
+
+  @Override
+  public ByteBufAllocator alloc() {
+    return channel.alloc();
+  }
+
+  @Override
+  public SocketAddress remoteAddress() {
+    return channel.remoteAddress();
+  }
+
+  // --- gauges: any thread
+
+  @Override
+  public long queuedBytes() {
+    return queue.bytes();
+  }
+
+  @Override
+  public int queuedFrames() {
+    return queue.frames();
+  }
+
+  @Override
+  public long peakQueuedBytes() {
+    return queue.peakBytes();
+  }
+
+  @Override
+  public long channelBytes() {
+    long untilFull = channel.bytesBeforeUnwritable();
+    return untilFull > 0 ? limits.maxChannelBytes() - untilFull : limits.maxChannelBytes() / 2 + channel.bytesBeforeWritable();
+  }
+
+  @Override
+  public long writtenBytes() {
+    return writtenBytes;
+  }
+
+  @Override
+  public long readBytes() {
+    return readBytes;
+  }
+
+  // --- ending: any thread
+
+  private void end(@Nullable ByteBuf last) {
+    SendQueue.Offer offer = queue.end(last);
+    if (offer != SendQueue.Offer.CLOSED) {
+      onLoop(this::discardInput);
+      if (offer == SendQueue.Offer.WAKE) {
+        wake();
+      }
+    }
+  }
+
+  /// Ends at once for a broken rule: what waits is dropped, the peer is told.
+  private void fail(Throwable broken) {
+    cause.compareAndSet(null, broken);
+    String message = String.valueOf(broken.getMessage());
+    end(ErrorFrameCodec.encode(alloc(), 0, new ConnectionErrorException(message, broken)));
+    queue.dropWaiting();
+    closed.tryEmitError(broken); // senders stop now: one that sends without a pause on the loop would never let it close
+  }
+
+  /// A sender that holds the loop is told of the end at once: the loop cannot close the channel before it lets go.
+  private void stopSenderOnLoop() {
+    if (channel.eventLoop().inEventLoop()) {
+      closed.tryEmitEmpty();
+    }
+  }
+
+  private void onLoop(Runnable step) {
+    if (channel.eventLoop().inEventLoop()) {
+      step.run();
+      return;
+    }
+    execute(step);
+  }
+
+  private void execute(Runnable step) {
+    try {
+      channel.eventLoop().execute(step);
+    } catch (RejectedExecutionException e) { // the loop closed the channel before it ended
+      queue.close();
+    }
+  }
+
+  // --- sending: event loop
+
+  private void wake() {
+    if (channel.eventLoop().inEventLoop() && reading) {
+      drainAfterRead = true;
+    } else {
+      execute(this::drain); // on the loop too: what else this task sends shares the flush
+    }
+  }
+
+  /// One that sends much within one task must not fill the queue while the socket has room.
+  private void drainIfOnLoop() {
+    if (channel.eventLoop().inEventLoop()) {
+      drain();
+    }
+  }
+
+  private void drain() {
+    ChannelHandlerContext to = context;
+    if (draining || to == null) {
+      return;
+    }
+    draining = true;
+    try {
+      drain(to);
+    } finally {
+      draining = false;
+    }
+  }
+
+  private void drain(ChannelHandlerContext to) {
+    for (long burst = 0; channel.isWritable(); ) {
+      if (burst > BURST_BYTES) {
+        execute(this::drain); // let the loop read: a cancel or a keep-alive may be waiting
+        return;
+      }
+      long moved = moveWritable(to);
+      burst += Math.abs(moved);
+      to.flush();
+      if (moved <= 0) {
+        return;
+      }
+    }
+  }
+
+  /// Moves frames until the channel is full (bytes moved) or the queue is empty (bytes moved, negated).
+  private long moveWritable(ChannelHandlerContext to) {
+    long moved = 0;
+    while (channel.isWritable()) {
+      ByteBuf frame = queue.poll();
+      if (frame == null) {
+        if (queue.isEnding()) {
+          shutOutput(to);
+        }
+        writtenBytes = writtenBytes() + moved;
+        return -moved;
+      }
+      int size = frame.readableBytes();
+      write(to, header(size));
+      write(to, frame);
+      moved += SendQueue.HEADER_BYTES + size;
+    }
+    writtenBytes = writtenBytes() + moved;
+    return moved;
+  }
+
+  /// A write that fails closes the channel by itself, so nobody waits for it.
+  private static void write(ChannelHandlerContext to, ByteBuf bytes) {
+    ChannelFuture unused = to.write(bytes, to.voidPromise());
+  }
+
+  private ByteBuf header(int size) {
+    return alloc().directBuffer(SendQueue.HEADER_BYTES, SendQueue.HEADER_BYTES).writeMedium(size);
+  }
+
+  private void shutOutput(ChannelHandlerContext to) {
+    if (!outputShut) {
+      outputShut = true;
+      to.write(Unpooled.EMPTY_BUFFER).addListener(flushed -> {
+        if (flushed.isSuccess() && channel instanceof DuplexChannel duplex) {
+          ChannelFuture unused = duplex.shutdownOutput();
+        } else {
+          ChannelFuture unused = channel.close();
+        }
+      });
+    }
+  }
+
+  // --- receiving: event loop
+
+  private void showDemand() {
+    boolean wanted = discarding || inbox.hasDemand();
+    if (channel.config().isAutoRead() != wanted) {
+      channel.config().setAutoRead(wanted);
+    }
+  }
+
+  private void discardInput() {
+    if (discarding || !channel.isOpen()) {
+      return;
+    }
+    discarding = true;
+    decoder.close();
+    grace = channel.eventLoop().schedule(this::closeNow, limits.closeGrace().toNanos(), TimeUnit.NANOSECONDS);
+    showDemand();
+  }
+
+  private void closeNow() {
+    ChannelFuture unused = channel.close();
+  }
+
+  private void ended() {
+    queue.close();
+    decoder.close();
+    if (grace != null) {
+      grace.cancel(false);
+    }
+    Throwable why = cause.get();
+    inbox.terminate(why);
+    listener.closed(this, why);
+    if (why == null) {
+      closed.tryEmitEmpty();
+    } else {
+      closed.tryEmitError(why);
+    }
+    gone.tryEmitEmpty();
+  }
+
+  // --- channel handler: event loop
+
+  @Override
+  public void handlerAdded(ChannelHandlerContext context) {
+    this.context = context;
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    ByteBuf in = (ByteBuf) message;
+    readBytes = readBytes() + in.readableBytes();
+    reading = true;
+    try {
+      if (!discarding) {
+        decoder.feed(in, inbox::accept);
+      }
+    } catch (RuntimeException e) {
+      fail(e);
+    } finally {
+      in.release();
+      reading = false;
+    }
+    if (drainAfterRead) {
+      drainAfterRead = false;
+      drain();
+    }
+  }
+
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext context) {
+    drain();
+    context.fireChannelWritabilityChanged();
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable thrown) {
+    cause.compareAndSet(null, thrown);
+    closeNow();
+  }
+
+  @Override
+  public String toString() {
+    return "TcpConnection[" + channel.localAddress() + " -> " + channel.remoteAddress() + "]";
+  }
+}

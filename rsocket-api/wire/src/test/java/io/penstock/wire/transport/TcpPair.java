@@ -1,0 +1,80 @@
+package io.penstock.wire.transport;
+
+import io.rsocket.DuplexConnection;
+import io.rsocket.transport.ServerTransport;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.netty.resources.LoopResources;
+
+/// Event loops, a listener and clients of it on loopback, with every buffer counted.
+final class TcpPair implements AutoCloseable {
+  static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  final LedgerAllocator ledger = new LedgerAllocator();
+  final LoopResources loops = LoopResources.create("test", 2, true);
+  final List<DuplexConnection> accepted = new CopyOnWriteArrayList<>();
+  final List<Throwable> causes = new CopyOnWriteArrayList<>();
+  final ConnectionListener listener = new ConnectionListener() {
+    @Override
+    public void closed(ConnectionGauges connection, @Nullable Throwable cause) {
+      if (cause != null) {
+        causes.add(cause);
+      }
+    }
+  };
+  private final List<TcpListener> listening = new ArrayList<>();
+  ConnectionLimits limits = ConnectionLimits.defaults();
+
+  TcpListener listen(ServerTransport.ConnectionAcceptor acceptor) {
+    return listen(server(), acceptor);
+  }
+
+  TcpListener listen(ServerTransport<TcpListener> transport, ServerTransport.ConnectionAcceptor acceptor) {
+    TcpListener bound = transport.start(acceptor).block(PATIENCE);
+    listening.add(bound);
+    return bound;
+  }
+
+  ServerTransport<TcpListener> server() {
+    return server(options -> options);
+  }
+
+  ServerTransport<TcpListener> server(UnaryOperator<TcpServerOptions> change) {
+    TcpServerOptions options = change.apply(TcpServerOptions.on("127.0.0.1", 0).withLimits(limits));
+    return TcpTransport.server(options, loops, listener, ledger);
+  }
+
+  io.rsocket.transport.ClientTransport client(TcpListener to) {
+    return client(to.port());
+  }
+
+  io.rsocket.transport.ClientTransport client(int port) {
+    return TcpTransport.client(TcpClientOptions.to("127.0.0.1", port).withLimits(limits), loops, listener, ledger);
+  }
+
+  /// Accepts connections and leaves them to the test.
+  Mono<Void> collect(DuplexConnection connection) {
+    accepted.add(connection);
+    return connection.onClose();
+  }
+
+  DuplexConnection accepted(int index) {
+    Eventually.holds("connection " + index + " was accepted", () -> accepted.size() > index);
+    return accepted.get(index);
+  }
+
+  @Override
+  public void close() {
+    for (TcpListener bound : listening) {
+      bound.dispose();
+      bound.onClose().block(PATIENCE);
+    }
+    loops.disposeLater(Duration.ZERO, PATIENCE).block(PATIENCE);
+    ledger.assertAllReturned();
+  }
+}
