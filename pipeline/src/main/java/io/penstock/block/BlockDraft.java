@@ -2,6 +2,7 @@ package io.penstock.block;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.Consumer;
 
 /// Writable memory of a block that nobody can see yet: claim, write granule by granule, then seal or abandon.
@@ -82,6 +83,14 @@ public final class BlockDraft extends Owned {
     } finally {
       slot.release();
     }
+  }
+
+  /// The parts of `range` that were not stated yet: runs of whole granules, or its rows as they are. What comes twice is not in them.
+  ///
+  /// @throws IndexOutOfBoundsException if `range` leaves the block
+  public synchronized List<GranuleRange> unstated(GranuleRange range) {
+    range.requireInside(layout);
+    return statements.rest(range);
   }
 
   /// True when every granule was stated.

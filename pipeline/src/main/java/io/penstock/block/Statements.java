@@ -1,7 +1,9 @@
 package io.penstock.block;
 
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -57,6 +59,27 @@ final class Statements {
     return partial.keySet().stream().anyMatch(granule -> granule >= range.first() && granule < range.end());
   }
 
+  /// The parts of `range` that were not stated: runs of granules, or its rows as they are.
+  List<GranuleRange> rest(GranuleRange range) {
+    if (!range.isWhole()) {
+      return whole.get(range.first()) || stateAlike(range) ? List.of() : List.of(range);
+    }
+    List<GranuleRange> rest = new ArrayList<>(1);
+    for (int first = whole.nextClearBit(range.first()); first < range.end();) {
+      int stated = whole.nextSetBit(first);
+      int end = stated < 0 ? range.end() : Math.min(stated, range.end());
+      rest.add(GranuleRange.whole(first, end - first));
+      first = whole.nextClearBit(end);
+    }
+    return rest;
+  }
+
+  private boolean stateAlike(GranuleRange rows) {
+    TreeMap<Integer, Rows> parts = partial.get(rows.first());
+    Rows same = parts == null ? null : parts.get(rows.firstRow());
+    return same != null && same.count() == rows.rows();
+  }
+
   /// States `range`, whose checksums are `sums`; what was stated before stays as it was.
   ///
   /// @throws IllegalStateException if some but not all rows of `range` were stated before
@@ -79,14 +102,12 @@ final class Statements {
   }
 
   private void stateRows(GranuleRange range, int crc) {
-    TreeMap<Integer, Rows> parts = partial.computeIfAbsent(range.first(), granule -> new TreeMap<>());
-    Rows same = parts.get(range.firstRow());
-    if (same != null && same.count() == range.rows()) {
+    if (stateAlike(range)) {
       return;
-    }
-    if (touchRows(range)) {
+    } else if (touchRows(range)) {
       throw new IllegalStateException("rows must not be stated twice (was " + range + ")");
     }
+    TreeMap<Integer, Rows> parts = partial.computeIfAbsent(range.first(), granule -> new TreeMap<>());
     parts.put(range.firstRow(), new Rows(range.rows(), crc));
     joinRows(range.first(), parts);
   }

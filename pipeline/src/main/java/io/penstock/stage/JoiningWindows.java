@@ -5,6 +5,7 @@ import io.penstock.block.BlockArena;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.block.GranuleRange;
 import io.penstock.block.IncompleteBlockException;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
@@ -73,7 +74,7 @@ final class JoiningWindows implements JoinLayers.Joining {
     for (BlockKey key : open < 0 ? List.<BlockKey>of() : windows.get(open)) {
       BlockDraft draft = drafts.get(key);
       if (draft != null) {
-        draft.seal(); // throws: it lacks granules
+        draft.requireComplete(); // throws: complete ones were joined
       }
     }
     if (next > open + 1) {
@@ -129,9 +130,12 @@ final class JoiningWindows implements JoinLayers.Joining {
     if (!span.layout().equals(draft.layout())) {
       throw unexpected(span, slice, "layout must be " + draft.layout() + " (was " + span.layout() + ")");
     }
-    int[] checksums = span.checksums(BOUNDARY);
-    draft.write(span.range(), target -> span.read(target::copyFrom));
-    draft.verify(span.range(), checksums, BOUNDARY);
+    for (GranuleRange part : draft.unstated(span.range())) { // what came before is final
+      try (LayerSpan source = span.share(part)) {
+        draft.write(part, target -> source.read(target::copyFrom));
+        draft.verify(part, source.checksums(BOUNDARY), BOUNDARY);
+      }
+    }
   }
 
   private void requireExpected(LayerSpan span, LayerSlice slice) {
