@@ -1,0 +1,107 @@
+package io.penstock.block;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.testkit.Blocks;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/// Keys, hashes and spaces: one encoding, and hashes that another implementation computes alike.
+final class KeyTest {
+  private static final BlockKey KEY = new BlockKey(
+      new SpaceId(0x0102030405060708L, 0x090A0B0C0D0E0F10L), new BlockHash(0x1112131415161718L, 0x999A9B9C9D9E9FFEL));
+  private static final String HEX = "0102030405060708090a0b0c0d0e0f10" + "1112131415161718999a9b9c9d9e9ffe";
+
+  @Test
+  void write_isSpaceThenHashBigEndian_whateverTheBuffersOrder() {
+    for (ByteOrder order : List.of(ByteOrder.BIG_ENDIAN, ByteOrder.LITTLE_ENDIAN)) {
+      ByteBuffer buffer = ByteBuffer.allocate(BlockKey.BYTES + 3).order(order).position(3);
+      KEY.write(buffer);
+      assertThat(HexFormat.of().formatHex(buffer.array(), 3, buffer.position())).isEqualTo(HEX);
+      assertThat(buffer.order()).isEqualTo(order);
+      assertThat(BlockKey.read(buffer.position(3))).isEqualTo(KEY);
+      assertThat(buffer.remaining()).isZero();
+    }
+  }
+
+  @Test
+  void parse_readsWhatToStringWrites() {
+    assertThat(KEY).hasToString(HEX.substring(0, 32) + ":" + HEX.substring(32));
+    assertThat(BlockKey.parse(KEY.toString())).isEqualTo(KEY);
+    assertThat(BlockKey.parse(KEY.toString().toUpperCase(java.util.Locale.ROOT))).isEqualTo(KEY);
+    assertThat(BlockHash.parse(BlockHash.ROOT.toString())).isEqualTo(BlockHash.ROOT);
+  }
+
+  @Test
+  void parse_ofAnythingElse_isRefusedWithTheRule() {
+    assertThatThrownBy(() -> BlockKey.parse(HEX)).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("SPACE:HASH");
+    assertThatThrownBy(() -> BlockHash.parse("00")).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("32 hex digits");
+    assertThatThrownBy(() -> SpaceId.parse("zz".repeat(16))).isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void difference_namesTheFirstFieldThatDiffers_andNeverTheSalt() {
+    CacheSpace here = Blocks.smallSpace();
+    BlockLayout layout = here.layout();
+    assertThat(here.difference(Blocks.smallSpace())).isEmpty();
+    assertThat(here.difference(CacheSpace.of("other", layout))).hasValue("model: fixture, other");
+    assertThat(here.difference(CacheSpace.of("fixture", layout.withOrder(TokenOrder.HND)))).hasValue("layout.order: NHD, HND");
+    assertThat(here.difference(CacheSpace.of("fixture", BlockLayout.attention(3, 4, 2, 4, ElementType.BF16))))
+        .hasValue("layout.layers: 2, 3");
+    assertThat(here.difference(CacheSpace.of("fixture", BlockLayout.attention(2, 5, 2, 4, ElementType.BF16))))
+        .hasValue("layout.tokens: 4, 5");
+    assertThat(here.difference(CacheSpace.of("fixture", BlockLayout.attention(2, 4, 2, 4, ElementType.FP16))).orElseThrow())
+        .startsWith("layout.planes: ");
+    assertThat(here.difference(new CacheSpace("fixture", layout, 1, ""))).hasValue("group: 0, 1");
+    assertThat(here.difference(new CacheSpace("fixture", layout, 0, "secret")).orElseThrow()).startsWith("tenantSalt")
+        .doesNotContain("secret");
+  }
+
+  static Stream<List<String>> prefixVectors() {
+    return Vectors.read("prefix-vectors.tsv").stream();
+  }
+
+  @ParameterizedTest
+  @MethodSource("prefixVectors")
+  void prefixHasher_agreesWithTheVectors(List<String> row) {
+    switch (row.getFirst()) {
+      case "next" -> {
+        int[] tokens = row.get(2).isEmpty() ? new int[0] : Arrays.stream(row.get(2).split(",")).mapToInt(Integer::parseInt).toArray();
+        List<String> extra = row.get(3).isEmpty() ? List.of()
+            : Arrays.stream(row.get(3).split("\\|")).map(quoted -> quoted.substring(1, quoted.length() - 1)).toList();
+        assertThat(new PrefixHasher(extra).next(BlockHash.parse(row.get(1)), tokens)).hasToString(row.get(4));
+      }
+      case "trace" -> assertThat(PrefixHasher.ofTraceId(Long.parseLong(row.get(1)))).hasToString(row.get(2));
+      default -> throw new AssertionError("unknown vector " + row);
+    }
+  }
+
+  static Stream<List<String>> spaceVectors() {
+    return Vectors.read("space-vectors.tsv").stream();
+  }
+
+  @ParameterizedTest
+  @MethodSource("spaceVectors")
+  void spaceId_agreesWithTheVectors(List<String> row) {
+    List<Plane> planes = Arrays.stream(row.get(4).split(",")).map(text -> text.split("/"))
+        .map(part -> new Plane(PlaneKind.valueOf(part[0]), ElementType.valueOf(part[1]), Integer.parseInt(part[2]),
+            Integer.parseInt(part[3])))
+        .toList();
+    BlockLayout layout = new BlockLayout(Integer.parseInt(row.get(1)), Integer.parseInt(row.get(2)), TokenOrder.valueOf(row.get(3)), planes);
+    assertThat(new CacheSpace(row.get(0), layout, Integer.parseInt(row.get(5)), row.get(6)).id()).hasToString(row.get(7));
+  }
+
+  @Test
+  void vectors_areManyAndAllDifferent() {
+    assertThat(prefixVectors().map(List::getLast)).hasSizeGreaterThan(15).doesNotHaveDuplicates();
+    assertThat(spaceVectors().map(List::getLast)).hasSizeGreaterThan(8).doesNotHaveDuplicates();
+  }
+}
