@@ -2,8 +2,9 @@ package io.penstock.block;
 
 import io.penstock.TransientKvException;
 
-/// The system did not give the memory that an arena was promised: `-XX:MaxDirectMemorySize`, or the machine, is too small for its
-/// capacity. What was lent stays valid, and a claim that fits the memory already there succeeds.
+/// The system refused the memory for another chunk of an arena: the machine, or a limit on the process, is too small for its
+/// capacity. What was lent stays valid, and a claim that fits the memory already there succeeds. Mind that most systems promise more
+/// memory than they have and end the process later; `-XX:MaxDirectMemorySize` does not bound arenas.
 public final class MemoryExhaustedException extends TransientKvException {
   private final String arena;
   private final long bytes;

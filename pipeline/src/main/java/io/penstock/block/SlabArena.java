@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /// Host memory cut into equal slots of one block each: claim and free are O(1), nothing fragments.
@@ -26,7 +27,8 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   private final int strideBytes;
   private final int slotsPerChunk;
   private final Permits slots;
-  private final Arena memory = Arena.ofShared();
+  private final Arena memory;
+  private final LongFunction<MemorySegment> allocator;
 
   /// Guarded by `this`: every slot ever made, and the indexes of those that are free, as a stack.
   private final List<Slot> made = new ArrayList<>();
@@ -39,6 +41,15 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   /// @param capacitySlots slots there can be; memory is taken as they are first used
   /// @param maxWaiters longest line of claims that wait
   public SlabArena(String name, BlockLayout layout, int capacitySlots, int maxWaiters) {
+    Arena shared = Arena.ofShared();
+    this(name, layout, capacitySlots, maxWaiters, shared, bytes -> shared.allocate(bytes, ALIGNMENT_BYTES));
+  }
+
+  /// @param memory closed with this arena
+  /// @param allocator of zeroed chunks that live as long as `memory`
+  SlabArena(String name, BlockLayout layout, int capacitySlots, int maxWaiters, Arena memory, LongFunction<MemorySegment> allocator) {
+    this.memory = memory;
+    this.allocator = allocator;
     this.layout = requireNonNull(layout, "layout");
     this.slots = new Permits("arena " + name, capacitySlots, maxWaiters);
     this.strideBytes = Math.ceilDiv(layout.blockBytes(), ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
@@ -190,7 +201,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
 
   private MemorySegment allocate(long bytes) {
     try {
-      return memory.allocate(bytes, ALIGNMENT_BYTES);
+      return allocator.apply(bytes);
     } catch (OutOfMemoryError e) {
       throw new MemoryExhaustedException(slots.name(), bytes, e);
     }

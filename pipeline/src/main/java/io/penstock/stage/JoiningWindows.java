@@ -88,7 +88,7 @@ final class JoiningWindows implements JoinLayers.Joining {
       Permits.Ticket ticket = arena.claim(windows.get(window), claimed -> {
         claimed.forEach(drafting::adopt);
         sink.success(claimed);
-      });
+      }, sink::error);
       sink.onCancel(ticket::cancel);
     });
   }
