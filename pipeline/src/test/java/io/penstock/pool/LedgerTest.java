@@ -1,0 +1,151 @@
+package io.penstock.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.penstock.block.BlockHash;
+import io.penstock.block.BlockKey;
+import io.penstock.block.SpaceId;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@Timeout(30)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class LedgerTest {
+  private static final SpaceId SPACE = new SpaceId(1, 2);
+  private static final Pattern HASH_IDS = Pattern.compile("\"hash_ids\"\\s*:\\s*\\[([^]]*)]");
+
+  private List<BlockKey> trace = List.of();
+
+  /// A public trace of conversations, if it is at hand: see this module's README.
+  @BeforeAll
+  void readTrace() throws IOException {
+    Path file = Path.of(System.getProperty("penstock.trace", traceNearby()));
+    if (Files.isReadable(file)) {
+      List<BlockKey> keys = new ArrayList<>();
+      try (Stream<String> lines = Files.lines(file)) {
+        lines.forEach(line -> {
+          Matcher ids = HASH_IDS.matcher(line);
+          if (ids.find() && !ids.group(1).isBlank()) {
+            for (String id : ids.group(1).split(",")) {
+              keys.add(key(Long.parseLong(id.trim())));
+            }
+          }
+        });
+      }
+      trace = keys;
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(EvictionPolicy.class)
+  void references_atRandom_areDecidedAsTheTextbookDoes(EvictionPolicy policy) {
+    for (int seed = 0; seed < 300; seed++) {
+      Random random = new Random(seed);
+      int capacity = 1 + random.nextInt(12);
+      int keys = 1 + random.nextInt(24);
+      Ledger<Integer> ledger = new Ledger<>(policy, capacity);
+      List<BlockKey> model = new ArrayList<>(); // next victim first
+      for (int i = 0; i < 300; i++) {
+        BlockKey key = key(random.nextInt(keys));
+        String message = "seed %d, step %d".formatted(seed, i);
+        switch (random.nextInt(8)) {
+          case 0 -> assertThat(ledger.remove(key) != null).as(message).isEqualTo(model.remove(key));
+          case 1 -> assertThat(ledger.peek(key) != null).as(message).isEqualTo(model.contains(key));
+          default -> {
+            List<BlockKey> victims = new ArrayList<>();
+            boolean hit = reference(ledger, key, i, victims);
+            assertThat(hit).as(message).isEqualTo(model.contains(key));
+            List<BlockKey> expected = modelReference(model, key, policy, capacity);
+            assertThat(victims).as(message).isEqualTo(expected);
+          }
+        }
+        assertThat(ledger.size()).as(message).isEqualTo(model.size()).isLessThanOrEqualTo(capacity);
+      }
+      assertThat(ledger.clear()).hasSize(model.size());
+    }
+  }
+
+  @Test
+  void clear_answersWhatWasRemembered_nextVictimFirst() {
+    Ledger<String> ledger = new Ledger<>(EvictionPolicy.LRU, Ledger.UNBOUNDED);
+    for (int i = 0; i < 4; i++) {
+      ledger.insert(key(i), "v" + i, (key, value) -> {
+        throw new AssertionError("nobody leaves an unbounded ledger");
+      });
+    }
+    ledger.touch(key(1));
+    ledger.peek(key(0));
+    ledger.update(key(2), "new");
+    assertThat(ledger.clear()).containsExactly("v0", "new", "v3", "v1");
+    assertThat(ledger.size()).isZero();
+  }
+
+  @Test
+  void misuse_isRefused() {
+    Ledger<String> ledger = new Ledger<>(EvictionPolicy.LRU, 1);
+    ledger.insert(key(1), "a", (key, value) -> {});
+    assertThatThrownBy(() -> ledger.insert(key(1), "b", (key, value) -> {})).isInstanceOf(IllegalStateException.class);
+    assertThat(ledger.peek(key(1))).isEqualTo("a");
+    assertThatThrownBy(() -> ledger.update(key(2), "b")).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> new Ledger<String>(EvictionPolicy.LRU, 0)).hasMessage("capacityBlocks must be > 0 (was 0)");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1000,12831", "5000,31840", "10000,60921", "30000,93967", "50000,102290", "100000,104924", "9223372036854775807,105710"})
+  void conversationTrace_givesTheHitsOfAPlainLru(long capacity, int hits) {
+    assumeTrue(!trace.isEmpty(), "the conversation trace is not at hand: -Dpenstock.trace=FILE names it");
+    assertThat(trace).hasSize(288_500);
+    Ledger<Integer> ledger = new Ledger<>(EvictionPolicy.LRU, capacity);
+    int found = 0;
+    for (BlockKey key : trace) {
+      found += reference(ledger, key, 0, new ArrayList<>(1)) ? 1 : 0;
+    }
+    assertThat(found).isEqualTo(hits);
+  }
+
+  private static boolean reference(Ledger<Integer> ledger, BlockKey key, int value, List<BlockKey> victims) {
+    if (ledger.touch(key) != null) {
+      return true;
+    }
+    ledger.insert(key, value, (victim, old) -> victims.add(victim));
+    return false;
+  }
+
+  private static List<BlockKey> modelReference(List<BlockKey> model, BlockKey key, EvictionPolicy policy, int capacity) {
+    if (model.contains(key)) {
+      if (policy == EvictionPolicy.LRU) {
+        model.remove(key);
+        model.add(key);
+      }
+      return List.of();
+    }
+    model.add(key);
+    return model.size() > capacity ? List.of(model.removeFirst()) : List.of();
+  }
+
+  private static BlockKey key(long id) {
+    return new BlockKey(SPACE, new BlockHash(0, id));
+  }
+
+  /// Beside the checkout, whichever folder of it the test runs in.
+  private static String traceNearby() {
+    return Stream.of("../shared", "../../shared").map(folder -> Path.of(folder, "traces", "conversation_trace.jsonl"))
+        .filter(Files::isReadable).findFirst().map(Path::toString).orElse("conversation_trace.jsonl");
+  }
+}
