@@ -16,11 +16,12 @@ final class AwaitLimit<T> implements CoreSubscriber<T>, Subscription {
   private final CoreSubscriber<? super T> actual;
   private final Duration limit;
   private final Scheduler timers;
-  private final Serial serial = new Serial();
+  private final Serial serial = new Serial(this::fail);
   private @Nullable Subscription upstream;
   private @Nullable Disposable timer;
   private long requested;
   private boolean asked;
+  private long asks;
   private volatile boolean done;
 
   private AwaitLimit(CoreSubscriber<? super T> actual, Duration limit, Scheduler timers) {
@@ -70,13 +71,16 @@ final class AwaitLimit<T> implements CoreSubscriber<T>, Subscription {
 
   @Override
   public void onError(Throwable error) {
-    serial.run(() -> {
-      stopTimer();
-      if (!done) {
-        done = true;
-        actual.onError(error);
-      }
-    });
+    serial.run(() -> fail(error));
+  }
+
+  private void fail(Throwable error) {
+    stopTimer();
+    if (!done) {
+      done = true;
+      stop();
+      actual.onError(error);
+    }
   }
 
   @Override
@@ -93,18 +97,16 @@ final class AwaitLimit<T> implements CoreSubscriber<T>, Subscription {
   private void ask() {
     if (!done && !asked && requested > 0 && upstream != null) {
       asked = true;
+      long turn = ++asks;
+      timer = timers.schedule(() -> serial.run(() -> expire(turn)), limit.toMillis(), TimeUnit.MILLISECONDS);
       upstream.request(1);
-      if (asked && !done) {
-        timer = timers.schedule(() -> serial.run(this::expire), limit.toMillis(), TimeUnit.MILLISECONDS);
-      }
     }
   }
 
-  private void expire() {
-    if (!done && asked && timer != null) {
-      done = true;
-      stop();
-      actual.onError(new AwaitTimeoutException(limit));
+  /// A timer that fired while its element was on the way is late: the element counts.
+  private void expire(long turn) {
+    if (asked && turn == asks) {
+      fail(new AwaitTimeoutException(limit));
     }
   }
 

@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.cfg.CoercionAction;
 import com.fasterxml.jackson.databind.cfg.CoercionInputShape;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -63,7 +64,9 @@ enum ControlCodec {
         throw WireFormatException.request(type.getSimpleName(), "a message", "null");
       }
       return message;
-    } catch (IOException e) {
+    } catch (WireFormatException e) {
+      throw e;
+    } catch (IOException | RuntimeException e) { // a parser that stumbles over hostile bytes is no failure of ours
       if (e.getCause() instanceof WireFormatException rule) {
         throw rule;
       }
@@ -80,6 +83,7 @@ enum ControlCodec {
   private static ObjectMapper strict(com.fasterxml.jackson.databind.cfg.MapperBuilder<?, ?> builder) {
     return builder
         .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+        .disable(SerializationFeature.FAIL_ON_EMPTY_BEANS)
         .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
         .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
         .withCoercionConfigDefaults(config -> config.setCoercion(CoercionInputShape.Float, CoercionAction.Fail))

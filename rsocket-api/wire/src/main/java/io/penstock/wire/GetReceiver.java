@@ -6,8 +6,10 @@ import io.penstock.block.BlockArena;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.block.GranuleRange;
 import io.penstock.block.IncompleteBlockException;
 import io.penstock.block.Permits;
+import io.penstock.block.SliceOrder;
 import io.penstock.block.SpaceId;
 import io.rsocket.Payload;
 import java.util.ArrayList;
@@ -28,11 +30,13 @@ import reactor.core.publisher.Operators;
 /// Credit is granted only for slices that have a place to land: each is charged to the byte budget at the negotiated maximum before it
 /// is asked for, and drafts are held beforehand, all or nothing a window. While every key that may still come has a slot, credit is
 /// limited by demand and budget alone; otherwise it covers the rest of the current window, and one slice of the next if a whole window
-/// is held for it. All state is touched by [#serial] steps only.
+/// is held for it and no block of the current one is still to begin. All state is touched by [#serial] steps only.
+///
+/// A server is not trusted: whatever it sends unasked, twice, for keys it did not promise, or not at all, is a typed error.
 final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
   /// What a stream is received with.
   record Setting(BlockArena arena, SpaceId space, Permits budget, int maxSliceBytes, int windowBlocks, int creditSlices, int startLayer,
-      ControlCodec codec, UnaryOperator<Throwable> errors) {}
+      SliceOrder order, ControlCodec codec, UnaryOperator<Throwable> errors) {}
 
   /// One slice after landing: the drafts it went into, in slice order; those of a window are complete with its last slice.
   record Landed(SliceHeader header, List<BlockDraft> drafts) {}
@@ -41,9 +45,12 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
   private final List<BlockKey> keys;
   private final Consumer<Messages.Found> decided;
   private final Consumer<Throwable> refused;
-  private final Serial serial = new Serial();
+  private final Serial serial = new Serial(this::fail);
   private final BlockScope scope = new BlockScope();
   private final BitSet started = new BitSet();
+  /// Positions whose blocks may come, and those of them that must.
+  private BitSet coming = new BitSet();
+  private BitSet promised = new BitSet();
   /// Drafts of the current window by position.
   private final Map<Integer, BlockDraft> window = new LinkedHashMap<>();
   private final List<ArenaRoom> rooms = new ArrayList<>(2);
@@ -54,10 +61,16 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
   private int expected = -1;
   private int currentWindow = -1;
   private int remaining;
+  /// Granules of the first slice of the current window.
+  private @Nullable GranuleRange firstRange;
+  /// No further block of the current window can begin.
+  private boolean settled;
+  private boolean told;
   private long outstanding;
   private long requested;
   private boolean peerDone;
   private @Nullable Throwable peerFailure;
+  private @Nullable Throwable failure;
   private volatile boolean done;
 
   GetReceiver(Setting setting, List<BlockKey> keys, Consumer<Messages.Found> decided, Consumer<Throwable> refused) {
@@ -69,8 +82,17 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
 
   @Override
   public void onSubscribe(Subscription subscription) {
-    in = subscription;
-    serial.run(this::takeCredit);
+    serial.run(() -> {
+      in = subscription;
+      if (done) { // cancelled before there was a subscription to cancel
+        subscription.cancel();
+      }
+      takeCredit();
+    });
+  }
+
+  int startLayer() {
+    return setting.startLayer();
   }
 
   /// Attaches the one reader; its demand counts slices.
@@ -83,7 +105,7 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
       reader = subscriber;
       subscriber.onSubscribe(this);
       if (done) {
-        subscriber.onError(new CancellationException("lease ended before its stream"));
+        subscriber.onError(failure == null ? leaseEnded() : failure);
       }
       proceed();
     });
@@ -92,6 +114,9 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
   @Override
   public void request(long n) {
     serial.run(() -> {
+      if (n <= 0) {
+        fail(new IllegalArgumentException("n must be > 0 (was " + n + "), Reactive Streams rule 3.9"));
+      }
       requested = Operators.addCap(requested, n);
       proceed();
     });
@@ -105,7 +130,11 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
 
   /// Ends the stream from outside: the reader, if any, hears that its lease ended.
   void end() {
-    serial.run(() -> fail(new CancellationException("lease ended before its stream")));
+    serial.run(() -> fail(leaseEnded()));
+  }
+
+  private static CancellationException leaseEnded() {
+    return new CancellationException("lease ended before its stream");
   }
 
   @Override
@@ -113,6 +142,11 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
     serial.run(() -> {
       if (done) { // its charge was refunded when the stream stopped
         payload.release();
+        return;
+      }
+      if (outstanding == 0) {
+        payload.release();
+        fail(WireFormatException.request("payloads", "<= the credit given", "one more"));
         return;
       }
       Landed landed = null;
@@ -145,14 +179,24 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
   public void onComplete() {
     serial.run(() -> {
       peerDone = true;
-      if (expected < 0) {
-        peerFailure = WireFormatException.request("get response", "a decision first", "empty");
-      } else if (!window.isEmpty()) {
-        BlockDraft first = window.values().iterator().next();
-        peerFailure = new IncompleteBlockException(first.key(), 0, 1);
-      }
+      peerFailure = missing();
       proceed();
     });
+  }
+
+  /// What the server still owed when it said that it was done.
+  private @Nullable Throwable missing() {
+    if (expected < 0) {
+      return WireFormatException.request("get response", "a decision first", "empty");
+    } else if (!window.isEmpty()) {
+      return incomplete(window.keySet().iterator().next());
+    }
+    promised.andNot(started);
+    return promised.isEmpty() ? null : incomplete(promised.nextSetBit(0));
+  }
+
+  private IncompleteBlockException incomplete(int position) {
+    return new IncompleteBlockException(keys.get(position), 0, setting.arena().layout().granules());
   }
 
   private void proceed() {
@@ -172,14 +216,12 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
       return land(data);
     }
     Messages.Found found = setting.codec().decode(data, Messages.Found.class);
-    if (found.hits().size() != keys.size()) {
-      throw WireFormatException.request("found.hits.size", "" + keys.size(), found.hits().size());
-    }
-    BitSet coming = found.found().presence().bits();
-    coming.or(found.admitted().presence().bits());
-    coming.or(found.awaited().presence().bits());
+    found.requireOf(keys.size());
+    promised = found.found().presence().bits();
+    coming = found.coming();
     expected = coming.cardinality();
     decided.accept(found);
+    told = true;
     return null;
   }
 
@@ -194,8 +236,8 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
       drafts.add(draft);
     }
     if (header.endsWindow()) {
-      if (setting.startLayer() == 0) {
-        window.values().forEach(BlockDraft::requireComplete);
+      for (BlockDraft draft : window.values()) {
+        Landing.requireComplete(draft, setting.startLayer());
       }
       window.clear();
     }
@@ -211,8 +253,18 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
     if (!opens && header.place().remaining() != remaining - 1) {
       throw WireFormatException.slice("remaining", "" + (remaining - 1), header.place().remaining());
     }
+    int firstGranule = setting.startLayer() * setting.arena().layout().planes().size();
+    if (header.range().first() < firstGranule) {
+      throw WireFormatException.slice("first layer", ">= " + setting.startLayer(), header.range());
+    }
     currentWindow = number;
     remaining = header.place().remaining();
+    if (opens) {
+      firstRange = header.range();
+      settled = false;
+    } else if (setting.order() == SliceOrder.LAYER_FIRST && !header.range().equals(firstRange)) {
+      settled = true; // every block has begun before the next layers come
+    }
   }
 
   private BlockDraft draft(int position) {
@@ -220,8 +272,8 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
     if (known != null) {
       return known;
     }
-    if (started.get(position)) {
-      throw WireFormatException.slice("position", "of a block not sent before", position);
+    if (started.get(position) || !coming.get(position)) {
+      throw WireFormatException.slice("position", "of a block that is leased and was not sent before", position);
     }
     ArenaRoom room = rooms.isEmpty() ? null : rooms.getFirst();
     if (room == null) {
@@ -256,19 +308,20 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
   /// Keeps one window of slots ahead, as far as keys may still come.
   private void hold() {
     int wanted = Math.min(setting.windowBlocks(), expected - started.cardinality()) - held();
-    if (wanted <= 0 || holdTicket != null || requested == 0) {
+    if (wanted <= 0 || holdTicket != null || requested == 0 || !mayHoldNext()) {
       return;
     }
     ArenaRoom room = setting.arena().tryHold(wanted);
     if (room != null) {
       rooms.add(scope.adopt(room));
-      return;
-    }
-    try {
+    } else {
       holdTicket = setting.arena().hold(wanted, granted -> serial.run(() -> held(granted)), error -> serial.run(() -> fail(error)));
-    } catch (RuntimeException e) {
-      fail(e);
     }
+  }
+
+  /// What is held is for the current window as long as blocks of it may begin.
+  private boolean mayHoldNext() {
+    return window.isEmpty() || settled;
   }
 
   private void held(ArenaRoom room) {
@@ -291,7 +344,7 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
     if (held >= left) {
       return left == 0 && window.isEmpty() ? 1 : Long.MAX_VALUE; // one more lets a server say that it is done
     }
-    return (window.isEmpty() ? 0L : remaining) + (held >= setting.windowBlocks() ? 1 : 0);
+    return (window.isEmpty() ? 0L : remaining) + (mayHoldNext() && held >= setting.windowBlocks() ? 1 : 0);
   }
 
   private void takeCredit() {
@@ -310,11 +363,7 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
     if (granted > 0) {
       credit(granted);
     } else if (outstanding == 0 && target > 0) {
-      try {
-        budgetTicket = setting.budget().acquire(setting.maxSliceBytes(), () -> serial.run(this::granted));
-      } catch (RuntimeException e) {
-        fail(e);
-      }
+      budgetTicket = setting.budget().acquire(setting.maxSliceBytes(), () -> serial.run(this::granted));
     }
   }
 
@@ -336,9 +385,8 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
   }
 
   private void finish() {
-    Throwable failure = peerFailure;
-    if (failure != null) {
-      fail(failure);
+    if (peerFailure != null) {
+      fail(peerFailure);
       return;
     }
     done = true;
@@ -353,8 +401,9 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
       return;
     }
     done = true;
+    failure = error;
     stop();
-    if (expected < 0) {
+    if (!told) {
       refused.accept(error);
     } else if (reader != null) {
       reader.onError(error);

@@ -9,6 +9,7 @@ import io.penstock.block.BlockArena;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.LayerSlice;
 import io.penstock.block.Permits;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.ByteBudget;
@@ -24,6 +25,7 @@ import io.rsocket.transport.ClientTransport;
 import io.rsocket.util.ByteBufPayload;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Flux;
@@ -85,6 +87,7 @@ public final class KvClient {
         .connect(transport)
         .onErrorMap(error -> WireErrors.fromWire(error, "the node"))
         .flatMap(rsocket -> hello(rsocket, options, space)
+            .doOnNext(welcome -> requireFits(welcome, space))
             .map(welcome -> new KvClient(rsocket, options, space, arena, budget, welcome))
             .doOnError(error -> rsocket.dispose()).doOnCancel(rsocket::dispose));
   }
@@ -93,6 +96,21 @@ public final class KvClient {
     Messages.Hello hello = new Messages.Hello(List.of(Routes.VERSION), Messages.Space.of(space),
         options.name() + " " + PenstockVersion.current());
     return call(rsocket, Routes.HELLO, hello, Messages.Welcome.class).onErrorMap(error -> WireErrors.fromWire(error, "the node"));
+  }
+
+  /// The node refuses what differs; a node that does not is not believed either.
+  private static void requireFits(Messages.Welcome welcome, CacheSpace space) {
+    if (welcome.version() != Routes.VERSION) {
+      throw new WireFormatException(ErrorCode.VERSION_MISMATCH, "welcome.version", "" + Routes.VERSION, welcome.version());
+    }
+    if (!welcome.space().spaceId().equals(space.id())) {
+      throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "welcome.space", "" + space.id(), welcome.space().spaceId());
+    }
+    try {
+      new Limits(welcome.maxSliceBytes(), 1, 1).requireFits(space.layout());
+    } catch (IllegalArgumentException e) {
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "welcome.maxSliceBytes", "at least one row", String.valueOf(e.getMessage()));
+    }
   }
 
   /// Name the node gave itself.
@@ -116,22 +134,24 @@ public final class KvClient {
 
   /// Length of the longest prefix of `keys` that the node has, without counting as a use.
   public Mono<Integer> match(List<BlockKey> keys) {
-    return ask(Routes.MATCH, new Messages.KeysRequest(Messages.Keys.of(keys)), Messages.MatchReply.class)
-        .map(Messages.MatchReply::prefix);
+    List<BlockKey> asked = checked(keys);
+    return ask(Routes.MATCH, keys(asked), Messages.MatchReply.class).map(reply -> reply.of(asked.size()));
   }
 
   /// Which of `keys` the node has, without counting as a use.
   public Mono<Presence> contains(List<BlockKey> keys) {
-    return ask(Routes.EXISTS, new Messages.KeysRequest(Messages.Keys.of(keys)), Messages.Bits.class).map(Messages.Bits::presence);
+    List<BlockKey> asked = checked(keys);
+    return ask(Routes.EXISTS, keys(asked), Messages.Bits.class).map(reply -> reply.of(asked.size()));
   }
 
   /// Removes `keys` and tells which were there.
   public Mono<Presence> remove(List<BlockKey> keys) {
-    return ask(Routes.REMOVE, new Messages.KeysRequest(Messages.Keys.of(keys)), Messages.Bits.class).map(Messages.Bits::presence);
+    List<BlockKey> asked = checked(keys);
+    return ask(Routes.REMOVE, keys(asked), Messages.Bits.class).map(reply -> reply.of(asked.size()));
   }
 
   public Mono<ServerStat> stat() {
-    return ask(Routes.STAT, new Messages.DrainRequest(0), ServerStat.class);
+    return ask(Routes.STAT, new Messages.StatRequest(), ServerStat.class);
   }
 
   /// History of the node's tier from after `sequence`, then what happens from now on.
@@ -143,17 +163,20 @@ public final class KvClient {
 
   /// Lets the node decide on `keys` and leases what it found.
   ///
+  /// A stream that is read holds a window of the arena and at least one slice of the budget while it awaits blocks; whoever must get
+  /// something to be able to put them needs an arena and a budget with room beside it.
+  ///
   /// @param onMiss what the node does about the others
   /// @param scope owns the lease
   /// @return a cold `Mono`; each subscription is one decision
   public Mono<RemoteLease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
-    List<BlockKey> asked = List.copyOf(keys);
+    List<BlockKey> asked = checked(keys);
     return Mono.create(sink -> {
       long ticket = tickets.incrementAndGet();
-      Messages.GetRequest request = new Messages.GetRequest(Messages.Keys.of(asked), onMiss.name(), options.order().name(),
+      Messages.GetRequest request = new Messages.GetRequest(Messages.Keys.of(space, asked), onMiss.name(), options.order().name(),
           options.startLayer(), sliceBytes(), windowBlocks(), ticket);
       GetReceiver.Setting setting = new GetReceiver.Setting(arena, space, budget, sliceBytes(), windowBlocks(), options.creditSlices(),
-          options.startLayer(), CODEC, this::failure);
+          options.startLayer(), options.order(), CODEC, this::failure);
       GetReceiver[] receiver = new GetReceiver[1];
       receiver[0] = new GetReceiver(setting, asked,
           found -> sink.success(scope.adopt(new RemoteLease(receiver[0], drain(ticket), found))), sink::error);
@@ -173,18 +196,24 @@ public final class KvClient {
   ///
   /// @param source asked for each window when there is room for it
   public Flux<Receipt> put(List<BlockKey> keys, PutSource source) {
-    List<BlockKey> asked = List.copyOf(keys);
+    List<BlockKey> asked = checked(keys);
     return Flux.defer(() -> {
       Sinks.Many<PutWindow> rooms = Sinks.many().unicast().onBackpressureBuffer(new ArrayDeque<>());
       Messages.PutRequest open =
-          new Messages.PutRequest(Messages.Keys.of(asked), sliceBytes(), windowBlocks(), tickets.incrementAndGet());
-      Flux<Payload> up = SliceGate.of(rooms.asFlux().concatMap(source::window, 0), framing,
+          new Messages.PutRequest(Messages.Keys.of(space, asked), sliceBytes(), windowBlocks(), tickets.incrementAndGet());
+      Flux<Payload> up = SliceGate.of(rooms.asFlux(), window -> slices(source, window), framing,
           () -> request(Routes.PUT, open), new InFlight());
       return rsocket.requestChannel(up)
-          .concatMapIterable(payload -> signalled(payload, asked, rooms), 4)
+          .map(payload -> signalled(payload, asked, rooms)) // releases the payload before anything can drop it
+          .concatMapIterable(receipts -> receipts, 4)
           .doOnTerminate(rooms::tryEmitComplete)
           .onErrorMap(this::failure);
     });
+  }
+
+  /// A window ends with its last slice, also if its source does not say so.
+  private static Flux<LayerSlice> slices(PutSource source, PutWindow window) {
+    return source.window(window).takeUntil(slice -> slice.place().remaining() == 0);
   }
 
   private List<Receipt> signalled(Payload payload, List<BlockKey> keys, Sinks.Many<PutWindow> rooms) {
@@ -192,22 +221,21 @@ public final class KvClient {
     if (signal.room() != null) {
       PutWindow window = window(signal.room(), keys);
       if (!window.keys().isEmpty()) {
-        rooms.tryEmitNext(window).orThrow();
+        offer(window, rooms);
       }
     }
-    List<Receipt> receipts = new ArrayList<>();
-    if (signal.stored() != null) {
-      for (Messages.Stored stored : signal.stored()) {
-        receipts.add(stored.receipt(keys.get(stored.position())));
-      }
+    return signal.stored() == null ? List.of() : signal.stored().stream().map(stored -> stored.receipt(keys)).toList();
+  }
+
+  private static void offer(PutWindow window, Sinks.Many<PutWindow> rooms) {
+    Sinks.EmitResult result = rooms.tryEmitNext(window);
+    if (result != Sinks.EmitResult.FAIL_CANCELLED && result != Sinks.EmitResult.FAIL_TERMINATED) { // else the slices have failed
+      result.orThrow();
     }
-    return receipts;
   }
 
   private PutWindow window(Messages.Room room, List<BlockKey> keys) {
-    if (room.first() < 0 || room.first() + room.wanted().size() > keys.size()) {
-      throw WireFormatException.request("room", "inside " + keys.size() + " keys", room.first() + " + " + room.wanted().size());
-    }
+    room.requireIn(keys.size(), windowBlocks());
     List<Integer> positions = new ArrayList<>();
     List<BlockKey> wanted = new ArrayList<>();
     room.wanted().presence().bits().stream().forEach(i -> {
@@ -235,12 +263,29 @@ public final class KvClient {
     return rsocket.onClose().onErrorResume(error -> Mono.empty());
   }
 
+  private List<BlockKey> checked(List<BlockKey> keys) {
+    List<BlockKey> copy = List.copyOf(keys);
+    for (BlockKey key : copy) { // only hashes travel: a key of another space would name another block
+      if (!key.space().equals(space)) {
+        throw new IllegalArgumentException("key must be of space " + space + " (was " + key + ")");
+      }
+    }
+    if (new HashSet<>(copy).size() < copy.size()) {
+      throw new IllegalArgumentException("keys must be distinct (was " + copy.size() + " keys with duplicates)");
+    }
+    return copy;
+  }
+
+  private Messages.KeysRequest keys(List<BlockKey> keys) {
+    return new Messages.KeysRequest(Messages.Keys.of(space, keys));
+  }
+
   private int sliceBytes() {
     return Math.min(options.maxSliceBytes(), welcome.maxSliceBytes());
   }
 
   private int windowBlocks() {
-    return Math.min(options.windowBlocks(), welcome.windowBlocks());
+    return (int) Math.min(Math.min(options.windowBlocks(), welcome.windowBlocks()), arena.capacitySlots());
   }
 
   private <T> Mono<T> ask(String route, Object message, Class<T> reply) {

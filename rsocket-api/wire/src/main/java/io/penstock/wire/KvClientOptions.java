@@ -9,7 +9,7 @@ import java.time.Duration;
 ///
 /// @param name told to the server
 /// @param maxSliceBytes most payload bytes a slice; lowered to what the server allows
-/// @param windowBlocks most blocks a window; lowered to what the server allows
+/// @param windowBlocks most blocks a window; lowered to what the server allows and the arena holds
 /// @param order order of slices inside a window
 /// @param startLayer layers before it are not fetched
 /// @param creditSlices most slices a stream asks for ahead

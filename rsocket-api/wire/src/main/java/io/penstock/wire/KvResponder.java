@@ -40,8 +40,8 @@ final class KvResponder implements RSocket {
   private final TierInfo info;
   private final SpaceId space;
   private final SliceGate.Framing framing;
-  /// Streams of slices by the ticket their client chose, until they are drained.
-  private final Map<Long, InFlight> streams = new ConcurrentHashMap<>();
+  /// Streams of slices, until they are drained, by the ticket their client chose.
+  private final Map<Object, InFlight> streams = new ConcurrentHashMap<>();
 
   KvResponder(Serving serving, String dataMimeType) {
     this.serving = serving;
@@ -56,7 +56,7 @@ final class KvResponder implements RSocket {
   @Override
   public Mono<Payload> requestResponse(Payload payload) {
     return answered(payload, call -> switch (call.route()) {
-      case Routes.HELLO -> Mono.fromCallable(() -> call.reply(hello(call.message(Messages.Hello.class))));
+      case Routes.HELLO -> Mono.just(call.reply(hello(call.message(Messages.Hello.class))));
       case Routes.MATCH -> serving.tier().match(keys(call)).map(prefix -> call.reply(new Messages.MatchReply(prefix)));
       case Routes.EXISTS -> serving.tier().contains(keys(call)).map(present -> call.reply(Messages.Bits.of(present)));
       case Routes.REMOVE -> working(() -> serving.tier().remove(keys(call)).map(removed -> call.reply(Messages.Bits.of(removed))));
@@ -86,7 +86,7 @@ final class KvResponder implements RSocket {
   }
 
   private Messages.Welcome hello(Messages.Hello hello) {
-    if (hello.versions() == null || !hello.versions().contains(Routes.VERSION)) {
+    if (!hello.versions().contains(Routes.VERSION)) {
       throw new WireFormatException(ErrorCode.VERSION_MISMATCH, "versions", "a list with " + Routes.VERSION, hello.versions());
     }
     if (hello.space() != null) {
@@ -109,7 +109,7 @@ final class KvResponder implements RSocket {
     return working(() -> {
       InFlight inFlight = track(request.ticket());
       return Flux.using(BlockScope::new, scope -> serving.tier().lease(keys, onMiss, scope).flatMapMany(lease ->
-              SliceGate.of(slices.cut(windows(lease, onMiss, windowBlocks, scope)), framing, () -> call.reply(found(lease)), inFlight)),
+              SliceGate.of(windows(lease, onMiss, windowBlocks, scope), slices::cut, framing, () -> call.reply(found(lease)), inFlight)),
           scope -> {
             scope.close();
             inFlight.over();
@@ -129,15 +129,14 @@ final class KvResponder implements RSocket {
 
   private InFlight track(long ticket) {
     InFlight inFlight = new InFlight();
-    if (ticket != 0) {
-      if (streams.size() >= serving.options().maxStreams()) {
-        throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "streams", "< " + serving.options().maxStreams(), streams.size());
-      }
-      if (streams.putIfAbsent(ticket, inFlight) != null) {
-        throw WireFormatException.request("ticket", "unused on this connection", ticket);
-      }
-      inFlight.onDrained(() -> streams.remove(ticket, inFlight));
+    Object id = ticket == 0 ? inFlight : (Object) ticket; // one that nobody will ask for counts all the same
+    if (streams.size() >= serving.options().maxStreams()) {
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "streams", "< " + serving.options().maxStreams(), streams.size());
     }
+    if (streams.putIfAbsent(id, inFlight) != null) {
+      throw WireFormatException.request("ticket", "unused on this connection", ticket);
+    }
+    inFlight.onDrained(() -> streams.remove(id, inFlight));
     return inFlight;
   }
 
@@ -196,14 +195,20 @@ final class KvResponder implements RSocket {
   }
 
   private Mono<Payload> answered(Payload payload, Function<Call, Mono<Payload>> route) {
-    return Mono.defer(() -> route.apply(Call.read(payload, dataMimeType, serving.allocator())))
-        .onErrorMap(WireErrors::toWire).doFinally(end -> payload.release());
+    return Mono.defer(() -> routed(payload, route)).onErrorMap(WireErrors::toWire);
   }
 
-  /// The request payload is released when its call was read, which is at subscription.
   private Flux<Payload> streamed(Payload payload, Function<Call, Flux<Payload>> route) {
-    return Flux.defer(() -> route.apply(Call.read(payload, dataMimeType, serving.allocator())))
-        .onErrorMap(WireErrors::toWire).doFinally(end -> payload.release());
+    return Flux.defer(() -> routed(payload, route)).onErrorMap(WireErrors::toWire);
+  }
+
+  /// A route reads its message before it answers, so the request is released then: a long stream does not keep its buffer.
+  private <T> T routed(Payload payload, Function<Call, T> route) {
+    try {
+      return route.apply(Call.read(payload, dataMimeType, serving.allocator()));
+    } finally {
+      payload.release();
+    }
   }
 
   /// Waits for the first payload of a channel, the open message, which travels without credit and never carries bulk; then lets a
@@ -257,8 +262,10 @@ final class KvResponder implements RSocket {
       }
       Messages.PutRequest request = call.message(Messages.PutRequest.class);
       List<BlockKey> keys = request.keys().in(space, serving.options().limits().maxKeys());
+      int sliceBytes = sliceBytes(request.maxSliceBytes());
+      int windowBlocks = windowBlocks(request.windowBlocks());
       return working(() -> new PutReceiver(out, new PutReceiver.Setting(serving.tier(), serving.ingress(),
-          serving.options().windowsAhead(), sliceBytes(request.maxSliceBytes()), windowBlocks(request.windowBlocks()), call::reply), keys));
+          serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply, track(request.ticket())::over), keys));
     }
 
     @Override

@@ -9,10 +9,13 @@ public record Limits(int maxSliceBytes, int windowBlocks, int maxKeys) {
   /// Largest slice: a frame ends at 16 MiB, and two of them should fit a receive window.
   public static final int LARGEST_SLICE_BYTES = 8 << 20;
 
+  /// Most keys: in JSON, too, they fit a frame.
+  public static final int LARGEST_KEYS = 1 << 19;
+
   public Limits {
     requireWithin("maxSliceBytes", maxSliceBytes, 4096, LARGEST_SLICE_BYTES);
     requireWithin("windowBlocks", windowBlocks, 1, 65_536);
-    requireWithin("maxKeys", maxKeys, 1, 1 << 20);
+    requireWithin("maxKeys", maxKeys, 1, LARGEST_KEYS);
   }
 
   /// Slices of 512 KiB, windows of 64 blocks, 65,536 keys a request.
@@ -32,6 +35,10 @@ public record Limits(int maxSliceBytes, int windowBlocks, int maxKeys) {
   ///
   /// @throws IllegalArgumentException naming the row that does not fit
   Limits requireFits(io.penstock.block.BlockLayout layout) {
+    if (layout.layers() > 0xFFFF || layout.planes().size() > 0xFFFF) {
+      throw new IllegalArgumentException("layers and planes must be <= 65535, to be named in a slice (was " + layout.layers() + ", "
+          + layout.planes().size() + ")");
+    }
     for (int granule = 0; granule < layout.planes().size(); granule++) {
       if (layout.rowBytes(granule) > maxSliceBytes) {
         throw new IllegalArgumentException("maxSliceBytes must be >= one row of plane " + layout.planes().get(granule).kind() + ", "

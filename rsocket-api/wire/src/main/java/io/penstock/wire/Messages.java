@@ -23,11 +23,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// The control messages of protocol version 1. Byte strings are binary in CBOR and base64 in JSON; `PROTOCOL.md` owns their meaning.
+///
+/// A message that exists has all its fields, and numbers in their ranges: what breaks a rule is a [WireFormatException] from its
+/// constructor, whichever side reads it. What must agree with a request is checked by whoever made the request.
 final class Messages {
   private Messages() {}
 
   /// What a peer holds; the salt itself never travels, its effect is in `id`.
   record Space(byte[] id, String model, int layers, int tokens, String order, List<PlaneShape> planes, int group) {
+    Space {
+      exactly("space.id", id, SpaceId.BYTES);
+      present("space.model", model);
+      present("space.order", order);
+      planes = copied("space.planes", planes);
+    }
+
     static Space of(CacheSpace space) {
       BlockLayout layout = space.layout();
       return new Space(bytes(space.id()), space.model(), layout.layers(), layout.tokens(), layout.order().name(),
@@ -40,10 +50,14 @@ final class Messages {
       BlockLayout layout = new BlockLayout(layers, tokens, oneOf(TokenOrder.class, "order", order), shape);
       CacheSpace theirs = new CacheSpace(model, layout, group, mine.tenantSalt());
       String field = mine.difference(theirs).orElse(null);
-      if (field == null && !SpaceId.read(ByteBuffer.wrap(exactly("space.id", id, SpaceId.BYTES))).equals(mine.id())) {
+      if (field == null && !spaceId().equals(mine.id())) {
         return "tenantSalt: values differ";
       }
       return field;
+    }
+
+    SpaceId spaceId() {
+      return SpaceId.read(ByteBuffer.wrap(id));
     }
   }
 
@@ -57,27 +71,52 @@ final class Messages {
     }
   }
 
-  record Hello(List<Integer> versions, @Nullable Space space, String client) {}
+  record Hello(List<Integer> versions, @Nullable Space space, String client) {
+    Hello {
+      versions = copied("versions", versions);
+    }
+  }
 
   /// The server's side of the handshake: the version chosen, what it is, what it holds, what it allows.
-  record Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes, int windowBlocks, int maxKeys) {}
+  record Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes, int windowBlocks, int maxKeys) {
+    Welcome {
+      present("welcome.server", server);
+      present("welcome.node", node);
+      present("welcome.tier", tier);
+      present("welcome.space", space);
+      try {
+        new Limits(maxSliceBytes, windowBlocks, maxKeys);
+      } catch (IllegalArgumentException e) {
+        throw WireFormatException.request("welcome", "within the limits of the protocol", String.valueOf(e.getMessage()));
+      }
+    }
+  }
 
   /// Keys of one space, in order.
   record Keys(byte[] space, byte[] hashes) {
-    static Keys of(List<BlockKey> keys) {
-      ByteBuffer hashes = ByteBuffer.allocate(keys.size() * BlockHash.BYTES);
-      keys.forEach(key -> key.hash().write(hashes));
-      return new Keys(keys.isEmpty() ? new byte[SpaceId.BYTES] : bytes(keys.getFirst().space()), hashes.array());
+    Keys {
+      exactly("keys.space", space, SpaceId.BYTES);
+      if (present("keys.hashes", hashes).length % BlockHash.BYTES != 0) {
+        throw WireFormatException.request("keys.hashes", "a multiple of " + BlockHash.BYTES + " bytes", hashes.length);
+      }
     }
 
-    /// @throws WireFormatException if the space differs, a length is wrong, or there are more than `maxKeys`
+    static Keys of(List<BlockKey> keys) {
+      return of(keys.getFirst().space(), keys);
+    }
+
+    /// @param keys all of `space`
+    static Keys of(SpaceId space, List<BlockKey> keys) {
+      ByteBuffer hashes = ByteBuffer.allocate(keys.size() * BlockHash.BYTES);
+      keys.forEach(key -> key.hash().write(hashes));
+      return new Keys(bytes(space), hashes.array());
+    }
+
+    /// @throws WireFormatException if the space differs, or there are more than `maxKeys`
     List<BlockKey> in(SpaceId expected, int maxKeys) {
-      SpaceId named = SpaceId.read(ByteBuffer.wrap(exactly("keys.space", space, SpaceId.BYTES)));
+      SpaceId named = SpaceId.read(ByteBuffer.wrap(space));
       if (!named.equals(expected)) {
         throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "keys.space", "" + expected, named);
-      }
-      if (hashes.length % BlockHash.BYTES != 0) {
-        throw WireFormatException.request("keys.hashes", "a multiple of " + BlockHash.BYTES + " bytes", hashes.length);
       }
       int count = hashes.length / BlockHash.BYTES;
       if (count > maxKeys) {
@@ -92,12 +131,31 @@ final class Messages {
     }
   }
 
-  record KeysRequest(Keys keys) {}
+  record KeysRequest(Keys keys) {
+    KeysRequest {
+      present("keys", keys);
+    }
+  }
 
-  record MatchReply(int prefix) {}
+  record MatchReply(int prefix) {
+    /// @throws WireFormatException if it is no prefix of `keys` keys
+    int of(int keys) {
+      if (prefix < 0 || prefix > keys) {
+        throw WireFormatException.request("prefix", "in [0, " + keys + "]", prefix);
+      }
+      return prefix;
+    }
+  }
 
   /// One bit a key, bit `i & 7` of byte `i >> 3`.
   record Bits(int size, byte[] bits) {
+    Bits {
+      int length = BitSet.valueOf(present("bits", bits)).length();
+      if (size < 0 || length > size) {
+        throw WireFormatException.request("bits.size", ">= " + length + ", the last bit set", size);
+      }
+    }
+
     static Bits of(Presence presence) {
       return new Bits(presence.size(), presence.bits().toByteArray());
     }
@@ -105,9 +163,26 @@ final class Messages {
     Presence presence() {
       return Presence.of(size, BitSet.valueOf(bits));
     }
+
+    /// @throws WireFormatException if these are not bits for `keys` keys
+    Presence of(int keys) {
+      requireOf("bits", keys);
+      return presence();
+    }
+
+    private void requireOf(String field, int keys) {
+      if (size != keys) {
+        throw WireFormatException.request(field + ".size", "" + keys, size);
+      }
+    }
   }
 
   record GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks, long ticket) {
+    GetRequest {
+      present("keys", keys);
+      requireTicket(ticket);
+    }
+
     OnMiss miss() {
       return oneOf(OnMiss.class, "onMiss", onMiss);
     }
@@ -118,27 +193,90 @@ final class Messages {
   }
 
   /// First payload of a `get` response.
-  record Found(Bits hits, Bits found, Bits admitted, Bits awaited) {}
+  record Found(Bits hits, Bits found, Bits admitted, Bits awaited) {
+    Found {
+      present("hits", hits);
+      present("found", found);
+      present("admitted", admitted);
+      present("awaited", awaited);
+    }
+
+    /// @throws WireFormatException if this is no decision on `keys` keys
+    void requireOf(int keys) {
+      hits.requireOf("hits", keys);
+      found.requireOf("found", keys);
+      admitted.requireOf("admitted", keys);
+      awaited.requireOf("awaited", keys);
+    }
+
+    /// Positions of the keys whose blocks may come.
+    BitSet coming() {
+      BitSet coming = found.presence().bits();
+      coming.or(admitted.presence().bits());
+      coming.or(awaited.presence().bits());
+      return coming;
+    }
+  }
 
   /// First payload of a `put` channel.
-  record PutRequest(Keys keys, int maxSliceBytes, int windowBlocks, long ticket) {}
+  record PutRequest(Keys keys, int maxSliceBytes, int windowBlocks, long ticket) {
+    PutRequest {
+      present("keys", keys);
+      requireTicket(ticket);
+    }
+  }
 
   /// A payload of a `put` response: there is room for a window, or blocks were stored; exactly one of the two.
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  record PutSignal(@Nullable Room room, @Nullable List<Stored> stored) {}
+  record PutSignal(@Nullable Room room, @Nullable List<Stored> stored) {
+    PutSignal {
+      if ((room == null) == (stored == null)) {
+        throw WireFormatException.request("put signal", "room or stored", room == null ? "neither" : "both");
+      }
+      stored = stored == null ? null : copied("stored", stored);
+    }
+  }
 
   /// Room for the keys `first … first + wanted.size`, of which the set bits are wanted.
-  record Room(int window, int first, Bits wanted) {}
+  record Room(int window, int first, Bits wanted) {
+    Room {
+      present("room.wanted", wanted);
+      if (window < 0) {
+        throw WireFormatException.request("room.window", ">= 0", window);
+      }
+    }
+
+    /// @throws WireFormatException if this is no run of at most `windowBlocks` of `keys` keys
+    void requireIn(int keys, int windowBlocks) {
+      if (wanted.size() > windowBlocks) {
+        throw WireFormatException.request("room.wanted.size", "<= " + windowBlocks, wanted.size());
+      }
+      if (first < 0 || first > keys - wanted.size()) {
+        throw WireFormatException.request("room.first", "in [0, " + (keys - wanted.size()) + "]", first);
+      }
+    }
+  }
 
   record Stored(int position, String tier, String durability, long sequence) {
+    Stored {
+      present("stored.tier", tier);
+    }
+
     static Stored of(int position, Receipt receipt) {
       return new Stored(position, receipt.tier(), receipt.durability().name(), receipt.sequence());
     }
 
-    Receipt receipt(BlockKey key) {
-      return new Receipt(key, tier, oneOf(Durability.class, "durability", durability), sequence);
+    /// @throws WireFormatException if the position is not of one of `keys`
+    Receipt receipt(List<BlockKey> keys) {
+      if (position < 0 || position >= keys.size()) {
+        throw WireFormatException.request("stored.position", "in [0, " + keys.size() + ")", position);
+      }
+      return new Receipt(keys.get(position), tier, oneOf(Durability.class, "durability", durability), sequence);
     }
   }
+
+  /// Nothing needs to be said.
+  record StatRequest() {}
 
   record DrainRequest(long ticket) {}
 
@@ -148,6 +286,10 @@ final class Messages {
 
   @JsonInclude(JsonInclude.Include.NON_NULL)
   record Event(long sequence, String type, byte @Nullable [] key, @Nullable String reason, @Nullable Long count) {
+    Event {
+      present("event.type", type);
+    }
+
     static Event of(TierEvent event) {
       return switch (event) {
         case TierEvent.Stored e -> new Event(e.sequence(), "stored", canonical(e.key()), null, null);
@@ -170,7 +312,7 @@ final class Messages {
     }
 
     private BlockKey blockKey() {
-      return BlockKey.read(ByteBuffer.wrap(exactly("event.key", key == null ? new byte[0] : key, BlockKey.BYTES)));
+      return BlockKey.read(ByteBuffer.wrap(exactly("event.key", key, BlockKey.BYTES)));
     }
   }
 
@@ -186,7 +328,28 @@ final class Messages {
     return bytes.array();
   }
 
-  private static byte[] exactly(String field, byte[] bytes, int length) {
+  private static void requireTicket(long ticket) {
+    if (ticket < 0) {
+      throw WireFormatException.request("ticket", ">= 0", ticket);
+    }
+  }
+
+  private static <T> T present(String field, @Nullable T value) {
+    if (value == null) {
+      throw WireFormatException.request(field, "present", "absent");
+    }
+    return value;
+  }
+
+  private static <T> List<T> copied(String field, @Nullable List<T> list) {
+    List<T> copy = new ArrayList<>();
+    for (T element : present(field, list)) {
+      copy.add(present(field + "[" + copy.size() + "]", element));
+    }
+    return copy;
+  }
+
+  private static byte[] exactly(String field, byte @Nullable [] bytes, int length) {
     if (bytes == null || bytes.length != length) {
       throw WireFormatException.request(field, length + " bytes", bytes == null ? "absent" : bytes.length);
     }

@@ -1,5 +1,7 @@
 package io.penstock.wire;
 
+import static java.util.Objects.requireNonNull;
+
 import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
@@ -27,16 +29,22 @@ import reactor.core.publisher.Operators;
 /// drafts of the tier, commits each window when its last granule was verified, and answers receipts.
 ///
 /// Credit is exact: never more than the slices that the windows with room still need, and each charged to the ingress budget at the
-/// negotiated maximum before it is granted. All state is touched by [#serial] steps only.
+/// negotiated maximum before it is granted. A sender that is slow holds [#CREDIT_SLICES] of the budget at most, whatever it announces.
+/// All state is touched by [#serial] steps only.
 final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
   /// What a channel is received with.
+  ///
+  /// @param over told once when the channel holds nothing any more
   record Setting(BlockTier tier, Permits budget, int windowsAhead, int maxSliceBytes, int windowBlocks,
-      Function<Messages.PutSignal, Payload> encoder) {}
+      Function<Messages.PutSignal, Payload> encoder, Runnable over) {}
+
+  /// Most slices that are asked for ahead.
+  private static final int CREDIT_SLICES = 16;
 
   private final CoreSubscriber<? super Payload> out;
   private final Setting setting;
   private final List<BlockKey> keys;
-  private final Serial serial = new Serial();
+  private final Serial serial = new Serial(this::fail);
   private final BlockScope scope = new BlockScope();
   private final ArrayDeque<Messages.PutSignal> signals = new ArrayDeque<>();
   private final ArrayDeque<Window> windows = new ArrayDeque<>();
@@ -87,6 +95,11 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
         payload.release();
         return;
       }
+      if (outstanding == 0) {
+        payload.release();
+        fail(WireFormatException.request("payloads", "<= the credit given", "one more"));
+        return;
+      }
       outstanding--;
       try {
         land(payload.sliceData());
@@ -95,8 +108,8 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
       } finally {
         payload.release();
         setting.budget().release(setting.maxSliceBytes());
-        proceed();
       }
+      proceed();
     });
   }
 
@@ -114,7 +127,7 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
       senderDone = true;
       Window open = windows.peek();
       if (open != null || nextKey < keys.size()) {
-        fail(new IncompleteBlockException(keys.get(open == null ? nextKey : firstKey(open)), 0, 1));
+        fail(incomplete(open == null ? nextKey : firstKey(open)));
       }
     });
   }
@@ -180,7 +193,7 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
       places.put(run.get(i), i);
     }
     for (BlockDraft draft : room.drafts()) {
-      int place = java.util.Objects.requireNonNull(places.get(draft.key()), "a draft is of a reserved key");
+      int place = requireNonNull(places.get(draft.key()), "a draft is of a reserved key");
       wanted.set(place);
       window.drafts.put(first + place, draft);
       bytes += draft.layout().blockBytes();
@@ -188,6 +201,10 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
     window.slicesLeft = Math.ceilDiv(bytes, (long) setting.maxSliceBytes());
     if (window.drafts.isEmpty()) {
       room.close();
+    } else if (senderDone) {
+      room.close();
+      fail(incomplete(firstKey(window)));
+      return;
     } else {
       windows.add(window);
     }
@@ -202,6 +219,7 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
     for (Window window : windows) {
       needed += window.slicesLeft;
     }
+    needed = Math.min(needed, CREDIT_SLICES - outstanding);
     int granted = 0;
     while (granted < needed && ticket == null && setting.budget().tryAcquire(setting.maxSliceBytes())) {
       granted++;
@@ -209,11 +227,7 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
     if (granted > 0) {
       credit(granted);
     } else if (needed > 0 && outstanding == 0 && ticket == null) {
-      try {
-        ticket = setting.budget().acquire(setting.maxSliceBytes(), () -> serial.run(this::granted));
-      } catch (RuntimeException e) {
-        fail(e);
-      }
+      ticket = setting.budget().acquire(setting.maxSliceBytes(), () -> serial.run(this::granted));
     }
   }
 
@@ -271,18 +285,28 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
     positions.sort(null);
     List<BlockDraft> drafts = positions.stream().map(window.drafts::get).toList();
     window.reservation.commit(drafts).subscribe(
-        receipts -> serial.run(() -> stored(window, positions, receipts)), error -> serial.run(() -> fail(error)));
+        receipts -> serial.run(() -> stored(window, receipts)), error -> serial.run(() -> fail(error)));
   }
 
-  private void stored(Window window, List<Integer> positions, List<Receipt> receipts) {
+  /// A tier may answer fewer receipts than there were drafts, so each is found by its key.
+  private void stored(Window window, List<Receipt> receipts) {
     committing--;
     window.reservation.close();
+    Map<BlockKey, Integer> positions = new HashMap<>();
+    window.drafts.forEach((position, draft) -> positions.put(draft.key(), position));
     List<Messages.Stored> stored = new ArrayList<>(receipts.size());
-    for (int i = 0; i < receipts.size(); i++) {
-      stored.add(Messages.Stored.of(positions.get(i), receipts.get(i)));
+    for (Receipt receipt : receipts) {
+      Integer position = requireNonNull(positions.get(receipt.key()), "a receipt is for a committed key");
+      stored.add(Messages.Stored.of(position, receipt));
     }
-    signals.add(new Messages.PutSignal(null, stored));
-    proceed();
+    if (!done) {
+      signals.add(new Messages.PutSignal(null, stored));
+      proceed();
+    }
+  }
+
+  private IncompleteBlockException incomplete(int position) {
+    return new IncompleteBlockException(keys.get(position), 0, setting.tier().info().space().layout().granules());
   }
 
   private static int firstKey(Window window) {
@@ -321,6 +345,10 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
     }
     windows.clear();
     signals.clear();
-    scope.close();
+    try {
+      scope.close();
+    } finally {
+      setting.over().run();
+    }
   }
 }

@@ -82,8 +82,15 @@ public final class RemoteLease extends Lease {
 
   @Override
   public Flux<List<Leased>> windows(int maxBlocks, BlockScope scope) {
-    return landed().limitRate(WINDOWS_PREFETCH).bufferUntil(landed -> landed.header().endsWindow())
-        .concatMapIterable(window -> chunks(seal(window, scope), maxBlocks), 1);
+    if (maxBlocks <= 0) {
+      throw new IllegalArgumentException("maxBlocks must be > 0 (was " + maxBlocks + ")");
+    }
+    if (receiver.startLayer() > 0) {
+      throw new IllegalStateException("startLayer must be 0 to get whole blocks (was " + receiver.startLayer() + ")");
+    }
+    Map<Integer, BlockDraft> window = new LinkedHashMap<>();
+    return landed().map(landed -> sealed(landed, window, scope)).limitRate(WINDOWS_PREFETCH)
+        .concatMapIterable(blocks -> chunks(blocks, maxBlocks), 1);
   }
 
   /// Completes when the server holds nothing of this stream any more, neither memory nor frames: after it a cancelled stream is over on
@@ -109,15 +116,18 @@ public final class RemoteLease extends Lease {
     }
   }
 
-  private static List<Leased> seal(List<GetReceiver.Landed> window, BlockScope scope) {
-    Map<Integer, BlockDraft> drafts = new LinkedHashMap<>();
-    for (GetReceiver.Landed landed : window) {
-      for (int i = 0; i < landed.drafts().size(); i++) {
-        drafts.put(landed.header().positions()[i], landed.drafts().get(i));
-      }
+  /// The blocks of a window when its last slice has landed, before nothing. Drafts are the receiver's and end with the stream, so they
+  /// are sealed at once, not when somebody asks for the window.
+  private static List<Leased> sealed(GetReceiver.Landed landed, Map<Integer, BlockDraft> window, BlockScope scope) {
+    for (int i = 0; i < landed.drafts().size(); i++) {
+      window.put(landed.header().positions()[i], landed.drafts().get(i));
     }
-    List<Leased> leased = new ArrayList<>(drafts.size());
-    drafts.forEach((position, draft) -> leased.add(new Leased(position, scope.adopt(draft.seal()))));
+    if (!landed.header().endsWindow()) {
+      return List.of();
+    }
+    List<Leased> leased = new ArrayList<>(window.size());
+    window.forEach((position, draft) -> leased.add(new Leased(position, scope.adopt(draft.seal()))));
+    window.clear();
     return leased;
   }
 

@@ -3,12 +3,23 @@ package io.penstock.wire;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
 
 /// Runs the steps of one stream one after another, whichever threads they come from, on whichever of them is first; a step that
 /// causes another does not nest. The queue holds at most what credit and outstanding calls let in.
+///
+/// A step that throws fails its stream and nothing else: neither the steps behind it nor the thread that happened to run it.
 final class Serial {
   private final Queue<Runnable> steps = new ConcurrentLinkedQueue<>();
   private final AtomicInteger wip = new AtomicInteger();
+  private final Consumer<? super Throwable> failed;
+
+  /// @param failed ends the stream with what a step threw; runs as part of that step
+  Serial(Consumer<? super Throwable> failed) {
+    this.failed = failed;
+  }
 
   void run(Runnable step) {
     steps.add(step);
@@ -18,8 +29,25 @@ final class Serial {
     do {
       Runnable next = steps.poll();
       if (next != null) {
-        next.run();
+        attempt(next);
       }
     } while (wip.decrementAndGet() != 0);
+  }
+
+  private void attempt(Runnable step) {
+    try {
+      step.run();
+    } catch (Throwable e) {
+      fail(e);
+    }
+  }
+
+  private void fail(Throwable error) {
+    try {
+      failed.accept(error);
+    } catch (Throwable another) {
+      error.addSuppressed(another);
+      Operators.onErrorDropped(error, Context.empty());
+    }
   }
 }

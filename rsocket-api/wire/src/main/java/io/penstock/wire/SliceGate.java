@@ -9,6 +9,7 @@ import io.penstock.block.Permits;
 import io.penstock.block.SpaceId;
 import io.rsocket.Payload;
 import io.rsocket.util.ByteBufPayload;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
@@ -16,11 +17,16 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 
-/// Turns slices into payloads, one at a time, as fast as the peer's credit *and* the bytes that wait for the socket allow.
+/// Turns windows into slices and slices into payloads, one at a time, as fast as the peer's credit *and* the bytes that wait for the
+/// socket allow.
 ///
-/// RSocket queues whatever `request(n)` lets through; so a slice is asked for only when the connection's send window has room for it,
-/// and the room is given back when the socket has released the bytes. The payload holds its own shares of the blocks.
-final class SliceGate implements CoreSubscriber<LayerSlice>, Subscription {
+/// RSocket queues whatever `request(n)` lets through; so a slice that the peer asked for waits here until the connection's send window
+/// has room for its bytes, and the room is given back when the socket has released them. A stream that has no slice to send holds no
+/// room. The payload holds its own shares of the blocks. Slices come straight from their maker: an operator between the two could drop
+/// one when it is cancelled, and nobody would close it.
+///
+/// @param <W> a window: what can be cut into slices
+final class SliceGate<W> implements CoreSubscriber<W>, Subscription {
   /// What every slice of a connection is encoded with.
   record Framing(SpaceId space, BlockLayout layout, ByteBufAllocator allocator, int maxSliceBytes, Permits sendWindow) {
     Payload encode(LayerSlice slice, Runnable released) {
@@ -39,36 +45,45 @@ final class SliceGate implements CoreSubscriber<LayerSlice>, Subscription {
   }
 
   private final CoreSubscriber<? super Payload> actual;
+  private final Function<? super W, Flux<LayerSlice>> cut;
   private final Framing framing;
   private final InFlight inFlight;
-  private final Serial serial = new Serial();
+  private final Serial serial = new Serial(this::fail);
   private @Nullable Supplier<Payload> head;
-  private @Nullable Subscription upstream;
+  private @Nullable Subscription windows;
+  private @Nullable Subscription slices;
+  /// A slice whose bytes wait for room.
+  private @Nullable LayerSlice waiting;
   private Permits.@Nullable Ticket ticket;
-  private @Nullable BytePermit permit;
   private long requested;
+  /// A slice was asked for and has not come.
   private boolean asked;
-  private boolean ended;
-  private @Nullable Throwable failure;
+  private boolean cutting;
+  private boolean lastWindow;
   private volatile boolean done;
 
-  private SliceGate(CoreSubscriber<? super Payload> actual, Framing framing, @Nullable Supplier<Payload> head, InFlight inFlight) {
+  private SliceGate(CoreSubscriber<? super Payload> actual, Function<? super W, Flux<LayerSlice>> cut, Framing framing,
+      @Nullable Supplier<Payload> head, InFlight inFlight) {
     this.actual = actual;
+    this.cut = cut;
     this.framing = framing;
     this.head = head;
     this.inFlight = inFlight;
   }
 
+  /// @param windows asked for one at a time, when the slices of the one before were taken
+  /// @param cut the slices of a window, each made when it is asked for
   /// @param head a payload that goes first, or null
   /// @param inFlight told of every slice handed to the socket and of its release
-  static Flux<Payload> of(Flux<LayerSlice> slices, Framing framing, @Nullable Supplier<Payload> head, InFlight inFlight) {
+  static <W> Flux<Payload> of(Flux<W> windows, Function<? super W, Flux<LayerSlice>> cut, Framing framing,
+      @Nullable Supplier<Payload> head, InFlight inFlight) {
     return Flux.from(subscriber ->
-        slices.subscribe(new SliceGate(Operators.toCoreSubscriber(subscriber), framing, head, inFlight)));
+        windows.subscribe(new SliceGate<W>(Operators.toCoreSubscriber(subscriber), cut, framing, head, inFlight)));
   }
 
   @Override
   public void onSubscribe(Subscription subscription) {
-    upstream = subscription;
+    windows = subscription;
     actual.onSubscribe(this);
   }
 
@@ -87,25 +102,62 @@ final class SliceGate implements CoreSubscriber<LayerSlice>, Subscription {
   }
 
   @Override
-  public void onNext(LayerSlice slice) {
-    serial.run(() -> forward(slice));
+  public void onNext(W window) {
+    serial.run(() -> {
+      if (!done) {
+        cutting = true;
+        cut.apply(window).subscribe(new Cutting());
+      }
+    });
   }
 
   @Override
   public void onError(Throwable error) {
-    serial.run(() -> {
-      ended = true;
-      failure = error;
-      proceed();
-    });
+    serial.run(() -> fail(error));
   }
 
   @Override
   public void onComplete() {
     serial.run(() -> {
-      ended = true;
+      lastWindow = true;
+      asked = asked && cutting;
       proceed();
     });
+  }
+
+  /// The slices of one window.
+  private final class Cutting implements CoreSubscriber<LayerSlice> {
+    @Override
+    public void onSubscribe(Subscription subscription) {
+      serial.run(() -> {
+        slices = subscription;
+        if (done) {
+          subscription.cancel();
+        } else if (asked) {
+          subscription.request(1);
+        }
+      });
+    }
+
+    @Override
+    public void onNext(LayerSlice slice) {
+      serial.run(() -> arrived(slice));
+    }
+
+    @Override
+    public void onError(Throwable error) {
+      serial.run(() -> fail(error));
+    }
+
+    @Override
+    public void onComplete() {
+      serial.run(() -> {
+        cutting = false;
+        slices = null;
+        asked = false;
+        proceed();
+      });
+    }
   }
 
   private void proceed() {
@@ -117,59 +169,59 @@ final class SliceGate implements CoreSubscriber<LayerSlice>, Subscription {
       head = null;
       emit(first);
     }
-    if (ended && head == null) {
+    if (head == null && waiting == null && !cutting && lastWindow) {
       finish();
-    } else if (requested > 0 && !asked && !ended) {
+    } else if (requested > 0 && !asked && waiting == null) {
       ask();
     }
   }
 
   private void ask() {
-    if (permit != null) {
-      asked = true;
-      if (upstream != null) {
-        upstream.request(1);
-      }
-    } else if (ticket == null) {
-      try {
-        ticket = framing.sendWindow().acquire(framing.maxSliceBytes(), () -> serial.run(this::granted));
-      } catch (RuntimeException e) {
-        fail(e);
-      }
+    Subscription from = cutting ? slices : windows;
+    asked = true;
+    if (from != null) { // else the slices are asked when they are there
+      from.request(1);
     }
   }
 
-  private void granted() {
-    ticket = null;
-    permit = new BytePermit(framing.sendWindow(), framing.maxSliceBytes());
+  private void arrived(LayerSlice slice) {
     if (done) {
-      stop();
+      slice.close();
+      return;
+    }
+    if (!asked || slice.bytes() > framing.maxSliceBytes()) {
+      slice.close();
+      throw new IllegalStateException("slices must come one a request, of <= " + framing.maxSliceBytes() + " bytes (was " + slice + ", "
+          + slice.bytes() + " bytes, " + (asked ? "asked for)" : "not asked for)"));
+    }
+    asked = false;
+    waiting = slice;
+    int bytes = slice.bytes();
+    if (framing.sendWindow().tryAcquire(bytes)) {
+      send(bytes);
     } else {
-      proceed();
+      ticket = framing.sendWindow().acquire(bytes, () -> serial.run(() -> send(bytes)));
     }
   }
 
-  private void forward(LayerSlice slice) {
-    BytePermit held = permit;
-    asked = false;
-    permit = null;
-    if (done || held == null) {
-      slice.close();
-      if (held != null) {
-        held.close();
-      }
+  /// Sends the slice that waits; room for its bytes was taken.
+  private void send(int bytes) {
+    BytePermit permit = new BytePermit(framing.sendWindow(), bytes);
+    LayerSlice slice = waiting;
+    ticket = null;
+    waiting = null;
+    if (done || slice == null) {
+      permit.close();
       return;
     }
+    Payload payload;
     try (slice) {
-      if (slice.bytes() < held.left()) {
-        held.refund(held.left() - slice.bytes());
-      }
-      emit(framing.encode(slice, inFlight.enter(held)));
+      payload = framing.encode(slice, inFlight.enter(permit));
     } catch (RuntimeException e) {
-      held.close();
-      fail(e);
-      return;
+      permit.close();
+      throw e;
     }
+    emit(payload);
     proceed();
   }
 
@@ -181,38 +233,33 @@ final class SliceGate implements CoreSubscriber<LayerSlice>, Subscription {
   }
 
   private void fail(Throwable error) {
-    ended = true;
-    failure = error;
-    if (upstream != null) {
-      upstream.cancel();
+    if (!done) {
+      done = true;
+      stop();
+      actual.onError(error);
     }
-    finish();
   }
 
   private void finish() {
     done = true;
-    release();
-    if (failure != null) {
-      actual.onError(failure);
-    } else {
-      actual.onComplete();
-    }
+    stop();
+    actual.onComplete();
   }
 
   private void stop() {
-    if (upstream != null) {
-      upstream.cancel();
+    if (windows != null && !lastWindow) {
+      windows.cancel();
     }
-    release();
-  }
-
-  private void release() {
+    if (slices != null) {
+      slices.cancel();
+      slices = null;
+    }
     if (ticket != null && ticket.cancel()) {
       ticket = null;
     }
-    if (permit != null) {
-      permit.close();
-      permit = null;
+    if (waiting != null) {
+      waiting.close();
+      waiting = null;
     }
   }
 }

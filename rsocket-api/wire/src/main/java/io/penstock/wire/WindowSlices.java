@@ -28,12 +28,12 @@ final class WindowSlices {
     this.maxSliceBytes = maxSliceBytes;
   }
 
-  /// No prefetch: the next window is asked for after the last slice of this one, and then holds all that became ready meanwhile.
-  Flux<LayerSlice> cut(Flux<List<Leased>> source) {
-    return source.concatMap(window -> cut(windows++, window), 0);
+  /// The slices of the next window.
+  Flux<LayerSlice> cut(List<Leased> window) {
+    return cut(windows++, window);
   }
 
-  /// The slices of one window.
+  /// The slices of the window of this number.
   Flux<LayerSlice> cut(int number, List<Leased> window) {
     List<SlicePlan.Cut> cuts = SlicePlan.of(layout, window.size(), startLayer, maxSliceBytes, order);
     return Flux.range(0, cuts.size())

@@ -14,6 +14,8 @@ import java.nio.channels.ClosedChannelException;
 
 /// The one place where failures become ERROR frames and ERROR frames become failures.
 final class WireErrors {
+  private static final int LONGEST_MESSAGE = 1000;
+
   private WireErrors() {}
 
   /// What the peer is told.
@@ -24,8 +26,10 @@ final class WireErrors {
     return new CustomRSocketException(codeOf(error).code(), messageOf(error));
   }
 
+  /// Never longer than a frame can carry or a person reads, whatever was quoted in it.
   private static String messageOf(Throwable error) {
-    return error.getMessage() == null ? error.getClass().getSimpleName() : error.getMessage();
+    String message = error.getMessage() == null ? error.getClass().getSimpleName() : error.getMessage();
+    return message.length() <= LONGEST_MESSAGE ? message : message.substring(0, LONGEST_MESSAGE) + " …";
   }
 
   private static ErrorCode codeOf(Throwable error) {
