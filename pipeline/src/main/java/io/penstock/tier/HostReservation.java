@@ -47,6 +47,8 @@ final class HostReservation extends Reservation {
     }
     if (isClosed()) {
       lent.forEach(BlockDraft::close);
+    } else if (tier.isClosed()) { // room came from another reservation that the closing tier ended
+      fail(new TierClosedException(tier.info().name()));
     } else {
       succeed();
     }

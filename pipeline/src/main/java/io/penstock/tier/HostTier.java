@@ -458,7 +458,7 @@ public final class HostTier implements BlockTier {
     arena.close();
   }
 
-  private boolean isClosed() {
+  boolean isClosed() {
     synchronized (lock) {
       return closed;
     }

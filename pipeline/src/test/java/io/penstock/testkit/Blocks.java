@@ -15,11 +15,15 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.PrefixHasher;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.List;
 import java.util.stream.LongStream;
 
 /// Fixtures: small layouts, keys, and blocks whose bytes are a function of key and offset, so that any part can be checked alone.
 public final class Blocks {
+  private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
   private Blocks() {}
 
   /// Two layers of two planes, 4 tokens × 2 heads × 4 elements of BF16: granules of 64 bytes, blocks of 256.
@@ -49,8 +53,14 @@ public final class Blocks {
 
   /// Writes into `target` the bytes that a block of `key` has from `offset` on.
   public static void fill(BlockKey key, long offset, MemorySegment target) {
-    for (long i = 0; i < target.byteSize(); i++) {
-      target.set(JAVA_BYTE, i, byteAt(key, offset + i));
+    long done = 0;
+    if ((offset & 7) == 0) {
+      for (; done <= target.byteSize() - 8; done += 8) {
+        target.set(WORD, done, mixed(key, (offset + done) >>> 3));
+      }
+    }
+    for (; done < target.byteSize(); done++) {
+      target.set(JAVA_BYTE, done, byteAt(key, offset + done));
     }
   }
 
