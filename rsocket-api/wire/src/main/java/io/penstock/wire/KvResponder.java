@@ -33,7 +33,7 @@ import reactor.core.scheduler.Scheduler;
 final class KvResponder implements RSocket {
   /// What all connections of a server share.
   record Serving(BlockTier tier, KvServerOptions options, Permits ingress, Scheduler timers, ByteBufAllocator allocator,
-      BooleanSupplier draining) {}
+      BooleanSupplier draining, RunningStreams running) {}
 
   private final Serving serving;
   private final String dataMimeType;
@@ -82,7 +82,8 @@ final class KvResponder implements RSocket {
   @Override
   public Flux<Payload> requestChannel(Publisher<Payload> payloads) {
     return Flux.<Payload>from(subscriber -> payloads.subscribe(new Opening(Operators.toCoreSubscriber(subscriber))))
-        .onErrorMap(WireErrors::toWire);
+        .onErrorMap(WireErrors::toWire)
+        .doOnSubscribe(begin -> serving.running().enter()).doFinally(end -> serving.running().leave());
   }
 
   private Messages.Welcome hello(Messages.Hello hello) {
@@ -137,6 +138,8 @@ final class KvResponder implements RSocket {
       throw WireFormatException.request("ticket", "unused on this connection", ticket);
     }
     inFlight.onDrained(() -> streams.remove(id, inFlight));
+    serving.running().enter();
+    inFlight.onDrained(serving.running()::leave);
     return inFlight;
   }
 

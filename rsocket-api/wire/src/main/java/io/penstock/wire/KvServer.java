@@ -24,10 +24,12 @@ import reactor.core.scheduler.Scheduler;
 public final class KvServer {
   private final Closeable listening;
   private final AtomicBoolean draining;
+  private final RunningStreams running;
 
-  private KvServer(Closeable listening, AtomicBoolean draining) {
+  private KvServer(Closeable listening, AtomicBoolean draining, RunningStreams running) {
     this.listening = listening;
     this.draining = draining;
+    this.running = running;
   }
 
   /// Binds `transport` and serves `tier`.
@@ -42,10 +44,11 @@ public final class KvServer {
     options.limits().requireFits(tier.info().space().layout());
     requireHoldsASlice(ingress.permits(), options.limits());
     AtomicBoolean draining = new AtomicBoolean();
+    RunningStreams running = new RunningStreams();
     KvResponder.Serving serving =
-        new KvResponder.Serving(tier, options, ingress.permits(), timers, ByteBufAllocator.DEFAULT, draining::get);
+        new KvResponder.Serving(tier, options, ingress.permits(), timers, ByteBufAllocator.DEFAULT, draining::get, running);
     return RSocketServer.create(acceptor(serving)).payloadDecoder(PayloadDecoder.ZERO_COPY).bind(transport)
-        .map(listening -> new KvServer(listening, draining));
+        .map(listening -> new KvServer(listening, draining, running));
   }
 
   private static SocketAcceptor acceptor(KvResponder.Serving serving) {
@@ -77,6 +80,19 @@ public final class KvServer {
 
   public boolean isDraining() {
     return draining.get();
+  }
+
+  /// Streams of slices that run now, over all connections: gets until the socket took their last frame, and puts.
+  public int runningStreams() {
+    return running.count();
+  }
+
+  /// Drains, and completes when the streams that ran have ended; lazy. Streams of events do not count: they end with the server.
+  public Mono<Void> drained() {
+    return Mono.defer(() -> {
+      drain();
+      return running.none();
+    });
   }
 
   /// What listens; its type is the transport's.

@@ -1,0 +1,46 @@
+package io.penstock.wire;
+
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.publisher.Mono;
+
+/// How many streams of slices a server runs, over all connections. A stream runs until its last frame left for the socket.
+final class RunningStreams {
+  private final List<Runnable> waiting = new ArrayList<>(0);
+  private int running;
+
+  void enter() {
+    synchronized (this) {
+      running++;
+    }
+  }
+
+  void leave() {
+    List<Runnable> told = List.of();
+    synchronized (this) {
+      running--;
+      if (running == 0) {
+        told = List.copyOf(waiting);
+        waiting.clear();
+      }
+    }
+    told.forEach(Runnable::run);
+  }
+
+  synchronized int count() {
+    return running;
+  }
+
+  /// Completes when no stream runs, at once if none does.
+  Mono<Void> none() {
+    return Mono.create(sink -> {
+      synchronized (this) {
+        if (running > 0) {
+          waiting.add(sink::success);
+          return;
+        }
+      }
+      sink.success();
+    });
+  }
+}
