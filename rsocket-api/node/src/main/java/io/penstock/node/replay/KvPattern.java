@@ -14,7 +14,7 @@ import java.nio.ByteOrder;
 /// mixed-up bytes are found as surely as flipped ones. One addition, one shift and one store a word: as fast as memory.
 ///
 /// Stateless; safe from any thread; nothing on the heap.
-final class KvPattern {
+public final class KvPattern {
   private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final long STEP = 0x9E3779B97F4A7C15L;
   private static final int SHIFT = 29;
@@ -22,7 +22,7 @@ final class KvPattern {
   private KvPattern() {}
 
   /// Writes the bytes of `range` of the block `key` into `to`, which is that long.
-  static void fill(BlockKey key, BlockLayout layout, GranuleRange range, MemorySegment to) {
+  public static void fill(BlockKey key, BlockLayout layout, GranuleRange range, MemorySegment to) {
     int layerBytes = layout.layerBytes();
     int start = range.offset(layout);
     int end = start + range.bytes(layout);
@@ -35,7 +35,7 @@ final class KvPattern {
   }
 
   /// Compares `bytes` with what `range` of the block `key` must be: offset in `bytes` of the first word that differs, or -1.
-  static int mismatch(BlockKey key, BlockLayout layout, GranuleRange range, MemorySegment bytes) {
+  public static int mismatch(BlockKey key, BlockLayout layout, GranuleRange range, MemorySegment bytes) {
     int layerBytes = layout.layerBytes();
     int start = range.offset(layout);
     int end = start + range.bytes(layout);
