@@ -1,8 +1,16 @@
 package io.penstock.node;
 
 import io.penstock.PenstockVersion;
+import io.penstock.node.cli.CommandFactory;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.Failures;
+import io.penstock.node.client.ClientCommands;
+import io.penstock.node.serve.ServeCommand;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -15,8 +23,17 @@ import picocli.CommandLine.Spec;
     description = "Moves LLM KV-cache blocks only as fast as their consumer asks for them.",
     mixinStandardHelpOptions = true,
     versionProvider = PenstockMain.Version.class,
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:done",
+      "1:done, and a failure or mismatch was found",
+      "2:the command line or configuration makes no sense",
+      "69:no node is listening there",
+      "70:a mistake in Penstock itself",
+      "74:a file or stream could not be read or written"
+    },
     footerHeading = "%nExample:%n",
-    footer = {"  penstock --version", "  penstock example", ""})
+    footer = {"  penstock serve --dram 2GiB", ""})
 public final class PenstockMain implements Runnable {
   @Spec private CommandSpec spec;
 
@@ -24,16 +41,25 @@ public final class PenstockMain implements Runnable {
     this.spec = spec;
   }
 
-  /// Runs one command line and ends the process with its exit code: 0 done, 1 failed, 2 misused.
+  /// Runs one command line and ends the process with its exit code.
   ///
   /// @param args the command line, without the program's name
   public static void main(String[] args) {
-    System.exit(commandLine().execute(args));
+    System.exit(commandLine(Console.ofProcess()).execute(args));
   }
 
   /// Returns the whole command line, ready to execute.
-  static CommandLine commandLine() {
-    return new CommandLine(new PenstockMain(CommandSpec.create()));
+  static CommandLine commandLine(Console console) {
+    CommandLine line = new CommandLine(new PenstockMain(CommandSpec.create()), new CommandFactory(console));
+    line.addSubcommand(ServeCommand.line(console));
+    ClientCommands.lines(console).forEach(line::addSubcommand);
+    Failures failures = new Failures();
+    line.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));
+    line.setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8));
+    line.setParameterExceptionHandler(failures).setExecutionExceptionHandler(failures);
+    line.setColorScheme(Help.defaultColorScheme(console.isTerminal() ? Help.Ansi.AUTO : Help.Ansi.OFF));
+    line.setUsageHelpLongOptionsMaxWidth(26).setUsageHelpWidth(120).setCaseInsensitiveEnumValuesAllowed(true);
+    return line;
   }
 
   @Override

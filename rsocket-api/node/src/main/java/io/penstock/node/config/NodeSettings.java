@@ -43,7 +43,7 @@ public final class NodeSettings {
       "Network threads; when nothing is said, half the cores, at least one.");
   public static final Setting<Integer> CONNECTIONS = new Setting<>("connections", SettingType.count(1, 1 << 20), "1024",
       "Most open connections of clients.");
-  public static final Setting<Duration> AWAIT_TIMEOUT = new Setting<>("await.timeout", SettingType.duration(), "60s",
+  public static final Setting<Duration> AWAIT_TIMEOUT = new Setting<>("await.timeout", SettingType.duration(), "1m",
       "Longest wait for a block that somebody else is writing.");
   public static final Setting<Duration> DRAIN_TIMEOUT = new Setting<>("drain.timeout", SettingType.duration(), "30s",
       "How long running streams may go on after SIGTERM.");

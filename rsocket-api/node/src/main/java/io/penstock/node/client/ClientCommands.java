@@ -1,0 +1,27 @@
+package io.penstock.node.client;
+
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.SettingOptions;
+import java.util.List;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+
+/// The commands that talk to a node, ready to be added to a command line.
+public final class ClientCommands {
+  private ClientCommands() {}
+
+  public static List<CommandLine> lines(Console console) {
+    return lines(console, WireLink::dial);
+  }
+
+  static List<CommandLine> lines(Console console, Dialer dialer) {
+    return Stream.of(new PutCommand(console, dialer), new GetCommand(console, dialer), new MatchCommand(console, dialer),
+        new StatCommand(console, dialer), new EventsCommand(console, dialer)).map(ClientCommands::line).toList();
+  }
+
+  private static CommandLine line(ClientCommand command) {
+    CommandLine line = new CommandLine(command);
+    SettingOptions.addTo(line.getCommandSpec(), ClientCommand.SETTINGS);
+    return line;
+  }
+}

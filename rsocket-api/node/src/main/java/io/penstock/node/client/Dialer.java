@@ -1,0 +1,13 @@
+package io.penstock.node.client;
+
+import io.penstock.node.config.NodeConfig;
+import java.time.Duration;
+
+/// Opens the link to a node.
+@FunctionalInterface
+interface Dialer {
+  /// @param config of which the space, slice and window sizes count
+  /// @param patience longest wait
+  /// @throws io.penstock.node.cli.UnavailableException if nobody answers
+  NodeLink dial(HostPort address, NodeConfig config, Duration patience);
+}

@@ -1,0 +1,141 @@
+package io.penstock.node.client;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.GranuleRange;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.Sizes;
+import io.penstock.node.replay.KvPattern;
+import io.penstock.tier.Lease;
+import io.penstock.tier.Leased;
+import io.penstock.tier.OnMiss;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.channels.WritableByteChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/// Reads blocks from a node; every byte is compared with its checksum on arrival.
+@Command(
+    name = "get",
+    description = {"Reads blocks from a node and writes their bytes, in the order of the keys. Every byte is verified on arrival.",
+        "If a block is missing nothing is written, and the exit code is 1.", ""},
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExample:%n",
+    footer = {"  penstock get --keys-from keys.txt --output copy.bin", ""})
+final class GetCommand extends ClientCommand {
+  /// The outcome in JSON.
+  ///
+  /// @param bytes written, or read if they were discarded
+  /// @param missing keys that the node does not have
+  /// @param different keys whose bytes are not the generated ones, with `--verify`
+  record Outcome(int blocks, long bytes, List<String> missing, List<String> different) {}
+
+  @Mixin private KeyChoice choice = new KeyChoice();
+
+  @Option(names = {"-o", "--output"}, paramLabel = "FILE", description = "Write there instead of to standard output.")
+  private @Nullable Path output;
+
+  @Option(names = "--discard", description = "Read and verify, but write nothing.")
+  private boolean discard;
+
+  @Option(names = "--bytes", paramLabel = "SIZE", description = "Write no more than this: leaves out what put added to fill the last block.")
+  private @Nullable String bytes;
+
+  @Option(names = "--verify", description = "Compare with what `put --count` generates; a difference makes the exit code 1.")
+  private boolean verify;
+
+  GetCommand(Console console, Dialer dialer) {
+    super(console, dialer);
+  }
+
+  @Override
+  int run(NodeLink node, NodeConfig config) throws IOException {
+    if (isJson() && output == null && !discard) {
+      throw new IllegalArgumentException("--json must come with --output or --discard (was without: standard output takes the bytes)");
+    }
+    long most = bytes == null ? Long.MAX_VALUE : Sizes.parseBytes(bytes);
+    List<BlockKey> keys = choice.of(config.space(), console.in());
+    try (BlockScope scope = new BlockScope()) {
+      Lease lease = Answers.of(node.tier().lease(keys, OnMiss.SKIP, scope), patience());
+      List<String> missing = missing(keys, lease);
+      return report(missing.isEmpty() ? copy(lease, config.get(NodeSettings.WINDOW_BLOCKS), most, scope)
+          : new Outcome(0, 0, missing, List.of()));
+    }
+  }
+
+  private Outcome copy(Lease lease, int windowBlocks, long most, BlockScope scope) throws IOException {
+    int blocks = 0;
+    long done = 0;
+    List<String> different = new ArrayList<>();
+    try (WritableByteChannel to = open()) {
+      for (List<Leased> window : lease.windows(windowBlocks, scope).toIterable(1)) {
+        for (Leased one : window) {
+          try (Block block = one.block()) {
+            if (verify && differs(block)) {
+              different.add(block.key().toString());
+            }
+            done += write(block, to, most - done);
+            blocks++;
+          }
+        }
+      }
+    }
+    return new Outcome(blocks, done, List.of(), different);
+  }
+
+  private int report(Outcome outcome) {
+    if (isJson()) {
+      console.json(outcome);
+    } else {
+      outcome.missing().forEach(key -> console.say("missing " + key));
+      outcome.different().forEach(key -> console.say("different " + key));
+      console.say("%d blocks, %s, verified on arrival%s".formatted(outcome.blocks(), Sizes.human(outcome.bytes()),
+          verify ? " and compared with what was generated" : ""));
+    }
+    return outcome.missing().isEmpty() && outcome.different().isEmpty() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+  }
+
+  private static List<String> missing(List<BlockKey> keys, Lease lease) {
+    List<String> missing = new ArrayList<>();
+    for (int i = 0; i < keys.size(); i++) {
+      if (!lease.found().get(i)) {
+        missing.add(keys.get(i).toString());
+      }
+    }
+    return missing;
+  }
+
+  private static boolean differs(Block block) {
+    return block.read(memory -> KvPattern.mismatch(block.key(), block.layout(), GranuleRange.all(block.layout()), memory)) >= 0;
+  }
+
+  private static long write(Block block, WritableByteChannel to, long most) {
+    return block.read(memory -> {
+      ByteBuffer part = memory.asSlice(0, Math.min(memory.byteSize(), most)).asByteBuffer();
+      long length = part.remaining();
+      Channel.writeAll(to, part);
+      return length;
+    });
+  }
+
+  private WritableByteChannel open() throws IOException {
+    if (discard) {
+      return Channel.nowhere();
+    }
+    return output == null ? Channels.newChannel(console.out())
+        : FileChannel.open(output, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING);
+  }
+}

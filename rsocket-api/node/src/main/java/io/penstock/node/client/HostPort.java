@@ -1,0 +1,38 @@
+package io.penstock.node.client;
+
+/// Where a node listens, written `HOST:PORT`; an IPv6 address stands in brackets.
+///
+/// @param host name or address, without brackets
+public record HostPort(String host, int port) {
+  public HostPort {
+    if (host.isBlank() || port < 1 || port > 65535) {
+      throw refused(host + ":" + port);
+    }
+  }
+
+  /// @throws IllegalArgumentException if `text` is no address
+  public static HostPort parse(String text) {
+    int colon = text.lastIndexOf(':');
+    if (colon <= 0 || (text.indexOf(':') != colon && !text.startsWith("["))) {
+      throw refused(text);
+    }
+    String host = text.substring(0, colon);
+    if (host.startsWith("[") && host.endsWith("]")) {
+      host = host.substring(1, host.length() - 1);
+    }
+    try {
+      return new HostPort(host, Integer.parseInt(text.substring(colon + 1)));
+    } catch (NumberFormatException e) {
+      throw refused(text);
+    }
+  }
+
+  private static IllegalArgumentException refused(String text) {
+    return new IllegalArgumentException("address must be HOST:PORT with a port from 1 to 65535 (was " + text + ")");
+  }
+
+  @Override
+  public String toString() {
+    return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port;
+  }
+}

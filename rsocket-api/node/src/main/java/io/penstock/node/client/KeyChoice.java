@@ -1,0 +1,100 @@
+package io.penstock.node.client;
+
+import io.penstock.block.BlockHash;
+import io.penstock.block.BlockKey;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.PrefixHasher;
+import io.penstock.block.SpaceId;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/// The ways to name blocks on the command line. Exactly one of them is used.
+final class KeyChoice {
+  @Option(names = "--key", paramLabel = "SPACE:HASH", split = ",", description = "Keys in hex, as put prints them.")
+  private List<String> keys = new ArrayList<>();
+
+  @Option(names = "--keys-from", paramLabel = "FILE", description = "File with one key a line; - reads standard input.")
+  private @Nullable String file;
+
+  @Option(names = "--trace-id", paramLabel = "IDS", description = "Block ids of a trace, such as 1,5,10-20.")
+  private @Nullable String traceIds;
+
+  @Option(names = "--tokens", paramLabel = "IDS",
+      description = "Token ids, such as 1,5,10-20, cut into blocks and hashed by prefix; a part of a block at the end is left out.")
+  private @Nullable String tokens;
+
+  boolean isGiven() {
+    return count() > 0;
+  }
+
+  /// The keys that were named, in order.
+  ///
+  /// @param in standard input
+  /// @throws IllegalArgumentException if none or several ways were used, or a key comes twice or is of another space
+  List<BlockKey> of(CacheSpace space, InputStream in) throws IOException {
+    List<BlockKey> named = named(space, in);
+    Set<BlockKey> seen = new HashSet<>();
+    for (BlockKey key : named) {
+      if (!seen.add(key)) {
+        throw new IllegalArgumentException("keys must be distinct (was " + key + " twice)");
+      }
+    }
+    return named;
+  }
+
+  private List<BlockKey> named(CacheSpace space, InputStream in) throws IOException {
+    if (count() != 1) {
+      throw new IllegalArgumentException(
+          "keys must be given by exactly one of --key, --keys-from, --trace-id and --tokens (was " + count() + ")");
+    }
+    SpaceId id = space.id();
+    if (traceIds != null) {
+      return Ranges.parse("--trace-id", traceIds).stream().map(PrefixHasher::ofTraceId).map(hash -> new BlockKey(id, hash)).toList();
+    }
+    if (tokens != null) {
+      return ofTokens(id, space.layout().tokens(), Ranges.parse("--tokens", tokens));
+    }
+    List<String> texts = file == null ? keys : lines(file, in);
+    return texts.stream().map(BlockKey::parse).map(key -> inside(id, key)).toList();
+  }
+
+  private int count() {
+    return (keys.isEmpty() ? 0 : 1) + (file == null ? 0 : 1) + (traceIds == null ? 0 : 1) + (tokens == null ? 0 : 1);
+  }
+
+  private static List<BlockKey> ofTokens(SpaceId space, int blockTokens, List<Long> ids) {
+    if (ids.size() < blockTokens) {
+      throw new IllegalArgumentException("--tokens must be at least one block of " + blockTokens + " (was " + ids.size() + ")");
+    }
+    PrefixHasher hasher = new PrefixHasher(List.of());
+    List<BlockKey> keys = new ArrayList<>();
+    BlockHash parent = BlockHash.ROOT;
+    for (int from = 0; from + blockTokens <= ids.size(); from += blockTokens) {
+      parent = hasher.next(parent, ids.subList(from, from + blockTokens).stream().mapToInt(Math::toIntExact).toArray());
+      keys.add(new BlockKey(space, parent));
+    }
+    return keys;
+  }
+
+  private static List<String> lines(String file, InputStream in) throws IOException {
+    String all = file.equals("-") ? new String(in.readAllBytes(), StandardCharsets.UTF_8) : Files.readString(Path.of(file));
+    return all.lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
+  }
+
+  private static BlockKey inside(SpaceId space, BlockKey key) {
+    if (!key.space().equals(space)) {
+      throw new IllegalArgumentException("key must be of space " + space + ", which --model, --layers, --block-bytes and --block-tokens "
+          + "describe (was " + key + ")");
+    }
+    return key;
+  }
+}

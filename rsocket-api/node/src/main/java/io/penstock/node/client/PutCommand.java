@@ -1,0 +1,134 @@
+package io.penstock.node.client;
+
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.PrefixHasher;
+import io.penstock.block.SpaceId;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.Sizes;
+import io.penstock.tier.Receipt;
+import io.penstock.tier.Reservation;
+import java.io.IOException;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/// Writes blocks into a node.
+@Command(
+    name = "put",
+    description = {"Cuts a file, or standard input, into blocks and puts them into a node. Prints the key of every block, in order.",
+        "Without --key and its like a block is named by its content and all before it, so equal beginnings share blocks.", ""},
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExamples:%n",
+    footer = {"  penstock put model.bin > keys.txt", "  penstock put --count 100 --seed 7", ""})
+final class PutCommand extends ClientCommand {
+  /// What became of one block, in JSON.
+  ///
+  /// @param stored false if the node had it already
+  record Line(String key, boolean stored, @Nullable String tier, @Nullable String durability, @Nullable Long sequence) {
+    static Line of(BlockKey key, @Nullable Receipt receipt) {
+      return receipt == null ? new Line(key.toString(), false, null, null, null) : new Line(key.toString(), true, receipt.tier(),
+          receipt.durability().name().toLowerCase(Locale.ROOT), receipt.sequence());
+    }
+  }
+
+  @Parameters(arity = "0..1", paramLabel = "FILE", description = "What to put; nothing or - reads standard input.")
+  private @Nullable String file;
+
+  @Mixin private KeyChoice choice = new KeyChoice();
+
+  @Option(names = "--count", paramLabel = "N", description = "Put N generated blocks instead of a file; `get --verify` knows their bytes.")
+  private @Nullable Integer count;
+
+  @Option(names = "--seed", paramLabel = "ID", defaultValue = "0",
+      description = "With --count: trace id of the first block; the others follow (default: ${DEFAULT-VALUE}).")
+  private long seed;
+
+  private long blocks;
+  private long stored;
+
+  PutCommand(Console console, Dialer dialer) {
+    super(console, dialer);
+  }
+
+  @Override
+  int run(NodeLink node, NodeConfig config) throws IOException {
+    CacheSpace space = config.space();
+    try (BlockInput input = input(space)) {
+      int most = config.get(NodeSettings.WINDOW_BLOCKS);
+      for (List<BlockKey> keys = input.next(most); !keys.isEmpty(); keys = input.next(most)) {
+        Map<BlockKey, Receipt> receipts = store(node, keys, input);
+        keys.forEach(key -> tell(Line.of(key, receipts.get(key))));
+      }
+      summary(space.layout().blockBytes(), input.paddingBytes());
+    }
+    return ExitCode.OK;
+  }
+
+  private BlockInput input(CacheSpace space) throws IOException {
+    if (count != null) {
+      if (count < 1 || seed < 0 || file != null || choice.isGiven()) {
+        throw new IllegalArgumentException("--count must be > 0, --seed >= 0, and neither FILE nor keys given (was " + count + ", " + seed + ")");
+      }
+      SpaceId id = space.id();
+      return new GeneratedInput(LongStream.range(seed, seed + count).mapToObj(PrefixHasher::ofTraceId).map(hash -> new BlockKey(id, hash)).toList());
+    }
+    List<BlockKey> keys = choice.isGiven() ? choice.of(space, console.in()) : null;
+    ReadableByteChannel from = file == null || file.equals("-") ? Channels.newChannel(console.in()) : FileChannel.open(Path.of(file));
+    return new FileInput(from, space, keys);
+  }
+
+  private Map<BlockKey, Receipt> store(NodeLink node, List<BlockKey> keys, BlockInput input) {
+    try (BlockScope scope = new BlockScope()) {
+      Reservation reservation = Answers.of(node.tier().reserve(keys, scope), patience());
+      int index = 0;
+      for (BlockDraft draft : reservation.drafts()) { // in the order of the keys, without those skipped
+        while (!keys.get(index).equals(draft.key())) {
+          index++;
+        }
+        input.fill(index, draft);
+        draft.produced(GranuleRange.all(draft.layout()));
+      }
+      Map<BlockKey, Receipt> receipts = new HashMap<>();
+      if (!reservation.drafts().isEmpty()) {
+        Answers.of(reservation.commit(reservation.drafts()), patience()).forEach(receipt -> receipts.put(receipt.key(), receipt));
+      }
+      return receipts;
+    }
+  }
+
+  private void tell(Line line) {
+    blocks++;
+    stored += line.stored() ? 1 : 0;
+    if (isJson()) {
+      console.json(line);
+    } else {
+      console.print(line.key());
+    }
+  }
+
+  private void summary(long blockBytes, long paddingBytes) {
+    long bytes = blocks * blockBytes - paddingBytes;
+    console.say("%d blocks, %s: %d stored, %d there already".formatted(blocks, Sizes.human(bytes), stored, blocks - stored));
+    if (paddingBytes > 0) {
+      console.say("%d zero bytes fill the last block; get them out again with: penstock get --bytes %d".formatted(paddingBytes, bytes));
+    }
+  }
+}

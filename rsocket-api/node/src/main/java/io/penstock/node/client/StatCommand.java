@@ -1,0 +1,58 @@
+package io.penstock.node.client;
+
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.TextTable;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.Sizes;
+import io.penstock.tier.TierStat;
+import io.penstock.wire.ServerStat;
+import java.util.Locale;
+import picocli.CommandLine.Command;
+
+/// Shows what a node holds and what it has done.
+@Command(
+    name = "stat",
+    description = {"Shows what a node holds and what it has done.", ""},
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExample:%n",
+    footer = {"  penstock stat --connect 127.0.0.1:7733 --json", ""})
+final class StatCommand extends ClientCommand {
+  StatCommand(Console console, Dialer dialer) {
+    super(console, dialer);
+  }
+
+  @Override
+  int run(NodeLink node, NodeConfig config) {
+    ServerStat stat = Answers.of(node.stat(), patience());
+    if (isJson()) {
+      console.json(stat);
+    } else {
+      console.out().print(table(stat));
+    }
+    return ExitCode.OK;
+  }
+
+  private static TextTable table(ServerStat node) {
+    TierStat tier = node.stat();
+    return new TextTable("WHAT", "VALUE")
+        .row("node", node.node() + (node.draining() ? " (draining)" : ""))
+        .row("tier", node.tier() + ", " + node.medium().toLowerCase(Locale.ROOT))
+        .row("blocks", tier.blocks() + " of " + (tier.capacityBlocks() == Long.MAX_VALUE ? "unbounded" : tier.capacityBlocks()))
+        .row("bytes", Sizes.human(tier.bytes()))
+        .row("bytes lent", Sizes.human(tier.claimedBytes()))
+        .row("hits", tier.hits())
+        .row("misses", tier.misses())
+        .row("hit rate", rate(tier.hits(), tier.misses()))
+        .row("stored", tier.stored())
+        .row("evicted", tier.evicted())
+        .row("corrupt", tier.corrupt())
+        .row("last event", tier.lastSequence())
+        .row("bytes in flight", Sizes.human(node.inFlightBytes()))
+        .row("peak in flight", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
+  }
+
+  private static String rate(long hits, long misses) {
+    return hits + misses == 0 ? "no lookups yet" : String.format(Locale.ROOT, "%.1f%%", 100.0 * hits / (hits + misses));
+  }
+}

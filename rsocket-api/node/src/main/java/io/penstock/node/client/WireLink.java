@@ -1,0 +1,72 @@
+package io.penstock.node.client;
+
+import io.penstock.block.CacheSpace;
+import io.penstock.block.SlabArena;
+import io.penstock.node.cli.UnavailableException;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeSettings;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.ByteBudget;
+import io.penstock.wire.ConnectionLostException;
+import io.penstock.wire.KvClient;
+import io.penstock.wire.KvClientOptions;
+import io.penstock.wire.RemoteTier;
+import io.penstock.wire.ServerStat;
+import io.penstock.wire.transport.TcpClientOptions;
+import io.penstock.wire.transport.TcpTransport;
+import java.time.Duration;
+import reactor.core.publisher.Mono;
+import reactor.netty.resources.LoopResources;
+
+/// A link over TCP, with an arena of two windows and an event loop of its own.
+final class WireLink implements NodeLink {
+  private static final Duration GOODBYE = Duration.ofSeconds(2);
+
+  private final LoopResources loops;
+  private final SlabArena arena;
+  private final KvClient client;
+  private final RemoteTier tier;
+
+  private WireLink(LoopResources loops, SlabArena arena, KvClient client, RemoteTier tier) {
+    this.loops = loops;
+    this.arena = arena;
+    this.client = client;
+    this.tier = tier;
+  }
+
+  static NodeLink dial(HostPort address, NodeConfig config, Duration patience) {
+    CacheSpace space = config.space();
+    int window = config.get(NodeSettings.WINDOW_BLOCKS);
+    SlabArena arena = new SlabArena("client", space.layout(), 2 * window, 16);
+    LoopResources loops = LoopResources.create("penstock-client", 1, true);
+    try {
+      TcpClientOptions tcp = TcpClientOptions.to(address.host(), address.port()).withConnectTimeout(patience);
+      KvClientOptions options = KvClientOptions.defaults().withName("penstock-cli")
+          .withMaxSliceBytes(config.get(NodeSettings.SLICE_BYTES)).withWindowBlocks(window);
+      ByteBudget budget = new ByteBudget("client", config.get(NodeSettings.BUDGET), 64);
+      KvClient client = Answers.of(KvClient.connect(TcpTransport.client(tcp, loops), options, space, arena, budget), patience);
+      return new WireLink(loops, arena, client, new RemoteTier(client, space));
+    } catch (RuntimeException e) {
+      arena.close();
+      loops.dispose();
+      throw e instanceof ConnectionLostException ? new UnavailableException("no node is listening at " + address + " (" + e.getMessage() + ")", e) : e;
+    }
+  }
+
+  @Override
+  public BlockTier tier() {
+    return tier;
+  }
+
+  @Override
+  public Mono<ServerStat> stat() {
+    return client.stat();
+  }
+
+  @Override
+  public void close() {
+    client.close().block(GOODBYE);
+    arena.close();
+    loops.disposeLater(Duration.ZERO, GOODBYE).block(GOODBYE);
+  }
+}

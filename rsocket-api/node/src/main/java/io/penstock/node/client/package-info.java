@@ -1,0 +1,5 @@
+/// The commands that talk to a running node: `put`, `get`, `match`, `stat`, `events`.
+@NullMarked
+package io.penstock.node.client;
+
+import org.jspecify.annotations.NullMarked;

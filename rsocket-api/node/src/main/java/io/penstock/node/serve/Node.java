@@ -1,0 +1,157 @@
+package io.penstock.node.serve;
+
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.penstock.meter.Gauges;
+import io.penstock.meter.MicrometerTierListener;
+import io.penstock.node.admin.AdminServer;
+import io.penstock.node.admin.NodeState;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.PortChoice;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.HostTier;
+import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.Medium;
+import io.penstock.wire.KvServer;
+import io.penstock.wire.KvServerOptions;
+import io.penstock.wire.Limits;
+import io.penstock.wire.transport.TcpListener;
+import io.penstock.wire.transport.TcpServerOptions;
+import io.penstock.wire.transport.TcpTransport;
+import java.time.Duration;
+import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+import reactor.netty.DisposableServer;
+import reactor.netty.resources.LoopResources;
+
+/// A node in this process: one tier in memory, served over TCP, with admin endpoints beside it.
+///
+/// Everything it starts, it ends: threads, memory, sockets.
+public final class Node {
+  private static final Duration QUIET = Duration.ZERO;
+  private static final Duration GOODBYE = Duration.ofSeconds(5);
+
+  private final NodeConfig config;
+  private final AtomicReference<NodeState> state = new AtomicReference<>(NodeState.STARTING);
+  private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final JvmGcMetrics collections = new JvmGcMetrics();
+  private final Scheduler timers = Schedulers.newSingle("penstock-timers", true);
+  private final LoopResources loops;
+  private final LoopResources adminLoops = LoopResources.create("penstock-admin", 1, true);
+  private final HostTier tier;
+  private final ByteBudget ingress;
+  private final Mono<Void> closed = Mono.defer(this::closeNow).cache();
+  private @Nullable KvServer server;
+  private @Nullable DisposableServer admin;
+
+  private Node(NodeConfig config) {
+    this.config = config;
+    this.loops = LoopResources.create("penstock-net", config.get(NodeSettings.LOOPS), true);
+    HostTierOptions options = tierOptions(config);
+    this.tier = new HostTier(config.space(), options, new MicrometerTierListener(registry, options.name(), Medium.HOST));
+    this.ingress = new ByteBudget("ingress", config.get(NodeSettings.BUDGET), config.get(NodeSettings.WAITERS));
+    Gauges.bind(registry, "ingress", ingress);
+    Gauges.bind(registry, options.name(), tier.arena());
+    new JvmMemoryMetrics().bindTo(registry);
+    collections.bindTo(registry);
+  }
+
+  /// Starts a node as `config` says.
+  ///
+  /// @return a cold `Mono`; each subscription starts a node. It signals what keeps it from listening, for instance a `BindException`
+  public static Mono<Node> start(NodeConfig config) {
+    return Mono.defer(() -> {
+      Node node = new Node(config);
+      return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
+    });
+  }
+
+  private Mono<Void> listen() {
+    Mono<Void> wire = KvServer.bind(TcpTransport.server(tcp(config), loops), tier, serverOptions(config), ingress, timers)
+        .doOnNext(bound -> server = bound).then();
+    return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(wire).then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
+  }
+
+  private Mono<Void> bindAdmin(PortChoice port) {
+    return port.isOff() ? Mono.empty() : new AdminServer(tier, state::get, registry, timers)
+        .bind(config.get(NodeSettings.ADMIN_HOST), port.port(), adminLoops).doOnNext(bound -> admin = bound).then();
+  }
+
+  private static HostTierOptions tierOptions(NodeConfig config) {
+    return HostTierOptions.defaults(config.get(NodeSettings.DRAM).inBlocks(config.shape().blockBytes())).withName("dram")
+        .withPolicy(config.get(NodeSettings.POLICY)).withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS))
+        .withMaxWaiters(config.get(NodeSettings.WAITERS)).withEventLogSize(config.get(NodeSettings.EVENTS_KEPT));
+  }
+
+  private static KvServerOptions serverOptions(NodeConfig config) {
+    Limits limits = Limits.defaults().withMaxSliceBytes(config.get(NodeSettings.SLICE_BYTES))
+        .withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS));
+    return KvServerOptions.defaults().withLimits(limits).withAwaitTimeout(config.get(NodeSettings.AWAIT_TIMEOUT));
+  }
+
+  private static TcpServerOptions tcp(NodeConfig config) {
+    return TcpServerOptions.on(config.get(NodeSettings.LISTEN_HOST), config.get(NodeSettings.LISTEN_PORT))
+        .withMaxConnections(config.get(NodeSettings.CONNECTIONS));
+  }
+
+  /// Port that clients connect to.
+  public int port() {
+    KvServer bound = server;
+    if (bound == null || !(bound.listening() instanceof TcpListener listener)) {
+      throw new IllegalStateException("node must be listening (was not)");
+    }
+    return listener.port();
+  }
+
+  /// Port of the admin endpoints, if they are on.
+  public OptionalInt adminPort() {
+    DisposableServer bound = admin;
+    return bound == null ? OptionalInt.empty() : OptionalInt.of(bound.port());
+  }
+
+  public NodeState state() {
+    return state.get();
+  }
+
+  /// Takes nothing new, lets running streams end for `drain.timeout`, then closes. Lazy and idempotent.
+  ///
+  /// @return true if every stream ended by itself
+  public Mono<Boolean> drain() {
+    return Mono.defer(() -> {
+      state.set(NodeState.DRAINING);
+      KvServer bound = server;
+      Mono<Boolean> ended = bound == null ? Mono.just(true) : bound.drained().thenReturn(true)
+          .timeout(config.get(NodeSettings.DRAIN_TIMEOUT), Mono.just(false), timers);
+      return ended.flatMap(clean -> close().thenReturn(clean));
+    });
+  }
+
+  /// Ends everything now. Lazy and idempotent.
+  public Mono<Void> close() {
+    return closed;
+  }
+
+  private Mono<Void> closeNow() {
+    state.set(NodeState.DRAINING);
+    KvServer boundServer = server;
+    DisposableServer boundAdmin = admin;
+    Mono<Void> wire = boundServer == null ? Mono.empty() : boundServer.close();
+    Mono<Void> http = boundAdmin == null ? Mono.empty() : Mono.fromRunnable(boundAdmin::dispose);
+    return wire.timeout(GOODBYE, Mono.empty(), timers).then(http).then(tier.close())
+        .then(Mono.when(loops.disposeLater(QUIET, GOODBYE), adminLoops.disposeLater(QUIET, GOODBYE)))
+        .then(Mono.fromRunnable(this::closeRest));
+  }
+
+  private void closeRest() {
+    collections.close();
+    registry.close();
+    timers.dispose();
+  }
+}

@@ -1,0 +1,106 @@
+package io.penstock.node.serve;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.SettingOptions;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeSettings;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import reactor.netty.ChannelBindException;
+
+/// Runs a node in this process until it is told to stop.
+@Command(
+    name = "serve",
+    description = {
+      "Runs a node: keeps blocks in memory and streams them to whoever asks.",
+      "",
+      "Every setting below can stand in a YAML file, in the environment, or on the command line; the later wins.",
+      "SIGTERM or SIGINT drains: no new connections, running streams end or time out, exit code 0. A second signal ends at once.",
+      ""
+    },
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExample:%n",
+    footer = {"  penstock serve --dram 2GiB --listen-port 7733", ""})
+public final class ServeCommand implements Callable<Integer> {
+  private final Console console;
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Option(names = "--config", paramLabel = "FILE", description = "YAML file of settings; PENSTOCK_CONFIG names one too. None is needed.")
+  private @Nullable Path config;
+
+  @Option(names = "--print-config", description = "Print the settings in effect and where each came from, and end.")
+  private boolean printConfig;
+
+  @Option(names = "--json", description = "Print for machines: the settings, or a line when the node is ready.")
+  private boolean json;
+
+  @Option(names = "--ready-file", paramLabel = "FILE", description = "Write a line of JSON there when the node is ready.")
+  private @Nullable Path readyFile;
+
+  private ServeCommand(Console console) {
+    this.console = console;
+  }
+
+  /// The command with an option for every setting.
+  public static CommandLine line(Console console) {
+    CommandLine line = new CommandLine(new ServeCommand(console));
+    SettingOptions.addTo(line.getCommandSpec(), NodeSettings.ALL);
+    return line;
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    var flags = SettingOptions.given(spec.commandLine().getParseResult(), NodeSettings.ALL);
+    NodeConfig settings = NodeConfig.resolve(config, console.environment(), flags);
+    if (printConfig) {
+      ConfigReport.print(settings, console, json);
+    } else {
+      serve(settings);
+    }
+    return ExitCode.OK;
+  }
+
+  private void serve(NodeConfig settings) throws IOException, InterruptedException {
+    Logging.set(settings.get(NodeSettings.LOG_LEVEL));
+    Stop stop = Stop.onSignals();
+    Node node = start(settings);
+    try {
+      announce(Ready.of(node, settings));
+      stop.await();
+      console.say("draining");
+      boolean clean = Boolean.TRUE.equals(node.drain().block());
+      console.say(clean ? "stopped" : "stopped; streams that went on after drain.timeout were cut");
+    } finally {
+      node.close().block();
+    }
+  }
+
+  private static Node start(NodeConfig settings) throws IOException {
+    try {
+      return requireNonNull(Node.start(settings).block(), "a node starts or fails");
+    } catch (ChannelBindException e) {
+      throw new IOException("listen.port and admin.port must be free (" + e.getMessage() + ")", e);
+    }
+  }
+
+  private void announce(Ready ready) throws IOException {
+    if (readyFile != null) {
+      ready.write(readyFile);
+    }
+    console.say(ready.sentence());
+    if (json) {
+      console.json(ready);
+    }
+  }
+}

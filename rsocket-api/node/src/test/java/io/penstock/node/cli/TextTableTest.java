@@ -1,0 +1,31 @@
+package io.penstock.node.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import org.junit.jupiter.api.Test;
+
+final class TextTableTest {
+  @Test
+  void table_wordsLineUpLeft_numbersRight_andNoLineEndsWithSpaces() {
+    TextTable table = new TextTable("WHAT", "COUNT", "SIZE", "NOTE")
+        .row("hits", 7, "1.5 GiB", "")
+        .row("references", 12345, "12 KiB", "all");
+
+    assertThat(table).hasToString("""
+        WHAT        COUNT     SIZE  NOTE
+        hits            7  1.5 GiB
+        references  12345   12 KiB  all
+        """);
+  }
+
+  @Test
+  void table_withoutRows_isItsHeads() {
+    assertThat(new TextTable("A", "B")).hasToString("A  B\n");
+  }
+
+  @Test
+  void row_ofAnotherLength_isRefused() {
+    assertThatIllegalArgumentException().isThrownBy(() -> new TextTable("A", "B").row("a")).withMessage("cells must be 2 (was 1)");
+  }
+}

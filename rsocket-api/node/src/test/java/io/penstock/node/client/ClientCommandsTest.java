@@ -1,0 +1,272 @@
+package io.penstock.node.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.block.PrefixHasher;
+import io.penstock.node.CommandLineRun;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.Setting;
+import io.penstock.node.serve.Node;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// The client's commands, each run in this process against a node in this process, over loopback sockets.
+@Timeout(60)
+final class ClientCommandsTest {
+  private static final Duration SOON = Duration.ofSeconds(20);
+  private static final int BLOCK = 4096;
+  private static final Map<String, String> ENVIRONMENT = Map.of("PENSTOCK_BLOCK_BYTES", "4KiB", "PENSTOCK_WINDOW_BLOCKS", "8");
+
+  @TempDir Path folder;
+  private Node node;
+
+  @BeforeEach
+  void start() {
+    Map<Setting<?>, String> flags = new HashMap<>();
+    flags.put(NodeSettings.LISTEN_PORT, "0");
+    flags.put(NodeSettings.ADMIN_PORT, "off");
+    flags.put(NodeSettings.DRAM, "100 blocks");
+    node = Node.start(NodeConfig.resolve(null, ENVIRONMENT, flags)).block(SOON);
+  }
+
+  @AfterEach
+  void stop() {
+    node.close().block(SOON);
+  }
+
+  @Test
+  void put_thenGet_givesTheFileBack() throws IOException {
+    byte[] content = random(20 * BLOCK + 17);
+    Path file = Files.write(folder.resolve("model.bin"), content);
+    Path keys = folder.resolve("keys.txt");
+
+    CommandLineRun put = run("put", file.toString());
+    Files.writeString(keys, put.out());
+    CommandLineRun get = run("get", "--keys-from", keys.toString(), "--bytes", "" + content.length);
+
+    assertThat(put.exitCode()).as(put.err()).isZero();
+    assertThat(put.out().lines()).hasSize(21).doesNotHaveDuplicates();
+    assertThat(put.err()).isEqualTo("""
+        21 blocks, 80.0 KiB: 21 stored, 0 there already
+        4079 zero bytes fill the last block; get them out again with: penstock get --bytes 81937
+        """);
+    assertThat(get.exitCode()).as(get.err()).isZero();
+    assertThat(get.outBytes()).isEqualTo(content);
+    assertThat(get.err()).isEqualTo("21 blocks, 80.0 KiB, verified on arrival\n");
+  }
+
+  @Test
+  void put_sameBeginningTwice_storesTheDifferenceOnly() {
+    byte[] first = random(4 * BLOCK);
+    byte[] second = Arrays.copyOf(first, 5 * BLOCK);
+
+    CommandLineRun one = runWith(first, "put");
+    CommandLineRun two = runWith(second, "put", "-", "--json");
+
+    assertThat(one.err()).isEqualTo("4 blocks, 16.0 KiB: 4 stored, 0 there already\n");
+    assertThat(two.err()).isEqualTo("5 blocks, 20.0 KiB: 1 stored, 4 there already\n");
+    List<String> keys = one.out().lines().toList();
+    List<String> lines = two.out().lines().toList();
+    assertThat(lines.get(0)).isEqualTo("{\"key\":\"" + keys.get(0) + "\",\"stored\":false,\"tier\":null,\"durability\":null,\"sequence\":null}");
+    assertThat(lines.get(4)).endsWith("\"stored\":true,\"tier\":\"dram\",\"durability\":\"volatile\",\"sequence\":5}");
+  }
+
+  @Test
+  void put_sameKeyTwice_isMisuse() {
+    byte[] twice = new byte[2 * BLOCK];
+
+    CommandLineRun put = runWith(twice, "put", "--trace-id", "1,1");
+
+    assertThat(put.exitCode()).as(put.err()).isEqualTo(2);
+    assertThat(put.err()).contains("keys must be distinct");
+  }
+
+  @Test
+  void put_generated_isVerifiedByGetAndSeenByMatch() throws IOException {
+    assertThat(run("put", "--count", "30", "--seed", "100").exitCode()).isZero();
+
+    CommandLineRun get = run("get", "--trace-id", "100-129", "--verify", "--discard", "--json");
+    CommandLineRun match = run("match", "--trace-id", "100-104,7,105", "--json");
+
+    assertThat(get.exitCode()).as(get.err()).isZero();
+    assertThat(get.out()).isEqualTo("{\"blocks\":30,\"bytes\":122880,\"missing\":[],\"different\":[]}\n");
+    assertThat(match.out()).isEqualTo("{\"keys\":7,\"prefix\":5,\"present\":6}\n");
+    assertThat(run("match", "--trace-id", "7,100").out()).isEqualTo("prefix 0 of 2, present 1\n");
+  }
+
+  @Test
+  void get_bytesThatWereNotGenerated_isAMismatch() {
+    String key = runWith(random(BLOCK), "put", "--trace-id", "5").out().strip();
+
+    CommandLineRun get = run("get", "--trace-id", "5", "--verify", "--discard");
+
+    assertThat(get.exitCode()).isEqualTo(1);
+    assertThat(get.err()).startsWith("different " + key + "\n1 blocks, 4.00 KiB, verified on arrival");
+  }
+
+  @Test
+  void get_missingBlock_writesNothingAndNamesIt() {
+    run("put", "--count", "2");
+    Path file = folder.resolve("out.bin");
+
+    CommandLineRun get = run("get", "--trace-id", "0-2", "--output", file.toString());
+
+    assertThat(get.exitCode()).isEqualTo(1);
+    assertThat(get.err()).startsWith("missing ").contains(PrefixHasher.ofTraceId(2).toString());
+    assertThat(file).doesNotExist();
+  }
+
+  @Test
+  void get_bytesToStandardOutput_cannotBeMixedWithJson() {
+    CommandLineRun get = run("get", "--trace-id", "1", "--json");
+
+    assertThat(get.exitCode()).isEqualTo(2);
+    assertThat(get.err()).contains("--json must come with --output or --discard");
+  }
+
+  @Test
+  void tokens_nameBlocksByTheirPrefix() {
+    String keys = runWith(random(2 * BLOCK), "put", "--tokens", "1-32").out();
+
+    assertThat(run("match", "--tokens", "1-40").out()).isEqualTo("prefix 2 of 2, present 2\n");
+    assertThat(run("match", "--tokens", "2-33").out()).isEqualTo("prefix 0 of 2, present 0\n");
+    assertThat(run("match", "--key", String.join(",", keys.lines().toList())).out()).isEqualTo("prefix 2 of 2, present 2\n");
+  }
+
+  @Test
+  void stat_showsWhatHappened() throws IOException {
+    run("put", "--count", "3");
+    run("get", "--trace-id", "0-3", "--discard");
+
+    CommandLineRun table = run("stat");
+    JsonNode json = new ObjectMapper().readTree(run("stat", "--json").out());
+
+    assertThat(table.out()).startsWith("WHAT             VALUE\nnode             penstock\ntier             dram, host\nblocks           3 of 100\n")
+        .contains("\nhits             3\nmisses           1\nhit rate         75.0%\n");
+    assertThat(json.at("/stat/stored").asInt()).isEqualTo(3);
+    assertThat(json.get("budgetBytes").asLong()).isEqualTo(64L << 20);
+    assertThat(json.get("draining").asBoolean()).isFalse();
+  }
+
+  @Test
+  void events_fromASequenceUpToALimit_areLines() {
+    List<String> keys = run("put", "--count", "4").out().lines().toList();
+
+    CommandLineRun text = run("events", "--limit", "2");
+    CommandLineRun json = run("events", "--from", "3", "--limit", "2", "--json");
+
+    assertThat(text.out()).isEqualTo("1  stored  " + keys.get(0) + "\n2  stored  " + keys.get(1) + "\n");
+    assertThat(json.out()).isEqualTo("{\"sequence\":3,\"type\":\"stored\",\"key\":\"" + keys.get(2) + "\"}\n"
+        + "{\"sequence\":4,\"type\":\"stored\",\"key\":\"" + keys.get(3) + "\"}\n");
+  }
+
+  @Test
+  void evictions_areSeenByEvents() {
+    run("put", "--count", "101");
+
+    assertThat(run("events", "--limit", "102").out().lines().filter(line -> line.contains("  evicted  "))).hasSize(1);
+  }
+
+  @Test
+  void keys_thatMakeNoSense_areMisuse() throws IOException {
+    String foreign = "00".repeat(16) + ":" + "00".repeat(16);
+
+    assertMisuse("key must be SPACE:HASH in hex (was nonsense)", "match", "--key", "nonsense");
+    assertMisuse("key must be of space ", "match", "--key", foreign);
+    assertMisuse("keys must be given by exactly one of --key, --keys-from, --trace-id and --tokens (was 0)", "match");
+    assertMisuse("keys must be given by exactly one of", "match", "--trace-id", "1", "--tokens", "1-16");
+    assertMisuse("--trace-id must be numbers and ranges such as 1,5,10-20", "match", "--trace-id", "1,x");
+    assertMisuse("--trace-id must be numbers and ranges such as 1,5,10-20", "match", "--trace-id", "5-1");
+    assertMisuse("--tokens must be at least one block of 16 (was 3)", "match", "--tokens", "1-3");
+    assertMisuse("keys must be as many as the input has blocks, 1 (was 2)", "put",
+        Files.write(folder.resolve("one"), new byte[1]).toString(), "--trace-id", "1,2");
+    assertMisuse("keys must be as many as the input has blocks, at least 2 (was 1)", "put",
+        Files.write(folder.resolve("two"), new byte[2 * BLOCK]).toString(), "--trace-id", "1");
+    assertMisuse("--count must be > 0", "put", "--count", "0");
+    assertMisuse("--from must be >= 1", "events", "--from", "0");
+    assertMisuse("address must be HOST:PORT", "stat", "--connect", "nowhere");
+  }
+
+  @Test
+  void space_thatDiffersFromTheNodes_isRefusedNamingTheField() {
+    CommandLineRun stat = run("stat", "--layers", "4");
+
+    assertThat(stat.exitCode()).isEqualTo(1);
+    assertThat(stat.err()).contains("layout.layers: 8, 4");
+  }
+
+  @Test
+  void noNode_isUnavailable() throws IOException {
+    int free;
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      free = socket.getLocalPort();
+    }
+
+    CommandLineRun stat = CommandLineRun.of("stat", "--connect", "127.0.0.1:" + free);
+
+    assertThat(stat.exitCode()).as(stat.err()).isEqualTo(69);
+    assertThat(stat.err()).startsWith("stat: no node is listening at 127.0.0.1:" + free);
+    assertThat(stat.out()).isEmpty();
+  }
+
+  @Test
+  void somethingElseThatListens_isUnavailable() throws IOException {
+    try (ServerSocket mute = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      CommandLineRun stat = CommandLineRun.of("stat", "--timeout", "300ms", "--connect", "127.0.0.1:" + mute.getLocalPort());
+
+      assertThat(stat.exitCode()).as(stat.err()).isEqualTo(69);
+      assertThat(stat.err()).contains("must answer within --timeout");
+    }
+  }
+
+  @Test
+  void inputFileThatIsNotThere_isAnInputError() {
+    CommandLineRun put = run("put", folder.resolve("nothing").toString());
+
+    assertThat(put.exitCode()).isEqualTo(74);
+    assertThat(put.err()).contains("nothing");
+  }
+
+  private void assertMisuse(String message, String... arguments) {
+    CommandLineRun run = arguments[0].equals("stat") ? CommandLineRun.with(ENVIRONMENT, new byte[0], arguments) : run(arguments);
+
+    assertThat(run.exitCode()).as(run.err()).isEqualTo(2);
+    assertThat(run.err()).contains(message);
+    assertThat(run.out()).isEmpty();
+  }
+
+  private CommandLineRun run(String... arguments) {
+    return runWith(new byte[0], arguments);
+  }
+
+  private CommandLineRun runWith(byte[] in, String... arguments) {
+    List<String> all = new ArrayList<>(List.of(arguments));
+    all.addAll(List.of("--connect", "127.0.0.1:" + node.port()));
+    return CommandLineRun.with(ENVIRONMENT, in, all.toArray(String[]::new));
+  }
+
+  private static byte[] random(int length) {
+    byte[] bytes = new byte[length];
+    new Random(20261120L + length).nextBytes(bytes);
+    return bytes;
+  }
+
+}

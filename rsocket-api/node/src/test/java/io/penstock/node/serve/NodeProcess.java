@@ -1,0 +1,104 @@
+package io.penstock.node.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.node.PenstockMain;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/// `penstock serve` in a process of its own, on ports that were free.
+final class NodeProcess implements AutoCloseable {
+  private final Process process;
+  private final Path err;
+  private final JsonNode ready;
+
+  private NodeProcess(Process process, Path err, JsonNode ready) {
+    this.process = process;
+    this.err = err;
+    this.ready = ready;
+  }
+
+  /// Starts a node with `--json` and waits for its line.
+  ///
+  /// @param folder for what it says on standard error
+  static NodeProcess start(Path folder, String... flags) throws IOException {
+    Path err = Files.createTempFile(folder, "node", ".err");
+    List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
+        "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--enable-native-access=ALL-UNNAMED",
+        "--sun-misc-unsafe-memory-access=allow", "-cp", System.getProperty("java.class.path"), PenstockMain.class.getName(), "serve",
+        "--json", "--admin-port", "0"));
+    command.addAll(List.of(flags));
+    if (!command.contains("--listen-port")) {
+      command.addAll(List.of("--listen-port", "0"));
+    }
+    ProcessBuilder builder = new ProcessBuilder(command).redirectError(err.toFile());
+    builder.environment().keySet().removeIf(name -> name.startsWith("PENSTOCK_"));
+    Process process = builder.start();
+    String line = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
+    assertThat(line).as(() -> "ready line; standard error: " + read(err)).isNotNull();
+    return new NodeProcess(process, err, new ObjectMapper().readTree(line));
+  }
+
+  int port() {
+    return ready.get("port").asInt();
+  }
+
+  int adminPort() {
+    return ready.get("adminPort").asInt();
+  }
+
+  long pid() {
+    return ready.get("pid").asLong();
+  }
+
+  JsonNode ready() {
+    return ready;
+  }
+
+  /// Sends SIGTERM.
+  void terminate() {
+    process.destroy();
+  }
+
+  /// Sends SIGKILL.
+  void kill() {
+    process.destroyForcibly();
+  }
+
+  boolean isAlive() {
+    return process.isAlive();
+  }
+
+  int exitCode() throws InterruptedException {
+    assertThat(process.waitFor(30, TimeUnit.SECONDS)).as("the node ends; standard error: " + said()).isTrue();
+    return process.exitValue();
+  }
+
+  /// What it wrote to standard error.
+  String said() {
+    return read(err);
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

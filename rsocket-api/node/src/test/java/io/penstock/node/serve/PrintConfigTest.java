@@ -1,0 +1,75 @@
+package io.penstock.node.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.node.CommandLineRun;
+import io.penstock.node.config.NodeSettings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class PrintConfigTest {
+  @TempDir Path folder;
+
+  @Test
+  void table_showsEverySettingWithItsOrigin() throws IOException {
+    Path file = Files.writeString(folder.resolve("node.yaml"), "model: llama\nblock:\n  bytes: 1MiB\n");
+
+    CommandLineRun run = CommandLineRun.with(Map.of("PENSTOCK_DRAM", "100 blocks"), new byte[0],
+        "serve", "--print-config", "--config", file.toString(), "--loops", "1", "--drain-timeout", "90s");
+
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.err()).isEmpty();
+    assertThat(run.out()).isEqualTo("""
+        KEY             VALUE       FROM
+        listen.host     127.0.0.1   default
+        listen.port     7733        default
+        admin.host      127.0.0.1   default
+        admin.port      7780        default
+        model           llama       %1$s line 1
+        layers          8           default
+        block.bytes     1 MiB       %1$s line 3
+        block.tokens    16          default
+        dram            100 blocks  PENSTOCK_DRAM
+        policy          lru         default
+        budget          64 MiB      default
+        slice.bytes     512 KiB     default
+        window.blocks   64          default
+        reserve.blocks  128         default
+        waiters         1024        default
+        events.kept     65536       default
+        loops           1           --loops
+        connections     1024        default
+        await.timeout   1m          default
+        drain.timeout   90s         --drain-timeout
+        log.level       warn        default
+        """.formatted(file));
+  }
+
+  @Test
+  void json_carriesTheSameForMachines() throws IOException {
+    CommandLineRun run = CommandLineRun.of("serve", "--print-config", "--json", "--budget", "32MiB");
+
+    JsonNode rows = new ObjectMapper().readTree(run.out());
+    assertThat(rows).hasSize(NodeSettings.ALL.size());
+    assertThat(rows.get(10).toString()).isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
+        + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\"}");
+  }
+
+  @Test
+  void badConfiguration_isMisuseAndListsEveryProblemOnStandardError() {
+    CommandLineRun run = CommandLineRun.with(Map.of("PENSTOCK_LAYERS", "eight"), new byte[0], "serve", "--listen-port", "99999");
+
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.out()).isEmpty();
+    assertThat(run.err()).isEqualTo("""
+        serve: layers must be an integer from 1 to 1024 (was eight, from PENSTOCK_LAYERS)
+        serve: listen.port must be an integer from 0 to 65535, 0 for any free one (was 99999, from --listen-port)
+        """);
+  }
+}

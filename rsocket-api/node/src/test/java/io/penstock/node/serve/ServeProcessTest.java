@@ -1,0 +1,239 @@
+package io.penstock.node.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.LayerSlice;
+import io.penstock.block.PrefixHasher;
+import io.penstock.block.SlabArena;
+import io.penstock.node.CommandLineRun;
+import io.penstock.node.config.BlockShape;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.OnMiss;
+import io.penstock.wire.KvClient;
+import io.penstock.wire.KvClientOptions;
+import io.penstock.wire.transport.TcpClientOptions;
+import io.penstock.wire.transport.TcpTransport;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.reactivestreams.Subscription;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.netty.resources.LoopResources;
+
+/// A node in a process of its own: its signals, its death, its return.
+@Timeout(120)
+final class ServeProcessTest {
+  private static final Duration SOON = Duration.ofSeconds(20);
+
+  @TempDir Path folder;
+
+  @Test
+  void commands_againstANodeOfItsOwnProcess() throws Exception {
+    Path readyFile = folder.resolve("ready.json");
+    try (NodeProcess node = NodeProcess.start(folder, "--dram", "50 blocks", "--ready-file", readyFile.toString())) {
+      assertThat(node.said()).startsWith("serving on 127.0.0.1:" + node.port() + ", admin on http://127.0.0.1:" + node.adminPort());
+      assertThat(new ObjectMapper().readTree(readyFile.toFile())).isEqualTo(node.ready());
+
+      assertThat(run(node, "put", "--count", "20").exitCode()).isZero();
+      assertThat(run(node, "get", "--trace-id", "0-19", "--verify", "--discard", "--json").out())
+          .isEqualTo("{\"blocks\":20,\"bytes\":1310720,\"missing\":[],\"different\":[]}\n");
+      assertThat(run(node, "match", "--trace-id", "0-29").out()).isEqualTo("prefix 20 of 30, present 20\n");
+      assertThat(run(node, "stat").out()).contains("\nblocks           20 of 50\n");
+      assertThat(run(node, "events", "--limit", "20").out().lines()).hasSize(20);
+      assertThat(http(node, "/health").body()).contains("\"state\":\"ready\"", "\"blocks\":20,\"capacityBlocks\":50");
+      assertThat(http(node, "/metrics").body()).contains("penstock_tier_stored_blocks_total{medium=\"host\",tier=\"dram\"} 20.0",
+          "penstock_tier_references_total{medium=\"host\",result=\"hit\",tier=\"dram\"} 20.0",
+          "penstock_budget_in_flight_bytes{budget=\"ingress\"} 0.0", "jvm_memory_used_bytes");
+
+      node.terminate();
+
+      assertThat(node.exitCode()).isZero();
+      assertThat(node.said()).endsWith("draining\nstopped\n");
+    }
+  }
+
+  @Test
+  void terminated_letsARunningStreamEnd_andTakesNothingNew() throws Exception {
+    try (NodeProcess node = NodeProcess.start(folder, "--slice-bytes", "64KiB"); Reader reader = new Reader(node)) {
+      run(node, "put", "--count", "40");
+      reader.read(40);
+      assertThat(reader.take()).isNotNull();
+
+      node.terminate();
+      await(() -> http(node, "/health").statusCode() == 503);
+
+      assertThat(http(node, "/health").body()).contains("\"state\":\"draining\"");
+      assertThat(run(node, "stat").exitCode()).isEqualTo(69);
+      assertThat(node.isAlive()).isTrue();
+      assertThat(reader.takeAll()).isEqualTo(40L * BlockShape.DEFAULT_BLOCK_BYTES);
+      assertThat(node.exitCode()).isZero();
+      assertThat(node.said()).contains("draining\n").endsWith("stopped\n");
+    }
+  }
+
+  @Test
+  void terminated_streamThatDoesNotEnd_isCutAfterTheDrainTimeout() throws Exception {
+    try (NodeProcess node = NodeProcess.start(folder, "--slice-bytes", "64KiB", "--drain-timeout", "200ms"); Reader reader = new Reader(node)) {
+      run(node, "put", "--count", "40");
+      reader.read(40);
+      assertThat(reader.take()).isNotNull();
+
+      node.terminate();
+
+      assertThat(node.exitCode()).isZero();
+      assertThat(node.said()).endsWith("draining\nstopped; streams that went on after drain.timeout were cut\n");
+    }
+  }
+
+  @Test
+  void terminatedTwice_endsAtOnce() throws Exception {
+    try (NodeProcess node = NodeProcess.start(folder, "--slice-bytes", "64KiB"); Reader reader = new Reader(node)) {
+      run(node, "put", "--count", "40");
+      reader.read(40);
+      assertThat(reader.take()).isNotNull();
+      node.terminate();
+      await(() -> node.said().endsWith("draining\n"));
+
+      node.terminate();
+
+      assertThat(node.exitCode()).isEqualTo(128 + 15);
+    }
+  }
+
+  @Test
+  void killed_andStartedAgainOnTheSamePort_serves() throws Exception {
+    int port;
+    try (NodeProcess node = NodeProcess.start(folder)) {
+      port = node.port();
+      run(node, "put", "--count", "5");
+      node.kill();
+      assertThat(node.exitCode()).isEqualTo(128 + 9);
+    }
+
+    try (NodeProcess again = NodeProcess.start(folder, "--listen-port", "" + port)) {
+      assertThat(run(again, "match", "--trace-id", "0-4").out()).isEqualTo("prefix 0 of 5, present 0\n");
+      assertThat(run(again, "put", "--count", "5").exitCode()).isZero();
+      assertThat(run(again, "match", "--trace-id", "0-4").out()).isEqualTo("prefix 5 of 5, present 5\n");
+    }
+  }
+
+  @Test
+  void portThatIsTaken_isAnInputErrorAndSaysSo() throws Exception {
+    try (NodeProcess node = NodeProcess.start(folder)) {
+      CommandLineRun second = CommandLineRun.of("serve", "--listen-port", "" + node.port(), "--admin-port", "off");
+
+      assertThat(second.exitCode()).isEqualTo(74);
+      assertThat(second.err()).contains("listen.port and admin.port must be free");
+    }
+  }
+
+  private static CommandLineRun run(NodeProcess node, String... arguments) {
+    String[] all = java.util.Arrays.copyOf(arguments, arguments.length + 2);
+    all[arguments.length] = "--connect";
+    all[arguments.length + 1] = "127.0.0.1:" + node.port();
+    return CommandLineRun.of(all);
+  }
+
+  private static HttpResponse<String> http(NodeProcess node, String path) throws IOException, InterruptedException {
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      URI uri = URI.create("http://127.0.0.1:" + node.adminPort() + path);
+      return client.send(HttpRequest.newBuilder(uri).timeout(SOON).build(), BodyHandlers.ofString());
+    }
+  }
+
+  private interface Check {
+    boolean holds() throws Exception;
+  }
+
+  private static void await(Check check) throws Exception {
+    long end = System.nanoTime() + SOON.toNanos();
+    while (!check.holds()) {
+      assertThat(System.nanoTime()).as("in time").isLessThan(end);
+      Thread.onSpinWait();
+    }
+  }
+
+  /// A client that takes one slice at a time, when told to.
+  private static final class Reader implements AutoCloseable {
+    private final LoopResources loops = LoopResources.create("reader", 1, true);
+    private final CacheSpace space = BlockShape.defaults().space("penstock-demo");
+    private final SlabArena arena = new SlabArena("reader", space.layout(), 128, 4);
+    private final BlockScope scope = new BlockScope();
+    private final BlockingQueue<Object> events = new LinkedBlockingQueue<>();
+    private final KvClient client;
+    private final BaseSubscriber<LayerSlice> slices = new BaseSubscriber<>() {
+      @Override
+      protected void hookOnSubscribe(Subscription subscription) {}
+
+      @Override
+      protected void hookOnNext(LayerSlice slice) {
+        events.add(slice);
+      }
+
+      @Override
+      protected void hookOnComplete() {
+        events.add("complete");
+      }
+
+      @Override
+      protected void hookOnError(Throwable failure) {
+        events.add(failure);
+      }
+    };
+    private long bytes;
+
+    Reader(NodeProcess node) {
+      KvClientOptions options = KvClientOptions.defaults().withCreditSlices(1).withMaxSliceBytes(64 << 10);
+      client = KvClient.connect(TcpTransport.client(TcpClientOptions.to("127.0.0.1", node.port()), loops), options, space, arena,
+          new ByteBudget("reader", 1 << 20, 4)).block(SOON);
+    }
+
+    void read(int blocks) {
+      List<BlockKey> keys = LongStream.range(0, blocks).mapToObj(PrefixHasher::ofTraceId).map(space::key).toList();
+      client.lease(keys, OnMiss.SKIP, scope).flatMapMany(lease -> lease.slices(scope)).subscribe(slices);
+    }
+
+    LayerSlice take() throws InterruptedException {
+      slices.request(1);
+      Object event = events.poll(20, TimeUnit.SECONDS);
+      if (event instanceof LayerSlice slice) {
+        bytes += slice.bytes();
+        slice.close();
+        return slice;
+      }
+      assertThat(event).isEqualTo("complete");
+      return null;
+    }
+
+    long takeAll() throws InterruptedException {
+      while (take() != null) {}
+      return bytes;
+    }
+
+    @Override
+    public void close() {
+      slices.cancel();
+      client.close().block(SOON);
+      scope.close();
+      arena.close();
+      loops.disposeLater(Duration.ZERO, SOON).block(SOON);
+    }
+  }
+}
