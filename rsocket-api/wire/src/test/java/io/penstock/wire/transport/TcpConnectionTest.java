@@ -281,10 +281,11 @@ class TcpConnectionTest {
     TcpListener few = pair.listen(pair.server(options -> options.withMaxConnections(1)), pair::collect);
     DuplexConnection first = pair.client(few).connect().block(TcpPair.PATIENCE);
     pair.accepted(0);
-    DuplexConnection second = pair.client(few).connect().block(TcpPair.PATIENCE);
+    Reader reader = new Reader(Long.MAX_VALUE);
+    DuplexConnection second =
+        pair.client(few).connect().doOnNext(connection -> connection.receive().subscribe(reader)).block(TcpPair.PATIENCE);
 
     second.sendFrame(0, marked(100, 1));
-    Reader reader = Reader.unbounded(second);
 
     Eventually.holds("the second was refused", () -> reader.error != null);
     byte[] refusal = reader.frames.get(0);

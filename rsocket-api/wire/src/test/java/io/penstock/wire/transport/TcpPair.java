@@ -1,11 +1,15 @@
 package io.penstock.wire.transport;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.rsocket.DuplexConnection;
+import io.rsocket.transport.ClientTransport;
 import io.rsocket.transport.ServerTransport;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -19,14 +23,17 @@ final class TcpPair implements AutoCloseable {
   final LoopResources loops = LoopResources.create("test", 2, true);
   final List<DuplexConnection> accepted = new CopyOnWriteArrayList<>();
   final List<Throwable> causes = new CopyOnWriteArrayList<>();
+  final AtomicLong peakQueuedBytes = new AtomicLong();
   final ConnectionListener listener = new ConnectionListener() {
     @Override
     public void closed(ConnectionGauges connection, @Nullable Throwable cause) {
+      peakQueuedBytes.accumulateAndGet(connection.peakQueuedBytes(), Math::max);
       if (cause != null) {
         causes.add(cause);
       }
     }
   };
+  private final ByteBuf zeros = Unpooled.directBuffer(1 << 20).writeZero(1 << 20);
   private final List<TcpListener> listening = new ArrayList<>();
   ConnectionLimits limits = ConnectionLimits.defaults();
 
@@ -49,12 +56,17 @@ final class TcpPair implements AutoCloseable {
     return TcpTransport.server(options, loops, listener, ledger);
   }
 
-  io.rsocket.transport.ClientTransport client(TcpListener to) {
+  ClientTransport client(TcpListener to) {
     return client(to.port());
   }
 
-  io.rsocket.transport.ClientTransport client(int port) {
+  ClientTransport client(int port) {
     return TcpTransport.client(TcpClientOptions.to("127.0.0.1", port).withLimits(limits), loops, listener, ledger);
+  }
+
+  /// One shared run of bytes: endless streams of it cost no memory.
+  ByteBuf zeros(int size) {
+    return zeros.retainedSlice(0, size);
   }
 
   /// Accepts connections and leaves them to the test.
@@ -68,6 +80,12 @@ final class TcpPair implements AutoCloseable {
     return accepted.get(index);
   }
 
+  /// All buffers came back, slices of the zeros among them.
+  void assertAllReturned() {
+    Eventually.holds("nobody reads the zeros", () -> zeros.refCnt() == 1);
+    ledger.assertAllReturned();
+  }
+
   @Override
   public void close() {
     for (TcpListener bound : listening) {
@@ -75,6 +93,7 @@ final class TcpPair implements AutoCloseable {
       bound.onClose().block(PATIENCE);
     }
     loops.disposeLater(Duration.ZERO, PATIENCE).block(PATIENCE);
-    ledger.assertAllReturned();
+    assertAllReturned();
+    zeros.release();
   }
 }
