@@ -7,7 +7,7 @@ public final class FrameLengthException extends PermanentKvException {
   private final int length;
   private final int maxFrameBytes;
 
-  FrameLengthException(int length, int maxFrameBytes) {
+  public FrameLengthException(int length, int maxFrameBytes) {
     super("frame length must be in [" + ConnectionLimits.SHORTEST_FRAME + ", " + maxFrameBytes + "] (was " + length + ")");
     this.length = length;
     this.maxFrameBytes = maxFrameBytes;

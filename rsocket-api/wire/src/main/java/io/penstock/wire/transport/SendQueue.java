@@ -7,15 +7,16 @@ import org.jspecify.annotations.Nullable;
 /// Frames waiting for the socket: those of stream 0 first, then the others, each in order; bounded in bytes and frames.
 ///
 /// Any thread offers, the event loop polls. Whatever is not handed out is released here, once. A plain lock: it is held for some
-/// tens of nanoseconds a frame and makes bound, gauges and wake-up one consistent step.
-final class SendQueue {
+/// tens of nanoseconds a frame and makes bound, gauges and wake-up one consistent step. Shared with the simulated transport, so that
+/// a simulation meets the same bound in the same order.
+public final class SendQueue {
   /// Length header in front of every frame.
-  static final int HEADER_BYTES = 3;
+  public static final int HEADER_BYTES = 3;
 
   private static final int PRESS_FRAMES = 1_024;
 
   /// What became of an offered frame.
-  enum Offer {
+  public enum Offer {
     /// It waits; somebody is already on the way to send.
     QUEUED,
     /// It waits, and the caller must see to it that [#poll()] is called until it answers null.
@@ -40,14 +41,17 @@ final class SendQueue {
   private boolean awake;
   private boolean ending;
 
-  SendQueue(long maxBytes, int maxFrames, long pressBytes) {
+  /// @param maxBytes most bytes that wait, length headers included
+  /// @param maxFrames most frames that wait
+  /// @param pressBytes beyond it an offer answers [Offer#PRESSED]
+  public SendQueue(long maxBytes, int maxFrames, long pressBytes) {
     this.maxBytes = maxBytes;
     this.maxFrames = maxFrames;
     this.pressBytes = pressBytes;
   }
 
   /// Takes ownership of `frame`.
-  Offer offer(int streamId, ByteBuf frame) {
+  public Offer offer(int streamId, ByteBuf frame) {
     Offer offer = tryAdd(streamId == 0 ? control : data, frame);
     if (offer == Offer.CLOSED || offer == Offer.OVERRUN) {
       frame.release();
@@ -85,7 +89,7 @@ final class SendQueue {
   /// Takes no more frames; what waits is still handed out, `last` (owned by the queue from now on) after it.
   ///
   /// The last frame passes the bound: it tells the peer why.
-  Offer end(@Nullable ByteBuf last) {
+  public Offer end(@Nullable ByteBuf last) {
     Offer offer = tryEnd(last);
     if (offer == Offer.CLOSED && last != null) {
       last.release();
@@ -106,7 +110,7 @@ final class SendQueue {
   }
 
   /// Next frame, now the caller's, or null: the line is empty and the next offer wakes a caller again.
-  synchronized @Nullable ByteBuf poll() {
+  public synchronized @Nullable ByteBuf poll() {
     ByteBuf frame = control.poll();
     if (frame == null) {
       frame = data.poll();
@@ -124,7 +128,7 @@ final class SendQueue {
   }
 
   /// Releases everything that waits except the last frame, which `end` gave.
-  void dropWaiting() {
+  public void dropWaiting() {
     ByteBuf[] dropped;
     synchronized (this) {
       dropped = new ByteBuf[control.size() + data.size()];
@@ -144,7 +148,7 @@ final class SendQueue {
   }
 
   /// Ends and releases everything; idempotent.
-  void close() {
+  public void close() {
     ByteBuf dropped;
     synchronized (this) {
       ending = true;
@@ -158,24 +162,24 @@ final class SendQueue {
   }
 
   /// True once no frame is taken any more.
-  synchronized boolean isEnding() {
+  public synchronized boolean isEnding() {
     return ending;
   }
 
-  synchronized long bytes() {
+  public synchronized long bytes() {
     return bytes;
   }
 
-  synchronized int frames() {
+  public synchronized int frames() {
     return frames;
   }
 
-  synchronized long peakBytes() {
+  public synchronized long peakBytes() {
     return peakBytes;
   }
 
   /// Says which bound one more frame of `frameBytes` broke.
-  synchronized SendQueueOverrunException overrunBy(int frameBytes) {
+  public synchronized SendQueueOverrunException overrunBy(int frameBytes) {
     return new SendQueueOverrunException(bytes + HEADER_BYTES + frameBytes, maxBytes, frames + 1, maxFrames);
   }
 

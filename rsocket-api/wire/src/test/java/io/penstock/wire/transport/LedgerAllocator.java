@@ -11,10 +11,10 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /// Remembers every buffer it lent, so that a test can ask for all of them back.
-final class LedgerAllocator extends AbstractByteBufAllocator {
+public final class LedgerAllocator extends AbstractByteBufAllocator {
   private final Queue<ByteBuf> lent = new ConcurrentLinkedQueue<>();
 
-  LedgerAllocator() {
+  public LedgerAllocator() {
     super(true);
   }
 
@@ -48,7 +48,7 @@ final class LedgerAllocator extends AbstractByteBufAllocator {
   }
 
   /// Keeps an eye on a buffer that came from elsewhere.
-  ByteBuf note(ByteBuf buffer) {
+  public ByteBuf note(ByteBuf buffer) {
     lent.add(buffer);
     return buffer;
   }
@@ -58,7 +58,7 @@ final class LedgerAllocator extends AbstractByteBufAllocator {
   }
 
   /// Waits until every buffer came back, and forgets them.
-  void assertAllReturned() {
+  public void assertAllReturned() {
     Eventually.holds("every buffer released", () -> lent.stream().allMatch(b -> b.refCnt() == 0), this::describe);
     lent.clear();
   }
