@@ -6,6 +6,7 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Failures;
 import io.penstock.node.client.ClientCommands;
 import io.penstock.node.serve.ServeCommand;
+import io.penstock.node.trace.TraceCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import picocli.CommandLine;
@@ -53,6 +54,7 @@ public final class PenstockMain implements Runnable {
     CommandLine line = new CommandLine(new PenstockMain(CommandSpec.create()), new CommandFactory(console));
     line.addSubcommand(ServeCommand.line(console));
     ClientCommands.lines(console).forEach(line::addSubcommand);
+    line.addSubcommand(TraceCommand.class);
     Failures failures = new Failures();
     line.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));
     line.setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8));

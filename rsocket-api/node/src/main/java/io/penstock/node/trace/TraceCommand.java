@@ -34,7 +34,7 @@ public final class TraceCommand implements Runnable {
 
   /// `penstock trace generate`: writes a seeded trace of conversations.
   @Command(name = "generate", description = "Writes a seeded trace of conversations with several turns, in the Mooncake form.",
-      mixinStandardHelpOptions = true)
+      mixinStandardHelpOptions = true, footer = {"", "Example:", "  penstock trace generate --requests 5000 --seed 7 --out trace.jsonl"})
   static final class Generate implements Callable<Integer> {
     @Option(names = "--requests", paramLabel = "N", description = "Number of requests (default: ${DEFAULT-VALUE}).", defaultValue = "1000")
     private int requests;
