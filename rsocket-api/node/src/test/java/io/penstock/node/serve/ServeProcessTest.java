@@ -9,12 +9,17 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena;
+import io.penstock.block.SliceOrder;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.config.BlockShape;
+import io.penstock.node.replay.KvPattern;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
+import io.penstock.tier.Receipt;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
+import io.penstock.wire.ProducingSource;
+import io.penstock.wire.PutSource;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
 import java.io.IOException;
@@ -27,6 +32,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
@@ -35,6 +41,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Sinks;
 import reactor.netty.resources.LoopResources;
 
 /// A node in a process of its own: its signals, its death, its return.
@@ -71,7 +78,7 @@ final class ServeProcessTest {
 
   @Test
   void terminated_letsARunningStreamEnd_andTakesNothingNew() throws Exception {
-    try (NodeProcess node = NodeProcess.start(folder, "--slice-bytes", "64KiB"); Reader reader = new Reader(node)) {
+    try (NodeProcess node = NodeProcess.start(folder, "--slice-bytes", "64KiB"); Party reader = new Party(node)) {
       run(node, "put", "--count", "40");
       reader.read(40);
       assertThat(reader.take()).isNotNull();
@@ -89,8 +96,24 @@ final class ServeProcessTest {
   }
 
   @Test
+  void terminated_letsARunningPutEnd_withAReceiptForEveryBlock() throws Exception {
+    try (NodeProcess node = NodeProcess.start(folder, "--window-blocks", "8"); Party writer = new Party(node)) {
+      CompletableFuture<List<Receipt>> receipts = writer.put(40);
+      assertThat(writer.events.poll(20, TimeUnit.SECONDS)).isEqualTo("held");
+
+      node.terminate();
+      await(() -> http(node, "/health").statusCode() == 503);
+      writer.letPutGoOn();
+
+      assertThat(receipts.get(20, TimeUnit.SECONDS)).hasSize(40);
+      assertThat(node.exitCode()).isZero();
+      assertThat(node.said()).endsWith("draining\nstopped\n");
+    }
+  }
+
+  @Test
   void terminated_streamThatDoesNotEnd_isCutAfterTheDrainTimeout() throws Exception {
-    try (NodeProcess node = NodeProcess.start(folder, "--slice-bytes", "64KiB", "--drain-timeout", "200ms"); Reader reader = new Reader(node)) {
+    try (NodeProcess node = NodeProcess.start(folder, "--slice-bytes", "64KiB", "--drain-timeout", "200ms"); Party reader = new Party(node)) {
       run(node, "put", "--count", "40");
       reader.read(40);
       assertThat(reader.take()).isNotNull();
@@ -104,7 +127,7 @@ final class ServeProcessTest {
 
   @Test
   void terminatedTwice_endsAtOnce() throws Exception {
-    try (NodeProcess node = NodeProcess.start(folder, "--slice-bytes", "64KiB"); Reader reader = new Reader(node)) {
+    try (NodeProcess node = NodeProcess.start(folder, "--slice-bytes", "64KiB"); Party reader = new Party(node)) {
       run(node, "put", "--count", "40");
       reader.read(40);
       assertThat(reader.take()).isNotNull();
@@ -170,8 +193,8 @@ final class ServeProcessTest {
     }
   }
 
-  /// A client that takes one slice at a time, when told to.
-  private static final class Reader implements AutoCloseable {
+  /// A client that takes one slice at a time, when told to, and puts no more than it is told to.
+  private static final class Party implements AutoCloseable {
     private final LoopResources loops = LoopResources.create("reader", 1, true);
     private final CacheSpace space = BlockShape.defaults().space("penstock-demo");
     private final SlabArena arena = new SlabArena("reader", space.layout(), 128, 4);
@@ -197,9 +220,10 @@ final class ServeProcessTest {
         events.add(failure);
       }
     };
+    private final Sinks.Empty<Void> goOn = Sinks.empty();
     private long bytes;
 
-    Reader(NodeProcess node) {
+    Party(NodeProcess node) {
       KvClientOptions options = KvClientOptions.defaults().withCreditSlices(1).withMaxSliceBytes(64 << 10);
       client = KvClient.connect(TcpTransport.client(TcpClientOptions.to("127.0.0.1", node.port()), loops), options, space, arena,
           new ByteBudget("reader", 1 << 20, 4)).block(SOON);
@@ -208,6 +232,19 @@ final class ServeProcessTest {
     void read(int blocks) {
       List<BlockKey> keys = LongStream.range(0, blocks).mapToObj(PrefixHasher::ofTraceId).map(space::key).toList();
       client.lease(keys, OnMiss.SKIP, scope).flatMapMany(lease -> lease.slices(scope)).subscribe(slices);
+    }
+
+    /// Puts blocks; from the second window on only when told to go on.
+    CompletableFuture<List<Receipt>> put(int blocks) {
+      List<BlockKey> keys = LongStream.range(0, blocks).mapToObj(PrefixHasher::ofTraceId).map(space::key).toList();
+      PutSource source = new ProducingSource(arena, SliceOrder.LAYER_FIRST,
+          (key, range, memory) -> KvPattern.fill(key, space.layout(), range, memory));
+      return client.put(keys, window -> window.index() == 0 ? source.window(window)
+          : goOn.asMono().doOnSubscribe(held -> events.add("held")).thenMany(source.window(window))).collectList().toFuture();
+    }
+
+    void letPutGoOn() {
+      goOn.tryEmitEmpty();
     }
 
     LayerSlice take() throws InterruptedException {

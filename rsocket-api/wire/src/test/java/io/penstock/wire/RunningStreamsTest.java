@@ -1,0 +1,28 @@
+package io.penstock.wire;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import reactor.test.StepVerifier;
+
+final class RunningStreamsTest {
+  private static final Duration SOON = Duration.ofSeconds(5);
+
+  private final RunningStreams running = new RunningStreams();
+
+  @Test
+  void none_whenNothingRuns_completesAtOnce() {
+    StepVerifier.create(running.none()).expectComplete().verify(SOON);
+  }
+
+  @Test
+  void none_completesForEveryWaiterWhenTheLastStreamLeaves() {
+    running.enter();
+    running.enter();
+
+    StepVerifier.create(running.none().and(running.none()))
+        .then(running::leave).then(() -> assertEquals(1, running.count()))
+        .then(running::leave).expectComplete().verify(SOON);
+  }
+}
