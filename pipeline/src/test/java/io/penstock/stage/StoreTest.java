@@ -73,7 +73,8 @@ final class StoreTest extends StageContract<Block, Receipt> {
   @Test
   void store_blocks_areVisibleCopiedOnceAndClosed() {
     List<Block> blocks = new ArrayList<>();
-    StepVerifier.create(scoped(scope -> inputs(7, scope).doOnNext(blocks::add).transform(stage(scope)).map(Receipt::key)))
+    BlockScope open = leaks.watch(new BlockScope());
+    StepVerifier.create(inputs(7, open).doOnNext(blocks::add).transform(stage(open)).map(Receipt::key))
         .expectNextSequence(StageFixtures.keys(7)).expectComplete().verify(LIMIT);
     assertThat(copied).hasValue(7 * 256);
     assertThat(blocks).allMatch(Block::isClosed);

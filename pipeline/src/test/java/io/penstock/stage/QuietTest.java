@@ -1,0 +1,42 @@
+package io.penstock.stage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Hooks;
+import reactor.test.StepVerifier;
+import reactor.test.publisher.TestPublisher;
+
+final class QuietTest {
+  private final List<Throwable> dropped = new ArrayList<>();
+  private final TestPublisher<Integer> source = TestPublisher.createNoncompliant(TestPublisher.Violation.CLEANUP_ON_TERMINATE);
+
+  @BeforeEach
+  void listen() {
+    Hooks.onErrorDropped(dropped::add);
+  }
+
+  @AfterEach
+  void stopListening() {
+    Hooks.resetOnErrorDropped();
+  }
+
+  @Test
+  void quiet_errorAfterTheCancel_isNobodys() {
+    StepVerifier.create(Quiet.afterCancel(source.flux()).take(1)).then(() -> source.next(1)).expectNext(1).expectComplete()
+        .verify(Duration.ofSeconds(5));
+    source.error(new IllegalStateException("late"));
+    assertThat(dropped).isEmpty();
+  }
+
+  @Test
+  void quiet_errorBeforeTheCancel_isPassedOn() {
+    StepVerifier.create(Quiet.afterCancel(source.flux())).then(() -> source.next(1).error(new IllegalStateException("boom")))
+        .expectNext(1).expectErrorMessage("boom").verify(Duration.ofSeconds(5));
+  }
+}
