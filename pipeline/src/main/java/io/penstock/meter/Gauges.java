@@ -5,9 +5,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.penstock.block.BlockArena;
 import io.penstock.tier.ByteBudget;
+import java.util.function.IntSupplier;
 import java.util.function.ToDoubleFunction;
 
-/// Shows budgets and arenas as gauges. The registry keeps them alive.
+/// Shows budgets, arenas and servers as gauges. The registry keeps them alive.
 public final class Gauges {
   private Gauges() {}
 
@@ -24,6 +25,12 @@ public final class Gauges {
     gauge(registry, KvMeters.ARENA_CLAIMED, tags, arena, BlockArena::claimedSlots);
     gauge(registry, KvMeters.ARENA_HIGH_WATER, tags, arena, BlockArena::highWaterSlots);
     gauge(registry, KvMeters.ARENA_CAPACITY, tags, arena, BlockArena::capacitySlots);
+  }
+
+  /// Shows what a server serves now.
+  public static void bindServer(MeterRegistry registry, IntSupplier connections, IntSupplier streams) {
+    gauge(registry, KvMeters.WIRE_CONNECTIONS, Tags.empty(), connections, IntSupplier::getAsInt);
+    gauge(registry, KvMeters.WIRE_STREAMS, Tags.empty(), streams, IntSupplier::getAsInt);
   }
 
   static <T> void gauge(MeterRegistry registry, KvMeters meter, Tags tags, T of, ToDoubleFunction<T> value) {

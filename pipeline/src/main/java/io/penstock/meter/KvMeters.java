@@ -48,7 +48,11 @@ public enum KvMeters implements MeterDocumentation {
   /// Most slots ever lent.
   ARENA_HIGH_WATER("penstock.arena.high.water", Meter.Type.GAUGE, "slots", "Most slots ever lent", MeterTag.ARENA),
   /// Slots there can be.
-  ARENA_CAPACITY("penstock.arena.capacity", Meter.Type.GAUGE, "slots", "Slots there can be", MeterTag.ARENA);
+  ARENA_CAPACITY("penstock.arena.capacity", Meter.Type.GAUGE, "slots", "Slots there can be", MeterTag.ARENA),
+  /// Open connections of clients.
+  WIRE_CONNECTIONS("penstock.wire.connections", Meter.Type.GAUGE, null, "Open connections of clients"),
+  /// Streams of blocks that run, in either direction.
+  WIRE_STREAMS("penstock.wire.streams", Meter.Type.GAUGE, null, "Streams of blocks that run");
 
   private final String meterName;
   private final Meter.Type type;

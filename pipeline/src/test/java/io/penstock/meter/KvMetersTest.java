@@ -52,6 +52,7 @@ final class KvMetersTest {
   void everyMeterOfTheCatalogue_isRegisteredWithItsTypeUnitAndTags() {
     Gauges.bind(registry, "node", budget);
     Gauges.bind(registry, "dram", tier.arena());
+    Gauges.bindServer(registry, () -> 3, () -> 4);
 
     for (KvMeters meter : KvMeters.values()) {
       assertThat(registry.find(meter.getName()).meters()).as(meter.getName()).isNotEmpty().allSatisfy(found -> {
@@ -120,6 +121,14 @@ final class KvMetersTest {
     assertThat(gauge(KvMeters.ARENA_CLAIMED)).isZero();
     assertThat(gauge(KvMeters.ARENA_HIGH_WATER)).isEqualTo(2);
     assertThat(gauge(KvMeters.ARENA_CAPACITY)).isEqualTo(4);
+  }
+
+  @Test
+  void server_showsConnectionsAndStreams() {
+    Gauges.bindServer(registry, () -> 3, () -> 4);
+
+    assertThat(gauge(KvMeters.WIRE_CONNECTIONS)).isEqualTo(3);
+    assertThat(gauge(KvMeters.WIRE_STREAMS)).isEqualTo(4);
   }
 
   private double counted(KvMeters meter) {

@@ -8,7 +8,7 @@ public final class ExitCode {
   public static final int FOUND_FAILURE = 1;
   /// The command line or the configuration makes no sense.
   public static final int USAGE = 2;
-  /// Nobody answers where a node was expected.
+  /// Nobody answers where a node was expected, or the node went away or is draining.
   public static final int UNAVAILABLE = 69;
   /// A mistake of the program itself.
   public static final int INTERNAL = 70;

@@ -1,6 +1,9 @@
 package io.penstock.node.cli;
 
 import io.penstock.KvException;
+import io.penstock.wire.ConnectionLostException;
+import io.penstock.wire.ErrorCode;
+import io.penstock.wire.RemoteTransientException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -39,6 +42,8 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
   private static int code(Exception failure) {
     return switch (failure) {
       case UnavailableException e -> ExitCode.UNAVAILABLE;
+      case ConnectionLostException e -> ExitCode.UNAVAILABLE;
+      case RemoteTransientException e when e.code() == ErrorCode.DRAINING.code() -> ExitCode.UNAVAILABLE;
       case IllegalArgumentException e -> ExitCode.USAGE;
       case KvException e -> ExitCode.FOUND_FAILURE;
       case IOException e -> ExitCode.INPUT_OUTPUT;

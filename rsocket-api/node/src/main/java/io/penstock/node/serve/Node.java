@@ -2,8 +2,11 @@ package io.penstock.node.serve;
 
 import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.netty4.NettyAllocatorMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.penstock.meter.Gauges;
 import io.penstock.meter.MicrometerTierListener;
 import io.penstock.node.admin.AdminServer;
@@ -61,6 +64,9 @@ public final class Node {
     Gauges.bind(registry, options.name(), tier.arena());
     new JvmMemoryMetrics().bindTo(registry);
     collections.bindTo(registry);
+    if (ByteBufAllocator.DEFAULT instanceof ByteBufAllocatorMetricProvider allocator) {
+      new NettyAllocatorMetrics(allocator).bindTo(registry);
+    }
   }
 
   /// Starts a node as `config` says.
@@ -75,8 +81,13 @@ public final class Node {
 
   private Mono<Void> listen() {
     Mono<Void> wire = KvServer.bind(TcpTransport.server(tcp(config), loops), tier, serverOptions(config), ingress, timers)
-        .doOnNext(bound -> server = bound).then();
+        .doOnNext(this::serving).then();
     return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(wire).then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
+  }
+
+  private void serving(KvServer bound) {
+    server = bound;
+    Gauges.bindServer(registry, () -> bound.listening() instanceof TcpListener listener ? listener.connections() : 0, bound::runningStreams);
   }
 
   private Mono<Void> bindAdmin(PortChoice port) {

@@ -33,6 +33,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
@@ -64,10 +65,12 @@ final class ServeProcessTest {
       assertThat(run(node, "match", "--trace-id", "0-29").out()).isEqualTo("prefix 20 of 30, present 20\n");
       assertThat(run(node, "stat").out()).contains("\nblocks           20 of 50\n");
       assertThat(run(node, "events", "--limit", "20").out().lines()).hasSize(20);
+      await(() -> http(node, "/metrics").body().contains("penstock_wire_connections 0.0"));
       assertThat(http(node, "/health").body()).contains("\"state\":\"ready\"", "\"blocks\":20,\"capacityBlocks\":50");
       assertThat(http(node, "/metrics").body()).contains("penstock_tier_stored_blocks_total{medium=\"host\",tier=\"dram\"} 20.0",
           "penstock_tier_references_total{medium=\"host\",result=\"hit\",tier=\"dram\"} 20.0",
-          "penstock_budget_in_flight_bytes{budget=\"ingress\"} 0.0", "jvm_memory_used_bytes");
+          "penstock_budget_in_flight_bytes{budget=\"ingress\"} 0.0", "penstock_wire_connections 0.0", "penstock_wire_streams 0.0",
+          "jvm_memory_used_bytes", "netty_allocator_memory_used");
 
       node.terminate();
 
@@ -146,8 +149,13 @@ final class ServeProcessTest {
     try (NodeProcess node = NodeProcess.start(folder)) {
       port = node.port();
       run(node, "put", "--count", "5");
+      FutureTask<CommandLineRun> follower = new FutureTask<>(() -> run(node, "events", "--from", "6"));
+      Thread.ofPlatform().daemon().start(follower);
+      await(() -> http(node, "/metrics").body().contains("penstock_wire_connections 1.0"));
       node.kill();
       assertThat(node.exitCode()).isEqualTo(128 + 9);
+      assertThat(follower.get(20, TimeUnit.SECONDS).exitCode()).as(follower.get().err()).isEqualTo(69);
+      assertThat(follower.get().err()).startsWith("events: connection to node penstock is lost");
     }
 
     try (NodeProcess again = NodeProcess.start(folder, "--listen-port", "" + port)) {
