@@ -28,8 +28,11 @@ import java.util.BitSet;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
@@ -658,6 +661,7 @@ public abstract class BlockTierContract {
   void manyThreads_neverSeeAHalfBlock_andLeaveNothingBehind() {
     BlockTier tier = tier(4);
     AtomicLong verified = new AtomicLong();
+    Queue<Throwable> unexpected = new ConcurrentLinkedQueue<>();
     try (Race race = new Race(3)) {
       Runnable[] tasks = new Runnable[3];
       for (int t = 0; t < tasks.length; t++) {
@@ -671,12 +675,12 @@ public abstract class BlockTierContract {
                 Blocks.assertBytes(leased.block());
                 verified.incrementAndGet();
                 leased.block().close();
-              }));
+              }), failure -> note(unexpected, failure));
               if (random.nextInt(4) != 0) {
                 tier.reserve(keys, scope).flatMap(reservation -> {
                   reservation.drafts().forEach(Blocks::produce);
                   return reservation.commit(reservation.drafts());
-                }).subscribe();
+                }).subscribe(receipts -> {}, failure -> note(unexpected, failure));
               } else if (random.nextBoolean()) {
                 tier.remove(keys).subscribe();
               }
@@ -687,10 +691,18 @@ public abstract class BlockTierContract {
       race.run(tasks);
     }
     assertThat(verified).hasPositiveValue();
+    assertThat(unexpected).isEmpty();
     assertIdle(tier, "after the stress");
     value(tier.remove(keys(0, 8)));
     try (BlockScope scope = new BlockScope()) {
       assertThat(value(tier.reserve(keys(0, 8), scope)).skipped().count()).as("keys still being written").isZero();
+    }
+  }
+
+  /// A scope that closes first ends what it owns; anything else is a failure.
+  private static void note(Queue<Throwable> unexpected, Throwable failure) {
+    if (!(failure instanceof CancellationException) && !(failure instanceof IllegalStateException)) {
+      unexpected.add(failure);
     }
   }
 
