@@ -8,6 +8,7 @@ import java.util.zip.CRC32C;
 public final class Checksum {
   /// Reflected polynomial.
   private static final int POLYNOMIAL = 0x82F63B78;
+  private static final int[] POWERS = powers();
 
   private Checksum() {}
 
@@ -25,43 +26,37 @@ public final class Checksum {
 
   /// CRC32C of the bytes of a followed by the bytes of b, from the CRC of each and the length of b, without reading either.
   ///
-  /// Appending n zero bytes to a message is a linear map over GF(2); it is applied by repeated squaring, in O(log n).
+  /// Appending n bytes multiplies a checksum by x to the power of 8n, modulo the polynomial: one multiplication for every bit set in n.
   public static int combine(int crcA, int crcB, long bytesB) {
-    int[] odd = new int[32];
-    int[] even = new int[32];
-    odd[0] = POLYNOMIAL;
-    for (int i = 1; i < 32; i++) {
-      odd[i] = 1 << (i - 1);
-    }
-    square(even, odd);
-    square(odd, even);
-    int crc = crcA;
+    int shifted = crcA;
+    int power = 3; // of two: the exponent counts bits
     for (long left = bytesB; left != 0; left >>>= 1) {
-      square(even, odd);
       if ((left & 1) != 0) {
-        crc = times(even, crc);
+        shifted = times(POWERS[power], shifted);
       }
-      int[] swap = odd;
-      odd = even;
-      even = swap;
+      power++;
     }
-    return crc ^ crcB;
+    return shifted ^ crcB;
   }
 
-  private static int times(int[] matrix, int vector) {
-    int sum = 0;
-    int rest = vector;
-    for (int i = 0; rest != 0; rest >>>= 1, i++) {
-      if ((rest & 1) != 0) {
-        sum ^= matrix[i];
-      }
+  /// x to the powers 1, 2, 4, 8, …
+  private static int[] powers() {
+    int[] powers = new int[Long.SIZE + 3];
+    powers[0] = 1 << 30; // reflected: the highest bit is the coefficient of 1
+    for (int i = 1; i < powers.length; i++) {
+      powers[i] = times(powers[i - 1], powers[i - 1]);
     }
-    return sum;
+    return powers;
   }
 
-  private static void square(int[] target, int[] matrix) {
-    for (int i = 0; i < 32; i++) {
-      target[i] = times(matrix, matrix[i]);
+  /// The product of two polynomials over GF(2), modulo the polynomial of CRC32C.
+  private static int times(int a, int b) {
+    int product = 0;
+    int multiple = b;
+    for (int rest = a; rest != 0; rest <<= 1) {
+      product ^= multiple & (rest >> 31);
+      multiple = (multiple >>> 1) ^ (POLYNOMIAL & -(multiple & 1));
     }
+    return product;
   }
 }
