@@ -29,13 +29,6 @@ public interface BlockArena {
   /// @throws ArenaClosedException if the arena was closed
   Permits.Ticket claim(List<BlockKey> keys, Consumer<List<BlockDraft>> granted, Consumer<? super Throwable> failed);
 
-  /// The same for a caller that has nobody to tell: a failure goes to the thread's uncaught exception handler.
-  default Permits.Ticket claim(List<BlockKey> keys, Consumer<List<BlockDraft>> granted) {
-    return claim(keys, granted, failure -> {
-      throw new IllegalStateException("claim must be granted (was refused)", failure);
-    });
-  }
-
   /// Holds slots for keys that are not known yet; null means that there is no room now, or that others wait.
   @Nullable ArenaRoom tryHold(int slots);
 
