@@ -5,8 +5,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
+import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
@@ -39,12 +41,22 @@ public record Console(InputStream in, PrintStream out, PrintStream err, boolean 
   ///
   /// @param result records, maps and lists
   public void json(Object result) {
-    out.print(toJson(result) + "\n");
+    print(toJson(result));
   }
 
   /// Prints one result as a line of text.
   public void print(String line) {
     out.print(line + "\n");
+    requireHeard();
+  }
+
+  /// Throws if nobody takes results any more: a `PrintStream` keeps that to itself, and a stream of results would go on for ever.
+  ///
+  /// @throws UncheckedIOException if `out` failed, for instance because the reader of a pipe went away
+  public void requireHeard() {
+    if (out.checkError()) {
+      throw new UncheckedIOException("standard output must be open (was closed by its reader)", new IOException("standard output failed"));
+    }
   }
 
   /// Tells a person something that is not the result.

@@ -91,6 +91,7 @@ final class GetCommand extends ClientCommand {
             blocks++;
           }
         }
+        console.requireHeard();
       }
     }
     return new Outcome(blocks, done, List.of(), different);

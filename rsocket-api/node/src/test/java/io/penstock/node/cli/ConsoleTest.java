@@ -1,0 +1,59 @@
+package io.penstock.node.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+final class ConsoleTest {
+  private record Fact(String name, long bytes) {}
+
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+  @Test
+  void results_goToOutAndTheRestToErr_withLineFeeds() {
+    Console console = console(out);
+
+    console.print("result");
+    console.json(List.of(new Fact("größe", 7)));
+    console.say("aside");
+
+    assertThat(out.toString(StandardCharsets.UTF_8)).isEqualTo("result\n[{\"name\":\"größe\",\"bytes\":7}]\n");
+    assertThat(err.toString(StandardCharsets.UTF_8)).isEqualTo("aside\n");
+  }
+
+  @Test
+  void readerThatWentAway_endsTheCommand() {
+    Console console = console(new OutputStream() {
+      @Override
+      public void write(int one) throws IOException {
+        throw new IOException("Broken pipe");
+      }
+    });
+
+    assertThatThrownBy(() -> console.print("line")).isInstanceOf(UncheckedIOException.class)
+        .hasMessage("standard output must be open (was closed by its reader)");
+  }
+
+  @Test
+  void valueWithoutJson_isRefused() {
+    assertThatIllegalArgumentException().isThrownBy(() -> Console.toJson(new Object()))
+        .withMessage("value must have a JSON form (was java.lang.Object)");
+  }
+
+  private Console console(OutputStream to) {
+    return new Console(InputStream.nullInputStream(), new PrintStream(to, true, StandardCharsets.UTF_8),
+        new PrintStream(err, true, StandardCharsets.UTF_8), false, Map.of());
+  }
+}
