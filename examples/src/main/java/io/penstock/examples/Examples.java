@@ -1,44 +1,66 @@
 package io.penstock.examples;
 
+import io.penstock.examples.hello.HelloCommand;
+import io.penstock.examples.pipe.PipeCommand;
+import io.penstock.examples.stream.StreamCommand;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Failures;
 import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import picocli.CommandLine;
 
 /// Runs one example by name: `penstock example NAME [ARGUMENT…]`. Without a name it lists what there is.
 public final class Examples {
-  private static final int MISUSED = 2;
-
   /// What there is to run, in the order in which a newcomer would.
-  private static final List<Story> STORIES = List.of();
+  private static final List<Story> STORIES = List.of(
+      new Story("hello", "puts one block into a node and gets it back", HelloCommand::new),
+      new Story("stream", "a slow reader of a large stream: memory stays bounded", StreamCommand::new),
+      new Story("pipe", "tensors from one process to another, in order, every byte verified", PipeCommand::new));
 
   private Examples() {}
 
-  /// Runs the example that the first argument names, with the other arguments; ends with exit code 2 if
-  /// there is no such example.
+  /// Runs the example that the first argument names, with the other arguments, and ends the process with its exit code: 2 if there is
+  /// no such example.
   ///
   /// @param args the name of an example, then its own arguments
-  /// @throws Exception whatever ends the example
-  public static void main(String[] args) throws Exception {
-    int code = run(STORIES, args, System.out, System.err);
-    if (code != 0) {
-      System.exit(code);
-    }
+  public static void main(String[] args) {
+    System.exit(run(args, Console.ofProcess()));
   }
 
-  static int run(List<Story> stories, String[] args, PrintStream out, PrintStream err) throws Exception {
-    if (args.length == 0) {
-      list(stories, out);
-      return 0;
+  /// The same without ending the process.
+  ///
+  /// @return the exit code
+  public static int run(String[] args, Console console) {
+    return run(STORIES, args, console);
+  }
+
+  static int run(List<Story> stories, String[] args, Console console) {
+    if (args.length == 0 || args[0].equals("--help")) {
+      list(stories, console.out());
+      return ExitCode.OK;
     }
     Optional<Story> story = stories.stream().filter(known -> known.name().equals(args[0])).findFirst();
     if (story.isEmpty()) {
-      err.println("example must be one of those listed here (was " + args[0] + ")");
-      list(stories, err);
-      return MISUSED;
+      console.say("example must be one of those listed here (was " + args[0] + ")");
+      list(stories, console.err());
+      return ExitCode.USAGE;
     }
-    story.get().main().main(Arrays.copyOfRange(args, 1, args.length));
-    return 0;
+    return commandLine(story.get(), console).execute(Arrays.copyOfRange(args, 1, args.length));
+  }
+
+  private static CommandLine commandLine(Story story, Console console) {
+    Failures failures = new Failures();
+    return new CommandLine(story.command().apply(console))
+        .setCommandName("penstock example " + story.name())
+        .setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8))
+        .setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8))
+        .setExecutionExceptionHandler(failures)
+        .setParameterExceptionHandler(failures);
   }
 
   private static void list(List<Story> stories, PrintStream to) {

@@ -1,10 +1,12 @@
 package io.penstock.examples;
 
-/// One runnable example: the name it is called by, one line that says what it shows, and its `main`.
-record Story(String name, String line, Main main) {
-  /// The shape of a `main` method.
-  @FunctionalInterface
-  interface Main {
-    void main(String[] args) throws Exception;
-  }
-}
+import io.penstock.node.cli.Console;
+import java.util.concurrent.Callable;
+import java.util.function.Function;
+
+/// One runnable example.
+///
+/// @param name what it is called by
+/// @param line what it shows
+/// @param command makes the command that runs it, a picocli `@Command` whose answer is the exit code
+record Story(String name, String line, Function<Console, Callable<Integer>> command) {}

@@ -1,0 +1,73 @@
+package io.penstock.examples.hello;
+
+import io.penstock.block.BlockHash;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.ElementType;
+import io.penstock.block.PrefixHasher;
+import io.penstock.block.SlabArena;
+import io.penstock.block.SliceOrder;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.HostTier;
+import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.TierListener;
+import io.penstock.wire.KvClient;
+import io.penstock.wire.KvClientOptions;
+import io.penstock.wire.KvServer;
+import io.penstock.wire.KvServerOptions;
+import io.penstock.wire.ProducingSource;
+import io.penstock.wire.transport.TcpClientOptions;
+import io.penstock.wire.transport.TcpListener;
+import io.penstock.wire.transport.TcpServerOptions;
+import io.penstock.wire.transport.TcpTransport;
+import java.util.List;
+import java.util.stream.IntStream;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.netty.resources.LoopResources;
+
+/// Starts a node, puts one block into it and gets it back, over TCP, all in one process.
+final class Hello {
+  private Hello() {}
+
+  /// Returns how many bytes came back. The README shows the part between the marks.
+  static Mono<Long> putAndGet(LoopResources loops, Scheduler timers) {
+    // README
+    // What a block is: 8 layers of keys and values for 16 tokens, 2 heads × 64 elements of BF16: 64 KiB.
+    var space = CacheSpace.of("my-model", BlockLayout.attention(8, 16, 2, 64, ElementType.BF16));
+    var key = space.key(new PrefixHasher(List.of()).next(BlockHash.ROOT, IntStream.range(0, 16).toArray()));
+
+    // A node: 1,000 blocks of memory, served on a free port. Never more than 8 MiB on their way into it.
+    var tier = new HostTier(space, HostTierOptions.defaults(1_000), TierListener.noop());
+    var server = KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops),
+        tier, KvServerOptions.defaults(), new ByteBudget("node", 8 << 20, 64), timers);
+
+    // A client puts the block, layer after layer, and gets it back, layer after layer, as fast as it asks for it.
+    var arena = new SlabArena("client", space.layout(), 128, 64);
+    var budget = new ByteBudget("client", 8 << 20, 64);
+    var prefill = new ProducingSource(arena, SliceOrder.LAYER_FIRST, (block, range, memory) -> memory.fill((byte) 42));
+    Mono<Long> bytes = server.flatMap(node -> KvClient
+        .connect(TcpTransport.client(TcpClientOptions.to(((TcpListener) node.listening()).address()), loops),
+            KvClientOptions.defaults(), space, arena, budget)
+        .flatMap(client -> client.put(List.of(key), prefill).then(fetch(client, List.of(key)))
+            .delayUntil(done -> client.close()).delayUntil(done -> node.close())));
+    // README
+    return bytes.delayUntil(done -> tier.close()).doFinally(end -> arena.close());
+  }
+
+  // README
+  static Mono<Long> fetch(KvClient client, List<BlockKey> keys) {
+    return Flux.using(BlockScope::new, scope -> client.lease(keys, OnMiss.SKIP, scope)
+        .flatMapMany(lease -> lease.slices(scope)) // each verified, in memory of the arena until it is closed
+        .map(slice -> {
+          try (slice) {
+            return (long) slice.bytes();
+          }
+        }), BlockScope::close).reduce(0L, Long::sum);
+  }
+  // README
+}

@@ -1,0 +1,5 @@
+/// One block goes into a node and comes back: the example of the README.
+@NullMarked
+package io.penstock.examples.hello;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,47 @@
+package io.penstock.examples.pipe;
+
+import io.penstock.block.BlockScope;
+import io.penstock.examples.source.SeededBytes;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// Receives a [TensorSequence] and compares type, shape and every byte of each tensor with what it must be.
+final class Comparing {
+  private final TensorSequence sequence;
+  private int tensors;
+  private long bytes;
+  private int wrong;
+
+  Comparing(TensorSequence sequence) {
+    this.sequence = sequence;
+  }
+
+  /// Receives everything, or ends as the pipe did.
+  Mono<PipeOutcome> from(ReceivingEnd end) {
+    return Mono.defer(() -> {
+      long start = System.nanoTime();
+      return Flux.using(BlockScope::new, end::receive, BlockScope::close).doOnNext(this::take)
+          .then(Mono.fromSupplier(() -> outcome((System.nanoTime() - start) / 1e9, end.claimedChunks())));
+    });
+  }
+
+  private void take(ReceivedTensor tensor) {
+    try (tensor) {
+      int number = tensors++;
+      bytes += tensor.shape().bytes();
+      if (number >= sequence.count() || !tensor.shape().equals(sequence.shape(number)) || differs(tensor, sequence.seedOf(number))) {
+        wrong++;
+      }
+    }
+  }
+
+  private static boolean differs(ReceivedTensor tensor, long seed) {
+    boolean[] differs = new boolean[1];
+    tensor.read((from, part) -> differs[0] |= SeededBytes.mismatch(seed, from, part) >= 0);
+    return differs[0];
+  }
+
+  private PipeOutcome outcome(double seconds, long leakedChunks) {
+    return new PipeOutcome(tensors, bytes, wrong, seconds, leakedChunks);
+  }
+}

@@ -1,0 +1,126 @@
+package io.penstock.examples.pipe;
+
+import io.penstock.examples.OtherJvm;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.config.Sizes;
+import io.penstock.wire.transport.TcpClientOptions;
+import io.penstock.wire.transport.TcpServerOptions;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+import reactor.netty.resources.LoopResources;
+
+/// `penstock example pipe`.
+@Command(name = "pipe", mixinStandardHelpOptions = true,
+    description = "Starts a second process, receives tensors from it through a pipe, in order, and compares every byte."
+        + " Or is one end of a pipe whose other end is started by hand, with the same size and seed.",
+    footer = {"", "Examples:", "  penstock example pipe --size 512MB", "  penstock example pipe --send 7001",
+        "  penstock example pipe --receive localhost:7001"})
+public final class PipeCommand implements Callable<Integer> {
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
+
+  private final Console console;
+
+  @Option(names = "--size", paramLabel = "SIZE", description = "About how much to send (default: ${DEFAULT-VALUE}).",
+      defaultValue = "256MiB")
+  private String size = "";
+
+  @Option(names = "--seed", paramLabel = "N", description = "What the tensors are made from (default: ${DEFAULT-VALUE}).",
+      defaultValue = "1")
+  private long seed;
+
+  @Option(names = "--send", paramLabel = "PORT", description = "Be the sending end; 0 takes a free port and prints it.")
+  private @Nullable Integer send;
+
+  @Option(names = "--receive", paramLabel = "HOST:PORT", description = "Be the receiving end.")
+  private @Nullable String receive;
+
+  @Option(names = "--json", description = "Prints the result as JSON.")
+  private boolean json;
+
+  public PipeCommand(Console console) {
+    this.console = console;
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    if (send != null && receive != null) {
+      throw new IllegalArgumentException("one of --send and --receive must be given (was both)");
+    }
+    TensorSequence sequence = TensorSequence.ofBytes(seed, Sizes.parseBytes(size));
+    Scheduler timers = Schedulers.newSingle("pipe-timers");
+    LoopResources loops = LoopResources.create("pipe", 1, true);
+    try {
+      if (send != null) {
+        return send(send, sequence, loops, timers);
+      }
+      return receive != null ? receive(TcpClientOptions.to(address(receive)), sequence, loops) : both(sequence, loops);
+    } finally {
+      timers.dispose();
+      loops.disposeLater(Duration.ZERO, Duration.ofSeconds(1)).block(Duration.ofSeconds(5));
+    }
+  }
+
+  /// The other end is a second JVM, which says on its first line where it listens.
+  private int both(TensorSequence sequence, LoopResources loops) throws IOException, InterruptedException {
+    Process other = OtherJvm.start(List.of(), List.of("pipe", "--send", "0", "--size", size, "--seed", Long.toString(seed)));
+    try (BufferedReader lines = other.inputReader()) {
+      String line = lines.readLine();
+      if (line == null) {
+        throw new IOException("second process must say where it listens (was ended with exit code " + other.waitFor() + ")");
+      }
+      int code = receive(TcpClientOptions.to(address(line.substring(line.lastIndexOf(' ') + 1))), sequence, loops);
+      boolean ended = other.waitFor(30, TimeUnit.SECONDS);
+      return ended && other.exitValue() == ExitCode.OK ? code : ExitCode.FOUND_FAILURE;
+    } finally {
+      other.destroyForcibly();
+    }
+  }
+
+  private int send(int port, TensorSequence sequence, LoopResources loops, Scheduler timers) {
+    SendingEnd end = TensorPipe.listen(TcpServerOptions.on("127.0.0.1", port), PipeOptions.defaults(), loops, timers)
+        .blockOptional(PATIENCE).orElseThrow();
+    InetSocketAddress address = (InetSocketAddress) end.address();
+    console.print("pipe: listening on " + address.getAddress().getHostAddress() + ":" + address.getPort());
+    try {
+      end.send(sequence.tensors()).block(PATIENCE);
+    } finally {
+      end.close().block(PATIENCE);
+    }
+    console.print("pipe: sent " + sequence.count() + " tensors, " + sequence.bytes() + " bytes");
+    return ExitCode.OK;
+  }
+
+  private int receive(TcpClientOptions where, TensorSequence sequence, LoopResources loops) {
+    PipeOutcome outcome = TensorPipe.connect(where, PipeOptions.defaults(), loops)
+        .flatMap(end -> Mono.usingWhen(Mono.just(end), new Comparing(sequence)::from, ReceivingEnd::close))
+        .blockOptional(PATIENCE).orElseThrow();
+    if (json) {
+      console.json(outcome);
+    } else {
+      console.print(String.format(Locale.ROOT, "pipe: %d tensors, %s, %d wrong, %d leaked, %.2f GB/s", outcome.tensors(),
+          Sizes.human(outcome.bytes()), outcome.wrong(), outcome.leakedChunks(), outcome.bytesPerSecond() / 1e9));
+    }
+    return outcome.isGood(sequence) ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+  }
+
+  private static InetSocketAddress address(String text) {
+    int colon = text.lastIndexOf(':');
+    if (colon <= 0 || !text.substring(colon + 1).matches("\\d{1,5}")) {
+      throw new IllegalArgumentException("address must be HOST:PORT (was " + text + ")");
+    }
+    return InetSocketAddress.createUnresolved(text.substring(0, colon), Integer.parseInt(text.substring(colon + 1)));
+  }
+}

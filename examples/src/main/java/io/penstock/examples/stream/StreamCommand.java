@@ -1,0 +1,89 @@
+package io.penstock.examples.stream;
+
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.config.Sizes;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+import reactor.netty.resources.LoopResources;
+
+/// `penstock example stream`.
+@Command(name = "stream", mixinStandardHelpOptions = true,
+    description = "Reads a large stream slowly, over loopback TCP, and cancels: what is made follows what is read, and memory stays"
+        + " bounded. Draws the bytes that were made and not yet read.",
+    footer = {"", "Example:", "  penstock example stream --rate 2MB --seconds 10"})
+public final class StreamCommand implements Callable<Integer> {
+  private final Console console;
+  private final StreamOptions defaults = StreamOptions.defaults();
+
+  @Option(names = "--rate", paramLabel = "SIZE", description = "Bytes a second of the reader (default: ${DEFAULT-VALUE}).",
+      defaultValue = "1000000")
+  private String rate = "";
+
+  @Option(names = "--seconds", paramLabel = "S", description = "How long it reads before it cancels (default: ${DEFAULT-VALUE}).",
+      defaultValue = "3")
+  private int seconds;
+
+  @Option(names = "--size", paramLabel = "SIZE", description = "Length of the stream, at most 4 GiB (default: ${DEFAULT-VALUE}).",
+      defaultValue = "2000000000")
+  private String size = "";
+
+  @Option(names = "--budget", paramLabel = "SIZE", description = "Most bytes in flight (default: ${DEFAULT-VALUE}).",
+      defaultValue = "1MiB")
+  private String budget = "";
+
+  @Option(names = "--second", paramLabel = "S", defaultValue = "0", description = "Seconds that a second reader reads at full speed,"
+      + " before and beside the slow one (default: ${DEFAULT-VALUE} = none).")
+  private int second;
+
+  @Option(names = "--seed", paramLabel = "N", description = "What the bytes are made from (default: ${DEFAULT-VALUE}).",
+      defaultValue = "1")
+  private long seed;
+
+  @Option(names = "--json", description = "Prints the result, all looks at the gauges included, as JSON.")
+  private boolean json;
+
+  public StreamCommand(Console console) {
+    this.console = console;
+  }
+
+  @Override
+  public Integer call() {
+    StreamOptions options = defaults.withRate(Sizes.parseBytes(rate)).withDuration(Duration.ofSeconds(seconds))
+        .withStreamBytes(Sizes.parseBytes(size)).withBudgetBytes(Sizes.parseBytes(budget)).withSecond(Duration.ofSeconds(second))
+        .withSeed(seed);
+    StreamReport report = run(options);
+    if (json) {
+      console.json(report);
+    } else {
+      console.print(summary(report));
+    }
+    return report.isGood() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+  }
+
+  private StreamReport run(StreamOptions options) {
+    Scheduler timers = Schedulers.newParallel("stream-timers", 2);
+    LoopResources loops = LoopResources.create("stream", 4, true);
+    try {
+      return new StreamRun(options, loops, timers).run(new StreamView(console, options.boundBytes()));
+    } finally {
+      timers.dispose();
+      loops.disposeLater(Duration.ZERO, Duration.ofSeconds(1)).block(Duration.ofSeconds(5));
+    }
+  }
+
+  private static String summary(StreamReport report) {
+    String line = String.format(Locale.ROOT,
+        "stream: read %s in %.1f s, made %s, held at most %s of %s, in flight at most %s of %s, %d wrong, %d leaked",
+        Sizes.human(report.readBytes()), report.elapsedSeconds(), Sizes.human(report.madeBytes()), Sizes.human(report.peakHeldBytes()),
+        Sizes.human(report.boundBytes()), Sizes.human(report.peakInFlightBytes()), Sizes.human(report.budgetBytes()),
+        report.wrongSpans(), report.leakedBlocks());
+    return report.secondAlone() == 0 ? line : line + String.format(Locale.ROOT, ", second reader %s/s alone and %s/s beside",
+        Sizes.human(report.secondAlone()), Sizes.human(report.secondBeside()));
+  }
+}
