@@ -1,5 +1,6 @@
 package io.penstock.examples.pipe;
 
+import io.penstock.examples.source.FirstRequest;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
@@ -30,12 +31,12 @@ final class ChunkSource extends BaseSubscriber<PipeChunk> {
 
   /// The next chunk; asked for one at a time.
   Mono<PipeChunk> next() {
-    return Mono.create(sink -> sink.onRequest(n -> {
+    return Mono.create(sink -> sink.onRequest(new FirstRequest(() -> {
       synchronized (this) {
         asked = sink;
       }
       request(1);
-    }));
+    })));
   }
 
   @Override

@@ -35,7 +35,8 @@ final class Comparing {
     }
   }
 
-  private static boolean differs(ReceivedTensor tensor, long seed) {
+  /// Whether a byte of `tensor` is not what `seed` makes it.
+  static boolean differs(ReceivedTensor tensor, long seed) {
     boolean[] differs = new boolean[1];
     tensor.read((from, part) -> differs[0] |= SeededBytes.mismatch(seed, from, part) >= 0);
     return differs[0];

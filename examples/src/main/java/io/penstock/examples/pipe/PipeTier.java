@@ -52,7 +52,7 @@ final class PipeTier extends DemandTier {
 
   /// The sending end gives up.
   void abandon() {
-    settle(new PipeFailedException("sending end cancelled"));
+    settle(new PipeFailedException("cancelled there"));
   }
 
   /// Completes when the receiving end has everything; signals why it has not.
@@ -118,6 +118,6 @@ final class PipeTier extends DemandTier {
     } else {
       outcome.tryEmitError(reason);
     }
-    over.tryEmitError(new PipeFailedException("pipe is over"));
+    over.tryEmitError(reason == null ? new PipeFailedException("pipe is over") : reason);
   }
 }

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.resources.LoopResources;
 
@@ -78,7 +79,12 @@ public final class SendingEnd {
       ChunkSource chunks = new ChunkSource();
       ChunkSource.chunks(tensors, options).onErrorResume(this::lastWord).subscribe(chunks);
       tier.start(chunks);
-      return tier.outcome().doOnCancel(tier::abandon).doFinally(end -> chunks.cancel());
+      return tier.outcome().doFinally(end -> {
+        chunks.cancel();
+        if (end == SignalType.CANCEL) {
+          tier.abandon();
+        }
+      });
     });
   }
 

@@ -54,7 +54,7 @@ public abstract class DemandTier implements BlockTier {
 
   /// Drafts for `keys`, claimed when they are asked for and not before; `scope` owns them.
   protected final Mono<List<BlockDraft>> claim(List<BlockKey> keys, BlockScope scope) {
-    return Mono.create(sink -> sink.onRequest(n -> {
+    return Mono.create(sink -> sink.onRequest(new FirstRequest(() -> {
       try {
         Permits.Ticket ticket = arena.claim(keys, drafts -> {
           drafts.forEach(scope::adopt);
@@ -64,7 +64,7 @@ public abstract class DemandTier implements BlockTier {
       } catch (RuntimeException e) {
         sink.error(e);
       }
-    }));
+    })));
   }
 
   /// Counts blocks that were made.

@@ -1,0 +1,20 @@
+package io.penstock.examples.hello;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.examples.ConsoleCapture;
+import io.penstock.examples.Examples;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+final class HelloCommandTest {
+  @Test
+  void hello_getsBackWhatItPut() {
+    ConsoleCapture capture = new ConsoleCapture();
+
+    assertThat(Examples.run(new String[] {"hello"}, capture.console())).as(capture.err()).isZero();
+
+    assertThat(capture.out()).isEqualTo("hello: 1 block, 65536 bytes, put and got back\n");
+  }
+}
