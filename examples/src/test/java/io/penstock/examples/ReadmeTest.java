@@ -7,7 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /// The README's example is the source that is compiled and tested.
@@ -40,7 +39,7 @@ final class ReadmeTest {
       } else if (part == null) {
         part = new ArrayList<>();
       } else {
-        parts.add(part.stream().collect(Collectors.joining("\n", "", "\n")).stripIndent());
+        parts.add(String.join("\n", part).stripIndent() + "\n");
         part = null;
       }
     }
