@@ -5,6 +5,8 @@ import io.penstock.node.cli.CommandFactory;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Failures;
 import io.penstock.node.client.ClientCommands;
+import io.penstock.node.replay.PartyCommand;
+import io.penstock.node.replay.ReplayCommand;
 import io.penstock.node.serve.ServeCommand;
 import io.penstock.node.trace.TraceCommand;
 import java.io.PrintWriter;
@@ -54,6 +56,8 @@ public final class PenstockMain implements Runnable {
     CommandLine line = new CommandLine(new PenstockMain(CommandSpec.create()), new CommandFactory(console));
     line.addSubcommand(ServeCommand.line(console));
     ClientCommands.lines(console).forEach(line::addSubcommand);
+    line.addSubcommand(ReplayCommand.class);
+    line.addSubcommand(PartyCommand.class);
     line.addSubcommand(TraceCommand.class);
     Failures failures = new Failures();
     line.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));

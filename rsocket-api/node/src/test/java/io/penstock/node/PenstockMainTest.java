@@ -66,7 +66,7 @@ final class PenstockMainTest {
   }
 
   private static Stream<String> below(String path, CommandLine line) {
-    return line.getSubcommands().entrySet().stream().flatMap(entry -> {
+    return line.getSubcommands().entrySet().stream().filter(entry -> !entry.getValue().getCommandSpec().usageMessage().hidden()).flatMap(entry -> {
       String name = (path + " " + entry.getKey()).strip();
       return Stream.concat(Stream.of(name), below(name, entry.getValue()));
     });

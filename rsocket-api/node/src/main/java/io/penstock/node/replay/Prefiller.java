@@ -1,24 +1,20 @@
 package io.penstock.node.replay;
 
 import io.penstock.block.BlockArena;
-import io.penstock.block.Permits;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/// The prefill party in this process.
+/// The prefill party in this process. Its bytes in flight are those that it produced and nobody took yet; its arena bounds them.
 final class Prefiller implements PrefillParty {
   private final BlockSink sink;
   private final TraceKeys keys;
   private final BlockArena arena;
-  private final Permits budget;
 
   /// @param arena where blocks are produced, for figures
-  /// @param budget of bytes in flight, for figures
-  Prefiller(BlockSink sink, TraceKeys keys, BlockArena arena, Permits budget) {
+  Prefiller(BlockSink sink, TraceKeys keys, BlockArena arena) {
     this.sink = sink;
     this.keys = keys;
     this.arena = arena;
-    this.budget = budget;
   }
 
   @Override
@@ -28,6 +24,10 @@ final class Prefiller implements PrefillParty {
 
   @Override
   public Mono<PartyStat> stat() {
-    return Mono.fromSupplier(() -> new PartyStat(budget.inUse(), budget.peak(), budget.capacity(), arena.claimedSlots()));
+    return Mono.fromSupplier(() -> {
+      long blockBytes = arena.layout().blockBytes();
+      return new PartyStat(arena.claimedSlots() * blockBytes, arena.highWaterSlots() * blockBytes, arena.capacitySlots() * blockBytes,
+          arena.claimedSlots());
+    });
   }
 }

@@ -10,12 +10,16 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SynchronousSink;
 import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /// Streams a trace through the parties: one request after the other, or as many at once as the pace allows.
 ///
 /// Requests are asked for in the order of the trace, always; with a concurrency of 1 a request ends before the next one begins. The
-/// consumer's progress is what asks for the next request: nothing is read ahead.
+/// consumer's progress is what starts the next request; a few are parsed ahead.
 final class Replay {
+  /// Requests parsed beforehand, so that the end of one and the beginning of the next need not wait for the driver's thread.
+  private static final int READ_AHEAD = 16;
+
   private final DecodeParty decode;
   private final PrefillParty prefill;
   private final Pace pace;
@@ -43,7 +47,7 @@ final class Replay {
     return Flux.defer(() -> {
       long startMillis = driver.now(TimeUnit.MILLISECONDS);
       Function<TraceRequest, Mono<Delivery>> handle = request -> delay(request, startMillis).then(read(request));
-      return requests(trace).subscribeOn(driver).flatMap(handle, pace.concurrency(), 1);
+      return requests(trace).subscribeOn(driver).publishOn(Schedulers.immediate(), READ_AHEAD).flatMap(handle, pace.concurrency(), 1);
     });
   }
 

@@ -116,7 +116,7 @@ final class ReplayTest {
     List<Delivery> replay(Pace pace, long seed) {
       TraceKeys keys = new TraceKeys(SPACE.id(), 0);
       DecodeParty decode = new Decoder(new TierSlices(tier, 16, 4 << 10), keys, tier.arena(), none, System::nanoTime);
-      PrefillParty prefill = new Prefiller(new TierSink(tier, 16), keys, tier.arena(), none);
+      PrefillParty prefill = new Prefiller(new TierSink(tier, 16), keys, tier.arena());
       return new Replay(decode, prefill, pace, driver).deliveries(trace(seed)).collectList().block(Duration.ofSeconds(30));
     }
 

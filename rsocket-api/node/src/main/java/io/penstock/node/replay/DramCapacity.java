@@ -1,0 +1,17 @@
+package io.penstock.node.replay;
+
+import com.sun.management.OperatingSystemMXBean;
+import io.penstock.node.config.Capacity;
+import java.lang.management.ManagementFactory;
+
+/// What a node may keep in memory when nobody said: 4 GiB, but never more than half of what the machine has.
+final class DramCapacity {
+  private static final long USUAL_BYTES = 4L << 30;
+
+  private DramCapacity() {}
+
+  static Capacity usual() {
+    OperatingSystemMXBean machine = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+    return Capacity.ofBytes(Math.min(USUAL_BYTES, machine.getTotalMemorySize() / 2));
+  }
+}

@@ -1,0 +1,94 @@
+package io.penstock.node.replay;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.HostTier;
+import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.TierListener;
+import io.penstock.wire.KvServer;
+import io.penstock.wire.KvServerOptions;
+import io.penstock.wire.Limits;
+import io.penstock.wire.transport.TcpListener;
+import io.penstock.wire.transport.TcpServerOptions;
+import io.penstock.wire.transport.TcpTransport;
+import java.time.Duration;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.netty.resources.LoopResources;
+
+/// A node in this process, and decode and prefill connected to it over real sockets of the loopback interface. Every party has an event
+/// loop of its own.
+final class LoopbackParties implements Parties {
+  private static final String HOST = "127.0.0.1";
+  private static final int WAITERS = 4096;
+  private static final Duration QUIET = Duration.ZERO;
+  private static final Duration LAST_MOMENT = Duration.ofSeconds(5);
+
+  private final HostTier tier;
+  private final LoopResources nodeLoop = LoopResources.create("penstock-node", 1, true);
+  private final ByteBudget ingress;
+  private @Nullable KvServer server;
+  private @Nullable Parties clients;
+
+  private LoopbackParties(FlowPlan plan, HostTierOptions tierOptions) {
+    this.tier = new HostTier(plan.space(), tierOptions, TierListener.noop());
+    this.ingress = new ByteBudget("budget of node", plan.nodeBudgetBytes(), WAITERS);
+  }
+
+  /// Starts a node and connects both parties to it.
+  ///
+  /// @param timers for time limits of the node
+  static Mono<Parties> open(FlowPlan plan, HostTierOptions tierOptions, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
+    return Mono.defer(() -> {
+      LoopbackParties parties = new LoopbackParties(plan, tierOptions);
+      return parties.start(plan, keys, timers, nanoClock).onErrorResume(error -> parties.close().then(Mono.error(error)));
+    });
+  }
+
+  private Mono<Parties> start(FlowPlan plan, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
+    KvServerOptions options = KvServerOptions.defaults().withNode("replay")
+        .withLimits(Limits.defaults().withMaxSliceBytes(plan.sliceBytes()).withWindowBlocks(plan.windowBlocks()));
+    return KvServer.bind(TcpTransport.server(TcpServerOptions.on(HOST, 0), nodeLoop), tier, options, ingress, timers)
+        .doOnNext(bound -> server = bound)
+        .flatMap(bound -> ConnectedParties.open("one process, loopback TCP", ((TcpListener) bound.listening()).address(), plan, keys, nanoClock))
+        .map(connected -> {
+          clients = connected;
+          return this;
+        });
+  }
+
+  @Override
+  public String description() {
+    return connected().description();
+  }
+
+  @Override
+  public DecodeParty decode() {
+    return connected().decode();
+  }
+
+  @Override
+  public PrefillParty prefill() {
+    return connected().prefill();
+  }
+
+  @Override
+  public Mono<PartyStat> stat() {
+    return connected().stat();
+  }
+
+  @Override
+  public Mono<Void> close() {
+    return Mono.defer(() -> clients == null ? Mono.<Void>empty() : clients.close())
+        .then(Mono.defer(() -> server == null ? Mono.empty() : server.close()))
+        .then(tier.close())
+        .then(nodeLoop.disposeLater(QUIET, LAST_MOMENT));
+  }
+
+  private Parties connected() {
+    return requireNonNull(clients, "open() completes when connected");
+  }
+}

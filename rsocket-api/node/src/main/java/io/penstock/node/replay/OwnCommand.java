@@ -1,0 +1,30 @@
+package io.penstock.node.replay;
+
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/// The command line that runs another Penstock as this one runs: same JVM, same flags, same classes.
+final class OwnCommand {
+  private static final String MAIN = "io.penstock.node.PenstockMain";
+  /// Flags that two processes cannot share.
+  private static final List<String> OWN_FLAGS = List.of("-agentlib:", "-javaagent:", "-XX:StartFlightRecording", "-XX:FlightRecorderOptions");
+
+  private OwnCommand() {}
+
+  static List<String> of(List<String> arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    for (String flag : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
+      if (OWN_FLAGS.stream().noneMatch(flag::startsWith)) {
+        command.add(flag);
+      }
+    }
+    command.add("-cp");
+    command.add(System.getProperty("java.class.path"));
+    command.add(MAIN);
+    command.addAll(arguments);
+    return command;
+  }
+}

@@ -1,0 +1,24 @@
+package io.penstock.node.replay;
+
+import reactor.core.publisher.Mono;
+
+/// Who takes part in a replay, wherever they run. Whoever opens them closes them.
+interface Parties {
+  /// Who runs where, for the report.
+  String description();
+
+  DecodeParty decode();
+
+  PrefillParty prefill();
+
+  /// Figures of all parties as one.
+  Mono<PartyStat> stat();
+
+  /// Fails as soon as a party is known to be gone; never completes.
+  default Mono<Void> lost() {
+    return Mono.never();
+  }
+
+  /// Ends all parties that this opened; completes when they are gone. Lazy and idempotent.
+  Mono<Void> close();
+}

@@ -1,0 +1,92 @@
+package io.penstock.node.replay;
+
+import io.penstock.block.Permits;
+import io.penstock.block.SlabArena;
+import io.penstock.tier.ByteBudget;
+import io.penstock.wire.KvClient;
+import io.penstock.wire.KvClientOptions;
+import io.penstock.wire.ServerStat;
+import io.rsocket.transport.ClientTransport;
+import java.util.function.LongSupplier;
+import reactor.core.publisher.Mono;
+
+/// One party's own connection, arena and budget.
+final class PartyConnection {
+  private static final int LANDING_BYTES = 64 << 20;
+  private static final int WAITERS = 4096;
+
+  private final FlowPlan plan;
+  private final KvClient client;
+  private final SlabArena arena;
+  private final ByteBudget budget;
+
+  private PartyConnection(FlowPlan plan, KvClient client, SlabArena arena, ByteBudget budget) {
+    this.plan = plan;
+    this.client = client;
+    this.arena = arena;
+    this.budget = budget;
+  }
+
+  /// Connects a party that reads: room to land a whole request or so, bytes under way bounded by its budget.
+  static Mono<PartyConnection> decode(ClientTransport transport, FlowPlan plan) {
+    int blockBytes = plan.space().layout().blockBytes();
+    int slots = Math.max(4 * plan.windowBlocks(), LANDING_BYTES / blockBytes);
+    return open("decode", transport, plan, slots, plan.decodeBudgetBytes());
+  }
+
+  /// Connects a party that produces: it holds no more than its arena.
+  static Mono<PartyConnection> prefill(ClientTransport transport, FlowPlan plan) {
+    return open("prefill", transport, plan, plan.prefillSlots(), plan.sliceBytes());
+  }
+
+  /// Connects somebody who only looks.
+  static Mono<PartyConnection> observer(ClientTransport transport, FlowPlan plan) {
+    return open("observer", transport, plan, 1, plan.sliceBytes());
+  }
+
+  private static Mono<PartyConnection> open(String name, ClientTransport transport, FlowPlan plan, int slots, long budgetBytes) {
+    return Mono.defer(() -> {
+      SlabArena arena = new SlabArena(name, plan.space().layout(), slots, WAITERS);
+      ByteBudget budget = new ByteBudget("budget of " + name, budgetBytes, WAITERS);
+      KvClientOptions options = KvClientOptions.defaults().withName("replay-" + name).withMaxSliceBytes(plan.sliceBytes())
+          .withWindowBlocks(plan.windowBlocks());
+      return KvClient.connect(transport, options, plan.space(), arena, budget)
+          .map(client -> new PartyConnection(plan, client, arena, budget))
+          .doOnError(error -> arena.close()).doOnCancel(arena::close);
+    });
+  }
+
+  DecodeParty decode(TraceKeys keys, LongSupplier nanoClock) {
+    return new Decoder(new WireSlices(client), keys, arena, budget.permits(), nanoClock);
+  }
+
+  PrefillParty prefill(TraceKeys keys) {
+    return new Prefiller(new WireSink(client, arena), keys, arena);
+  }
+
+  /// Bytes in flight now towards this party.
+  Permits budget() {
+    return budget.permits();
+  }
+
+  /// How the node does, as it says itself.
+  Mono<PartyStat> nodeStat() {
+    return client.stat().map(this::nodeStat);
+  }
+
+  /// Completes when the connection is gone.
+  Mono<Void> onClose() {
+    return client.onClose();
+  }
+
+  /// Drops the connection, then gives the memory back.
+  Mono<Void> close() {
+    return client.close().doFinally(end -> arena.close());
+  }
+
+  private PartyStat nodeStat(ServerStat stat) {
+    int blockBytes = plan.space().layout().blockBytes();
+    long leased = stat.stat().claimedBytes() / blockBytes - stat.stat().blocks();
+    return new PartyStat(stat.inFlightBytes(), stat.peakInFlightBytes(), stat.budgetBytes(), leased);
+  }
+}

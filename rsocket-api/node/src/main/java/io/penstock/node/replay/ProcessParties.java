@@ -1,0 +1,164 @@
+package io.penstock.node.replay;
+
+import static java.util.Objects.requireNonNull;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.PermanentKvException;
+import io.penstock.wire.transport.TcpClientOptions;
+import io.penstock.wire.transport.TcpTransport;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+import reactor.netty.resources.LoopResources;
+
+/// Node, decode and prefill in three processes of their own; this one only drives them and looks at the node.
+final class ProcessParties implements Parties {
+  private static final Duration READY = Duration.ofSeconds(60);
+  private static final Duration LAST_MOMENT = Duration.ofSeconds(5);
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final FlowPlan plan;
+  private final Path folder;
+  private final Scheduler timers;
+  private final LoopResources loop = LoopResources.create("penstock-observer", 1, true);
+  private final List<PartyProcess> processes = new ArrayList<>();
+  private @Nullable RemoteParty decode;
+  private @Nullable RemoteParty prefill;
+  private @Nullable PartyConnection observer;
+
+  private ProcessParties(FlowPlan plan, Path folder, Scheduler timers) {
+    this.plan = plan;
+    this.folder = folder;
+    this.timers = timers;
+  }
+
+  /// Starts the three and waits until each is ready.
+  ///
+  /// @param serve arguments of `penstock serve` beyond those that `plan` says
+  /// @param folder where their logs go
+  static Mono<Parties> open(FlowPlan plan, List<String> serve, Path folder, Scheduler timers) {
+    return Mono.defer(() -> {
+      ProcessParties parties = new ProcessParties(plan, folder, timers);
+      return parties.start(serve).onErrorResume(error -> parties.close().then(Mono.error(error)));
+    });
+  }
+
+  private Mono<Parties> start(List<String> serve) {
+    return begin("node", RoleArguments.node(plan, serve)).flatMap(PartyProcess::firstLine).map(ProcessParties::port)
+        .flatMap(port -> Mono.zip(party("decode", port), party("prefill", port), observe(port)))
+        .timeout(READY, Mono.error(() -> new PermanentKvException("parties must be ready within " + READY + " (logs in " + folder + ")")), timers)
+        .map(all -> {
+          decode = all.getT1();
+          prefill = all.getT2();
+          return this;
+        });
+  }
+
+  private Mono<RemoteParty> party(String name, int port) {
+    return begin(name, RoleArguments.party(name, plan, port)).flatMap(process -> {
+      Sinks.Empty<Void> ready = Sinks.empty();
+      ControlLine line = process.line();
+      RemoteParty party = new RemoteParty(name, line);
+      process.onThread(() -> {
+        listen(line, party, ready);
+        party.end(process.how());
+        ready.tryEmitError(new PartyGoneException(name, process.how()));
+      });
+      return ready.asMono().thenReturn(party);
+    });
+  }
+
+  /// Until the process says no more.
+  private static void listen(ControlLine line, RemoteParty party, Sinks.Empty<Void> ready) {
+    try {
+      line.listen(message -> {
+        if (message instanceof Message.Ready) {
+          ready.tryEmitEmpty();
+        } else {
+          party.hear(message);
+        }
+      });
+    } catch (IOException e) {
+      party.end("said nonsense: " + e.getMessage());
+    }
+  }
+
+  private Mono<PartyConnection> observe(int port) {
+    return PartyConnection.observer(TcpTransport.client(TcpClientOptions.to("127.0.0.1", port), loop), plan)
+        .doOnNext(connection -> observer = connection);
+  }
+
+  private Mono<PartyProcess> begin(String name, List<String> arguments) {
+    return Mono.fromCallable(() -> {
+      PartyProcess process = PartyProcess.start(name, arguments, folder);
+      synchronized (processes) {
+        processes.add(process);
+      }
+      return process;
+    });
+  }
+
+  private static int port(String ready) {
+    try {
+      JsonNode port = JSON.readTree(ready).get("port");
+      if (port != null && port.isInt()) {
+        return port.intValue();
+      }
+    } catch (JsonProcessingException e) {
+      throw new PermanentKvException("the node's first line must be JSON (was " + ready + ")", e);
+    }
+    throw new PermanentKvException("the node's first line must name its port (was " + ready + ")");
+  }
+
+  @Override
+  public String description() {
+    return "three processes, loopback TCP";
+  }
+
+  @Override
+  public DecodeParty decode() {
+    return ready(decode);
+  }
+
+  @Override
+  public PrefillParty prefill() {
+    return ready(prefill);
+  }
+
+  @Override
+  public Mono<PartyStat> stat() {
+    return Mono.zip(ready(decode).stat(), ready(prefill).stat(), ready(observer).nodeStat())
+        .map(all -> all.getT1().plus(all.getT2()).plus(all.getT3()));
+  }
+
+  @Override
+  public Mono<Void> lost() {
+    return Mono.firstWithSignal(all().stream().map(PartyProcess::lost).toList());
+  }
+
+  @Override
+  public Mono<Void> close() {
+    return Mono.defer(() -> (observer == null ? Mono.<Void>empty() : observer.close())
+        .then(Mono.whenDelayError(all().stream().map(process -> process.stop(timers)).toList()))
+        .then(loop.disposeLater(Duration.ZERO, LAST_MOMENT)));
+  }
+
+  /// The processes, for whoever wants to harm them.
+  List<PartyProcess> all() {
+    synchronized (processes) {
+      return List.copyOf(processes);
+    }
+  }
+
+  private static <T> T ready(@Nullable T part) {
+    return requireNonNull(part, "open() completes when ready");
+  }
+}

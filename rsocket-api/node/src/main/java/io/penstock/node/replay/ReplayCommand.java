@@ -1,0 +1,254 @@
+package io.penstock.node.replay;
+
+import io.penstock.block.CacheSpace;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.UnavailableException;
+import io.penstock.node.client.HostPort;
+import io.penstock.node.config.BlockShape;
+import io.penstock.node.config.Capacity;
+import io.penstock.node.config.Sizes;
+import io.penstock.node.trace.GeneratorOptions;
+import io.penstock.node.trace.TraceGenerator;
+import io.penstock.node.trace.TraceReader;
+import io.penstock.node.trace.TraceSource;
+import io.penstock.pool.EvictionPolicy;
+import io.penstock.tier.HostTierOptions;
+import io.penstock.wire.ConnectionLostException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/// `penstock replay`: streams a trace through node, prefill and decode, and shows what came out.
+@Command(
+    name = "replay",
+    description = {
+      "Replays a trace of LLM requests: for each, a decode client asks the node for its blocks, a prefill client puts what is missing,",
+      "and the decode client makes every byte anew and compares. Nothing moves that was not asked for.",
+      ""
+    },
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  penstock replay",
+      "  penstock replay conversation_trace.jsonl --dram \"1000 blocks\" --report report.json",
+      "  penstock replay --processes --limit 300",
+      ""
+    })
+public final class ReplayCommand implements Callable<Integer> {
+  private static final Duration LOOK = Duration.ofMillis(500);
+
+  private final Console console;
+
+  @Parameters(index = "0", arity = "0..1", paramLabel = "TRACE",
+      description = "JSONL in the Mooncake form, also packed (.gz); without one, a trace is generated from the seed.")
+  private @Nullable Path trace;
+
+  @Option(names = "--block-bytes", paramLabel = "SIZE", description = "Bytes of a block (default: ${DEFAULT-VALUE}).", defaultValue = "64KiB")
+  private String blockBytes = "";
+
+  @Option(names = "--layers", paramLabel = "N", description = "Layers of a block (default: ${DEFAULT-VALUE}).", defaultValue = "8")
+  private int layers;
+
+  @Option(names = "--hbm", paramLabel = "CAPACITY", description = "Device memory tier; this version has none: 0.", defaultValue = "0")
+  private String hbm = "";
+
+  @Option(names = "--dram", paramLabel = "CAPACITY",
+      description = "What the node keeps in memory: a size, \"N blocks\" or unbounded (default: 4 GiB, at most half of the memory).")
+  private @Nullable String dram;
+
+  @Option(names = "--ssd", paramLabel = "CAPACITY", description = "Disk tier; this version has none: 0.", defaultValue = "0")
+  private String ssd = "";
+
+  @Option(names = "--policy", paramLabel = "POLICY", description = "Who leaves first: lru or fifo (default: ${DEFAULT-VALUE}).", defaultValue = "lru")
+  private String policy = "";
+
+  @Option(names = "--limit", paramLabel = "N", description = "Handle so many requests at most.")
+  private @Nullable Long limit;
+
+  @Option(names = "--concurrency", paramLabel = "N",
+      description = "Requests under way at a time; 1 is strict trace order (default: ${DEFAULT-VALUE}).", defaultValue = "1")
+  private int concurrency;
+
+  @Option(names = "--speed", paramLabel = "X",
+      description = "0 as fast as demand allows, 1 in the trace's own time, 2 twice as fast (default: ${DEFAULT-VALUE}).", defaultValue = "0")
+  private double speed;
+
+  @Option(names = "--budget", paramLabel = "SIZE", description = "Bytes in flight of all parties together (default: ${DEFAULT-VALUE}).",
+      defaultValue = "32MiB")
+  private String budget = "";
+
+  @Option(names = "--seed", paramLabel = "S", description = "Of the generated trace (default: ${DEFAULT-VALUE}).", defaultValue = "1")
+  private long seed;
+
+  @Option(names = "--processes", description = "Run node, prefill and decode as three processes instead of one.")
+  private boolean processes;
+
+  @Option(names = "--dir", paramLabel = "FOLDER", description = "Where the processes log to (default: a temporary folder).")
+  private @Nullable Path dir;
+
+  @Option(names = "--connect", paramLabel = "HOST:PORT", description = "Use a node that runs already, instead of starting one.")
+  private @Nullable String connect;
+
+  @Option(names = "--model", paramLabel = "NAME", description = "Model of that node (default: ${DEFAULT-VALUE}).", defaultValue = "penstock-demo")
+  private String model = "";
+
+  @Option(names = "--warm", description = "Let blocks that the node has from before count; else the replay starts cold.")
+  private boolean warm;
+
+  @Option(names = "--report", paramLabel = "FILE", description = "Write the report there, as JSON.")
+  private @Nullable Path report;
+
+  @Option(names = "--json", description = "Print the report as JSON instead of a table.")
+  private boolean json;
+
+  ReplayCommand(Console console) {
+    this.console = console;
+  }
+
+  @Override
+  public Integer call() {
+    requireOff("--hbm", hbm);
+    requireOff("--ssd", ssd);
+    FlowPlan plan = FlowPlan.of(space(), Sizes.parseBytes(budget));
+    if (connect != null && (dram != null || processes)) {
+      throw new IllegalArgumentException("--dram and --processes must be left out with --connect, for the node runs already and has its own");
+    }
+    Capacity capacity = dram == null ? DramCapacity.usual() : Capacity.parse(dram);
+    ReplaySubject subject = connect != null ? new ReplaySubject(traceName(), plan, Map.of(), "the node's own policy", pace(), Map.of())
+        : new ReplaySubject(traceName(), plan, Map.of("dram", capacity.toString()), policy().name().toLowerCase(Locale.ROOT), pace(), Map.of());
+    ReplayReport outcome = replay(subject, capacity);
+    show(outcome);
+    return outcome.isClean() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+  }
+
+  private ReplayReport replay(ReplaySubject subject, Capacity capacity) {
+    Scheduler driver = Schedulers.newSingle("replay-driver");
+    Tally tally = new Tally();
+    try (TraceSource requests = open(); ProgressView view = view()) {
+      Mono<ReplayReport> run = Mono.usingWhen(parties(subject, capacity, driver), parties -> {
+        Disposable watch = watch(parties, tally, view, driver);
+        return new ReplayRun(parties, subject, tally, driver, System::nanoTime).report(requests).doFinally(end -> watch.dispose());
+      }, Parties::close);
+      return Objects.requireNonNull(run.block(), "a replay ends with a report");
+    } finally {
+      driver.dispose();
+    }
+  }
+
+  private Mono<Parties> parties(ReplaySubject subject, Capacity capacity, Scheduler driver) {
+    FlowPlan plan = subject.plan();
+    if (connect != null) {
+      return connected(HostPort.parse(connect), plan);
+    }
+    if (processes) {
+      return ProcessParties.open(plan, List.of("--dram", capacity.toString(), "--policy", policy), folder(), driver);
+    }
+    HostTierOptions tier = HostTierOptions.defaults(capacity.inBlocks(plan.space().layout().blockBytes())).withPolicy(policy());
+    return LoopbackParties.open(plan, tier, keys(plan, false), driver, System::nanoTime);
+  }
+
+  private Mono<Parties> connected(HostPort node, FlowPlan plan) {
+    InetSocketAddress address = InetSocketAddress.createUnresolved(node.host(), node.port());
+    return ConnectedParties.open("decode and prefill here, node at " + node, address, plan, keys(plan, true), System::nanoTime)
+        .onErrorMap(ConnectionLostException.class, e -> new UnavailableException("no node answers at " + node + ": " + e.getMessage(), e));
+  }
+
+  /// Where child processes log to.
+  private Path folder() {
+    try {
+      return dir == null ? Files.createTempDirectory("penstock-replay-") : Files.createDirectories(dir);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /// Keys of the trace; on a node with history, new ones unless the history is to count.
+  private TraceKeys keys(FlowPlan plan, boolean hasHistory) {
+    return new TraceKeys(plan.space().id(), hasHistory && !warm ? new SecureRandom().nextLong() : 0);
+  }
+
+  private static Disposable watch(Parties parties, Tally tally, ProgressView view, Scheduler driver) {
+    long[] before = {0, System.nanoTime()};
+    return Flux.interval(LOOK, driver).onBackpressureDrop().concatMap(tick -> parties.stat(), 1).subscribe(stat -> {
+      Tally.Sums sums = tally.sums();
+      long now = System.nanoTime();
+      double rate = (sums.bytesDelivered() - before[0]) * 1e9 / Math.max(1, now - before[1]);
+      before[0] = sums.bytesDelivered();
+      before[1] = now;
+      view.show(sums, rate, stat.inFlightBytes());
+    }, error -> view.close()); // the replay itself tells what went wrong
+  }
+
+  private ProgressView view() {
+    long requests = trace == null ? generated().requests() : limit == null ? -1 : limit;
+    return console.isTerminal() ? new ProgressBarView(console.err(), requests)
+        : new ProgressLinesView(console::say, requests, System::nanoTime);
+  }
+
+  private TraceSource open() {
+    return trace == null ? new TraceGenerator(generated()) : TraceReader.open(trace);
+  }
+
+  private GeneratorOptions generated() {
+    GeneratorOptions options = GeneratorOptions.defaults().withSeed(seed);
+    return limit == null ? options : options.withRequests(Math.toIntExact(limit));
+  }
+
+  private String traceName() {
+    return trace == null ? "generated, %d requests of seed %d".formatted(generated().requests(), seed) : trace.toString();
+  }
+
+  private CacheSpace space() {
+    return BlockShape.of(Sizes.parseBytes(blockBytes), layers).space(model);
+  }
+
+  private Pace pace() {
+    return Pace.defaults().withConcurrency(concurrency).withSpeed(speed).withLimit(limit == null ? Long.MAX_VALUE : limit);
+  }
+
+  private EvictionPolicy policy() {
+    try {
+      return EvictionPolicy.valueOf(policy.toUpperCase(Locale.ROOT));
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("--policy must be lru or fifo (was " + policy + ")", e);
+    }
+  }
+
+  private static void requireOff(String flag, String capacity) {
+    if (!Capacity.parse(capacity).isOff()) {
+      throw new IllegalArgumentException(flag + " must be 0, for this version has no such tier (was " + capacity + ")");
+    }
+  }
+
+  private void show(ReplayReport outcome) {
+    if (report != null) {
+      try {
+        Files.writeString(report, ReportJson.of(outcome));
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+    console.out().print(json ? ReportJson.of(outcome) : ReportTable.of(outcome));
+    console.out().flush();
+  }
+}

@@ -1,0 +1,73 @@
+package io.penstock.node.replay;
+
+import io.penstock.PenstockVersion;
+import io.penstock.block.BlockLayout;
+import io.penstock.node.trace.TraceSource;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// One replay from the first request to the report.
+final class ReplayRun {
+  /// Longest wait, at the end, for memory that frames still hold.
+  private static final Duration SETTLE = Duration.ofSeconds(5);
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(5);
+
+  private final Parties parties;
+  private final ReplaySubject subject;
+  private final Tally tally;
+  private final Scheduler driver;
+  private final LongSupplier nanoClock;
+
+  /// @param tally sums up while the replay runs, for whoever watches
+  /// @param driver reads the trace and paces
+  ReplayRun(Parties parties, ReplaySubject subject, Tally tally, Scheduler driver, LongSupplier nanoClock) {
+    this.parties = parties;
+    this.subject = subject;
+    this.tally = tally;
+    this.driver = driver;
+    this.nanoClock = nanoClock;
+  }
+
+  /// Replays `trace` and reports; cancelling stops the requests under way.
+  Mono<ReplayReport> report(TraceSource trace) {
+    return Mono.firstWithSignal(run(trace), parties.lost().then(Mono.empty()));
+  }
+
+  private Mono<ReplayReport> run(TraceSource trace) {
+    return Mono.defer(() -> {
+      long startNanos = nanoClock.getAsLong();
+      return new Replay(parties.decode(), parties.prefill(), subject.pace(), driver).deliveries(trace)
+          .doOnNext(tally::add).then(Mono.fromSupplier(() -> nanoClock.getAsLong() - startNanos))
+          .flatMap(elapsedNanos -> settled().map(stat -> report(elapsedNanos, stat)));
+    });
+  }
+
+  /// Figures of the parties when nothing is claimed any more, or after a bounded wait.
+  private Mono<PartyStat> settled() {
+    long deadline = driver.now(TimeUnit.NANOSECONDS) + SETTLE.toNanos();
+    return parties.stat()
+        .repeatWhen(ends -> ends.delayElements(LOOK_AGAIN, driver))
+        .takeUntil(stat -> stat.claimedBlocks() == 0 || driver.now(TimeUnit.NANOSECONDS) >= deadline)
+        .last();
+  }
+
+  private ReplayReport report(long elapsedNanos, PartyStat stat) {
+    Tally.Sums sums = tally.sums();
+    BlockLayout layout = subject.plan().space().layout();
+    double seconds = elapsedNanos / 1e9;
+    return new ReplayReport(PenstockVersion.current(), subject.trace(), parties.description(), layout.blockBytes(), layout.layers(),
+        subject.capacities(), subject.policy(), subject.pace().concurrency(), sums.requests(),
+        sums.blockRefs(), sums.hits(), sums.prefixHits(), rounded(sums.hits() / (double) Math.max(1, sums.blockRefs())),
+        Map.of("dram", sums.hits()), sums.bytesDelivered(), sums.bytesVerified(), sums.corruptBlocks(), stat.claimedBlocks(),
+        sums.repeatedPasses(), stat.peakInFlightBytes(), stat.budgetBytes(), rounded(seconds),
+        rounded(sums.bytesDelivered() / 1e9 / Math.max(seconds, 1e-9)), tally.firstLayer(), tally.lastLayer(), subject.ceilings());
+  }
+
+  private static double rounded(double value) {
+    return Math.round(value * 1e6) / 1e6;
+  }
+}

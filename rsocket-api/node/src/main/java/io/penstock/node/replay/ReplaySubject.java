@@ -1,0 +1,22 @@
+package io.penstock.node.replay;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.Map;
+
+/// What a report is about.
+///
+/// @param trace named for a person
+/// @param plan what is exchanged
+/// @param capacities for each tier what it may keep; empty where the node decided
+/// @param policy who leaves first, or that the node decided
+/// @param pace how fast
+/// @param ceilings of this machine, in 10⁹ bytes a second, by name; empty if nobody measured
+record ReplaySubject(String trace, FlowPlan plan, Map<String, String> capacities, String policy, Pace pace,
+    Map<String, Double> ceilings) {
+  ReplaySubject {
+    requireNonNull(trace, "trace");
+    requireNonNull(plan, "plan");
+    requireNonNull(pace, "pace");
+  }
+}

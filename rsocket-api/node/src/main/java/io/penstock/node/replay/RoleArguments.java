@@ -1,0 +1,34 @@
+package io.penstock.node.replay;
+
+import io.penstock.block.BlockLayout;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Command lines of the parties that a replay starts.
+final class RoleArguments {
+  private static final int WAITERS = 4096;
+
+  private RoleArguments() {}
+
+  /// A node on a free port that tells its address in its first line.
+  static List<String> node(FlowPlan plan, List<String> more) {
+    List<String> arguments = new ArrayList<>(List.of(PartyCommand.NAME, "node", "--json", "--listen-host", "127.0.0.1", "--listen-port", "0",
+        "--admin-port", "off", "--model", plan.space().model(), "--block-bytes", String.valueOf(layout(plan).blockBytes()),
+        "--layers", String.valueOf(layout(plan).layers()), "--block-tokens", String.valueOf(layout(plan).tokens()),
+        "--budget", String.valueOf(plan.nodeBudgetBytes()), "--slice-bytes", String.valueOf(plan.sliceBytes()),
+        "--window-blocks", String.valueOf(plan.windowBlocks()), "--waiters", String.valueOf(WAITERS)));
+    arguments.addAll(more);
+    return arguments;
+  }
+
+  /// A decode or prefill party of the node on `port`.
+  static List<String> party(String role, FlowPlan plan, int port) {
+    return List.of(PartyCommand.NAME, role, "--port", String.valueOf(port), "--model", plan.space().model(),
+        "--block-bytes", String.valueOf(layout(plan).blockBytes()), "--layers", String.valueOf(layout(plan).layers()),
+        "--budget", String.valueOf(plan.budgetBytes()));
+  }
+
+  private static BlockLayout layout(FlowPlan plan) {
+    return plan.space().layout();
+  }
+}

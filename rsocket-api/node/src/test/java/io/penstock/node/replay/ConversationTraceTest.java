@@ -1,0 +1,62 @@
+package io.penstock.node.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.penstock.block.CacheSpace;
+import io.penstock.block.Permits;
+import io.penstock.node.config.BlockShape;
+import io.penstock.node.trace.TraceReader;
+import io.penstock.tier.HostTier;
+import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.TierListener;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/// The published conversation trace, whole, with small blocks: hits as an independent count of a plain LRU gives them.
+@Timeout(300)
+final class ConversationTraceTest {
+  private static final Path TRACE = Path.of("../../../shared/traces/conversation_trace.jsonl");
+  private static final CacheSpace SPACE = BlockShape.of(256, 4).space("replay");
+
+  @ParameterizedTest
+  @CsvSource({"1000, 12831", "100000, 104924"})
+  void conversationTrace_hitsAsThePlainLru(long capacityBlocks, long hits) {
+    assertHits(capacityBlocks, hits);
+  }
+
+  @Tag("proof")
+  @ParameterizedTest
+  @CsvSource({"5000, 31840", "10000, 60921", "30000, 93967", "50000, 102290", "9223372036854775807, 105710"})
+  void conversationTrace_hitsAsThePlainLru_atEveryCapacity(long capacityBlocks, long hits) {
+    assertHits(capacityBlocks, hits);
+  }
+
+  private static void assertHits(long capacityBlocks, long hits) {
+    assumeTrue(Files.exists(TRACE), () -> "no trace at " + TRACE + ", see the README on where to get it");
+    Scheduler driver = Schedulers.newSingle("replay-test");
+    HostTier tier = new HostTier(SPACE, HostTierOptions.defaults(capacityBlocks), TierListener.noop());
+    Tally tally = new Tally();
+    try (TraceReader trace = TraceReader.open(TRACE)) {
+      TraceKeys keys = new TraceKeys(SPACE.id(), 0);
+      DecodeParty decode = new Decoder(new TierSlices(tier, 64, 16 << 10), keys, tier.arena(), new Permits("none", 1, 1), System::nanoTime);
+      PrefillParty prefill = new Prefiller(new TierSink(tier, 64), keys, tier.arena());
+      new Replay(decode, prefill, Pace.defaults(), driver).deliveries(trace).doOnNext(tally::add).blockLast(Duration.ofMinutes(2));
+    } finally {
+      tier.close().block(Duration.ofSeconds(5));
+      driver.dispose();
+    }
+    Tally.Sums sums = tally.sums();
+    assertThat(sums.requests()).isEqualTo(12_031);
+    assertThat(sums.blockRefs()).isEqualTo(288_500);
+    assertThat(sums.hits()).isEqualTo(hits);
+    assertThat(sums.bytesVerified()).isEqualTo(sums.bytesDelivered()).isEqualTo(288_500L * SPACE.layout().blockBytes());
+  }
+}

@@ -1,0 +1,100 @@
+package io.penstock.node.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.block.CacheSpace;
+import io.penstock.node.config.BlockShape;
+import io.penstock.node.trace.GeneratorOptions;
+import io.penstock.node.trace.TraceGenerator;
+import io.penstock.node.trace.TraceRequest;
+import io.penstock.node.trace.TraceSource;
+import io.penstock.tier.HostTierOptions;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/// The whole replay over real sockets in one process, against the textbook.
+@Timeout(120)
+final class LoopbackReplayTest {
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final CacheSpace SPACE = BlockShape.of(4 << 10, 4).space("replay");
+
+  private final Scheduler driver = Schedulers.newSingle("replay-test");
+
+  @AfterEach
+  void stopDriver() {
+    driver.dispose();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 1", "10, 1", "300, 1", "9223372036854775807, 1", "10, 4", "300, 16"})
+  void replay_overSockets_equalsThePlainLruAndLeavesNothing(long capacityBlocks, int concurrency) {
+    ReplayReport report = replay(FlowPlan.of(SPACE, 1 << 20), capacityBlocks, Pace.defaults().withConcurrency(concurrency), trace(150));
+
+    assertClean(report);
+    assertEqualToModel(report, new LruModel(capacityBlocks), trace(150));
+  }
+
+  @Test
+  void replay_withBlocksLargerThanASlice_isTheSame() {
+    FlowPlan plan = new FlowPlan(BlockShape.of(64 << 10, 4).space("replay"), 4 << 20, 8 << 10, 3);
+
+    ReplayReport report = replay(plan, 100, Pace.defaults(), trace(40));
+
+    assertClean(report);
+    assertEqualToModel(report, new LruModel(100), trace(40));
+  }
+
+  @Test
+  void report_namesWhatWasAskedFor() {
+    ReplayReport report = replay(FlowPlan.of(SPACE, 1 << 20), 50, Pace.defaults().withLimit(7), trace(20));
+
+    assertThat(report.requests()).isEqualTo(7);
+    assertThat(report.blockBytes()).isEqualTo(4 << 10);
+    assertThat(report.layers()).isEqualTo(4);
+    assertThat(report.budgetBytes()).isLessThanOrEqualTo(1 << 20);
+    assertThat(report.peakInFlightBytes()).isPositive().isLessThanOrEqualTo(report.budgetBytes());
+    assertThat(report.gigabytesPerSecond()).isPositive();
+    assertThat(report.lastLayerMillis().max()).isGreaterThanOrEqualTo(report.firstLayerMillis().max()).isPositive();
+  }
+
+  private ReplayReport replay(FlowPlan plan, long capacityBlocks, Pace pace, TraceSource trace) {
+    ReplaySubject subject = new ReplaySubject("test", plan, Map.of("dram", capacityBlocks + " blocks"), "lru", pace, Map.of());
+    HostTierOptions tier = HostTierOptions.defaults(capacityBlocks).withReserveBlocks(4 * plan.windowBlocks());
+    TraceKeys keys = new TraceKeys(plan.space().id(), 0);
+    return Mono.usingWhen(LoopbackParties.open(plan, tier, keys, driver, System::nanoTime),
+        parties -> new ReplayRun(parties, subject, new Tally(), driver, System::nanoTime).report(trace), Parties::close).block(LIMIT);
+  }
+
+  private static void assertClean(ReplayReport report) {
+    assertThat(report.isClean()).as("%s", report).isTrue();
+    assertThat(report.repeatedPasses()).isZero();
+  }
+
+  private static void assertEqualToModel(ReplayReport report, LruModel model, TraceSource trace) {
+    long requests = 0;
+    long hits = 0;
+    long prefixHits = 0;
+    long blockRefs = 0;
+    for (TraceRequest request = trace.next(); request != null; request = trace.next()) {
+      LruModel.Outcome outcome = model.request(request.hashIds());
+      requests++;
+      hits += outcome.hits();
+      prefixHits += outcome.prefixHits();
+      blockRefs += request.blocks();
+    }
+    assertThat(new long[] {report.requests(), report.blockRefs(), report.hits(), report.prefixHits()})
+        .containsExactly(requests, blockRefs, hits, prefixHits);
+  }
+
+  private static TraceSource trace(int requests) {
+    return new TraceGenerator(new GeneratorOptions(requests, 9));
+  }
+}
