@@ -229,6 +229,29 @@ final class SlabArenaTest {
   }
 
   @Test
+  void room_isHeldForKeysToCome_andWhatIsNotDraftedComesBack() {
+    SlabArena arena = arena(3, 4);
+    ArenaRoom room = java.util.Objects.requireNonNull(arena.tryHold(2));
+    List<ArenaRoom> later = new ArrayList<>();
+    arena.hold(2, later::add, failures::add);
+    assertThat(arena.tryHold(1)).as("others wait").isNull();
+    BlockDraft draft = room.draft(keys(1).getFirst());
+    assertThat(room.left()).isEqualTo(1);
+    room.close();
+    room.close();
+    assertThat(later).hasSize(1);
+    assertThat(arena.claimedSlots()).isEqualTo(3);
+    assertThatThrownBy(() -> room.draft(keys(1).getFirst())).isInstanceOf(IllegalStateException.class);
+    draft.close();
+    arena.hold(2, later::add, failures::add);
+    arena.close();
+    assertThat(failures).singleElement().isInstanceOf(ArenaClosedException.class);
+    assertThatThrownBy(() -> later.getFirst().draft(keys(1).getFirst())).isInstanceOf(ArenaClosedException.class);
+    later.getFirst().close();
+    assertThat(arena.claimedSlots()).isZero();
+  }
+
+  @Test
   void noMemory_failsTheClaimAndGivesItsSlotsBack() {
     Arena memory = Arena.ofShared();
     SlabArena arena = leaks.watch(new SlabArena("small", LAYOUT, Integer.MAX_VALUE, 4, memory, bytes -> {
