@@ -178,11 +178,8 @@ final class FrameInbox extends Flux<ByteBuf> implements Subscription {
     }
     try {
       loop.execute(step);
-    } catch (RejectedExecutionException e) { // the loop ended, and with it every channel on it: nothing waits any more
-      CoreSubscriber<? super ByteBuf> to = subscriber;
-      if (to != null && !loop.inEventLoop() && loop.isShutdown()) {
-        step.run();
-      }
+    } catch (RejectedExecutionException e) { // the loop ended after its channels did: nobody else is here any more
+      step.run();
     }
   }
 }

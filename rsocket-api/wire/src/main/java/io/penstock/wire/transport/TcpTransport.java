@@ -19,7 +19,8 @@ import reactor.netty.tcp.TcpServer;
 /// RSocket over TCP or Unix domain sockets, made for frames of 64 KiB to 16 MiB.
 ///
 /// Event loops, and whether they are native, come from the [LoopResources] given; they stay the giver's to dispose. What is bounded
-/// by which number is said in `package-info`. RSocket's fragmentation is best left off.
+/// by which number is said in `package-info`. RSocket's fragmentation is best left off; RSocket core counts 9 bytes of headers into
+/// the longest frame, so a payload of a request or an item may have `maxFrameBytes - 9` bytes, metadata and its length included.
 public final class TcpTransport {
   private TcpTransport() {}
 
