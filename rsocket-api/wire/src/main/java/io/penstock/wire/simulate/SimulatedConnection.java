@@ -32,7 +32,7 @@ final class SimulatedConnection implements DuplexConnection, ConnectionGauges {
   private final SendQueue queue;
   private final Scheduler.Worker worker;
   private final List<LinkFault> faults;
-  private final SimulatedInbox inbox = new SimulatedInbox(this::taken, this::dispose);
+  private final SimulatedInbox inbox = new SimulatedInbox(this::taken, this::dispose, this::fail);
   private final ArrayDeque<ByteBuf> underWay = new ArrayDeque<>();
   private final Set<LinkFault> stallsDone = new HashSet<>();
   private final Sinks.Empty<Void> closed = Sinks.empty();
@@ -55,8 +55,7 @@ final class SimulatedConnection implements DuplexConnection, ConnectionGauges {
   SimulatedConnection(SimulatedWire wire, Direction sends) {
     this.wire = wire;
     this.sends = sends;
-    this.queue = new SendQueue(
-        wire.plan.limits().maxQueuedBytes(), wire.plan.limits().maxQueuedFrames(), wire.plan.limits().maxChannelBytes());
+    this.queue = new SendQueue(wire.plan.limits().maxQueuedBytes(), wire.plan.limits().maxQueuedFrames());
     this.worker = wire.time.scheduler().createWorker();
     this.faults = wire.faultsOf(sends);
   }
@@ -75,7 +74,7 @@ final class SimulatedConnection implements DuplexConnection, ConnectionGauges {
       case WAKE -> wake();
       case OVERRUN -> fail(queue.overrunBy(size));
       case CLOSED -> closed.tryEmitEmpty(); // one that sends on after the end must stop
-      case QUEUED, PRESSED -> {}
+      case QUEUED -> {}
     }
   }
 
@@ -269,11 +268,7 @@ final class SimulatedConnection implements DuplexConnection, ConnectionGauges {
       return;
     }
     wire.trace.accept(event(number, frame));
-    try {
-      inbox.accept(frame);
-    } catch (RuntimeException e) {
-      fail(e);
-    }
+    inbox.accept(frame);
   }
 
   private LinkEvent event(int number, ByteBuf frame) {

@@ -3,6 +3,7 @@ package io.penstock.wire.simulate;
 import io.netty.buffer.ByteBuf;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
@@ -14,6 +15,7 @@ import reactor.core.publisher.Operators;
 final class SimulatedInbox extends Flux<ByteBuf> implements Subscription {
   private final IntConsumer taken;
   private final Runnable cancelled;
+  private final Consumer<RuntimeException> broken;
   private final ArrayDeque<Arrived> waiting = new ArrayDeque<>();
   private @Nullable CoreSubscriber<? super ByteBuf> subscriber;
   private @Nullable Throwable end;
@@ -23,9 +25,11 @@ final class SimulatedInbox extends Flux<ByteBuf> implements Subscription {
 
   /// @param taken told the length of each frame that left
   /// @param cancelled run when the subscriber leaves
-  SimulatedInbox(IntConsumer taken, Runnable cancelled) {
+  /// @param broken told what the subscriber threw
+  SimulatedInbox(IntConsumer taken, Runnable cancelled, Consumer<RuntimeException> broken) {
     this.taken = taken;
     this.cancelled = cancelled;
+    this.broken = broken;
   }
 
   @Override
@@ -95,6 +99,8 @@ final class SimulatedInbox extends Flux<ByteBuf> implements Subscription {
   private void deliver(CoreSubscriber<? super ByteBuf> to, Arrived arrived) {
     try {
       to.onNext(arrived.frame);
+    } catch (RuntimeException e) {
+      broken.accept(e);
     } finally {
       leave(arrived);
     }

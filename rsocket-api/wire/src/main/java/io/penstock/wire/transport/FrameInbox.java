@@ -6,6 +6,7 @@ import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
@@ -26,6 +27,7 @@ final class FrameInbox extends Flux<ByteBuf> implements Subscription {
   private final long maxBytes;
   private final Runnable demandChanged;
   private final Runnable cancelled;
+  private final Consumer<RuntimeException> broken;
   private final AtomicBoolean subscribed = new AtomicBoolean();
 
   private volatile @Nullable CoreSubscriber<? super ByteBuf> subscriber;
@@ -39,11 +41,14 @@ final class FrameInbox extends Flux<ByteBuf> implements Subscription {
 
   /// @param demandChanged run on the loop after demand came or ran out
   /// @param cancelled run on the loop when the subscriber leaves
-  FrameInbox(EventLoop loop, long maxBytes, Runnable demandChanged, Runnable cancelled) {
+  /// @param broken told what the subscriber threw: it may have asked for frames from deep within code that would swallow it
+  FrameInbox(
+      EventLoop loop, long maxBytes, Runnable demandChanged, Runnable cancelled, Consumer<RuntimeException> broken) {
     this.loop = loop;
     this.maxBytes = maxBytes;
     this.demandChanged = demandChanged;
     this.cancelled = cancelled;
+    this.broken = broken;
   }
 
   @Override
@@ -84,7 +89,7 @@ final class FrameInbox extends Flux<ByteBuf> implements Subscription {
     CoreSubscriber<? super ByteBuf> to = subscriber;
     if (to != null && demand > 0 && waiting.isEmpty()) {
       countDown();
-      to.onNext(frame);
+      deliver(to, frame);
       return;
     }
     if (waitingBytes + frame.readableBytes() > maxBytes) {
@@ -123,18 +128,22 @@ final class FrameInbox extends Flux<ByteBuf> implements Subscription {
         }
         waitingBytes -= frame.readableBytes();
         countDown();
-        deliver(to, frame);
+        try {
+          deliver(to, frame);
+        } finally {
+          frame.release();
+        }
       }
     } finally {
       delivering = false;
     }
   }
 
-  private static void deliver(CoreSubscriber<? super ByteBuf> to, ByteBuf frame) {
+  private void deliver(CoreSubscriber<? super ByteBuf> to, ByteBuf frame) {
     try {
       to.onNext(frame);
-    } finally {
-      frame.release();
+    } catch (RuntimeException e) {
+      broken.accept(e);
     }
   }
 

@@ -13,16 +13,12 @@ public final class SendQueue {
   /// Length header in front of every frame.
   public static final int HEADER_BYTES = 3;
 
-  private static final int PRESS_FRAMES = 1_024;
-
   /// What became of an offered frame.
   public enum Offer {
     /// It waits; somebody is already on the way to send.
     QUEUED,
     /// It waits, and the caller must see to it that [#poll()] is called until it answers null.
     WAKE,
-    /// It waits with more than `pressBytes`; a caller on the event loop had better send some now.
-    PRESSED,
     /// It was released: the bound is reached.
     OVERRUN,
     /// It was released: nothing is sent any more.
@@ -31,7 +27,6 @@ public final class SendQueue {
 
   private final long maxBytes;
   private final int maxFrames;
-  private final long pressBytes;
   private final ArrayDeque<ByteBuf> control = new ArrayDeque<>();
   private final ArrayDeque<ByteBuf> data = new ArrayDeque<>();
   private @Nullable ByteBuf last;
@@ -43,11 +38,9 @@ public final class SendQueue {
 
   /// @param maxBytes most bytes that wait, length headers included
   /// @param maxFrames most frames that wait
-  /// @param pressBytes beyond it an offer answers [Offer#PRESSED]
-  public SendQueue(long maxBytes, int maxFrames, long pressBytes) {
+  public SendQueue(long maxBytes, int maxFrames) {
     this.maxBytes = maxBytes;
     this.maxFrames = maxFrames;
-    this.pressBytes = pressBytes;
   }
 
   /// Takes ownership of `frame`.
@@ -80,7 +73,7 @@ public final class SendQueue {
 
   private Offer wake() {
     if (awake) {
-      return bytes > pressBytes || frames > PRESS_FRAMES ? Offer.PRESSED : Offer.QUEUED;
+      return Offer.QUEUED;
     }
     awake = true;
     return Offer.WAKE;

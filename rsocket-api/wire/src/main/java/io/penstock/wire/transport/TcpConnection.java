@@ -30,6 +30,8 @@ import reactor.netty.Connection;
 ///
 /// **Sending.** Any thread offers; the event loop moves frames from the [SendQueue] to the channel while that is writable, each as a
 /// length header and the frame itself, one flush for all that is at hand. A frame with a part on the heap is copied by the channel.
+/// What one task on the event loop sends goes out after that task, so one task can send no more than the queue holds: were it sent at
+/// once, an endless source with endless credit and a quick reader would hold the loop for ever, and no cancel would be heard.
 ///
 /// **Receiving.** Bytes are read only while the subscriber has demand; see [FrameInbox] and [FrameDecoder].
 ///
@@ -65,10 +67,10 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     this.channel = channel;
     this.limits = limits;
     this.listener = listener;
-    this.queue = new SendQueue(limits.maxQueuedBytes(), limits.maxQueuedFrames(), limits.maxChannelBytes());
+    this.queue = new SendQueue(limits.maxQueuedBytes(), limits.maxQueuedFrames());
     this.decoder = new FrameDecoder(channel.alloc(), limits.maxFrameBytes());
     long mostWaiting = 2L * limits.maxReceiveBytes() + limits.maxFrameBytes();
-    this.inbox = new FrameInbox(channel.eventLoop(), mostWaiting, this::showDemand, this::dispose);
+    this.inbox = new FrameInbox(channel.eventLoop(), mostWaiting, this::showDemand, this::dispose, this::fail);
   }
 
   /// Takes a connected channel over; call it on the channel's event loop, before anything was read.
@@ -102,7 +104,6 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     }
     switch (queue.offer(streamId, frame)) {
       case WAKE -> wake();
-      case PRESSED -> drainIfOnLoop();
       case OVERRUN -> fail(queue.overrunBy(size));
       case CLOSED -> stopSenderOnLoop();
       case QUEUED -> {}
@@ -234,13 +235,6 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
       drainAfterRead = true;
     } else {
       execute(this::drain); // on the loop too: what else this task sends shares the flush
-    }
-  }
-
-  /// One that sends much within one task must not fill the queue while the socket has room.
-  private void drainIfOnLoop() {
-    if (channel.eventLoop().inEventLoop()) {
-      drain();
     }
   }
 

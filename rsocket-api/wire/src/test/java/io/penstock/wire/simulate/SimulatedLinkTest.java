@@ -179,7 +179,7 @@ class SimulatedLinkTest {
 
   @Test
   void anyFault_atAnyFrame_leaksNothingAndEndsEveryStream() {
-    for (int seed = 0; seed < 200; seed++) {
+    for (int seed = 0; seed < 100; seed++) {
       SplittableRandom random = new SplittableRandom(seed);
       LinkPlan plan = LinkPlan.quiet().withCopies(random.nextBoolean())
           .withFaults(LinkFault.random(random, 40), LinkFault.random(random, 40));

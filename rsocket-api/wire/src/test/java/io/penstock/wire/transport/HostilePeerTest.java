@@ -119,7 +119,7 @@ class HostilePeerTest {
         socket.shutdownOutput();
         drain(socket);
       } catch (IOException closedByTheServer) {
-        assertThat(closedByTheServer).hasMessageMatching("(?i).*(reset|broken pipe|closed|abort).*");
+        assertThat(closedByTheServer).as("seed %d", seed).hasMessageMatching("(?i).*(reset|broken pipe|closed|abort).*");
       }
       gone(server, "seed " + seed);
     }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class SendQueueTest {
   private final List<ByteBuf> all = new ArrayList<>();
-  private final SendQueue queue = new SendQueue(1_000, 10, 100);
+  private final SendQueue queue = new SendQueue(1_000, 10);
 
   @Test
   void poll_streamZero_overtakesDataAndKeepsItsOwnOrder() {
@@ -37,14 +37,6 @@ class SendQueueTest {
     assertThat(queue.offer(1, frame(1, 2))).isEqualTo(SendQueue.Offer.QUEUED);
     drain();
     assertThat(queue.offer(1, frame(1, 3))).isEqualTo(SendQueue.Offer.WAKE);
-    queue.close();
-    assertAllReleased();
-  }
-
-  @Test
-  void offer_beyondTheFirstChannelFull_presses() {
-    queue.offer(1, frame(90, 1));
-    assertThat(queue.offer(1, frame(90, 2))).isEqualTo(SendQueue.Offer.PRESSED);
     queue.close();
     assertAllReleased();
   }
@@ -98,7 +90,7 @@ class SendQueueTest {
   @Test
   void offer_fromManyThreadsWhileClosing_leaksNothing() throws InterruptedException {
     for (int round = 0; round < 200; round++) {
-      SendQueue contested = new SendQueue(1 << 20, 1 << 16, 1 << 16);
+      SendQueue contested = new SendQueue(1 << 20, 1 << 16);
       List<ByteBuf> offered = new ArrayList<>();
       for (int i = 0; i < 64; i++) {
         offered.add(Unpooled.buffer(8).writeLong(i));

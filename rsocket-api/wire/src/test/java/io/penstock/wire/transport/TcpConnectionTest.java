@@ -277,6 +277,36 @@ class TcpConnectionTest {
   }
 
   @Test
+  void receive_failureOfAReaderThatAskedFromWithin_stillCloses() {
+    Two two = connect();
+    two.client.sendFrame(1, marked(100, 1));
+    two.client.sendFrame(1, marked(100, 2));
+    Eventually.holds("both are on their way", () -> gauges(two.client).writtenBytes() == 206);
+    two.server.receive().subscribe(new BaseSubscriber<>() {
+      @Override
+      protected void hookOnSubscribe(Subscription subscription) {
+        request(1);
+      }
+
+      @Override
+      protected void hookOnNext(ByteBuf frame) {
+        if (frame.getByte(0) == 2) {
+          throw new IllegalStateException("broken reader");
+        }
+        try {
+          requestUnbounded(); // as RSocket does once it has seen the set-up
+        } catch (IllegalStateException swallowed) {
+          throw new AssertionError("the failure of the second frame must not surface in the first", swallowed);
+        }
+      }
+    });
+
+    Reader reader = Reader.unbounded(two.client);
+    Eventually.holds("the peer's side ended", () -> reader.error != null);
+    two.server.onClose().onErrorComplete().block(TcpPair.PATIENCE);
+  }
+
+  @Test
   void accept_moreThanMaxConnections_isRefusedInWords() {
     TcpListener few = pair.listen(pair.server(options -> options.withMaxConnections(1)), pair::collect);
     DuplexConnection first = pair.client(few).connect().block(TcpPair.PATIENCE);
