@@ -12,7 +12,7 @@ import java.util.List;
 /// The sizes of a pipe; both ends must have the same `chunkBytes`, else the second one is refused.
 ///
 /// @param chunkBytes bytes sent and checked as one, a multiple of 1 KiB; the smallest tensor takes one
-/// @param chunksAhead chunks that may be on their way, and that the receiving end takes ahead
+/// @param chunksAhead chunks that the receiving end takes ahead of its reader, and its byte budget in chunks
 /// @param maxTensorBytes largest tensor; the receiving end has room for two
 public record PipeOptions(int chunkBytes, int chunksAhead, long maxTensorBytes) {
   private static final int ROW_BYTES = 1 << 10;

@@ -106,7 +106,9 @@ final class StreamRun {
     return Pace.bytes(LayerSlice::bytes, PaceOptions.of(options.bytesPerSecond()), timers);
   }
 
+  /// The first run warms the code up: the two that are compared must be equally warm.
   private double secondRate(Reader second) {
+    get(measured(second), options.second());
     return get(measured(second), options.second());
   }
 
