@@ -100,7 +100,22 @@ sealed interface PipeChunk {
     return kind;
   }
 
+  /// Shape of the tensor that begins here.
+  ///
+  /// @throws PipeFormatException if there can be none like it
   static TensorShape shape(MemorySegment chunk) {
+    try {
+      TensorShape shape = readShape(chunk);
+      if (shape.bytes() != chunk.get(LONG, BYTES_OFFSET)) {
+        throw new PipeFormatException("bytes must be " + shape.bytes() + " as the shape says (was " + chunk.get(LONG, BYTES_OFFSET) + ")");
+      }
+      return shape;
+    } catch (IllegalArgumentException e) {
+      throw new PipeFormatException(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static TensorShape readShape(MemorySegment chunk) {
     int type = chunk.get(ValueLayout.JAVA_BYTE, TYPE_OFFSET);
     int rank = chunk.get(ValueLayout.JAVA_BYTE, RANK_OFFSET);
     if (type < 0 || type >= TensorType.values().length || rank < 0 || rank > TensorShape.MOST_DIMENSIONS) {
@@ -114,7 +129,7 @@ sealed interface PipeChunk {
   }
 
   static String failure(MemorySegment chunk) {
-    long length = chunk.get(LONG, BYTES_OFFSET);
+    long length = Math.clamp(chunk.get(LONG, BYTES_OFFSET), 0, chunk.byteSize() - HEAD_BYTES);
     return new String(chunk.asSlice(HEAD_BYTES, length).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
   }
 

@@ -22,7 +22,7 @@ import reactor.netty.resources.LoopResources;
 /// The end of a pipe that connects and receives; see [TensorPipe].
 public final class ReceivingEnd {
   /// Chunks that are asked for by one request; the next one follows by itself.
-  static final int KEYS_A_LEASE = 4096;
+  static final int KEYS_A_LEASE = 1024;
 
   private final PipeOptions options;
   private final PipeKeys keys;
