@@ -30,6 +30,7 @@ final class ProcessParties implements Parties {
   private final Scheduler timers;
   private final LoopResources loop = LoopResources.create("penstock-observer", 1, true);
   private final List<PartyProcess> processes = new ArrayList<>();
+  private volatile int port;
   private @Nullable RemoteParty decode;
   private @Nullable RemoteParty prefill;
   private @Nullable PartyConnection observer;
@@ -44,15 +45,16 @@ final class ProcessParties implements Parties {
   ///
   /// @param serve arguments of `penstock serve` beyond those that `plan` says
   /// @param folder where their logs go
-  static Mono<Parties> open(FlowPlan plan, List<String> serve, Path folder, Scheduler timers) {
+  static Mono<ProcessParties> open(FlowPlan plan, List<String> serve, Path folder, Scheduler timers) {
     return Mono.defer(() -> {
       ProcessParties parties = new ProcessParties(plan, folder, timers);
       return parties.start(serve).onErrorResume(error -> parties.close().then(Mono.error(error)));
     });
   }
 
-  private Mono<Parties> start(List<String> serve) {
+  private Mono<ProcessParties> start(List<String> serve) {
     return begin("node", RoleArguments.node(plan, serve)).flatMap(PartyProcess::firstLine).map(ProcessParties::port)
+        .doOnNext(known -> port = known)
         .flatMap(port -> Mono.zip(party("decode", port), party("prefill", port), observe(port)))
         .timeout(READY, Mono.error(() -> new PermanentKvException("parties must be ready within " + READY + " (logs in " + folder + ")")), timers)
         .map(all -> {
@@ -135,7 +137,7 @@ final class ProcessParties implements Parties {
 
   @Override
   public Mono<PartyStat> stat() {
-    return Mono.zip(ready(decode).stat(), ready(prefill).stat(), ready(observer).nodeStat())
+    return Mono.zip(ready(decode).stat(), ready(prefill).stat(), nodeStat())
         .map(all -> all.getT1().plus(all.getT2()).plus(all.getT3()));
   }
 
@@ -149,6 +151,16 @@ final class ProcessParties implements Parties {
     return Mono.defer(() -> (observer == null ? Mono.<Void>empty() : observer.close())
         .then(Mono.whenDelayError(all().stream().map(process -> process.stop(timers)).toList()))
         .then(loop.disposeLater(Duration.ZERO, LAST_MOMENT)));
+  }
+
+  /// Where the node listens.
+  int port() {
+    return port;
+  }
+
+  /// How the node does, as it says itself.
+  Mono<PartyStat> nodeStat() {
+    return ready(observer).nodeStat();
   }
 
   /// The processes, for whoever wants to harm them.

@@ -161,7 +161,7 @@ public final class ReplayCommand implements Callable<Integer> {
       return connected(HostPort.parse(connect), plan);
     }
     if (processes) {
-      return ProcessParties.open(plan, List.of("--dram", capacity.toString(), "--policy", policy), folder(), driver);
+      return ProcessParties.open(plan, List.of("--dram", capacity.toString(), "--policy", policy), folder(), driver).map(parties -> parties);
     }
     HostTierOptions tier = HostTierOptions.defaults(capacity.inBlocks(plan.space().layout().blockBytes())).withPolicy(policy());
     return LoopbackParties.open(plan, tier, keys(plan, false), driver, System::nanoTime);

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -26,15 +27,14 @@ final class ConversationTraceTest {
   private static final Path TRACE = Path.of("../../../shared/traces/conversation_trace.jsonl");
   private static final CacheSpace SPACE = BlockShape.of(256, 4).space("replay");
 
-  @ParameterizedTest
-  @CsvSource({"1000, 12831", "100000, 104924"})
-  void conversationTrace_hitsAsThePlainLru(long capacityBlocks, long hits) {
-    assertHits(capacityBlocks, hits);
+  @Test
+  void conversationTrace_hitsAsThePlainLru() {
+    assertHits(1_000, 12_831);
   }
 
   @Tag("proof")
   @ParameterizedTest
-  @CsvSource({"5000, 31840", "10000, 60921", "30000, 93967", "50000, 102290", "9223372036854775807, 105710"})
+  @CsvSource({"5000, 31840", "10000, 60921", "30000, 93967", "50000, 102290", "100000, 104924", "9223372036854775807, 105710"})
   void conversationTrace_hitsAsThePlainLru_atEveryCapacity(long capacityBlocks, long hits) {
     assertHits(capacityBlocks, hits);
   }
