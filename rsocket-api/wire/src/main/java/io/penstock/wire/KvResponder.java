@@ -82,8 +82,7 @@ final class KvResponder implements RSocket {
   @Override
   public Flux<Payload> requestChannel(Publisher<Payload> payloads) {
     return Flux.<Payload>from(subscriber -> payloads.subscribe(new Opening(Operators.toCoreSubscriber(subscriber))))
-        .onErrorMap(WireErrors::toWire)
-        .doOnSubscribe(begin -> serving.running().enter()).doFinally(end -> serving.running().leave());
+        .onErrorMap(WireErrors::toWire);
   }
 
   private Messages.Welcome hello(Messages.Hello hello) {

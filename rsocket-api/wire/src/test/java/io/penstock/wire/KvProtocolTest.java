@@ -1,0 +1,397 @@
+package io.penstock.wire;
+
+import static java.util.Objects.requireNonNull;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.CompositeByteBuf;
+import io.penstock.block.Block;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.ElementType;
+import io.penstock.block.SlabArena;
+import io.penstock.block.TokenOrder;
+import io.penstock.testkit.Blocks;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.Reservation;
+import io.rsocket.Payload;
+import io.rsocket.RSocket;
+import io.rsocket.RSocketErrorException;
+import io.rsocket.metadata.CompositeMetadataCodec;
+import io.rsocket.metadata.TaggingMetadataCodec;
+import io.rsocket.metadata.WellKnownMimeType;
+import io.rsocket.util.ByteBufPayload;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/// What the protocol says, asked by our client and by one that keeps to no rule, over real sockets.
+@Timeout(60)
+final class KvProtocolTest {
+  private static final BlockLayout LAYOUT = BlockLayout.attention(4, 16, 2, 16, ElementType.BF16);
+  private static final CacheSpace SPACE = new CacheSpace("protocol", LAYOUT, 1, "salt");
+  private static final int WINDOW = 4;
+  private static final Duration PATIENCE = WireNode.PATIENCE;
+
+  private static WireNode node(Link link) {
+    return WireNode.of(link, SPACE, WINDOW);
+  }
+
+  private static void assertCode(ErrorCode code, String says, Supplier<Mono<?>> call) {
+    RSocketErrorException e = assertThrows(RSocketErrorException.class, () -> call.get().block(PATIENCE), () -> code + " " + says);
+    assertEquals(code.code(), e.errorCode(), e.toString());
+    assertTrue(requireNonNull(e.getMessage()).contains(says), e.toString());
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void hello_anotherSpace_isRefusedNamingTheField(Link link) {
+    Map<String, CacheSpace> others = Map.of(
+        "model", new CacheSpace("another", LAYOUT, 1, "salt"),
+        "layout.layers", new CacheSpace("protocol", BlockLayout.attention(5, 16, 2, 16, ElementType.BF16), 1, "salt"),
+        "layout.tokens", new CacheSpace("protocol", BlockLayout.attention(4, 8, 2, 16, ElementType.BF16), 1, "salt"),
+        "layout.order", new CacheSpace("protocol", LAYOUT.withOrder(TokenOrder.HND), 1, "salt"),
+        "layout.planes", new CacheSpace("protocol", BlockLayout.attention(4, 16, 2, 16, ElementType.FP16), 1, "salt"),
+        "group", new CacheSpace("protocol", LAYOUT, 2, "salt"),
+        "tenantSalt", new CacheSpace("protocol", LAYOUT, 1, "pepper"));
+    try (WireNode node = node(link)) {
+      others.forEach((field, space) -> {
+        try (SlabArena arena = new SlabArena("client", space.layout(), 8, 8)) {
+          RemotePermanentException e = assertThrows(RemotePermanentException.class, () -> KvClient.connect(
+              node.transport(), WireNode.clientOptions(WINDOW), space, arena, new ByteBudget("client", 1 << 20, 8)).block(PATIENCE));
+          assertEquals(ErrorCode.SPACE_MISMATCH.code(), e.code());
+          assertTrue(requireNonNull(e.getMessage()).contains(field), e.toString());
+          assertFalse(e.getMessage().contains("salt,") || e.getMessage().contains("pepper"), "no salt is told");
+        }
+      });
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void hello_withoutACommonVersion_isRefused(Link link) {
+    try (WireNode node = node(link)) {
+      RSocket raw = node.raw("application/cbor");
+      assertCode(ErrorCode.VERSION_MISMATCH, "versions", () -> raw.requestResponse(
+          WireNode.request(ControlCodec.CBOR, Routes.HELLO, new Messages.Hello(List.of(2, 3), null, "raw"))));
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void unknownRoute_isRefusedByEveryInteraction(Link link) {
+    try (WireNode node = node(link)) {
+      RSocket raw = node.raw("application/cbor");
+      Messages.StatRequest nothing = new Messages.StatRequest();
+      for (String route : List.of("penstock.v2.get", Routes.EVENTS.substring(1), "x".repeat(200))) {
+        Supplier<Payload> request = () -> WireNode.request(ControlCodec.CBOR, route, nothing);
+        assertCode(ErrorCode.UNKNOWN_ROUTE, "route", () -> raw.requestResponse(request.get()));
+        assertCode(ErrorCode.UNKNOWN_ROUTE, "route", () -> raw.requestStream(request.get()).then());
+        assertCode(ErrorCode.UNKNOWN_ROUTE, "route", () -> raw.requestChannel(Mono.fromSupplier(request)).then());
+      }
+      assertCode(ErrorCode.BAD_REQUEST, "metadata", () -> raw.requestResponse(ByteBufPayload.create(new byte[3], new byte[] {1, 2, 3})));
+      assertCode(ErrorCode.BAD_REQUEST, "metadata", () -> raw.requestChannel(Mono.fromSupplier(() -> ByteBufPayload.create("x"))).then());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void json_servesEveryRoute_forAConnectionAndForOneRequest(Link link) {
+    try (WireNode node = node(link)) {
+      List<BlockKey> keys = node.keys(0, 3);
+      node.put(node.client(WINDOW), keys);
+      serves(node, keys, node.raw("application/json"), ControlCodec.JSON, WireNode::request);
+      serves(node, keys, node.raw("application/cbor"), ControlCodec.JSON, KvProtocolTest::jsonRequest);
+      RSocket none = node.raw("application/octet-stream");
+      serves(node, keys, none, ControlCodec.JSON, KvProtocolTest::jsonRequest);
+      assertCode(ErrorCode.BAD_REQUEST, "MIME", () -> none.requestResponse(
+          WireNode.request(ControlCodec.JSON, Routes.STAT, new Messages.StatRequest())));
+    }
+  }
+
+  private interface Asking {
+    Payload request(ControlCodec codec, String route, Object message);
+  }
+
+  /// A request that says for itself that it is JSON.
+  private static Payload jsonRequest(ControlCodec codec, String route, Object message) {
+    ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
+    CompositeByteBuf metadata = allocator.compositeBuffer();
+    CompositeMetadataCodec.encodeAndAddMetadata(metadata, allocator, WellKnownMimeType.MESSAGE_RSOCKET_MIMETYPE,
+        allocator.buffer().writeByte(0x80 | WellKnownMimeType.APPLICATION_JSON.getIdentifier()));
+    CompositeMetadataCodec.encodeAndAddMetadata(metadata, allocator, WellKnownMimeType.MESSAGE_RSOCKET_ROUTING,
+        TaggingMetadataCodec.createRoutingMetadata(allocator, List.of(route)).getContent());
+    return ByteBufPayload.create(codec.encode(message, allocator), metadata);
+  }
+
+  private static void serves(WireNode node, List<BlockKey> keys, RSocket raw, ControlCodec codec, Asking asking) {
+    Messages.KeysRequest request = new Messages.KeysRequest(Messages.Keys.of(keys));
+    assertEquals(WINDOW, ask(raw, codec, asking, Routes.HELLO, new Messages.Hello(List.of(1), Messages.Space.of(SPACE), "raw"),
+        Messages.Welcome.class).windowBlocks());
+    assertEquals(3, ask(raw, codec, asking, Routes.MATCH, request, Messages.MatchReply.class).prefix());
+    assertEquals(3, ask(raw, codec, asking, Routes.EXISTS, request, Messages.Bits.class).presence().count());
+    assertEquals(3, ask(raw, codec, asking, Routes.STAT, new Messages.StatRequest(), ServerStat.class).stat().blocks());
+    assertTrue(ask(raw, codec, asking, Routes.DRAIN, new Messages.DrainRequest(99), Messages.DrainReply.class).drained());
+    Payload event = requireNonNull(raw.requestStream(asking.request(codec, Routes.EVENTS, new Messages.EventsRequest(0)))
+        .blockFirst(PATIENCE));
+    assertEquals("stored", WireNode.read(codec, event, Messages.Event.class).type());
+    Payload found = requireNonNull(raw.requestStream(asking.request(codec, Routes.GET,
+        new Messages.GetRequest(Messages.Keys.of(keys), "SKIP", "LAYER_FIRST", 0, 4096, WINDOW, 0))).blockFirst(PATIENCE));
+    assertEquals(3, WireNode.read(codec, found, Messages.Found.class).found().presence().count());
+    Payload room = requireNonNull(raw.requestChannel(Flux.concat(Mono.fromSupplier(() -> asking.request(codec, Routes.PUT,
+        new Messages.PutRequest(Messages.Keys.of(keys), 4096, WINDOW, 0))), Mono.never())).blockFirst(PATIENCE));
+    assertEquals(0, requireNonNull(WireNode.read(codec, room, Messages.PutSignal.class).room()).wanted().presence().count());
+    node.awaitIdle();
+  }
+
+  private static <T> T ask(RSocket raw, ControlCodec codec, Asking asking, String route, Object message, Class<T> reply) {
+    return WireNode.read(codec, requireNonNull(raw.requestResponse(asking.request(codec, route, message)).block(PATIENCE)), reply);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void request_beyondALimitOrARule_isRefusedNamingIt(Link link) {
+    try (WireNode node = node(link)) {
+      RSocket raw = node.raw("application/cbor");
+      Messages.Keys keys = Messages.Keys.of(node.keys(0, 2));
+      Messages.Keys many = Messages.Keys.of(node.keys(0, 257));
+      Messages.Keys foreign = Messages.Keys.of(Blocks.keys(CacheSpace.of("another", LAYOUT), 0, 2));
+      Messages.Keys twice = Messages.Keys.of(List.of(node.keys(0, 1).getFirst(), node.keys(0, 1).getFirst()));
+      refused(raw, ErrorCode.LIMIT_EXCEEDED, "keys", new Messages.GetRequest(many, "SKIP", "LAYER_FIRST", 0, 4096, 1, 0));
+      refused(raw, ErrorCode.SPACE_MISMATCH, "keys.space", new Messages.GetRequest(foreign, "SKIP", "LAYER_FIRST", 0, 4096, 1, 0));
+      refused(raw, ErrorCode.BAD_REQUEST, "distinct", new Messages.GetRequest(twice, "SKIP", "LAYER_FIRST", 0, 4096, 1, 0));
+      refused(raw, ErrorCode.LIMIT_EXCEEDED, "maxSliceBytes", new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 0, 4097, 1, 0));
+      refused(raw, ErrorCode.LIMIT_EXCEEDED, "windowBlocks", new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 0, 4096, 0, 0));
+      refused(raw, ErrorCode.BAD_REQUEST, "startLayer", new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 4, 4096, 1, 0));
+      refused(raw, ErrorCode.BAD_REQUEST, "onMiss", new Messages.GetRequest(keys, "PERHAPS", "LAYER_FIRST", 0, 4096, 1, 0));
+      refused(raw, ErrorCode.BAD_REQUEST, "order", new Messages.GetRequest(keys, "SKIP", "RANDOM", 0, 4096, 1, 0));
+      refused(raw, ErrorCode.LIMIT_EXCEEDED, "keys", new Messages.PutRequest(many, 4096, 1, 0));
+      refused(raw, ErrorCode.SPACE_MISMATCH, "keys.space", new Messages.PutRequest(foreign, 4096, 1, 0));
+      refused(raw, ErrorCode.BAD_REQUEST, "distinct", new Messages.PutRequest(twice, 4096, 4, 0));
+      refused(raw, ErrorCode.LIMIT_EXCEEDED, "windowBlocks", new Messages.PutRequest(keys, 4096, WINDOW + 1, 0));
+      refused(raw, ErrorCode.BAD_REQUEST, "hashes", Map.of("keys", Map.of("space", new byte[16], "hashes", new byte[17]), "onMiss", "SKIP",
+          "order", "LAYER_FIRST", "startLayer", 0, "maxSliceBytes", 4096, "windowBlocks", 1, "ticket", 0));
+      refused(raw, ErrorCode.BAD_REQUEST, "keys", Map.of("onMiss", "SKIP", "order", "LAYER_FIRST", "startLayer", 0, "maxSliceBytes", 4096,
+          "windowBlocks", 1, "ticket", 0));
+      refused(raw, ErrorCode.BAD_REQUEST, "x", Map.of("onMiss", "x".repeat(100_000), "order", "LAYER_FIRST", "startLayer", 0,
+          "maxSliceBytes", 4096, "windowBlocks", 1, "ticket", 0, "keys", Map.of("space", new byte[16], "hashes", new byte[16])));
+      node.requireHonestTier(node.keys(0, 2));
+      assertEquals(0, node.server.runningStreams());
+    }
+  }
+
+  /// Whatever is no message of a put is sent as a get.
+  private static void refused(RSocket raw, ErrorCode code, String says, Object message) {
+    if (message instanceof Messages.PutRequest) {
+      assertCode(code, says, () -> raw.requestChannel(
+          Flux.concat(Mono.fromSupplier(() -> WireNode.request(ControlCodec.CBOR, Routes.PUT, message)), Mono.never())).then());
+    } else {
+      String named = says.equals("x") ? "" : says;
+      assertCode(says.equals("x") ? ErrorCode.SPACE_MISMATCH : code, named,
+          () -> raw.requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET, message)).then());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void ticket_inUse_isRefused_andFreeAgainWhenDrained(Link link) {
+    try (WireNode node = node(link)) {
+      List<BlockKey> keys = node.keys(0, 8);
+      node.put(node.client(WINDOW), keys);
+      RSocket raw = node.raw("application/cbor");
+      Supplier<Payload> get = () -> WireNode.request(ControlCodec.CBOR, Routes.GET,
+          new Messages.GetRequest(Messages.Keys.of(keys), "SKIP", "LAYER_FIRST", 0, 4096, WINDOW, 7));
+      CompletableFuture<Payload> open = new CompletableFuture<>();
+      reactor.core.Disposable first = raw.requestStream(get.get()).subscribe(payload -> {
+        payload.release();
+        open.complete(payload);
+      }, open::completeExceptionally, () -> {}, subscription -> subscription.request(1));
+      open.orTimeout(20, java.util.concurrent.TimeUnit.SECONDS).join();
+      assertCode(ErrorCode.BAD_REQUEST, "ticket", () -> raw.requestStream(get.get()).then());
+      first.dispose();
+      WireNode.read(ControlCodec.CBOR, requireNonNull(raw.requestResponse(
+          WireNode.request(ControlCodec.CBOR, Routes.DRAIN, new Messages.DrainRequest(7))).block(PATIENCE)), Messages.DrainReply.class);
+      assertEquals(0, node.server.runningStreams());
+      node.awaitIdle();
+      requireNonNull(raw.requestStream(get.get()).blockFirst(PATIENCE)).release();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void put_ofPresentKeys_isSkippedWithoutAReceipt(Link link) {
+    try (WireNode node = node(link)) {
+      KvClient client = node.client(WINDOW);
+      node.put(client, node.keys(2, 5));
+      assertEquals(node.keys(0, 10).size() - 3, node.put(client, node.keys(0, 10)).size());
+      assertEquals(List.of(), node.put(client, node.keys(0, 10)));
+      assertEquals(List.of(), node.put(client, List.of()));
+      assertEquals(0, client.match(List.of()).block(PATIENCE));
+      assertEquals(10L * LAYOUT.blockBytes(), node.get(client, node.keys(0, 10), OnMiss.SKIP).block(PATIENCE));
+      assertEquals(0L, node.get(client, List.of(), OnMiss.SKIP).block(PATIENCE));
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void twoWriters_ofTheSameKeys_storeEachOnce(Link link) {
+    try (WireNode node = node(link)) {
+      KvClient one = node.client(WINDOW);
+      KvClient other = node.client(WINDOW);
+      List<BlockKey> keys = node.keys(0, 30);
+      for (int round = 0; round < 5; round++) {
+        Mono<Long> first = one.put(keys, node.source((SlabArena) one.arena(), io.penstock.block.SliceOrder.LAYER_FIRST)).count();
+        Mono<Long> second = other.put(keys.reversed(), node.source((SlabArena) other.arena(), io.penstock.block.SliceOrder.BLOCK_FIRST)).count();
+        long receipts = requireNonNull(Mono.zip(first, second, Long::sum).block(PATIENCE));
+        assertEquals(30L, receipts);
+        node.requireHonestTier(keys);
+        assertEquals(30, requireNonNull(one.remove(keys).block(PATIENCE)).count());
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void awaitedBlock_whoseWriterDies_isLeftOut(Link link) {
+    try (WireNode node = node(link)) {
+      List<BlockKey> keys = node.keys(0, 6);
+      KvClient client = node.client(WINDOW);
+      node.put(client, keys.subList(0, 3));
+      BlockScope writing = new BlockScope();
+      Reservation writer = requireNonNull(node.tier.reserve(keys.subList(3, 6), writing).block(PATIENCE));
+      CompletableFuture<Long> bytes = node.get(client, keys, OnMiss.AWAIT).toFuture();
+      long deadline = System.nanoTime() + PATIENCE.toNanos();
+      while (requireNonNull(node.tier.stat().block()).hits() < 3 && System.nanoTime() < deadline) {
+        Thread.onSpinWait();
+      }
+      Blocks.produce(writer.drafts().getFirst());
+      writer.commit(writer.drafts().subList(0, 1)).block(PATIENCE);
+      writing.close();
+      assertEquals(4L * LAYOUT.blockBytes(), bytes.orTimeout(20, java.util.concurrent.TimeUnit.SECONDS).join());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void awaitedBlock_thatDoesNotCome_timesOut(Link link) {
+    VirtualTimeScheduler time = VirtualTimeScheduler.create();
+    try (WireNode node = new WireNode(link, SPACE, HostTierOptions.defaults(64).withReserveBlocks(16), WireNode.options(WINDOW),
+        1 << 20, time); BlockScope writing = new BlockScope()) {
+      node.tier.reserve(node.keys(0, 1), writing).block(PATIENCE);
+      KvClient client = node.client(WINDOW);
+      CompletableFuture<Long> bytes = node.get(client, node.keys(0, 1), OnMiss.AWAIT).toFuture();
+      long deadline = System.nanoTime() + PATIENCE.toNanos();
+      while (!bytes.isDone() && System.nanoTime() < deadline) {
+        time.advanceTimeBy(Duration.ofSeconds(61));
+        Thread.onSpinWait();
+      }
+      Throwable e = assertThrows(java.util.concurrent.ExecutionException.class, bytes::get).getCause();
+      assertEquals(ErrorCode.AWAIT_TIMEOUT.code(), assertThrows(RemoteTransientException.class, () -> {
+        throw e;
+      }).code());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void draining_refusesNewWork_andLetsOldEnd(Link link) {
+    try (WireNode node = node(link)) {
+      KvClient client = node.client(WINDOW);
+      node.put(client, node.keys(0, 20));
+      BlockScope scope = new BlockScope();
+      RemoteLease lease = requireNonNull(client.lease(node.keys(0, 20), OnMiss.SKIP, scope).block(PATIENCE));
+      node.server.drain();
+      for (Mono<?> work : List.of(node.get(client, node.keys(0, 1), OnMiss.SKIP), client.remove(node.keys(0, 1)),
+          client.put(node.keys(0, 1), window -> Flux.empty()).then())) {
+        RemoteTransientException e = assertThrows(RemoteTransientException.class, () -> work.block(PATIENCE));
+        assertEquals(ErrorCode.DRAINING.code(), e.code());
+      }
+      CompletableFuture<Void> drained = node.server.drained().toFuture();
+      assertFalse(drained.isDone());
+      assertEquals(20L * LAYOUT.blockBytes(), lease.slices(scope).map(slice -> {
+        slice.close();
+        return (long) slice.bytes();
+      }).reduce(0L, Long::sum).block(PATIENCE));
+      scope.close();
+      drained.orTimeout(20, java.util.concurrent.TimeUnit.SECONDS).join();
+      assertThrows(io.penstock.KvException.class, () -> node.client(WINDOW));
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void drained_meansThatTheSourceHoldsNothing(Link link) {
+    try (WireNode node = node(link)) {
+      KvClient client = node.client(WINDOW);
+      List<BlockKey> keys = node.keys(0, 40);
+      node.put(client, keys);
+      for (int taken = 0; taken < 20; taken++) {
+        BlockScope scope = new BlockScope();
+        RemoteLease lease = requireNonNull(client.lease(keys, OnMiss.SKIP, scope).block(PATIENCE));
+        lease.slices(scope).take(taken).blockLast(PATIENCE);
+        scope.close();
+        lease.drained().block(PATIENCE);
+        var stat = requireNonNull(node.tier.stat().block());
+        node.tier.remove(keys).block();
+        assertEquals(0, node.tier.arena().claimedSlots(), "after " + taken + " of " + stat);
+        node.put(client, keys);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void corruptMemory_isATypedError_andTheRetryIsAMiss(Link link) {
+    try (WireNode node = node(link)) {
+      KvClient client = node.client(WINDOW);
+      List<BlockKey> keys = node.keys(0, 12);
+      node.put(client, keys);
+      try (BlockScope scope = new BlockScope()) {
+        Block block = requireNonNull(node.tier.get(List.of(keys.get(9)), scope).blockFirst(PATIENCE));
+        Blocks.corrupt(block, 4321);
+      }
+      RemoteTransientException e =
+          assertThrows(RemoteTransientException.class, () -> node.get(client, keys, OnMiss.SKIP).block(PATIENCE));
+      assertEquals(ErrorCode.BLOCK_CORRUPT.code(), e.code());
+      assertEquals(11L * LAYOUT.blockBytes(), node.get(client, keys, OnMiss.SKIP).block(PATIENCE));
+      assertEquals(1, node.put(client, keys).size());
+      assertEquals(12L * LAYOUT.blockBytes(), node.get(client, keys, OnMiss.SKIP).block(PATIENCE));
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void close_failsWhatRuns_withALostConnection(Link link) {
+    try (WireNode node = node(link)) {
+      KvClient client = node.client(WINDOW);
+      node.put(client, node.keys(0, 5));
+      List<CompletableFuture<?>> running = Stream.<Mono<?>>of(client.events(0).then(),
+          client.put(node.keys(10, 12), window -> Flux.never()).then()).<CompletableFuture<?>>map(Mono::toFuture).toList();
+      client.close().block(PATIENCE);
+      for (CompletableFuture<?> each : running) {
+        Throwable e = assertThrows(java.util.concurrent.ExecutionException.class,
+            () -> each.get(20, java.util.concurrent.TimeUnit.SECONDS)).getCause();
+        assertTrue(e instanceof ConnectionLostException, String.valueOf(e));
+      }
+      assertThrows(ConnectionLostException.class, () -> client.match(node.keys(0, 1)).block(PATIENCE));
+      assertThrows(ConnectionLostException.class, () -> node.put(client, node.keys(20, 21)));
+      assertThrows(ConnectionLostException.class, () -> node.get(client, node.keys(0, 1), OnMiss.SKIP).block(PATIENCE));
+    }
+  }
+}

@@ -1,0 +1,57 @@
+package io.penstock.wire;
+
+import io.penstock.wire.transport.TcpClientOptions;
+import io.penstock.wire.transport.TcpListener;
+import io.penstock.wire.transport.TcpServerOptions;
+import io.penstock.wire.transport.TcpTransport;
+import io.rsocket.Closeable;
+import io.rsocket.transport.ClientTransport;
+import io.rsocket.transport.ServerTransport;
+import io.rsocket.transport.netty.client.TcpClientTransport;
+import io.rsocket.transport.netty.server.CloseableChannel;
+import io.rsocket.transport.netty.server.TcpServerTransport;
+import reactor.netty.resources.LoopResources;
+
+/// The transports that the protocol must run on: RSocket's own, and ours.
+enum Link {
+  STOCK {
+    @Override
+    ServerTransport<? extends Closeable> server() {
+      return TcpServerTransport.create("127.0.0.1", 0);
+    }
+
+    @Override
+    int port(KvServer server) {
+      return ((CloseableChannel) server.listening()).address().getPort();
+    }
+
+    @Override
+    ClientTransport client(int port) {
+      return TcpClientTransport.create("127.0.0.1", port);
+    }
+  },
+  PENSTOCK {
+    private final LoopResources loops = LoopResources.create("wire-test", 1, 2, true);
+
+    @Override
+    ServerTransport<? extends Closeable> server() {
+      return TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops);
+    }
+
+    @Override
+    int port(KvServer server) {
+      return ((TcpListener) server.listening()).port();
+    }
+
+    @Override
+    ClientTransport client(int port) {
+      return TcpTransport.client(TcpClientOptions.to("127.0.0.1", port), loops);
+    }
+  };
+
+  abstract ServerTransport<? extends Closeable> server();
+
+  abstract int port(KvServer server);
+
+  abstract ClientTransport client(int port);
+}
