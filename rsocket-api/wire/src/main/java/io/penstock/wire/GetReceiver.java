@@ -29,7 +29,8 @@ import reactor.core.publisher.Operators;
 ///
 /// Credit is granted only for slices that have a place to land: each is charged to the byte budget at the negotiated maximum before it
 /// is asked for, and drafts are held beforehand, all or nothing a window. While every key that may still come has a slot, credit is
-/// limited by demand and budget alone; otherwise it covers the rest of the current window, and one slice of the next if a whole window
+/// limited by demand and budget alone, as long as blocks come that the server has: a stream that only awaits blocks keeps one slice of
+/// the budget from others. Otherwise it covers the rest of the current window, and one slice of the next if a whole window
 /// is held for it and no block of the current one is still to begin. All state is touched by [#serial] steps only.
 ///
 /// A server is not trusted: whatever it sends unasked, twice, for keys it did not promise, or not at all, is a typed error.
@@ -66,6 +67,7 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
   /// No further block of the current window can begin.
   private boolean settled;
   private boolean told;
+  private int promisedLeft;
   private long outstanding;
   private long requested;
   private boolean peerDone;
@@ -218,6 +220,7 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
     Messages.Found found = setting.codec().decode(data, Messages.Found.class);
     found.requireOf(keys.size());
     promised = found.found().presence().bits();
+    promisedLeft = promised.cardinality();
     coming = found.coming();
     expected = coming.cardinality();
     decided.accept(found);
@@ -284,6 +287,7 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
       rooms.removeFirst().close();
     }
     started.set(position);
+    promisedLeft -= promised.get(position) ? 1 : 0;
     window.put(position, draft);
     return draft;
   }
@@ -342,7 +346,7 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
     int left = expected - started.cardinality();
     int held = held();
     if (held >= left) {
-      return left == 0 && window.isEmpty() ? 1 : Long.MAX_VALUE; // one more lets a server say that it is done
+      return promisedLeft > 0 ? Long.MAX_VALUE : (window.isEmpty() ? 0L : remaining) + 1; // one more lets a server say that it is done
     }
     return (window.isEmpty() ? 0L : remaining) + (mayHoldNext() && held >= setting.windowBlocks() ? 1 : 0);
   }

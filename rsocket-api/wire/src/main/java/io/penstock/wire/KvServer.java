@@ -14,6 +14,9 @@ import io.rsocket.core.RSocketServer;
 import io.rsocket.exceptions.RejectedSetupException;
 import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ServerTransport;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -25,11 +28,39 @@ public final class KvServer {
   private final Closeable listening;
   private final AtomicBoolean draining;
   private final RunningStreams running;
+  private final Connections connections;
 
-  private KvServer(Closeable listening, AtomicBoolean draining, RunningStreams running) {
+  private KvServer(Closeable listening, AtomicBoolean draining, RunningStreams running, Connections connections) {
     this.listening = listening;
     this.draining = draining;
     this.running = running;
+    this.connections = connections;
+  }
+
+  /// The connections that are open: not every transport drops them when it stops listening.
+  private static final class Connections {
+    private final Set<RSocket> open = new LinkedHashSet<>();
+
+    void enter(RSocket peer) {
+      synchronized (open) {
+        open.add(peer);
+      }
+      peer.onClose().onErrorComplete().doFinally(end -> leave(peer)).subscribe();
+    }
+
+    private void leave(RSocket peer) {
+      synchronized (open) {
+        open.remove(peer);
+      }
+    }
+
+    void drop() {
+      List<RSocket> dropped;
+      synchronized (open) {
+        dropped = List.copyOf(open);
+      }
+      dropped.forEach(RSocket::dispose);
+    }
   }
 
   /// Binds `transport` and serves `tier`.
@@ -47,12 +78,13 @@ public final class KvServer {
     RunningStreams running = new RunningStreams();
     KvResponder.Serving serving =
         new KvResponder.Serving(tier, options, ingress.permits(), timers, ByteBufAllocator.DEFAULT, draining::get, running);
-    return RSocketServer.create(acceptor(serving)).payloadDecoder(PayloadDecoder.ZERO_COPY).bind(transport)
-        .map(listening -> new KvServer(listening, draining, running));
+    Connections connections = new Connections();
+    return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY).bind(transport)
+        .map(listening -> new KvServer(listening, draining, running, connections));
   }
 
-  private static SocketAcceptor acceptor(KvResponder.Serving serving) {
-    return (setup, peer) -> Mono.fromCallable(() -> accept(setup, serving));
+  private static SocketAcceptor acceptor(KvResponder.Serving serving, Connections connections) {
+    return (setup, peer) -> Mono.fromCallable(() -> accept(setup, serving)).doOnNext(accepted -> connections.enter(peer));
   }
 
   private static RSocket accept(ConnectionSetupPayload setup, KvResponder.Serving serving) {
@@ -105,6 +137,7 @@ public final class KvServer {
     return Mono.defer(() -> {
       draining.set(true);
       listening.dispose();
+      connections.drop();
       return listening.onClose();
     });
   }

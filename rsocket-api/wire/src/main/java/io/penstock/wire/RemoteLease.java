@@ -2,15 +2,18 @@ package io.penstock.wire;
 
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockScope;
+import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.tier.Lease;
 import io.penstock.tier.Leased;
 import io.penstock.tier.Presence;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
@@ -57,6 +60,7 @@ public final class RemoteLease extends Lease {
   }
 
   /// The leased blocks as slices, in the order the server sends them: found blocks first, then awaited ones, layer by layer in a window.
+  /// A granule that was cut to travel comes whole.
   ///
   /// | | |
   /// |---|---|
@@ -69,14 +73,16 @@ public final class RemoteLease extends Lease {
   /// @return a stream for one subscriber, instead of [#windows]
   public Flux<LayerSlice> slices(BlockScope scope) {
     Map<BlockDraft, Boolean> window = new LinkedHashMap<>();
-    return landed().map(landed -> {
-      LayerSlice slice = scope.adopt(slice(landed));
+    return landed().handle((landed, sink) -> {
+      LayerSlice slice = slice(landed);
+      if (slice != null) {
+        sink.next(scope.adopt(slice));
+      }
       landed.drafts().forEach(draft -> window.put(draft, true));
       if (landed.header().endsWindow()) { // the spans keep the memory
         window.keySet().forEach(BlockDraft::close);
         window.clear();
       }
-      return slice;
     });
   }
 
@@ -103,13 +109,21 @@ public final class RemoteLease extends Lease {
     return Flux.from(subscriber -> receiver.read(Operators.toCoreSubscriber(subscriber)));
   }
 
-  private static LayerSlice slice(GetReceiver.Landed landed) {
+  /// What is whole with this slice; null if it brought no more than a part of a granule: that comes as one when its last rows are there.
+  private static @Nullable LayerSlice slice(GetReceiver.Landed landed) {
+    GranuleRange range = GranuleRange.whole(landed.header().range().first(), landed.header().range().count());
     List<LayerSpan> spans = new ArrayList<>(landed.drafts().size());
+    int[] positions = new int[landed.drafts().size()];
     try {
-      for (BlockDraft draft : landed.drafts()) {
-        spans.add(draft.span(landed.header().range()));
+      for (int i = 0; i < landed.drafts().size(); i++) {
+        BlockDraft draft = landed.drafts().get(i);
+        if (landed.header().range().isWhole() || draft.unstated(range).isEmpty()) {
+          positions[spans.size()] = landed.header().positions()[i];
+          spans.add(draft.span(range));
+        }
       }
-      return new LayerSlice(landed.header().place(), landed.header().range(), landed.header().positions(), spans);
+      return spans.isEmpty() ? null
+          : new LayerSlice(landed.header().place(), range, Arrays.copyOf(positions, spans.size()), spans);
     } catch (RuntimeException e) {
       spans.forEach(LayerSpan::close);
       throw e;

@@ -210,7 +210,12 @@ final class SliceGate<W> implements CoreSubscriber<W>, Subscription {
     LayerSlice slice = waiting;
     ticket = null;
     waiting = null;
-    if (done || slice == null) {
+    if (slice == null) {
+      permit.close();
+      return;
+    }
+    if (done) { // cancelled between its arrival and now
+      slice.close();
       permit.close();
       return;
     }

@@ -218,10 +218,11 @@ final class KvProtocolTest {
       Supplier<Payload> get = () -> WireNode.request(ControlCodec.CBOR, Routes.GET,
           new Messages.GetRequest(Messages.Keys.of(keys), "SKIP", "LAYER_FIRST", 0, 4096, WINDOW, 7));
       CompletableFuture<Payload> open = new CompletableFuture<>();
-      reactor.core.Disposable first = raw.requestStream(get.get()).subscribe(payload -> {
+      reactor.core.Disposable first = raw.requestStream(get.get()).limitRate(1).concatMap(payload -> {
         payload.release();
         open.complete(payload);
-      }, open::completeExceptionally, () -> {}, subscription -> subscription.request(1));
+        return Mono.never(); // no more is asked for
+      }, 1).subscribe();
       open.orTimeout(20, java.util.concurrent.TimeUnit.SECONDS).join();
       assertCode(ErrorCode.BAD_REQUEST, "ticket", () -> raw.requestStream(get.get()).then());
       first.dispose();

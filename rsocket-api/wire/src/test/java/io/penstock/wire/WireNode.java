@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -45,6 +46,7 @@ final class WireNode implements AutoCloseable {
   private final Link link;
   private final Scheduler timers;
   private final List<KvClient> clients = new ArrayList<>();
+  private final List<Supplier<String>> watched = new ArrayList<>();
   private final List<RSocket> sockets = new ArrayList<>();
 
   WireNode(Link link, CacheSpace space, HostTierOptions tierOptions, KvServerOptions options, long ingressBytes, Scheduler timers) {
@@ -79,11 +81,15 @@ final class WireNode implements AutoCloseable {
   }
 
   SlabArena arena(int slots) {
-    return leaks.watch(new SlabArena("client", space.layout(), slots, 64));
+    SlabArena arena = leaks.watch(new SlabArena("client", space.layout(), slots, 64));
+    watched.add(() -> arena.claimedSlots() + " slots of " + slots);
+    return arena;
   }
 
   ByteBudget budget(int slices) {
-    return leaks.watch(new ByteBudget("client", (long) slices * SLICE_BYTES, 64));
+    ByteBudget budget = leaks.watch(new ByteBudget("client", (long) slices * SLICE_BYTES, 64));
+    watched.add(() -> budget.inUseBytes() + " bytes in flight of " + budget.capacityBytes());
+    return budget;
   }
 
   KvClient client(KvClientOptions options, SlabArena arena, ByteBudget budget) {
@@ -177,6 +183,11 @@ final class WireNode implements AutoCloseable {
       }
       Thread.onSpinWait();
     }
+  }
+
+  /// For the message of a failure.
+  String state() {
+    return server.runningStreams() + " streams run, " + watched.stream().map(Supplier::get).toList() + ", " + tier.stat().block();
   }
 
   @Override
