@@ -27,6 +27,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -58,6 +59,7 @@ public final class ReplayCommand implements Callable<Integer> {
   private static final Duration LOOK = Duration.ofMillis(500);
 
   private final Console console;
+  private @Nullable Path temporary;
 
   @Parameters(index = "0", arity = "0..1", paramLabel = "TRACE",
       description = "JSONL in the Mooncake form, also packed (.gz); without one, a trace is generated from the seed.")
@@ -149,7 +151,9 @@ public final class ReplayCommand implements Callable<Integer> {
         Disposable watch = watch(parties, tally, view, driver);
         return new ReplayRun(parties, subject, tally, driver, System::nanoTime).report(requests).doFinally(end -> watch.dispose());
       }, Parties::close);
-      return Objects.requireNonNull(run.block(), "a replay ends with a report");
+      ReplayReport outcome = Objects.requireNonNull(run.block(), "a replay ends with a report");
+      discardLogs();
+      return outcome;
     } finally {
       driver.dispose();
     }
@@ -176,7 +180,26 @@ public final class ReplayCommand implements Callable<Integer> {
   /// Where child processes log to.
   private Path folder() {
     try {
-      return dir == null ? Files.createTempDirectory("penstock-replay-") : Files.createDirectories(dir);
+      if (dir != null) {
+        return Files.createDirectories(dir);
+      }
+      temporary = Files.createTempDirectory("penstock-replay-");
+      return temporary;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /// Logs that nobody asked for are of use only when something went wrong.
+  private void discardLogs() {
+    if (temporary == null) {
+      return;
+    }
+    try (Stream<Path> logs = Files.list(temporary)) {
+      for (Path log : logs.toList()) {
+        Files.delete(log);
+      }
+      Files.delete(temporary);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

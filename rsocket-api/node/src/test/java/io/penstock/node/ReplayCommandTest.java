@@ -1,0 +1,84 @@
+package io.penstock.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// `penstock replay` as a person or a program uses it.
+@Timeout(120)
+final class ReplayCommandTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  @Test
+  void limit_ofThreeHundred_handlesExactlySoManyAndReportsTwice(@TempDir Path folder) throws IOException {
+    Path file = folder.resolve("report.json");
+
+    CommandLineRun run = CommandLineRun.of("replay", "--limit", "300", "--block-bytes", "2KiB", "--layers", "4", "--dram", "500 blocks",
+        "--json", "--report", file.toString());
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    JsonNode report = JSON.readTree(run.out());
+    assertThat(report.get("requests").longValue()).isEqualTo(300);
+    assertThat(report.get("bytesDelivered").longValue()).isEqualTo(report.get("blockRefs").longValue() * 2048);
+    assertThat(report.get("bytesVerified")).isEqualTo(report.get("bytesDelivered"));
+    assertThat(report.get("leakedBlocks").longValue()).isZero();
+    assertThat(JSON.readTree(Files.readString(file))).isEqualTo(report);
+  }
+
+  @Test
+  void aTraceFile_isReplayed(@TempDir Path folder) {
+    Path trace = folder.resolve("trace.jsonl.gz");
+    assertThat(CommandLineRun.of("trace", "generate", "--requests", "20", "--out", trace.toString()).exitCode()).isZero();
+
+    CommandLineRun run = CommandLineRun.of("replay", trace.toString(), "--block-bytes", "2KiB", "--layers", "4", "--concurrency", "4");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).contains("requests          20\n", "every byte, made anew and compared", "leaked blocks     0\n");
+  }
+
+  @Test
+  void aBadLine_endsWithItsPlace(@TempDir Path folder) throws IOException {
+    Path trace = Files.writeString(folder.resolve("t.jsonl"), "{\"timestamp\": 0, \"input_length\": -7, \"output_length\": 0, \"hash_ids\": []}\n");
+
+    CommandLineRun run = CommandLineRun.of("replay", trace.toString(), "--block-bytes", "2KiB", "--layers", "4");
+
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.err()).contains("t.jsonl, line 1: input_length must be a whole number >= 0 (was -7)");
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+      "--hbm 1GiB | --hbm must be 0",
+      "--ssd unbounded | --ssd must be 0",
+      "--policy lfu | --policy must be lru or fifo (was lfu)",
+      "--concurrency 0 | concurrency must be in [1, 256] (was 0)",
+      "--limit 0 | must be > 0 (was 0)",
+      "--speed -1 | speed must be >= 0 (was -1.0)",
+      "--budget 64KiB | budget must be >=",
+      "--connect 127.0.0.1:1 --dram 1GiB | left out with --connect",
+  })
+  void nonsense_isRefusedByNameRuleAndValue(String options, String complaint) {
+    CommandLineRun run = CommandLineRun.of(("replay " + options).split(" "));
+
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).contains(complaint);
+    assertThat(run.out()).isEmpty();
+  }
+
+  @Test
+  void connect_whereNobodyListens_saysSo() {
+    CommandLineRun run = CommandLineRun.of("replay", "--connect", "127.0.0.1:1");
+
+    assertThat(run.exitCode()).isEqualTo(69);
+    assertThat(run.err()).contains("no node answers at 127.0.0.1:1");
+  }
+}
