@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /// Writable memory of a block that nobody can see yet: claim, write granule by granule, then seal or abandon.
 ///
@@ -105,15 +106,16 @@ public final class BlockDraft extends Owned {
     }
   }
 
-  /// A read-only share of `range`, whose granules were all stated, for a reader that must not wait for the whole block.
+  /// A read-only share of `range`, whose granules were all stated, for a reader that must not wait for the whole block. Rows that were
+  /// stated as they are may be shared before the rest of their granule is there.
   ///
-  /// @throws IllegalStateException if a granule was not stated, or if the draft was sealed or closed
+  /// @throws IllegalStateException if a granule, or just these rows, were not stated, or if the draft was sealed or closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public LayerSpan span(GranuleRange range) {
     range.requireInside(layout);
-    requireStated(range);
+    StatedRows rows = requireStated(range);
     pin(); // the span keeps this hold
-    return new LayerSpan(key, layout, slot, statements.checksums(), range);
+    return new LayerSpan(key, layout, slot, statements.checksums(), range, rows);
   }
 
   /// Publishes the bytes as a block; the draft is over.
@@ -149,10 +151,16 @@ public final class BlockDraft extends Owned {
     }
   }
 
-  private synchronized void requireStated(GranuleRange range) {
-    if (!statements.cover(range)) {
+  /// What vouches for `range`: its granules (null), or the statement of just these rows.
+  private synchronized @Nullable StatedRows requireStated(GranuleRange range) {
+    if (statements.cover(range)) {
+      return null;
+    }
+    Integer crc = statements.crcOfRows(range);
+    if (crc == null) {
       throw new IllegalStateException("granules must be stated before they are shared (was " + range + " of " + key + ")");
     }
+    return new StatedRows(range, crc);
   }
 
   private int[] checksums(GranuleRange range) {

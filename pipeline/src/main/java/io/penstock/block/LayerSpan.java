@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /// One owner's handle on a contiguous part of one block, whose bytes are final: what a slice carries of each of its blocks.
 ///
@@ -14,14 +15,22 @@ public final class LayerSpan extends Owned {
   private final Slot slot;
   private final int[] checksums;
   private final GranuleRange range;
+  /// What vouches for the bytes instead of the checksum of their granule, if that is not known yet.
+  private final @Nullable StatedRows stated;
 
   /// Takes over one hold on `slot`.
   LayerSpan(BlockKey key, BlockLayout layout, Slot slot, int[] checksums, GranuleRange range) {
+    this(key, layout, slot, checksums, range, null);
+  }
+
+  /// Takes over one hold on `slot`.
+  LayerSpan(BlockKey key, BlockLayout layout, Slot slot, int[] checksums, GranuleRange range, @Nullable StatedRows stated) {
     this.key = key;
     this.layout = layout;
     this.slot = slot;
     this.checksums = checksums;
     this.range = range;
+    this.stated = stated;
   }
 
   public BlockKey key() {
@@ -82,7 +91,7 @@ public final class LayerSpan extends Owned {
       throw new IllegalArgumentException("part must lie inside " + range + " (was " + part + ")");
     }
     hold(); // the new handle keeps it
-    return new LayerSpan(key, layout, slot, checksums, part);
+    return new LayerSpan(key, layout, slot, checksums, part, stated);
   }
 
   /// Checksums of this span, one a granule; a span of rows answers the CRC of exactly those rows, computed now, in a pass over the
@@ -122,15 +131,17 @@ public final class LayerSpan extends Owned {
   private int checksumOfRows(String boundary) {
     int granule = range.first();
     int rowBytes = layout.rowBytes(granule);
-    int start = layout.granuleOffset(granule);
-    int end = start + layout.granuleBytes(granule);
+    StatedRows rows = stated;
+    GranuleRange vouched = rows == null ? GranuleRange.whole(granule, 1) : rows.rows();
+    int start = vouched.offset(layout);
+    int end = start + vouched.bytes(layout);
     int from = range.offset(layout);
     int to = from + bytes();
     int before = slot.checksum(start, from - start);
     int own = slot.checksum(from, to - from);
     int after = slot.checksum(to, end - to);
     int whole = Checksum.combine(Checksum.combine(before, own, (long) range.rows() * rowBytes), after, end - to);
-    requireEqual(boundary, granule, whole);
+    requireEqual(boundary, granule, rows == null ? checksums[granule] : rows.crc(), whole);
     return own;
   }
 
@@ -138,7 +149,7 @@ public final class LayerSpan extends Owned {
     int offset = range.offset(layout);
     for (int granule = range.first(); granule < range.end(); granule++) {
       int bytes = layout.granuleBytes(granule);
-      requireEqual(boundary, granule, slot.checksum(offset, bytes));
+      requireEqual(boundary, granule, checksums[granule], slot.checksum(offset, bytes));
       offset += bytes;
     }
   }
@@ -158,9 +169,9 @@ public final class LayerSpan extends Owned {
     }
   }
 
-  private void requireEqual(String boundary, int granule, int actual) {
-    if (actual != checksums[granule]) {
-      throw new BlockCorruptException(boundary, key, granule, checksums[granule], actual);
+  private void requireEqual(String boundary, int granule, int expected, int actual) {
+    if (actual != expected) {
+      throw new BlockCorruptException(boundary, key, granule, expected, actual);
     }
   }
 

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /// Which granules of a draft, and which rows of them, its writer has stated, and their checksums. Guarded by its draft.
 ///
@@ -44,6 +45,12 @@ final class Statements {
     return whole.nextClearBit(range.first()) >= range.end();
   }
 
+  /// The CRC of `rows`, which were stated just so, of a granule that still lacks others; null if they were not.
+  @Nullable Integer crcOfRows(GranuleRange rows) {
+    Rows same = rows.isWhole() ? null : stated(rows);
+    return same == null ? null : same.crc();
+  }
+
   /// True if any byte of `range` was stated.
   boolean touch(GranuleRange range) {
     int stated = whole.nextSetBit(range.first());
@@ -75,9 +82,13 @@ final class Statements {
   }
 
   private boolean stateAlike(GranuleRange rows) {
+    return stated(rows) != null;
+  }
+
+  private @Nullable Rows stated(GranuleRange rows) {
     TreeMap<Integer, Rows> parts = partial.get(rows.first());
     Rows same = parts == null ? null : parts.get(rows.firstRow());
-    return same != null && same.count() == rows.rows();
+    return same != null && same.count() == rows.rows() ? same : null;
   }
 
   /// States `range`, whose checksums are `sums`; what was stated before stays as it was.

@@ -171,7 +171,7 @@ final class BlockDraftTest {
   void span_beforeItsGranulesWereStated_isRefused() {
     Blocks.produce(draft, GranuleRange.rows(0, 0, 2));
     assertThatThrownBy(() -> draft.span(GranuleRange.whole(0, 1))).isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> draft.span(GranuleRange.rows(0, 0, 2))).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> draft.span(GranuleRange.rows(0, 2, 2))).isInstanceOf(IllegalStateException.class);
     Blocks.produce(draft, GranuleRange.rows(0, 2, 2));
     LayerSpan span = draft.span(GranuleRange.whole(0, 1));
     assertThatThrownBy(() -> draft.span(GranuleRange.whole(0, 2))).isInstanceOf(IllegalStateException.class);
