@@ -48,6 +48,7 @@ final class SimulatedConnection implements DuplexConnection, ConnectionGauges {
   private long writtenBytes;
   private long readBytes;
   private boolean transmitting;
+  private boolean waitsForWindow;
   private boolean outputEnded;
   private boolean discarding;
   private boolean vanished;
@@ -156,7 +157,8 @@ final class SimulatedConnection implements DuplexConnection, ConnectionGauges {
 
   private void transmit() {
     transmitting = false;
-    if (vanished || outputEnded || windowUsed >= wire.plan.windowBytes() || stalledOrBroken()) {
+    waitsForWindow = windowUsed >= wire.plan.windowBytes();
+    if (vanished || outputEnded || waitsForWindow || stalledOrBroken()) {
       return;
     }
     ByteBuf frame = queue.poll();
@@ -284,7 +286,7 @@ final class SimulatedConnection implements DuplexConnection, ConnectionGauges {
   private void taken(int frameBytes) {
     SimulatedConnection sender = wire.peerOf(sends);
     sender.windowUsed -= frameBytes + SendQueue.HEADER_BYTES;
-    if (!sender.vanished && (sender.queue.frames() > 0 || sender.queue.isEnding())) {
+    if (!sender.vanished && sender.waitsForWindow) { // even with nothing to send: the queue must hear that it is empty
       sender.wake();
     }
   }
