@@ -231,6 +231,7 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
   private Landed land(ByteBuf data) {
     SliceHeader header =
         SliceHeader.decode(data, setting.space(), setting.arena().layout(), setting.maxSliceBytes(), keys.size());
+    header.requireKeys(keys);
     follow(header);
     List<BlockDraft> drafts = new ArrayList<>(header.positions().length);
     for (int i = 0; i < header.positions().length; i++) {

@@ -255,6 +255,7 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
     }
     BlockDraft any = window.drafts.values().iterator().next();
     SliceHeader header = SliceHeader.decode(data, any.key().space(), any.layout(), setting.maxSliceBytes(), keys.size());
+    header.requireKeys(keys);
     if (header.place().window() != window.index) {
       throw WireFormatException.slice("window", "" + window.index, header.place().window());
     }

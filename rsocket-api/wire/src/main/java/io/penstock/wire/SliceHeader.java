@@ -2,6 +2,8 @@ package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.penstock.block.BlockHash;
+import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.Checksum;
 import io.penstock.block.GranuleRange;
@@ -10,6 +12,7 @@ import io.penstock.block.LayerSpan;
 import io.penstock.block.SlicePlace;
 import io.penstock.block.SpaceId;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 
@@ -33,7 +36,7 @@ import java.util.List;
 /// | 56 | 4 | blocks |
 /// | 60 | 4 | generation of the stream, 0 |
 /// | 64 | 4 | payload bytes |
-/// | 68 | 4 | reserved, 0 |
+/// | 68 | 4 | CRC32C of the hashes of the blocks' keys, in the order of the positions |
 /// | 72 | 4 × blocks | positions: index of each block's key in the request |
 /// | … | 4 × blocks × granules | CRC32C of each granule, block by block; of exactly the rows if rows are cut |
 ///
@@ -41,8 +44,9 @@ import java.util.List;
 /// @param range granules, the same for each block
 /// @param positions index of each block's key in the request
 /// @param checksums for each block one a granule
+/// @param keysCrc CRC32C of the hashes of the blocks' keys: binds the bytes to their keys, whatever happened to the request on its way
 /// @param bytes length of the header: where the payload starts
-record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][] checksums, int bytes) {
+record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][] checksums, int keysCrc, int bytes) {
   static final int MAGIC = 0x31534B50;
   static final int MAGIC_OFFSET = 0;
   static final int VERSION_OFFSET = 4;
@@ -60,7 +64,7 @@ record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][
   static final int BLOCKS_OFFSET = 56;
   static final int GENERATION_OFFSET = 60;
   static final int PAYLOAD_BYTES_OFFSET = 64;
-  static final int RESERVED_OFFSET = 68;
+  static final int KEYS_CRC_OFFSET = 68;
   static final int TABLES_OFFSET = 72;
 
   /// Header bytes beyond which no slice can be valid; keeps a hostile length from costing memory.
@@ -82,7 +86,8 @@ record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][
       to.writeIntLE(slice.place().window()).writeIntLE(slice.place().remaining());
       to.writeShortLE(range.first() / planes).writeShortLE(range.first() % planes).writeIntLE(range.count());
       to.writeIntLE(range.firstRow()).writeIntLE(range.rows());
-      to.writeIntLE(spans.size()).writeIntLE(0).writeIntLE(slice.bytes()).writeIntLE(0);
+      to.writeIntLE(spans.size()).writeIntLE(0).writeIntLE(slice.bytes());
+      to.writeIntLE(crcOf(spans.stream().map(LayerSpan::key).toList()));
       for (int i = 0; i < spans.size(); i++) {
         to.writeIntLE(slice.position(i));
       }
@@ -123,9 +128,25 @@ record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][
     long tables = 4L * blocks * (1 + range.count());
     require(bytes == TABLES_OFFSET + tables, "header bytes", "" + (TABLES_OFFSET + tables), bytes);
     require(data.getIntLE(start + GENERATION_OFFSET) == 0, "generation", "0", data.getIntLE(start + GENERATION_OFFSET));
-    require(data.getIntLE(start + RESERVED_OFFSET) == 0, "reserved", "0", data.getIntLE(start + RESERVED_OFFSET));
     requirePayload(data, start, length - bytes, (long) blocks * range.bytes(layout), maxSliceBytes);
-    return new SliceHeader(place(data, start), range, positions(data, start, blocks, keys), checksums(data, start, blocks, range), bytes);
+    return new SliceHeader(place(data, start), range, positions(data, start, blocks, keys), checksums(data, start, blocks, range),
+        data.getIntLE(start + KEYS_CRC_OFFSET), bytes);
+  }
+
+  /// The sender must have meant the same keys: a request whose keys were damaged on the way, or a slice that reached another stream,
+  /// must not put the bytes of one key under another.
+  ///
+  /// @param keys of the request
+  /// @throws WireFormatException if the sender's were others
+  void requireKeys(List<BlockKey> keys) {
+    int crc = crcOf(Arrays.stream(positions).mapToObj(keys::get).toList());
+    require(crc == keysCrc, "keys CRC32C", hex(crc), hex(keysCrc));
+  }
+
+  private static int crcOf(List<BlockKey> keys) {
+    ByteBuffer hashes = ByteBuffer.allocate(keys.size() * BlockHash.BYTES);
+    keys.forEach(key -> key.hash().write(hashes));
+    return Checksum.of(hashes.flip());
   }
 
   /// One past the last slice's place: none follows.

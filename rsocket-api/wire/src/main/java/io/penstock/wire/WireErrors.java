@@ -11,6 +11,7 @@ import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.CustomRSocketException;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
+import reactor.core.Exceptions;
 
 /// The one place where failures become ERROR frames and ERROR frames become failures.
 final class WireErrors {
@@ -60,6 +61,9 @@ final class WireErrors {
       case RSocketErrorException e -> new ConnectionLostException(peer, e);
       case ClosedChannelException e -> new ConnectionLostException(peer, e);
       case IOException e -> new ConnectionLostException(peer, e);
+      case IllegalStateException e when Exceptions.isOverflow(e) ->
+          WireFormatException.slice("count", "<= what was asked for", "more");
+      case IndexOutOfBoundsException e -> new ConnectionLostException(peer, e); // a frame whose lengths make no sense
       default -> error;
     };
   }
