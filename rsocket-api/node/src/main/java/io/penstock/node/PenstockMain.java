@@ -8,6 +8,7 @@ import io.penstock.node.client.ClientCommands;
 import io.penstock.node.replay.PartyCommand;
 import io.penstock.node.replay.ReplayCommand;
 import io.penstock.node.serve.ServeCommand;
+import io.penstock.node.simulate.SimulateCommand;
 import io.penstock.node.trace.TraceCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -59,6 +60,7 @@ public final class PenstockMain implements Runnable {
     line.addSubcommand(ReplayCommand.class);
     line.addSubcommand(PartyCommand.class);
     line.addSubcommand(TraceCommand.class);
+    line.addSubcommand(SimulateCommand.class);
     Failures failures = new Failures();
     line.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));
     line.setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8));

@@ -1,0 +1,49 @@
+package io.penstock.node.simulate;
+
+import io.penstock.block.BlockLayout;
+import io.penstock.block.LayerSlice;
+import io.penstock.node.replay.KvPattern;
+import io.penstock.node.simulate.RequestRun.WriterGoneException;
+import io.penstock.node.simulate.Scenario.WriterPlan;
+import io.penstock.node.simulate.Scenario.Writing;
+import io.penstock.wire.GranuleWriter;
+import io.penstock.wire.ProducingSource;
+import io.penstock.wire.PutSource;
+import io.penstock.wire.PutWindow;
+import reactor.core.publisher.Flux;
+
+/// A writer that does well, or fails as planned after a few slices.
+final class PlannedSource implements PutSource {
+  private final SimulatedParty party;
+  private final WriterPlan plan;
+  private final PutSource source;
+  private int written;
+
+  PlannedSource(SimulatedParty party, BlockLayout layout, WriterPlan plan) {
+    this.party = party;
+    this.plan = plan;
+    GranuleWriter writer = (key, range, to) -> {
+      if (plan.writing() == Writing.THROWS && written++ >= plan.after()) {
+        throw new WriterGoneException();
+      }
+      KvPattern.fill(key, layout, range, to);
+    };
+    this.source = new ProducingSource(party.arena(), party.plan().order(), writer);
+  }
+
+  @Override
+  public Flux<LayerSlice> window(PutWindow window) {
+    Flux<LayerSlice> slices = source.window(window);
+    return switch (plan.writing()) {
+      case WELL, THROWS -> slices;
+      case SIGNALS_ERROR -> slices.take(plan.after()).concatWith(Flux.error(WriterGoneException::new));
+      case ENDS_EARLY -> slices.take(plan.after());
+      case HANGS -> slices.take(plan.after()).concatWith(Flux.never());
+      case IS_CUT_OFF -> slices.doOnNext(slice -> {
+        if (written++ == plan.after()) {
+          party.disconnect();
+        }
+      });
+    };
+  }
+}

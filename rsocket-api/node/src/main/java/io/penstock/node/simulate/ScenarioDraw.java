@@ -1,0 +1,215 @@
+package io.penstock.node.simulate;
+
+import io.penstock.block.BlockLayout;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.ElementType;
+import io.penstock.block.SliceOrder;
+import io.penstock.block.TokenOrder;
+import io.penstock.node.simulate.Scenario.Ending;
+import io.penstock.node.simulate.Scenario.Errand;
+import io.penstock.node.simulate.Scenario.ErrandPlan;
+import io.penstock.node.simulate.Scenario.FaultPlan;
+import io.penstock.node.simulate.Scenario.NodePlan;
+import io.penstock.node.simulate.Scenario.PartyPlan;
+import io.penstock.node.simulate.Scenario.ReaderPlan;
+import io.penstock.node.simulate.Scenario.RequestPlan;
+import io.penstock.node.simulate.Scenario.WriterPlan;
+import io.penstock.node.simulate.Scenario.Writing;
+import io.penstock.node.trace.GeneratorOptions;
+import io.penstock.node.trace.TraceGenerator;
+import io.penstock.node.trace.TraceRequest;
+import io.penstock.pool.EvictionPolicy;
+import io.penstock.wire.simulate.Direction;
+import io.penstock.wire.simulate.LinkFault;
+import io.penstock.wire.simulate.LinkPlan;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.stream.LongStream;
+
+/// Draws a [Scenario] from its seed. The corners are likely on purpose: one block of capacity, one window of memory, one slice of budget.
+final class ScenarioDraw {
+  private static final List<ElementType> TYPES = List.of(ElementType.BF16, ElementType.FP8_E4M3, ElementType.FP32);
+  private static final List<Ending> LEAVING = List.of(Ending.LEAVES_BY_CLOCK, Ending.LEAVES_WHEN_FOUND, Ending.LEAVES_AFTER_SLICES);
+  private static final List<Writing> FAILING =
+      List.of(Writing.THROWS, Writing.SIGNALS_ERROR, Writing.ENDS_EARLY, Writing.HANGS, Writing.IS_CUT_OFF);
+  private static final List<Errand> HARMLESS = List.of(Errand.CONTAINS, Errand.MATCH, Errand.STAT, Errand.EVENTS);
+  private static final int SPAN_MILLIS = 400;
+  /// No slow reader is slower: when this runs out nothing will come.
+  private static final Duration LONG_AWAIT = Duration.ofSeconds(600);
+
+  private final long seed;
+  private final boolean calm;
+  private final boolean slowReaders;
+  private final boolean leavers;
+  private final boolean badWriters;
+
+  private ScenarioDraw(long seed) {
+    Lots lots = new Lots(seed, "kinds");
+    this.seed = seed;
+    this.calm = lots.chance(25);
+    this.slowReaders = lots.chance(30);
+    this.leavers = !calm && lots.chance(50);
+    this.badWriters = !calm && lots.chance(40);
+  }
+
+  static Scenario of(long seed) {
+    return new ScenarioDraw(seed).draw();
+  }
+
+  private Scenario draw() {
+    Lots lots = new Lots(seed, "shape");
+    CacheSpace space = space(lots);
+    int sliceBytes = sliceBytes(lots, space.layout());
+    int windowBlocks = lots.oneOf(List.of(1, 2, 3, 4, 8));
+    NodePlan node = node(lots, windowBlocks, sliceBytes, calm);
+    SliceOrder order = lots.chance(70) ? SliceOrder.LAYER_FIRST : SliceOrder.BLOCK_FIRST;
+    List<PartyPlan> decoders = parties(new Lots(seed, "decoders"), space.layout(), order, 1);
+    List<PartyPlan> prefillers = parties(new Lots(seed, "prefillers"), space.layout(), order, calm ? decoders.size() : 1);
+    List<RequestPlan> requests = requests(decoders.size(), prefillers.size());
+    return new Scenario(seed, calm, space, node, decoders, prefillers, requests, errands(decoders.size(), requests),
+        faults(decoders.size() + prefillers.size()));
+  }
+
+  private static CacheSpace space(Lots lots) {
+    int layers = lots.between(1, 4);
+    int tokens = lots.oneOf(List.of(4, 8, 16));
+    ElementType type = lots.oneOf(TYPES);
+    BlockLayout layout = lots.chance(70)
+        ? BlockLayout.attention(layers, tokens, lots.oneOf(List.of(1, 2, 4)), lots.oneOf(List.of(16, 32, 64)), type)
+        : BlockLayout.latent(layers, tokens, lots.oneOf(List.of(32, 128, 256)), 16, type);
+    return new CacheSpace("simulated", lots.chance(50) ? layout : layout.withOrder(TokenOrder.HND), 0, lots.chance(20) ? "salt" : "");
+  }
+
+  /// At least what the protocol allows; below the size of a plane it cuts rows.
+  private static int sliceBytes(Lots lots, BlockLayout layout) {
+    int row = 4096;
+    for (int granule = 0; granule < layout.planes().size(); granule++) {
+      row = Math.max(row, layout.rowBytes(granule));
+    }
+    return Math.max(row, lots.oneOf(List.of(4096, 4096, 5000, 8192, 16_384, 65_536)));
+  }
+
+  private static NodePlan node(Lots lots, int windowBlocks, int sliceBytes, boolean calm) {
+    int capacity = lots.chance(15) ? 1 : lots.chance(50) ? lots.between(2, 12) : lots.between(12, 64);
+    int reserve = lots.chance(50) ? windowBlocks : windowBlocks + lots.between(0, 16);
+    Duration impatient = lots.millis(200, 2_000);
+    return new NodePlan(capacity, reserve, lots.chance(85) ? EvictionPolicy.LRU : EvictionPolicy.FIFO, lots.chance(80), windowBlocks,
+        sliceBytes, lots.chance(30) ? 1 : lots.between(2, 32), lots.between(1, 3), calm ? LONG_AWAIT : impatient,
+        lots.chance(30) ? 64 : 4_096);
+  }
+
+  /// @param streams how many windows each has memory for at least; with fewer than it has puts at a time, one put can hold the node's
+  ///     ingress budget while it waits for memory that another holds, which then waits for the budget: only a time limit ends that
+  private static List<PartyPlan> parties(Lots lots, BlockLayout layout, SliceOrder order, int streams) {
+    List<PartyPlan> parties = new ArrayList<>();
+    int count = lots.chance(40) ? 1 : lots.between(2, 4);
+    for (int i = 0; i < count; i++) {
+      int windowBlocks = lots.oneOf(List.of(1, 2, 4, 8, 64));
+      int most = Math.min(windowBlocks, 8) * streams;
+      parties.add(new PartyPlan(windowBlocks, sliceBytes(lots, layout), lots.chance(40) ? most : most + lots.between(0, 24),
+          lots.chance(30) ? 1 : lots.between(2, 32), lots.between(1, 16), order));
+    }
+    return parties;
+  }
+
+  private List<RequestPlan> requests(int decoders, int prefillers) {
+    Lots lots = new Lots(seed, "requests");
+    int count = lots.between(3, 16);
+    List<List<Long>> ids = lots.chance(25) ? trace(count) : conversations(lots, count);
+    List<RequestPlan> requests = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      requests.add(new RequestPlan(i, lots.between(0, decoders - 1), lots.between(0, prefillers - 1), ids.get(i),
+          lots.chance(50) ? Duration.ZERO : lots.millis(0, 30), reader(lots), writer(lots)));
+    }
+    return requests;
+  }
+
+  /// Requests of the generated trace, their first blocks.
+  private List<List<Long>> trace(int count) {
+    TraceGenerator generator = new TraceGenerator(GeneratorOptions.defaults().withRequests(count).withSeed(seed));
+    List<List<Long>> ids = new ArrayList<>();
+    for (TraceRequest request = generator.next(); request != null; request = generator.next()) {
+      ids.add(request.hashIds().subList(0, Math.min(16, request.blocks())));
+    }
+    return ids;
+  }
+
+  /// A few conversations that grow, all with the same beginning.
+  private static List<List<Long>> conversations(Lots lots, int count) {
+    int shared = lots.between(0, 6);
+    int[] lengths = new int[lots.between(1, 4)];
+    List<List<Long>> ids = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      int conversation = lots.between(0, lengths.length - 1);
+      lengths[conversation] = Math.min(10, lengths[conversation] + lots.between(0, 4));
+      LongStream own = LongStream.range(0, lengths[conversation]).map(block -> 1_000L * (conversation + 1) + block);
+      List<Long> all = LongStream.concat(LongStream.range(0, shared), own).boxed().toList();
+      ids.add(all.isEmpty() ? List.of(7L) : all);
+    }
+    return ids;
+  }
+
+  private ReaderPlan reader(Lots lots) {
+    boolean slow = slowReaders && lots.chance(40);
+    Ending ending = leavers && lots.chance(30) ? lots.oneOf(LEAVING) : Ending.READS_ALL;
+    int after = ending == Ending.LEAVES_BY_CLOCK ? lots.between(0, 20_000) : lots.between(1, 12);
+    return slow ? new ReaderPlan(lots.between(1, 2), lots.millis(1, 300), ending, after)
+        : new ReaderPlan(lots.oneOf(List.of(1, 4, 64, Integer.MAX_VALUE)), Duration.ZERO, ending, after);
+  }
+
+  private WriterPlan writer(Lots lots) {
+    return new WriterPlan(badWriters && lots.chance(30) ? lots.oneOf(FAILING) : Writing.WELL, lots.between(0, 6));
+  }
+
+  private List<ErrandPlan> errands(int decoders, List<RequestPlan> requests) {
+    Lots lots = new Lots(seed, "errands");
+    List<ErrandPlan> errands = new ArrayList<>();
+    int count = lots.chance(50) ? 0 : lots.between(1, 8);
+    for (int i = 0; i < count; i++) {
+      Errand errand = lots.oneOf(calm ? HARMLESS : List.of(Errand.values()));
+      LinkedHashSet<Long> ids = new LinkedHashSet<>();
+      for (int j = lots.between(1, 6); j > 0; j--) {
+        ids.add(lots.oneOf(lots.oneOf(requests).ids()));
+      }
+      errands.add(new ErrandPlan(lots.millis(0, SPAN_MILLIS), lots.between(0, decoders - 1), errand, List.copyOf(ids)));
+    }
+    return errands;
+  }
+
+  private FaultPlan faults(int parties) {
+    Lots lots = new Lots(seed, "faults");
+    Duration latency = lots.micros(0, lots.chance(80) ? 500 : 20_000);
+    Duration jitter = lots.micros(0, lots.chance(50) ? 0 : 3_000);
+    long bytesPerSecond = lots.oneOf(List.of(50_000_000L, 200_000_000L, 1_000_000_000L, 10_000_000_000L));
+    LinkPlan link = LinkPlan.quiet().withLatency(latency, latency.plus(jitter)).withBytesPerSecond(bytesPerSecond)
+        .withWindowBytes(lots.oneOf(List.of(1, 16 << 10, 4 << 20))).withCopies(lots.chance(50));
+    List<List<LinkFault>> faults = new ArrayList<>();
+    boolean badLinks = !calm && lots.chance(70);
+    boolean corrupts = lots.chance(50);
+    for (int i = 0; badLinks && i < parties + 4; i++) {
+      faults.add(faults(lots, lots.chance(50) ? lots.between(1, 3) : 0, corrupts));
+    }
+    List<Duration> restarts = new ArrayList<>();
+    for (int i = !calm && lots.chance(20) ? lots.between(1, 2) : 0; i > 0; i--) {
+      restarts.add(lots.micros(0, SPAN_MILLIS * 1_000));
+    }
+    return new FaultPlan(link, faults, restarts);
+  }
+
+  private static List<LinkFault> faults(Lots lots, int count, boolean corrupts) {
+    List<LinkFault> faults = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      Direction direction = lots.chance(50) ? Direction.UP : Direction.DOWN;
+      int frame = lots.between(0, lots.chance(50) ? 12 : 150);
+      faults.add(switch (lots.between(0, corrupts ? 5 : 2)) {
+        case 0 -> new LinkFault.Stall(direction, frame, lots.chance(80) ? lots.millis(1, 500) : lots.millis(1_000, 40_000));
+        case 1 -> new LinkFault.Cut(direction, frame);
+        case 2 -> new LinkFault.HalfClose(direction, frame);
+        default -> new LinkFault.CorruptByte(direction, frame, lots.chance(50) ? lots.between(0, 120) : lots.between(0, 1 << 20));
+      });
+    }
+    return faults;
+  }
+}

@@ -1,0 +1,286 @@
+package io.penstock.node.simulate;
+
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.Lease;
+import io.penstock.tier.Leased;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.Presence;
+import io.penstock.tier.Receipt;
+import io.penstock.tier.Reservation;
+import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierInfo;
+import io.penstock.tier.TierStat;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// A tier beside its model: every decision that the tier makes is told to the model in the same order, and both must say the same.
+///
+/// The order is that of the calls: a tier decides when it is subscribed to, before it signals anything.
+final class WatchedTier implements BlockTier {
+  private final BlockTier tier;
+  private final TierModel model;
+  private final Verdict verdict;
+  private final List<TierEvent> events = new ArrayList<>();
+  private int eventsChecked;
+  private long ids;
+  private boolean closed;
+
+  WatchedTier(BlockTier tier, TierModel model, Verdict verdict) {
+    this.tier = tier;
+    this.model = model;
+    this.verdict = verdict;
+    tier.events(0).subscribe(events::add, error -> verdict.broken(Invariant.EVENTS_WHOLE, "events failed", error));
+  }
+
+  TierModel model() {
+    return model;
+  }
+
+  /// Everything that happened; the list grows.
+  List<TierEvent> events() {
+    return events;
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /// Compares the events that came since the last time. Call it between two steps, when nothing is half done.
+  void checkEvents() {
+    if (closed) {
+      return;
+    }
+    List<TierEvent> expected = model.events();
+    for (; eventsChecked < Math.max(expected.size(), events.size()); eventsChecked++) {
+      TierEvent here = eventsChecked < events.size() ? events.get(eventsChecked) : null;
+      TierEvent there = eventsChecked < expected.size() ? expected.get(eventsChecked) : null;
+      if (here == null || !here.equals(there)) {
+        verdict.broken(here instanceof TierEvent.Evicted || there instanceof TierEvent.Evicted
+            ? Invariant.MODEL_AGREES : Invariant.EVENTS_WHOLE, "event " + (eventsChecked + 1) + " was " + here + ", the model says " + there);
+      }
+      verdict.note(String.valueOf(here));
+    }
+  }
+
+  @Override
+  public TierInfo info() {
+    return tier.info();
+  }
+
+  @Override
+  public Mono<Integer> match(List<BlockKey> keys) {
+    return tier.match(keys).doOnNext(prefix -> {
+      int expected = 0;
+      while (expected < keys.size() && model.isVisible(keys.get(expected))) {
+        expected++;
+      }
+      agree("match", expected, prefix);
+    });
+  }
+
+  @Override
+  public Mono<Presence> contains(List<BlockKey> keys) {
+    return tier.contains(keys).doOnNext(present -> {
+      BitSet expected = new BitSet();
+      for (int i = 0; i < keys.size(); i++) {
+        expected.set(i, model.isVisible(keys.get(i)));
+      }
+      agree("contains", expected, present.bits());
+    });
+  }
+
+  @Override
+  public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
+    return Mono.defer(() -> {
+      if (closed) {
+        return tier.lease(keys, onMiss, scope);
+      }
+      BlockScope inner = new BlockScope();
+      Mono<Lease> decision = tier.lease(keys, onMiss, inner); // refuses bad keys before anybody decides
+      long id = ++ids;
+      TierModel.Answer expected = model.lease(id, keys, onMiss);
+      return decision.map(lease -> {
+        agree("hits", expected.hits(), lease.hits().bits());
+        agree("found", expected.found(), lease.found().bits());
+        agree("admitted", expected.admitted(), lease.admitted().bits());
+        agree("awaited", expected.awaited(), lease.awaited().bits());
+        verdict.note("lease " + keys + onMiss + expected.hits() + expected.admitted());
+        return scope.adopt(new WatchedLease(id, lease, inner));
+      });
+    });
+  }
+
+  @Override
+  public Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
+    return Mono.defer(() -> {
+      if (closed) {
+        return tier.reserve(keys, scope);
+      }
+      WatchedReservation watched = new WatchedReservation(++ids);
+      Mono<Reservation> decision = tier.reserve(keys, watched.inner);
+      BitSet expected = model.reserve(watched.id, keys);
+      scope.adopt(watched);
+      return decision.map(reservation -> {
+        agree("skipped", expected, reservation.skipped().bits());
+        verdict.note("reserve " + keys + expected);
+        watched.reservation = reservation;
+        return (Reservation) watched;
+      }).doOnError(error -> watched.close()).doOnCancel(watched::close);
+    });
+  }
+
+  @Override
+  public Mono<Presence> remove(List<BlockKey> keys) {
+    return Mono.defer(() -> {
+      if (closed) {
+        return tier.remove(keys);
+      }
+      Mono<Presence> removal = tier.remove(keys);
+      BitSet expected = model.remove(keys);
+      return removal.doOnNext(removed -> {
+        agree("removed", expected, removed.bits());
+        verdict.note("remove " + keys + expected);
+      });
+    });
+  }
+
+  @Override
+  public Flux<TierEvent> events(long sequence) {
+    return tier.events(sequence);
+  }
+
+  @Override
+  public Mono<TierStat> stat() {
+    return tier.stat().doOnNext(stat -> agree("blocks", (long) model.visible().size(), stat.blocks()));
+  }
+
+  @Override
+  public Mono<Void> close() {
+    return Mono.defer(() -> {
+      checkEvents();
+      closed = true;
+      return tier.close();
+    });
+  }
+
+  private void agree(String what, Object expected, Object actual) {
+    if (!expected.equals(actual)) {
+      verdict.broken(Invariant.MODEL_AGREES, what + " were " + actual + ", the model says " + expected);
+    }
+  }
+
+  private final class WatchedLease extends Lease {
+    private final long id;
+    private final Lease lease;
+    private final BlockScope inner;
+    private boolean ended;
+
+    WatchedLease(long id, Lease lease, BlockScope inner) {
+      this.id = id;
+      this.lease = lease;
+      this.inner = inner;
+    }
+
+    @Override
+    public Presence hits() {
+      return lease.hits();
+    }
+
+    @Override
+    public Presence found() {
+      return lease.found();
+    }
+
+    @Override
+    public Presence admitted() {
+      return lease.admitted();
+    }
+
+    @Override
+    public Presence awaited() {
+      return lease.awaited();
+    }
+
+    @Override
+    public Flux<List<Leased>> windows(int maxBlocks, BlockScope scope) {
+      return lease.windows(maxBlocks, scope).doOnCancel(this::end).doOnTerminate(this::end);
+    }
+
+    private void end() {
+      if (!ended && !closed) {
+        ended = true;
+        model.endLease(id);
+      }
+    }
+
+    @Override
+    protected void free() {
+      end();
+      lease.close();
+      inner.close();
+    }
+  }
+
+  private final class WatchedReservation extends Reservation {
+    private final long id;
+    private final BlockScope inner = new BlockScope();
+    private @Nullable Reservation reservation;
+
+    WatchedReservation(long id) {
+      this.id = id;
+    }
+
+    private Reservation granted() {
+      Reservation own = reservation;
+      if (own == null) {
+        throw new IllegalStateException("reservation must be granted to be used (was waiting)");
+      }
+      return own;
+    }
+
+    @Override
+    public List<BlockDraft> drafts() {
+      return granted().drafts();
+    }
+
+    @Override
+    public Presence skipped() {
+      return granted().skipped();
+    }
+
+    @Override
+    public Mono<List<Receipt>> commit(List<BlockDraft> complete) {
+      return Mono.defer(() -> {
+        List<BlockKey> keys = complete.stream().map(BlockDraft::key).toList();
+        boolean whole = complete.stream().allMatch(BlockDraft::isComplete);
+        List<Long> expected = isClosed() || closed || !whole ? List.of() : model.commit(id, keys);
+        return granted().commit(complete).doOnNext(receipts -> {
+          agree("receipts", expected, receipts.stream().map(Receipt::sequence).toList());
+          verdict.note("commit " + receipts);
+        });
+      });
+    }
+
+    @Override
+    protected void free() {
+      if (!closed) {
+        model.revoke(id);
+      }
+      inner.close();
+    }
+  }
+
+  /// True if `receipt` names the event by which its block became visible.
+  boolean vouchesFor(Receipt receipt) {
+    long sequence = receipt.sequence();
+    return sequence >= 1 && sequence <= events.size()
+        && events.get((int) sequence - 1).equals(new TierEvent.Stored(sequence, receipt.key()));
+  }
+}

@@ -1,0 +1,77 @@
+package io.penstock.node.simulate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.node.CommandLineRun;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+final class SimulationTest {
+  @Test
+  @Timeout(600)
+  void cluster_under500Seeds_keepsEveryInvariant() {
+    Tally tally = new Tally();
+    tally.run(1, 500);
+    assertThat(tally.delivered).as("delivered").isGreaterThan(3 * tally.requests / 4);
+    assertThat(tally.left).as("left").isGreaterThan(100);
+    assertThat(tally.connections).as("connections: links must have broken").isGreaterThan(2_000);
+  }
+
+  @Test
+  @Tag("proof")
+  @Timeout(value = 2, unit = TimeUnit.HOURS)
+  void cluster_under20000Seeds_keepsEveryInvariant() {
+    new Tally().run(1_000, 20_999);
+  }
+
+  @Test
+  @Timeout(300)
+  void seed_runTwice_isTheSameRun() {
+    Set<Long> digests = new HashSet<>();
+    for (long seed = 1; seed <= 20; seed++) {
+      SimulationResult once = Simulation.run(seed);
+      assertThat(Simulation.run(seed)).as("seed " + seed).isEqualTo(once);
+      digests.add(once.digest());
+    }
+    assertThat(digests).as("digests of 20 seeds").hasSize(20);
+  }
+
+  @Test
+  @Timeout(300)
+  void command_ofSeedsThatHold_tellsSoAndEndsWithZero() {
+    CommandLineRun run = CommandLineRun.of("simulate", "--seeds", "1..3", "--json");
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).contains("\"seeds\":3").contains("\"violations\":[]");
+    assertThat(CommandLineRun.of("simulate", "--seeds", "5..1").exitCode()).isEqualTo(2);
+  }
+
+  @Test
+  void seeds_aRangeOrOne_areRead() {
+    assertThat(SeedRange.parse("3..9")).isEqualTo(new SeedRange(3, 9));
+    assertThat(SeedRange.parse("7")).isEqualTo(new SeedRange(7, 7));
+    assertThatThrownBy(() -> SeedRange.parse("x")).isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("seeds must be a number or a range such as 1..500 (was x)");
+  }
+
+  private static final class Tally {
+    long requests;
+    long delivered;
+    long left;
+    long connections;
+
+    void run(long first, long last) {
+      for (long seed = first; seed <= last; seed++) {
+        SimulationResult result = Simulation.run(seed);
+        requests += result.requests();
+        delivered += result.delivered();
+        left += result.left();
+        connections += result.connections();
+      }
+    }
+  }
+}
