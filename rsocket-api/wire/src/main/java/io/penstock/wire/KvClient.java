@@ -123,6 +123,11 @@ public final class KvClient {
     return welcome.tier();
   }
 
+  /// Most blocks that the tier behind the node keeps; `Long.MAX_VALUE` if it did not tell.
+  public long capacityBlocks() {
+    return welcome.capacityBlocks() == null ? Long.MAX_VALUE : welcome.capacityBlocks();
+  }
+
   /// Penstock version of the node.
   public String serverVersion() {
     return welcome.server();

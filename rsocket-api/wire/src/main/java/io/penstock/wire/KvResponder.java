@@ -97,7 +97,7 @@ final class KvResponder implements RSocket {
     }
     Limits limits = serving.options().limits();
     return new Messages.Welcome(Routes.VERSION, PenstockVersion.current(), serving.options().node(), info.name(),
-        Messages.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys());
+        Messages.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(), info.capacityBlocks());
   }
 
   private Flux<Payload> get(Call call, Messages.GetRequest request) {

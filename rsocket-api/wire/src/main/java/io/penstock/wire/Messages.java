@@ -78,7 +78,8 @@ final class Messages {
   }
 
   /// The server's side of the handshake: the version chosen, what it is, what it holds, what it allows.
-  record Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes, int windowBlocks, int maxKeys) {
+  record Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes, int windowBlocks, int maxKeys,
+      @Nullable Long capacityBlocks) {
     Welcome {
       present("welcome.server", server);
       present("welcome.node", node);

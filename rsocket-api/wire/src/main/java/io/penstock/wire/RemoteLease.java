@@ -106,7 +106,7 @@ public final class RemoteLease extends Lease {
   }
 
   private Flux<GetReceiver.Landed> landed() {
-    return Flux.from(subscriber -> receiver.read(Operators.toCoreSubscriber(subscriber)));
+    return Flux.<GetReceiver.Landed>from(subscriber -> receiver.read(Operators.toCoreSubscriber(subscriber))).doFinally(end -> close());
   }
 
   /// What is whole with this slice; null if it brought no more than a part of a granule: that comes as one when its last rows are there.

@@ -12,6 +12,7 @@ import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -53,11 +54,21 @@ final class RemoteReservation extends Reservation {
   @Override
   public Mono<List<Receipt>> commit(List<BlockDraft> complete) {
     return Flux.using(BlockScope::new, scope -> {
+      requireMine(complete);
       complete.forEach(BlockDraft::requireComplete);
       List<Block> blocks = complete.stream().map(draft -> scope.adopt(draft.seal())).toList();
       List<BlockKey> keys = blocks.stream().map(Block::key).toList();
       return client.put(keys, window -> slices(window, blocks));
     }, BlockScope::close).collectList();
+  }
+
+  private void requireMine(List<BlockDraft> complete) {
+    if (isClosed()) {
+      throw new IllegalStateException("reservation must be open (was closed)");
+    }
+    if (!new HashSet<>(drafts).containsAll(complete)) {
+      throw new IllegalArgumentException("drafts must be of this reservation (was another's)");
+    }
   }
 
   private static Flux<LayerSlice> slices(PutWindow window, List<Block> blocks) {

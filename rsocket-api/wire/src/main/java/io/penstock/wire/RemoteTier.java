@@ -12,6 +12,7 @@ import io.penstock.tier.Medium;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Reservation;
+import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
@@ -22,16 +23,18 @@ import reactor.core.publisher.Mono;
 
 /// A remote node as a [BlockTier].
 ///
-/// Drafts of a reservation are in the client's arena; commit sends them. The receipt is the node's own.
+/// Drafts of a reservation are in the client's arena, and the node hears of it at the commit, which sends them: until then nobody can
+/// await its keys, and another writer may be first, whose blocks then stay. The receipt is the node's own.
 public final class RemoteTier implements BlockTier {
   private final KvClient client;
   private final TierInfo info;
+  private volatile boolean closed;
 
   /// @param client whose connection is used; closing the tier closes it
   /// @param space the client's space
   public RemoteTier(KvClient client, CacheSpace space) {
     this.client = requireNonNull(client, "client");
-    this.info = new TierInfo("remote " + client.node(), Medium.REMOTE, space, Long.MAX_VALUE);
+    this.info = new TierInfo("remote " + client.node(), Medium.REMOTE, space, client.capacityBlocks());
   }
 
   @Override
@@ -41,23 +44,23 @@ public final class RemoteTier implements BlockTier {
 
   @Override
   public Mono<Integer> match(List<BlockKey> keys) {
-    return client.match(keys);
+    return open(client.match(keys));
   }
 
   @Override
   public Mono<Presence> contains(List<BlockKey> keys) {
-    return client.contains(keys);
+    return open(client.contains(keys));
   }
 
   @Override
   public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
-    return client.lease(keys, onMiss, scope).cast(Lease.class);
+    return open(client.lease(keys, onMiss, scope).cast(Lease.class));
   }
 
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
     List<BlockKey> asked = List.copyOf(keys);
-    return client.contains(asked).flatMap(present -> {
+    return open(client.contains(asked).flatMap(present -> {
       List<BlockKey> wanted = new ArrayList<>();
       for (int i = 0; i < asked.size(); i++) {
         if (!present.get(i)) {
@@ -65,26 +68,36 @@ public final class RemoteTier implements BlockTier {
         }
       }
       return RemoteReservation.claim(client, wanted, present, scope);
-    });
+    }));
   }
 
   @Override
   public Mono<Presence> remove(List<BlockKey> keys) {
-    return client.remove(keys);
+    return open(client.remove(keys));
   }
 
   @Override
   public Flux<TierEvent> events(long sequence) {
-    return client.events(sequence);
+    return Flux.defer(() -> closed ? Flux.error(new TierClosedException(info.name())) : client.events(sequence))
+        .onErrorResume(ConnectionLostException.class, e -> closed ? Flux.empty() : Flux.error(e));
   }
 
   @Override
   public Mono<TierStat> stat() {
-    return client.stat().map(ServerStat::stat);
+    return open(client.stat().map(ServerStat::stat));
   }
 
+  /// Drops the connection; the node goes on.
   @Override
   public Mono<Void> close() {
-    return client.close();
+    return Mono.defer(() -> {
+      closed = true;
+      return client.close();
+    });
+  }
+
+  private <T> Mono<T> open(Mono<T> call) {
+    return Mono.defer(() -> closed ? Mono.<T>error(new TierClosedException(info.name())) : call)
+        .onErrorMap(ConnectionLostException.class, e -> closed ? new TierClosedException(info.name()) : e);
   }
 }

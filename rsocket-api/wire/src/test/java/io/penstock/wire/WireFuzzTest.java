@@ -165,7 +165,7 @@ final class WireFuzzTest {
     Messages.Keys keys = Messages.Keys.of(ALL);
     return switch (random.nextInt(12)) {
       case 0 -> new Messages.Hello(List.of(1), Messages.Space.of(SPACE), "fuzz");
-      case 1 -> new Messages.Welcome(1, "server", "node", "tier", Messages.Space.of(SPACE), 4096, 8, 100);
+      case 1 -> new Messages.Welcome(1, "server", "node", "tier", Messages.Space.of(SPACE), 4096, 8, 100, null);
       case 2 -> new Messages.KeysRequest(keys);
       case 3 -> new Messages.MatchReply(3);
       case 4 -> bits(random);
