@@ -39,10 +39,10 @@ final class ReplayCommandTest {
     Path trace = folder.resolve("trace.jsonl.gz");
     assertThat(CommandLineRun.of("trace", "generate", "--requests", "20", "--out", trace.toString()).exitCode()).isZero();
 
-    CommandLineRun run = CommandLineRun.of("replay", trace.toString(), "--block-bytes", "2KiB", "--layers", "4", "--concurrency", "4");
+    CommandLineRun run = CommandLineRun.of("replay", trace.toString(), "--block-bytes", "2KiB", "--layers", "4", "--concurrency", "4", "--ceilings");
 
     assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.out()).contains("requests          20\n", "every byte, made anew and compared", "leaked blocks     0\n");
+    assertThat(run.out()).contains("requests          20\n", "every byte, made anew and compared", "leaked blocks     0\n", "GB/s memory copy", "GB/s byte generation", "GB/s raw Netty over loopback");
   }
 
   @Test

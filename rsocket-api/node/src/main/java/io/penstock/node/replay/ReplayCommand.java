@@ -117,6 +117,9 @@ public final class ReplayCommand implements Callable<Integer> {
   @Option(names = "--warm", description = "Let blocks that the node has from before count; else the replay starts cold.")
   private boolean warm;
 
+  @Option(names = "--ceilings", description = "Measure beforehand what the machine can do at most, for comparison.")
+  private boolean measuresCeilings;
+
   @Option(names = "--report", paramLabel = "FILE", description = "Write the report there, as JSON.")
   private @Nullable Path report;
 
@@ -136,8 +139,9 @@ public final class ReplayCommand implements Callable<Integer> {
       throw new IllegalArgumentException("--dram and --processes must be left out with --connect, for the node runs already and has its own");
     }
     Capacity capacity = dram == null ? DramCapacity.usual() : Capacity.parse(dram);
-    ReplaySubject subject = connect != null ? new ReplaySubject(traceName(), plan, Map.of(), "the node's own policy", pace(), Map.of())
-        : new ReplaySubject(traceName(), plan, Map.of("dram", capacity.toString()), policy().name().toLowerCase(Locale.ROOT), pace(), Map.of());
+    Map<String, Double> ceilings = measuresCeilings ? new Ceilings(System::nanoTime).measure() : Map.of();
+    ReplaySubject subject = connect != null ? new ReplaySubject(traceName(), plan, Map.of(), "the node's own policy", pace(), ceilings)
+        : new ReplaySubject(traceName(), plan, Map.of("dram", capacity.toString()), policy().name().toLowerCase(Locale.ROOT), pace(), ceilings);
     ReplayReport outcome = replay(subject, capacity);
     show(outcome);
     return outcome.isClean() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
