@@ -37,6 +37,8 @@ import reactor.core.publisher.Sinks;
 /// The arena and the budget are the caller's; several clients may share them.
 public final class KvClient {
   private static final ControlCodec CODEC = ControlCodec.CBOR;
+  /// Events that a reader is sent ahead of its demand.
+  private static final int EVENTS_PREFETCH = 256;
 
   private final RSocket rsocket;
   private final KvClientOptions options;
@@ -163,6 +165,7 @@ public final class KvClient {
   public Flux<TierEvent> events(long sequence) {
     return Flux.defer(() -> rsocket.requestStream(request(Routes.EVENTS, new Messages.EventsRequest(sequence))))
         .map(payload -> read(payload, Messages.Event.class).event())
+        .limitRate(EVENTS_PREFETCH)
         .onErrorMap(this::failure);
   }
 

@@ -73,8 +73,8 @@ final class KvResponder implements RSocket {
   public Flux<Payload> requestStream(Payload payload) {
     return streamed(payload, call -> switch (call.route()) {
       case Routes.GET -> get(call, call.message(Messages.GetRequest.class));
-      case Routes.EVENTS -> serving.tier().events(call.message(Messages.EventsRequest.class).after())
-          .map(event -> call.reply(Messages.Event.of(event)));
+      case Routes.EVENTS -> ReplyGate.of(serving.tier().events(call.message(Messages.EventsRequest.class).after()),
+          event -> call.codec().encode(Messages.Event.of(event), serving.allocator()), serving.allocator());
       default -> throw unknown(call.route(), "request/stream");
     });
   }
