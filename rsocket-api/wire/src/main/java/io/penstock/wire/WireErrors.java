@@ -64,6 +64,7 @@ final class WireErrors {
       case IllegalStateException e when Exceptions.isOverflow(e) ->
           WireFormatException.slice("count", "<= what was asked for", "more");
       case IndexOutOfBoundsException e -> new ConnectionLostException(peer, e); // a frame whose lengths make no sense
+      case IllegalArgumentException e when messageOf(e).startsWith("Invalid Error frame") -> new ConnectionLostException(peer, e);
       default -> error;
     };
   }

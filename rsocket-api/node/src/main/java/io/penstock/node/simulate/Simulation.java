@@ -25,7 +25,10 @@ import reactor.core.scheduler.Scheduler;
 /// simulation's, in the whole JVM; so run one at a time.
 public final class Simulation {
   private static final Duration LONGEST_RUN = Duration.ofHours(24);
+  /// Longer than anything that nobody waits for any more.
   private static final Duration REST = Duration.ofSeconds(10);
+  /// Longer than the longest stall, and than the silence after which a connection counts as lost.
+  private static final Duration CLOSING = Duration.ofMinutes(10);
   /// What control frames may add to a send queue beside the slices of the send window.
   private static final long CONTROL_BYTES = 64 << 10;
 
@@ -182,11 +185,11 @@ public final class Simulation {
   private void close() {
     decoders.forEach(SimulatedParty::close);
     prefillers.forEach(SimulatedParty::close);
-    time.advance(REST);
+    time.advance(CLOSING);
     node.checkAtRest();
     checkQueues();
     begin(node.stop());
-    time.advance(REST);
+    time.advance(CLOSING);
     node.checkGone();
     decoders.forEach(party -> party.checkGone(verdict));
     prefillers.forEach(party -> party.checkGone(verdict));

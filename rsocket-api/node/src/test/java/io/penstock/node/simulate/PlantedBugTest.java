@@ -13,6 +13,7 @@ import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -24,49 +25,50 @@ import reactor.core.publisher.Mono;
 /// A simulation that finds nothing proves nothing unless it can find something: here it must.
 @Timeout(600)
 final class PlantedBugTest {
-  private static final int SEEDS = 60;
+  private static final int SEEDS = 40;
 
   @Test
   void tier_thatKeepsAShare_isALeak() {
-    assertThat(foundWith(Sabotage.ofTier(LeakingTier::new))).contains(Invariant.NOTHING_LEAKED);
+    assertThat(foundWith(Sabotage.ofTier(LeakingTier::new), Invariant.NOTHING_LEAKED)).contains(Invariant.NOTHING_LEAKED);
   }
 
   @Test
   void tier_thatEvictsTheWrongBlock_disagreesWithTheModel() {
-    assertThat(foundWith(Sabotage.ofTier(TouchingTier::new))).contains(Invariant.MODEL_AGREES);
+    assertThat(foundWith(Sabotage.ofTier(TouchingTier::new), Invariant.MODEL_AGREES)).contains(Invariant.MODEL_AGREES);
   }
 
   @Test
   void tier_thatDropsABlockBehindTheModel_isFoundByItsEvents() {
-    assertThat(foundWith(Sabotage.ofTier(ForgettingTier::new))).containsAnyOf(Invariant.EVENTS_WHOLE, Invariant.MODEL_AGREES);
+    assertThat(foundWith(Sabotage.ofTier(ForgettingTier::new), Invariant.EVENTS_WHOLE, Invariant.MODEL_AGREES))
+        .containsAnyOf(Invariant.EVENTS_WHOLE, Invariant.MODEL_AGREES);
   }
 
   @Test
   void tier_thatMixesUpPositions_deliversNothingWrong() {
     // the sender's keys no longer match the request's, so the client refuses the slices and no calm request can succeed
-    assertThat(foundWith(Sabotage.ofTier(MixingTier::new))).contains(Invariant.UNDISTURBED_DELIVERS)
+    assertThat(foundWith(Sabotage.ofTier(MixingTier::new), Invariant.NOTHING_WRONG_DELIVERED)).contains(Invariant.UNDISTURBED_DELIVERS)
         .doesNotContain(Invariant.NOTHING_WRONG_DELIVERED);
   }
 
   @Test
   void tier_thatLiesInReceipts_isFoundOut() {
-    assertThat(foundWith(Sabotage.ofTier(LyingTier::new))).contains(Invariant.MODEL_AGREES);
+    assertThat(foundWith(Sabotage.ofTier(LyingTier::new), Invariant.MODEL_AGREES)).contains(Invariant.MODEL_AGREES);
   }
 
   @Test
   void tier_thatNeverAnswers_isAHang() {
-    assertThat(foundWith(Sabotage.ofTier(SilentTier::new))).contains(Invariant.EVERY_STREAM_ENDS);
+    assertThat(foundWith(Sabotage.ofTier(SilentTier::new), Invariant.EVERY_STREAM_ENDS)).contains(Invariant.EVERY_STREAM_ENDS);
   }
 
   @Test
   void budget_thatGrantsTooMuch_isSeenOnTheLinks() {
-    assertThat(foundWith(new Sabotage(UnaryOperator.identity(), 1 << 20))).contains(Invariant.BYTES_IN_FLIGHT);
+    assertThat(foundWith(new Sabotage(UnaryOperator.identity(), 1 << 20), Invariant.BYTES_IN_FLIGHT)).contains(Invariant.BYTES_IN_FLIGHT);
   }
 
-  /// Which invariants some seeds saw broken.
-  private static Set<Invariant> foundWith(Sabotage sabotage) {
+  /// Which invariants were seen broken, up to the first seed that saw one of `expected`.
+  private static Set<Invariant> foundWith(Sabotage sabotage, Invariant... expected) {
     Set<Invariant> found = EnumSet.noneOf(Invariant.class);
-    for (long seed = 1; seed <= SEEDS; seed++) {
+    for (long seed = 1; seed <= SEEDS && Collections.disjoint(found, List.of(expected)); seed++) {
       try {
         Simulation.run(ScenarioDraw.of(seed), sabotage);
       } catch (ViolationException e) {
