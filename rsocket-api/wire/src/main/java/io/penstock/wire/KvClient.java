@@ -301,7 +301,11 @@ public final class KvClient {
   }
 
   private Throwable failure(Throwable error) {
-    return WireErrors.fromWire(error, peer);
+    Throwable told = WireErrors.fromWire(error, peer);
+    if (told instanceof ConnectionLostException) {
+      rsocket.dispose(); // RSocket may keep a socket to which it no longer listens
+    }
+    return told;
   }
 
   private static <T> Mono<T> call(RSocket rsocket, String route, Object message, Class<T> reply) {

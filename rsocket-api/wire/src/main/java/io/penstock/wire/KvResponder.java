@@ -27,6 +27,7 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
 /// One connection as the server sees it: one method a route.
@@ -42,6 +43,8 @@ final class KvResponder implements RSocket {
   private final SliceGate.Framing framing;
   /// Streams of slices, until they are drained, by the ticket their client chose.
   private final Map<Object, InFlight> streams = new ConcurrentHashMap<>();
+
+  private final Sinks.Empty<Void> gone = Sinks.empty();
 
   KvResponder(Serving serving, String dataMimeType) {
     this.serving = serving;
@@ -82,7 +85,13 @@ final class KvResponder implements RSocket {
   @Override
   public Flux<Payload> requestChannel(Publisher<Payload> payloads) {
     return Flux.<Payload>from(subscriber -> payloads.subscribe(new Opening(Operators.toCoreSubscriber(subscriber))))
-        .onErrorMap(WireErrors::toWire);
+        .takeUntilOther(gone.asMono()).onErrorMap(WireErrors::toWire);
+  }
+
+  /// The connection is gone: ends every stream, also one that RSocket lost sight of after a damaged frame.
+  @Override
+  public void dispose() {
+    gone.tryEmitEmpty();
   }
 
   private Messages.Welcome hello(Messages.Hello hello) {
@@ -201,7 +210,7 @@ final class KvResponder implements RSocket {
   }
 
   private Flux<Payload> streamed(Payload payload, Function<Call, Flux<Payload>> route) {
-    return Flux.defer(() -> routed(payload, route)).onErrorMap(WireErrors::toWire);
+    return Flux.defer(() -> routed(payload, route)).takeUntilOther(gone.asMono()).onErrorMap(WireErrors::toWire);
   }
 
   /// A route reads its message before it answers, so the request is released then: a long stream does not keep its buffer.
