@@ -2,47 +2,56 @@ package io.penstock.node.replay;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
 import io.penstock.node.config.Sizes;
 
 /// How bytes flow: what is exchanged, in what pieces, and how much of it may be under way.
 ///
+/// A stream that waits for blocks which somebody must still put holds its credit meanwhile, and those who put wait for room that other
+/// streams hold until they get credit. So every stream that may be open is sure of its own credit: `concurrency × creditSlices ×
+/// sliceBytes` fits the decode party's budget, and nobody waits in a ring.
+///
 /// @param space of the blocks
 /// @param budgetBytes bytes in flight of all parties together
+/// @param concurrency streams that the decode party may have open
 /// @param sliceBytes most payload bytes of a slice
+/// @param creditSlices most slices a stream asks for ahead
 /// @param windowBlocks most blocks of a window
-record FlowPlan(CacheSpace space, long budgetBytes, int sliceBytes, int windowBlocks) {
-  /// All parties together, when nothing is said.
-  static final long DEFAULT_BUDGET_BYTES = 32 << 20;
-
+record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBytes, int creditSlices, int windowBlocks) {
   private static final int SLICE_BYTES = 512 << 10;
+  private static final int LEAST_SLICE_BYTES = 4 << 10;
+  private static final int CREDIT_SLICES = 16;
   private static final int WINDOW_BYTES = 1 << 20;
   private static final int MAX_WINDOW_BLOCKS = 64;
-  private static final int LEAST_SLICE_BYTES = 4 << 10;
   private static final int SHARES = 4;
 
   FlowPlan {
     requireNonNull(space, "space");
     long windowBytes = (long) windowBlocks * space.layout().blockBytes();
-    long least = SHARES * Math.max(windowBytes, sliceBytes);
-    if (budgetBytes < least) {
-      throw new IllegalArgumentException("budget must be >= %s, four windows of %d blocks (was %s)"
-          .formatted(Sizes.exact(least), windowBlocks, Sizes.exact(budgetBytes)));
-    }
+    requireBudget(budgetBytes, SHARES * Math.max(windowBytes, sliceBytes), windowBlocks + " blocks a window");
+    requireBudget(budgetBytes, 2L * concurrency * creditSlices * sliceBytes, concurrency + " requests at a time");
   }
 
-  /// Windows of about 1 MiB in slices of at most 512 KiB, smaller where the budget asks for it.
-  static FlowPlan of(CacheSpace space, long budgetBytes) {
-    int blockBytes = space.layout().blockBytes();
-    long share = budgetBytes / SHARES;
-    int window = Math.clamp(Math.min(WINDOW_BYTES, share) / blockBytes, 1, MAX_WINDOW_BLOCKS);
-    int slice = (int) Math.max(LEAST_SLICE_BYTES, Math.min(SLICE_BYTES, share));
-    return new FlowPlan(space, budgetBytes, slice, window);
+  /// Windows of about 1 MiB in slices of at most 512 KiB; smaller where the budget, shared by `concurrency` streams, asks for it. A
+  /// slice holds at least one plane of one layer.
+  static FlowPlan of(CacheSpace space, long budgetBytes, int concurrency) {
+    BlockLayout layout = space.layout();
+    long quarter = budgetBytes / SHARES;
+    int window = Math.clamp(Math.min(WINDOW_BYTES, quarter) / layout.blockBytes(), 1, MAX_WINDOW_BLOCKS);
+    long stream = budgetBytes / 2 / Math.max(1, concurrency);
+    int slice = Math.clamp(Math.min(quarter, stream / 2), Math.max(LEAST_SLICE_BYTES, largestPlane(layout)), Math.max(SLICE_BYTES, largestPlane(layout)));
+    return new FlowPlan(space, budgetBytes, concurrency, slice, Math.clamp(stream / slice, 1, CREDIT_SLICES), window);
   }
 
   /// The decode party's half: it lands what hits and what was produced.
   long decodeBudgetBytes() {
     return budgetBytes / 2;
+  }
+
+  /// Blocks that the decode party has room for: each of its streams may land a window while another is read.
+  int decodeSlots() {
+    return 2 * windowBlocks * concurrency;
   }
 
   /// The node's quarter, for what is put.
@@ -53,5 +62,19 @@ record FlowPlan(CacheSpace space, long budgetBytes, int sliceBytes, int windowBl
   /// The prefill party's quarter, for what it produced and still holds.
   int prefillSlots() {
     return (int) Math.min(Integer.MAX_VALUE, budgetBytes / SHARES / space.layout().blockBytes());
+  }
+
+  private static int largestPlane(BlockLayout layout) {
+    int largest = 0;
+    for (int plane = 0; plane < layout.planes().size(); plane++) {
+      largest = Math.max(largest, layout.planeBytes(plane));
+    }
+    return largest;
+  }
+
+  private static void requireBudget(long budgetBytes, long least, String reason) {
+    if (budgetBytes < least) {
+      throw new IllegalArgumentException("budget must be >= %s for %s (was %s)".formatted(Sizes.exact(least), reason, Sizes.exact(budgetBytes)));
+    }
   }
 }

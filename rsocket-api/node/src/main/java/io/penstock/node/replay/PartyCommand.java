@@ -84,6 +84,9 @@ public final class PartyCommand implements Callable<Integer> {
     @Option(names = "--budget", required = true)
     private long budgetBytes;
 
+    @Option(names = "--concurrency", required = true)
+    private int concurrency;
+
     Role(Console console) {
       this.console = console;
     }
@@ -94,7 +97,7 @@ public final class PartyCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-      FlowPlan plan = FlowPlan.of(BlockShape.of(blockBytes, layers).space(model), budgetBytes);
+      FlowPlan plan = FlowPlan.of(BlockShape.of(blockBytes, layers).space(model), budgetBytes, concurrency);
       LoopResources loop = LoopResources.create("penstock-party", 1, true);
       PartyConnection connection = connect(TcpClientOptions.to("127.0.0.1", port), loop, plan);
       ControlLine line = new ControlLine(console.in(), console.out());

@@ -30,7 +30,7 @@ final class PartyConnection {
   /// Connects a party that reads: room to land a whole request or so, bytes under way bounded by its budget.
   static Mono<PartyConnection> decode(ClientTransport transport, FlowPlan plan) {
     int blockBytes = plan.space().layout().blockBytes();
-    int slots = Math.max(4 * plan.windowBlocks(), LANDING_BYTES / blockBytes);
+    int slots = Math.max(plan.decodeSlots(), LANDING_BYTES / blockBytes);
     return open("decode", transport, plan, slots, plan.decodeBudgetBytes());
   }
 
@@ -49,7 +49,7 @@ final class PartyConnection {
       SlabArena arena = new SlabArena(name, plan.space().layout(), slots, WAITERS);
       ByteBudget budget = new ByteBudget("budget of " + name, budgetBytes, WAITERS);
       KvClientOptions options = KvClientOptions.defaults().withName("replay-" + name).withMaxSliceBytes(plan.sliceBytes())
-          .withWindowBlocks(plan.windowBlocks());
+          .withWindowBlocks(plan.windowBlocks()).withCreditSlices(plan.creditSlices());
       return KvClient.connect(transport, options, plan.space(), arena, budget)
           .map(client -> new PartyConnection(plan, client, arena, budget))
           .doOnError(error -> arena.close()).doOnCancel(arena::close);

@@ -134,7 +134,7 @@ public final class ReplayCommand implements Callable<Integer> {
   public Integer call() {
     requireOff("--hbm", hbm);
     requireOff("--ssd", ssd);
-    FlowPlan plan = FlowPlan.of(space(), Sizes.parseBytes(budget));
+    FlowPlan plan = FlowPlan.of(space(), Sizes.parseBytes(budget), pace().concurrency());
     if (connect != null && (dram != null || processes)) {
       throw new IllegalArgumentException("--dram and --processes must be left out with --connect, for the node runs already and has its own");
     }

@@ -25,7 +25,7 @@ final class RoleArguments {
   static List<String> party(String role, FlowPlan plan, int port) {
     return List.of(PartyCommand.NAME, role, "--port", String.valueOf(port), "--model", plan.space().model(),
         "--block-bytes", String.valueOf(layout(plan).blockBytes()), "--layers", String.valueOf(layout(plan).layers()),
-        "--budget", String.valueOf(plan.budgetBytes()));
+        "--budget", String.valueOf(plan.budgetBytes()), "--concurrency", String.valueOf(plan.concurrency()));
   }
 
   private static BlockLayout layout(FlowPlan plan) {

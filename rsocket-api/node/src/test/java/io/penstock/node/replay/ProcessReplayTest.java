@@ -32,7 +32,7 @@ import reactor.core.scheduler.Schedulers;
 final class ProcessReplayTest {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final CacheSpace SPACE = BlockShape.of(16 << 10, 4).space("replay");
-  private static final FlowPlan PLAN = FlowPlan.of(SPACE, 4 << 20);
+  private static final FlowPlan PLAN = FlowPlan.of(SPACE, 4 << 20, 4);
   private static final List<String> SERVE = List.of("--dram", "200 blocks");
 
   @TempDir private Path folder;
