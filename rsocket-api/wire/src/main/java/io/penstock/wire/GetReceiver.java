@@ -310,17 +310,21 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
     return held;
   }
 
-  /// Keeps one window of slots ahead, as far as keys may still come.
+  /// Keeps one window of slots ahead, as far as keys may still come. Who waits in line holds nothing of the next window: two streams that
+  /// each held a part and waited for the rest would wait for ever.
   private void hold() {
-    int wanted = Math.min(setting.windowBlocks(), expected - started.cardinality()) - held();
+    int full = Math.min(setting.windowBlocks(), expected - started.cardinality());
+    int wanted = full - held();
     if (wanted <= 0 || holdTicket != null || requested == 0 || !mayHoldNext()) {
       return;
     }
     ArenaRoom room = setting.arena().tryHold(wanted);
     if (room != null) {
       rooms.add(scope.adopt(room));
-    } else {
-      holdTicket = setting.arena().hold(wanted, granted -> serial.run(() -> held(granted)), error -> serial.run(() -> fail(error)));
+    } else if (window.isEmpty()) { // else asked for again when the window ends, at the latest
+      rooms.forEach(ArenaRoom::close);
+      rooms.clear();
+      holdTicket = setting.arena().hold(full, granted -> serial.run(() -> held(granted)), error -> serial.run(() -> fail(error)));
     }
   }
 
