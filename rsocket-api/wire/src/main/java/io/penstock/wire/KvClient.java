@@ -41,6 +41,7 @@ public final class KvClient {
   private static final int EVENTS_PREFETCH = 256;
 
   private final RSocket rsocket;
+  private final KeptConnection connection;
   private final KvClientOptions options;
   private final BlockArena arena;
   private final Permits budget;
@@ -50,9 +51,10 @@ public final class KvClient {
   private final String peer;
   private final AtomicLong tickets = new AtomicLong();
 
-  private KvClient(RSocket rsocket, KvClientOptions options, CacheSpace space, BlockArena arena, ByteBudget budget,
+  private KvClient(RSocket rsocket, KeptConnection connection, KvClientOptions options, CacheSpace space, BlockArena arena, ByteBudget budget,
       Messages.Welcome welcome) {
     this.rsocket = rsocket;
+    this.connection = connection;
     this.options = options;
     this.arena = arena;
     this.budget = budget.permits();
@@ -81,6 +83,11 @@ public final class KvClient {
       throw new IllegalArgumentException(
           "budget must be >= maxSliceBytes " + options.maxSliceBytes() + " (was " + budget.capacityBytes() + ")");
     }
+    return Mono.defer(() -> connect(new KeptConnection(transport), options, space, arena, budget));
+  }
+
+  private static Mono<KvClient> connect(KeptConnection transport, KvClientOptions options, CacheSpace space, BlockArena arena,
+      ByteBudget budget) {
     return RSocketConnector.create()
         .payloadDecoder(PayloadDecoder.ZERO_COPY)
         .dataMimeType(CODEC.mimeType())
@@ -90,8 +97,8 @@ public final class KvClient {
         .onErrorMap(error -> WireErrors.fromWire(error, "the node"))
         .flatMap(rsocket -> hello(rsocket, options, space)
             .doOnNext(welcome -> requireFits(welcome, space))
-            .map(welcome -> new KvClient(rsocket, options, space, arena, budget, welcome))
-            .doOnError(error -> rsocket.dispose()).doOnCancel(rsocket::dispose));
+            .map(welcome -> new KvClient(rsocket, transport, options, space, arena, budget, welcome))
+            .doOnError(error -> transport.end(rsocket)).doOnCancel(() -> transport.end(rsocket)));
   }
 
   private static Mono<Messages.Welcome> hello(RSocket rsocket, KvClientOptions options, CacheSpace space) {
@@ -261,7 +268,7 @@ public final class KvClient {
   /// Drops the connection; calls under way fail with [ConnectionLostException]. Lazy and idempotent.
   public Mono<Void> close() {
     return Mono.defer(() -> {
-      rsocket.dispose();
+      connection.end(rsocket);
       return rsocket.onClose().onErrorResume(error -> Mono.empty());
     });
   }
@@ -303,7 +310,7 @@ public final class KvClient {
   private Throwable failure(Throwable error) {
     Throwable told = WireErrors.fromWire(error, peer);
     if (told instanceof ConnectionLostException) {
-      rsocket.dispose(); // RSocket may keep a socket to which it no longer listens
+      connection.end(rsocket);
     }
     return told;
   }

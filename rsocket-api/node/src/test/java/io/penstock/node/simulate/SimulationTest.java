@@ -22,6 +22,15 @@ final class SimulationTest {
     assertThat(tally.connections).as("connections: links must have broken").isGreaterThan(2_000);
   }
 
+  /// Seeds that found something once, for as long as what they draw stays the same.
+  @Test
+  @Timeout(300)
+  void seeds_thatOnceFailed_hold() {
+    for (long seed : new long[] {209, 427, 442, 456, 671, 2454, 5520, 6064, 8236, 11_336, 11_883}) {
+      assertThat(Simulation.run(seed).requests()).as("seed " + seed).isPositive();
+    }
+  }
+
   @Test
   @Tag("proof")
   @Timeout(value = 2, unit = TimeUnit.HOURS)
