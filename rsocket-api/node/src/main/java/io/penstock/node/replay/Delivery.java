@@ -5,7 +5,7 @@ package io.penstock.node.replay;
 /// @param blocks blocks asked for and delivered
 /// @param hits blocks that counted as hits when the node first decided
 /// @param prefixHits hits before the first miss
-/// @param bytesDelivered payload bytes of the delivered blocks
+/// @param bytesDelivered payload bytes that came, measured; without those of a block cut off in mid-stream, which came once more
 /// @param bytesVerified those that were made anew from key, layer and position, and found equal
 /// @param corruptBlocks blocks with a byte that differed
 /// @param passes times the node was asked; 1 unless something failed in between

@@ -64,6 +64,12 @@ record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBy
     return (int) Math.min(Integer.MAX_VALUE, budgetBytes / SHARES / space.layout().blockBytes());
   }
 
+  /// Puts that the prefill party may have under way: each is sure of a window of its memory. One that has the node's credit may wait for
+  /// memory, and must not wait for one that has the memory and waits for that credit.
+  int prefillPuts() {
+    return Math.max(1, prefillSlots() / windowBlocks);
+  }
+
   private static int largestPlane(BlockLayout layout) {
     int largest = 0;
     for (int plane = 0; plane < layout.planes().size(); plane++) {

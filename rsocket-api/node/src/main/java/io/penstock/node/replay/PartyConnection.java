@@ -61,7 +61,7 @@ final class PartyConnection {
   }
 
   PrefillParty prefill(TraceKeys keys) {
-    return new Prefiller(new WireSink(client, arena), keys, arena);
+    return new Prefiller(new WireSink(client, arena, new ByteBudget("puts of prefill", plan.prefillPuts(), WAITERS)), keys, arena);
   }
 
   /// Bytes in flight now towards this party.

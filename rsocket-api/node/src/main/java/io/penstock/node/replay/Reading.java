@@ -25,8 +25,11 @@ final class Reading {
   private final BitSet corrupt = new BitSet();
   /// For each key of this pass its index in the request.
   private int[] asked;
+  /// For each block the bytes of it that came in this pass, as long as the memory is that they came in.
+  private final long[] came;
   private int firstLayersLeft;
   private int blocksLeft;
+  private long bytesDelivered;
   private long bytesVerified;
   private long firstLayerNanos;
   private long lastLayerNanos;
@@ -38,6 +41,7 @@ final class Reading {
     this.nanoClock = nanoClock;
     this.startNanos = nanoClock.getAsLong();
     this.next = new int[keys.size()];
+    this.came = new long[keys.size()];
     this.asked = new int[0];
     this.firstLayersLeft = keys.size();
     this.blocksLeft = keys.size();
@@ -85,8 +89,8 @@ final class Reading {
   }
 
   Delivery delivery(Answer first, int passes) {
-    return new Delivery(first.blocks(), first.hits(), first.prefixHits(), (long) keys.size() * layout.blockBytes(), bytesVerified,
-        corrupt.cardinality(), passes, firstLayerNanos, lastLayerNanos);
+    return new Delivery(keys.size(), first.hits(), first.prefixHits(), bytesDelivered, bytesVerified, corrupt.cardinality(),
+        passes, firstLayerNanos, lastLayerNanos);
   }
 
   private void restart(int block) {
@@ -94,6 +98,8 @@ final class Reading {
       firstLayersLeft++;
     }
     bytesVerified -= corrupt.get(block) ? 0 : next[block];
+    bytesDelivered -= came[block]; // it is going to come once more
+    came[block] = 0;
     next[block] = 0;
     corrupt.clear(block);
   }
@@ -105,7 +111,11 @@ final class Reading {
     if (offset != next[block]) {
       throw new SliceOrderException(key, next[block], offset);
     }
-    int differs = span.read(memory -> KvPattern.mismatch(key, layout, range, memory));
+    int differs = span.read(memory -> {
+      came[block] += memory.byteSize();
+      bytesDelivered += memory.byteSize();
+      return KvPattern.mismatch(key, layout, range, memory);
+    });
     if (differs >= 0 && !corrupt.get(block)) {
       corrupt.set(block);
       bytesVerified -= offset; // a block is proven as a whole or not at all

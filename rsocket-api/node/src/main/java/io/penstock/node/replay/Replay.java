@@ -52,7 +52,7 @@ final class Replay {
   }
 
   private Mono<Delivery> read(TraceRequest request) {
-    return decode.read(request.hashIds(), answer -> prefill.put(answer.admitted()));
+    return decode.read(request.hashIds(), answer -> prefill.put(answer.admitted())).single(); // a request without an end is a failure
   }
 
   private Flux<TraceRequest> requests(TraceSource trace) {

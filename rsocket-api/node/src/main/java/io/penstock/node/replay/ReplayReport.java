@@ -20,7 +20,7 @@ import java.util.Map;
 /// @param prefixHits hits before the first miss of their request
 /// @param hitRate hits of all references
 /// @param hitsByTier which tier the hits came from
-/// @param bytesDelivered payload bytes that reached the decode party
+/// @param bytesDelivered payload bytes that reached the decode party, measured; those of a block cut off in mid-stream do not count
 /// @param bytesVerified those that it made anew and found equal
 /// @param corruptBlocks blocks with a byte that differed
 /// @param leakedBlocks arena slots, over all parties, still claimed at the end beyond what a tier keeps visible

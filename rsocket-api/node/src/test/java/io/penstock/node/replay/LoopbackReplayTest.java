@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -40,6 +41,26 @@ final class LoopbackReplayTest {
 
     assertClean(report);
     assertEqualToModel(report, new LruModel(capacityBlocks), trace(150));
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 20, Long.MAX_VALUE})
+  void replay_manyAtATimeOnTheLeastBudget_neverGetsStuck(long capacityBlocks) {
+    ReplayReport report = replay(leastPlan(64), capacityBlocks, Pace.defaults().withConcurrency(64), trace(200));
+
+    assertClean(report);
+    assertEqualToModel(report, new LruModel(capacityBlocks), trace(200));
+  }
+
+  @Test
+  void replay_manyAtATimeWithWindowsThatFillTheMemoryOfPrefill_neverGetsStuck() {
+    FlowPlan plan = new FlowPlan(SPACE, 512 << 10, 64, 4 << 10, 1, 17);
+    assertThat(plan.prefillSlots()).as("more than a window, less than two").isBetween(18, 33);
+
+    ReplayReport report = replay(plan, 50, Pace.defaults().withConcurrency(64), trace(200));
+
+    assertClean(report);
+    assertEqualToModel(report, new LruModel(50), trace(200));
   }
 
   @Test
@@ -71,6 +92,17 @@ final class LoopbackReplayTest {
     TraceKeys keys = new TraceKeys(plan.space().id(), 0);
     return Mono.usingWhen(LoopbackParties.open(plan, tier, keys, driver, System::nanoTime),
         parties -> new ReplayRun(parties, subject, new Tally(), driver, System::nanoTime).report(trace), Parties::close).block(LIMIT);
+  }
+
+  /// The plan of the smallest budget that is not refused.
+  private static FlowPlan leastPlan(int concurrency) {
+    for (long budgetBytes = 4 << 10; ; budgetBytes += 4 << 10) {
+      try {
+        return FlowPlan.of(SPACE, budgetBytes, concurrency);
+      } catch (IllegalArgumentException e) {
+        assertThat(e).hasMessageStartingWith("budget must be >= ");
+      }
+    }
   }
 
   private static void assertClean(ReplayReport report) {

@@ -50,11 +50,16 @@ final class TierSlices implements SliceSource {
   private static LayerSlice slice(List<Leased> window, SlicePlan.Cut cut) {
     int[] positions = new int[cut.blocks()];
     List<LayerSpan> spans = new ArrayList<>(cut.blocks());
-    for (int i = 0; i < cut.blocks(); i++) {
-      Leased leased = window.get(cut.firstBlock() + i);
-      positions[i] = leased.position();
-      spans.add(leased.block().span(cut.range()));
+    try {
+      for (int i = 0; i < cut.blocks(); i++) {
+        Leased leased = window.get(cut.firstBlock() + i);
+        positions[i] = leased.position();
+        spans.add(leased.block().span(cut.range()));
+      }
+      return new LayerSlice(new SlicePlace(0, 0), cut.range(), positions, spans);
+    } catch (RuntimeException e) {
+      spans.forEach(LayerSpan::close);
+      throw e;
     }
-    return new LayerSlice(new SlicePlace(0, 0), cut.range(), positions, spans);
   }
 }
