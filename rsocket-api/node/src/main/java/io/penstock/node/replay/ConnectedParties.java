@@ -4,6 +4,7 @@ import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.LongSupplier;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
@@ -48,8 +49,8 @@ final class ConnectedParties implements Parties {
       return PartyConnection.decode(TcpTransport.client(node, loops.decode()), plan)
           .flatMap(decoding -> PartyConnection.prefill(TcpTransport.client(node, loops.prefill()), plan)
               .<Parties>map(prefilling -> new ConnectedParties(description, decoding, prefilling, loops, keys, nanoClock))
-              .onErrorResume(error -> decoding.close().then(Mono.error(error))))
-          .onErrorResume(error -> loops.close().then(Mono.error(error)));
+              .onErrorResume(error -> Endings.after(error, decoding.close())))
+          .onErrorResume(error -> Endings.after(error, loops.close()));
     });
   }
 
@@ -75,6 +76,6 @@ final class ConnectedParties implements Parties {
 
   @Override
   public Mono<Void> close() {
-    return Mono.whenDelayError(decoding.close(), prefilling.close()).then(loops.close());
+    return Endings.inOrder(List.of(Mono.whenDelayError(decoding.close(), prefilling.close()), loops.close()));
   }
 }

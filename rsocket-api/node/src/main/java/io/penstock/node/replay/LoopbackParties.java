@@ -13,6 +13,7 @@ import io.penstock.wire.transport.TcpListener;
 import io.penstock.wire.transport.TcpServerOptions;
 import io.penstock.wire.transport.TcpTransport;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -44,7 +45,7 @@ final class LoopbackParties implements Parties {
   static Mono<Parties> open(FlowPlan plan, HostTierOptions tierOptions, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
     return Mono.defer(() -> {
       LoopbackParties parties = new LoopbackParties(plan, tierOptions);
-      return parties.start(plan, keys, timers, nanoClock).onErrorResume(error -> parties.close().then(Mono.error(error)));
+      return parties.start(plan, keys, timers, nanoClock).onErrorResume(error -> Endings.after(error, parties.close()));
     });
   }
 
@@ -82,10 +83,11 @@ final class LoopbackParties implements Parties {
 
   @Override
   public Mono<Void> close() {
-    return Mono.defer(() -> clients == null ? Mono.<Void>empty() : clients.close())
-        .then(Mono.defer(() -> server == null ? Mono.empty() : server.close()))
-        .then(tier.close())
-        .then(nodeLoop.disposeLater(QUIET, LAST_MOMENT));
+    return Endings.inOrder(List.of(
+        Mono.defer(() -> clients == null ? Mono.empty() : clients.close()),
+        Mono.defer(() -> server == null ? Mono.empty() : server.close()),
+        tier.close(),
+        nodeLoop.disposeLater(QUIET, LAST_MOMENT)));
   }
 
   private Parties connected() {

@@ -105,7 +105,7 @@ public final class PartyCommand implements Callable<Integer> {
       line.send(new Message.Ready(0));
       line.listen(host::hear);
       host.close();
-      connection.close().then(loop.disposeLater(Duration.ZERO, LAST_MOMENT)).block(LAST_MOMENT.multipliedBy(2));
+      Endings.inOrder(List.of(connection.close(), loop.disposeLater(Duration.ZERO, LAST_MOMENT))).block(LAST_MOMENT.multipliedBy(2));
       return ExitCode.OK;
     }
   }

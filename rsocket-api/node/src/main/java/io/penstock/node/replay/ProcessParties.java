@@ -48,7 +48,7 @@ final class ProcessParties implements Parties {
   static Mono<ProcessParties> open(FlowPlan plan, List<String> serve, Path folder, Scheduler timers) {
     return Mono.defer(() -> {
       ProcessParties parties = new ProcessParties(plan, folder, timers);
-      return parties.start(serve).onErrorResume(error -> parties.close().then(Mono.error(error)));
+      return parties.start(serve).onErrorResume(error -> Endings.after(error, parties.close()));
     });
   }
 
@@ -148,9 +148,10 @@ final class ProcessParties implements Parties {
 
   @Override
   public Mono<Void> close() {
-    return Mono.defer(() -> (observer == null ? Mono.<Void>empty() : observer.close())
-        .then(Mono.whenDelayError(all().stream().map(process -> process.stop(timers)).toList()))
-        .then(loop.disposeLater(Duration.ZERO, LAST_MOMENT)));
+    return Endings.inOrder(List.of(
+        Mono.defer(() -> observer == null ? Mono.empty() : observer.close()),
+        Mono.defer(() -> Mono.whenDelayError(all().stream().map(process -> process.stop(timers)).toList())),
+        loop.disposeLater(Duration.ZERO, LAST_MOMENT)));
   }
 
   /// Where the node listens.

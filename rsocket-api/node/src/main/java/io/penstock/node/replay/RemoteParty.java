@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
@@ -31,7 +32,7 @@ final class RemoteParty implements DecodeParty, PrefillParty {
   private static final class Call {
     final MonoSink<Message> sink;
     final Function<Answer, Mono<Void>> supply;
-    final Disposable.Swap supplying = reactor.core.Disposables.swap();
+    final Disposable.Swap supplying = Disposables.swap();
 
     Call(MonoSink<Message> sink, Function<Answer, Mono<Void>> supply) {
       this.sink = sink;

@@ -81,8 +81,8 @@ public final class ReplayCommand implements Callable<Integer> {
   @Option(names = "--ssd", paramLabel = "CAPACITY", description = "Disk tier; this version has none: 0.", defaultValue = "0")
   private String ssd = "";
 
-  @Option(names = "--policy", paramLabel = "POLICY", description = "Who leaves first: lru or fifo (default: ${DEFAULT-VALUE}).", defaultValue = "lru")
-  private String policy = "";
+  @Option(names = "--policy", paramLabel = "POLICY", description = "Who leaves first: lru or fifo (default: lru).")
+  private @Nullable String policy;
 
   @Option(names = "--limit", paramLabel = "N", description = "Handle so many requests at most.")
   private @Nullable Long limit;
@@ -132,18 +132,17 @@ public final class ReplayCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    requireTogether();
     requireOff("--hbm", hbm);
     requireOff("--ssd", ssd);
     FlowPlan plan = FlowPlan.of(space(), Sizes.parseBytes(budget), pace().concurrency());
-    if (connect != null && (dram != null || processes)) {
-      throw new IllegalArgumentException("--dram and --processes must be left out with --connect, for the node runs already and has its own");
-    }
     Capacity capacity = dram == null ? DramCapacity.usual() : Capacity.parse(dram);
     Map<String, Double> ceilings = measuresCeilings ? new Ceilings(System::nanoTime).measure() : Map.of();
     ReplaySubject subject = connect != null ? new ReplaySubject(traceName(), plan, Map.of(), "the node's own policy", pace(), ceilings)
         : new ReplaySubject(traceName(), plan, Map.of("dram", capacity.toString()), policy().name().toLowerCase(Locale.ROOT), pace(), ceilings);
     ReplayReport outcome = replay(subject, capacity);
     show(outcome);
+    discardLogs();
     return outcome.isClean() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
 
@@ -155,9 +154,7 @@ public final class ReplayCommand implements Callable<Integer> {
         Disposable watch = watch(parties, tally, view, driver);
         return new ReplayRun(parties, subject, tally, driver, System::nanoTime).report(requests).doFinally(end -> watch.dispose());
       }, Parties::close);
-      ReplayReport outcome = Objects.requireNonNull(run.block(), "a replay ends with a report");
-      discardLogs();
-      return outcome;
+      return Objects.requireNonNull(run.block(), "a replay ends with a report");
     } finally {
       driver.dispose();
     }
@@ -169,7 +166,7 @@ public final class ReplayCommand implements Callable<Integer> {
       return connected(HostPort.parse(connect), plan);
     }
     if (processes) {
-      return ProcessParties.open(plan, List.of("--dram", capacity.toString(), "--policy", policy), folder(), driver).map(parties -> parties);
+      return ProcessParties.open(plan, List.of("--dram", capacity.toString(), "--policy", policyName()), folder(), driver).map(parties -> parties);
     }
     HostTierOptions tier = HostTierOptions.defaults(capacity.inBlocks(plan.space().layout().blockBytes())).withPolicy(policy());
     return LoopbackParties.open(plan, tier, keys(plan, false), driver, System::nanoTime);
@@ -194,7 +191,7 @@ public final class ReplayCommand implements Callable<Integer> {
     }
   }
 
-  /// Logs that nobody asked for are of use only when something went wrong.
+  /// Logs that nobody asked for are of use only when something went wrong. That they stay is worth a word, and no failure of the replay.
   private void discardLogs() {
     if (temporary == null) {
       return;
@@ -205,7 +202,7 @@ public final class ReplayCommand implements Callable<Integer> {
       }
       Files.delete(temporary);
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      console.say("logs stay in " + temporary + ", for they cannot be deleted: " + e);
     }
   }
 
@@ -238,7 +235,7 @@ public final class ReplayCommand implements Callable<Integer> {
 
   private GeneratorOptions generated() {
     GeneratorOptions options = GeneratorOptions.defaults().withSeed(seed);
-    return limit == null ? options : options.withRequests(Math.toIntExact(limit));
+    return limit == null ? options : options.withRequests(limit.intValue());
   }
 
   private String traceName() {
@@ -253,11 +250,36 @@ public final class ReplayCommand implements Callable<Integer> {
     return Pace.defaults().withConcurrency(concurrency).withSpeed(speed).withLimit(limit == null ? Long.MAX_VALUE : limit);
   }
 
+  private String policyName() {
+    return policy == null ? "lru" : policy;
+  }
+
   private EvictionPolicy policy() {
     try {
-      return EvictionPolicy.valueOf(policy.toUpperCase(Locale.ROOT));
+      return EvictionPolicy.valueOf(policyName().toUpperCase(Locale.ROOT));
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException("--policy must be lru or fifo (was " + policy + ")", e);
+    }
+  }
+
+  /// Refuses what would otherwise be passed over in silence.
+  private void requireTogether() {
+    if (connect != null) {
+      requireLeftOut("--dram", dram, "with --connect, for the node runs already and has its own");
+      requireLeftOut("--policy", policy, "with --connect, for the node runs already and has its own");
+      requireLeftOut("--processes", processes ? "set" : null, "with --connect, for the node runs already");
+    }
+    if (!processes) {
+      requireLeftOut("--dir", dir, "without --processes, for only processes log there");
+    }
+    if (trace == null && limit != null && limit > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException("--limit must be <= " + Integer.MAX_VALUE + " without TRACE (was " + limit + ")");
+    }
+  }
+
+  private static void requireLeftOut(String flag, @Nullable Object value, String when) {
+    if (value != null) {
+      throw new IllegalArgumentException(flag + " must be left out " + when + " (was " + value + ")");
     }
   }
 

@@ -3,6 +3,7 @@ package io.penstock.node.replay;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /// The outcome of a replay, as it is written in JSON.
 ///
@@ -22,8 +23,11 @@ import java.util.Map;
 /// @param hitsByTier which tier the hits came from
 /// @param bytesDelivered payload bytes that reached the decode party, measured; those of a block cut off in mid-stream do not count
 /// @param bytesVerified those that it made anew and found equal
+/// @param loopbackBytes what the kernel's loopback interface received meanwhile, for everybody on the machine; absent where no kernel
+///     says so
 /// @param corruptBlocks blocks with a byte that differed
-/// @param leakedBlocks arena slots, over all parties, still claimed at the end beyond what a tier keeps visible
+/// @param leakedBlocks arena slots, over all parties, claimed at the end beyond what a tier keeps visible and beyond
+///     those that others had claimed when it began
 /// @param repeatedPasses times that the node had to be asked again
 /// @param peakInFlightBytes most bytes ever in flight, summed over the parties
 /// @param budgetBytes the limit on them, summed over the parties
@@ -35,8 +39,8 @@ import java.util.Map;
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 record ReplayReport(String penstock, String trace, String parties, int blockBytes, int layers, Map<String, String> capacities,
     String policy, int concurrency, long requests, long blockRefs, long hits, long prefixHits, double hitRate,
-    Map<String, Long> hitsByTier, long bytesDelivered, long bytesVerified, long corruptBlocks, long leakedBlocks, long repeatedPasses,
-    long peakInFlightBytes, long budgetBytes, double elapsedSeconds, double gigabytesPerSecond, Latency firstLayerMillis,
+    Map<String, Long> hitsByTier, long bytesDelivered, long bytesVerified, @Nullable Long loopbackBytes, long corruptBlocks,
+    long leakedBlocks, long repeatedPasses, long peakInFlightBytes, long budgetBytes, double elapsedSeconds, double gigabytesPerSecond, Latency firstLayerMillis,
     Latency lastLayerMillis, Map<String, Double> ceilings) {
 
   /// True when every byte came, every byte was right, nothing leaked and the budget held.

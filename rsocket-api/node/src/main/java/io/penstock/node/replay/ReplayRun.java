@@ -5,8 +5,10 @@ import io.penstock.block.BlockLayout;
 import io.penstock.node.trace.TraceSource;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
@@ -21,6 +23,7 @@ final class ReplayRun {
   private final Tally tally;
   private final Scheduler driver;
   private final LongSupplier nanoClock;
+  private final LoopbackCounter loopback = LoopbackCounter.ofKernel();
 
   /// @param tally sums up while the replay runs, for whoever watches
   /// @param driver reads the trace and paces
@@ -38,32 +41,47 @@ final class ReplayRun {
   }
 
   private Mono<ReplayReport> run(TraceSource trace) {
-    return Mono.defer(() -> {
+    return before().flatMap(before -> {
       long startNanos = nanoClock.getAsLong();
       return new Replay(parties.decode(), parties.prefill(), subject.pace(), driver).deliveries(trace)
           .doOnNext(tally::add).then(Mono.fromSupplier(() -> nanoClock.getAsLong() - startNanos))
-          .flatMap(elapsedNanos -> settled().map(stat -> report(elapsedNanos, stat)));
+          .flatMap(elapsedNanos -> after(before).map(after -> report(elapsedNanos, before, after)));
     });
   }
 
-  /// Figures of the parties when nothing is claimed any more, or after a bounded wait.
-  private Mono<PartyStat> settled() {
+  /// What others count, at one moment.
+  private record Count(@Nullable Long loopbackBytes, PartyStat stat) {}
+
+  private Mono<Count> before() {
+    return parties.stat().publishOn(driver).map(stat -> new Count(loopback.receivedBytes(), stat));
+  }
+
+  /// How much was counted since `before`; as the parties are now.
+  private Mono<Count> after(Count before) {
+    return Mono.fromSupplier(() -> Optional.ofNullable(loopback.receivedSince(before.loopbackBytes()))).subscribeOn(driver)
+        .flatMap(received -> settled(before.stat()).map(stat -> new Count(received.orElse(null), stat)));
+  }
+
+  /// Figures of the parties when no more is claimed than before, or after a bounded wait.
+  private Mono<PartyStat> settled(PartyStat before) {
     long deadline = driver.now(TimeUnit.NANOSECONDS) + SETTLE.toNanos();
     return parties.stat()
         .repeatWhen(ends -> ends.delayElements(LOOK_AGAIN, driver))
-        .takeUntil(stat -> stat.claimedBlocks() == 0 || driver.now(TimeUnit.NANOSECONDS) >= deadline)
+        .takeUntil(stat -> stat.claimedBlocks() <= before.claimedBlocks() || driver.now(TimeUnit.NANOSECONDS) >= deadline)
         .last();
   }
 
-  private ReplayReport report(long elapsedNanos, PartyStat stat) {
+  private ReplayReport report(long elapsedNanos, Count before, Count after) {
+    PartyStat stat = after.stat();
+    long leakedBlocks = Math.max(0, stat.claimedBlocks() - before.stat().claimedBlocks());
     Tally.Sums sums = tally.sums();
     BlockLayout layout = subject.plan().space().layout();
     double seconds = elapsedNanos / 1e9;
     return new ReplayReport(PenstockVersion.current(), subject.trace(), parties.description(), layout.blockBytes(), layout.layers(),
         subject.capacities(), subject.policy(), subject.pace().concurrency(), sums.requests(),
         sums.blockRefs(), sums.hits(), sums.prefixHits(), rounded(sums.hits() / (double) Math.max(1, sums.blockRefs())),
-        Map.of("dram", sums.hits()), sums.bytesDelivered(), sums.bytesVerified(), sums.corruptBlocks(), stat.claimedBlocks(),
-        sums.repeatedPasses(), stat.peakInFlightBytes(), stat.budgetBytes(), rounded(seconds),
+        Map.of("dram", sums.hits()), sums.bytesDelivered(), sums.bytesVerified(), after.loopbackBytes(), sums.corruptBlocks(),
+        leakedBlocks, sums.repeatedPasses(), stat.peakInFlightBytes(), stat.budgetBytes(), rounded(seconds),
         rounded(sums.bytesDelivered() / 1e9 / Math.max(seconds, 1e-9)), tally.firstLayer(), tally.lastLayer(), subject.ceilings());
   }
 

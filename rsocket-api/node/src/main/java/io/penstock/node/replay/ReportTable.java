@@ -33,6 +33,10 @@ final class ReportTable {
     row("delivered", form("%s  (%,d bytes)", Sizes.human(r.bytesDelivered()), r.bytesDelivered()));
     row("verified", r.bytesVerified() == r.bytesDelivered() ? "every byte, made anew and compared"
         : form("ONLY %,d bytes", r.bytesVerified()));
+    Long loopbackBytes = r.loopbackBytes();
+    if (loopbackBytes != null) {
+      row("loopback", form("%s  (%,d bytes by the kernel's count)", Sizes.human(loopbackBytes), loopbackBytes));
+    }
     row("corrupt blocks", form("%,d", r.corruptBlocks()));
     row("leaked blocks", form("%,d", r.leakedBlocks()));
     if (r.repeatedPasses() > 0) {

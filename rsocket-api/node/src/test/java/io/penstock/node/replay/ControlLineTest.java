@@ -11,12 +11,15 @@ import java.io.PipedOutputStream;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
@@ -74,15 +77,15 @@ final class ControlLineTest {
 
   @Test
   void cancel_reachesThePartysWork() throws InterruptedException {
-    java.util.concurrent.CountDownLatch started = new java.util.concurrent.CountDownLatch(1);
-    java.util.concurrent.CountDownLatch cancelled = new java.util.concurrent.CountDownLatch(1);
+    CountDownLatch started = new CountDownLatch(1);
+    CountDownLatch cancelled = new CountDownLatch(1);
     host(ids -> answer -> Mono.<Delivery>never().doOnSubscribe(s -> started.countDown()).doOnCancel(cancelled::countDown));
 
-    reactor.core.Disposable reading = driver.read(List.of(1L), answer -> Mono.empty()).subscribe();
-    assertThat(started.await(5, java.util.concurrent.TimeUnit.SECONDS)).isTrue();
+    Disposable reading = driver.read(List.of(1L), answer -> Mono.empty()).subscribe();
+    assertThat(started.await(5, TimeUnit.SECONDS)).isTrue();
     reading.dispose();
 
-    assertThat(cancelled.await(5, java.util.concurrent.TimeUnit.SECONDS)).isTrue();
+    assertThat(cancelled.await(5, TimeUnit.SECONDS)).isTrue();
   }
 
   @Test
