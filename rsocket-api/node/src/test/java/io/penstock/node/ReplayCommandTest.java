@@ -65,6 +65,10 @@ final class ReplayCommandTest {
       "--speed -1 | speed must be >= 0 (was -1.0)",
       "--budget 64KiB | budget must be >=",
       "--connect 127.0.0.1:1 --dram 1GiB | left out with --connect",
+      "--connect 127.0.0.1:1 --policy fifo | --policy must be left out with --connect, for the node runs already and has its own (was fifo)",
+      "--connect 127.0.0.1:1 --processes | --processes must be left out with --connect",
+      "--dir logs | --dir must be left out without --processes, for only processes log there (was logs)",
+      "--limit 3000000000 | --limit must be <= 2147483647 without TRACE (was 3000000000)",
   })
   void nonsense_isRefusedByNameRuleAndValue(String options, String complaint) {
     CommandLineRun run = CommandLineRun.of(("replay " + options).split(" "));

@@ -10,18 +10,30 @@ import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Two pipes with a [Message] a line. Reading is a thread's whole work; writing waits for the pipe, so it is not for an event loop
-/// unless the other side reads eagerly, which every party does.
+/// Two pipes with a [Message] a line. Reading is a thread's whole work, and so is writing: whoever sends leaves the message in a bounded
+/// queue and never waits for the pipe.
+///
+/// The writer's thread starts with the first message and ends with the line: when the other side is gone, when it does not read what
+/// was sent and the queue is full, or when [#listen] returns.
 final class ControlLine {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final ObjectReader READER = JSON.readerFor(Message.class);
   private static final ObjectWriter WRITER = JSON.writerFor(Message.class);
 
+  /// A few messages for each request that may be under way, and some more.
+  private static final int MAX_WAITING = 16 * Pace.MAX_CONCURRENCY;
   private final BufferedReader in;
   private final OutputStream out;
+  private final BlockingQueue<byte[]> waiting = new ArrayBlockingQueue<>(MAX_WAITING);
+  private final Thread writer = Thread.ofPlatform().daemon().name("penstock-control-line").unstarted(this::write);
+  private final AtomicBoolean started = new AtomicBoolean();
+  private volatile boolean ended;
 
   ControlLine(InputStream in, OutputStream out) {
     this.in = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
@@ -32,22 +44,46 @@ final class ControlLine {
   ///
   /// @throws IOException if a line is no message
   void listen(Consumer<Message> listener) throws IOException {
-    for (String line = read(); line != null; line = read()) {
-      listener.accept(READER.readValue(line));
+    try {
+      for (String line = read(); line != null; line = read()) {
+        listener.accept(READER.readValue(line));
+      }
+    } finally {
+      end();
     }
   }
 
-  /// Sends `message`; false if the other side is gone.
+  /// Leaves `message` for the writer, without waiting; from any thread. False if the other side is gone or does not read: then the
+  /// line has ended, and nothing more is sent.
   boolean send(Message message) {
     byte[] line = encoded(message);
-    synchronized (this) {
-      try {
-        out.write(line);
-        out.flush();
-        return true;
-      } catch (IOException e) {
-        return false;
+    if (!ended && !waiting.offer(line)) {
+      end();
+    }
+    if (!ended && started.compareAndSet(false, true)) {
+      writer.start();
+    }
+    return !ended;
+  }
+
+  private void end() {
+    ended = true;
+    writer.interrupt(); // a write that the pipe holds up ends with the process at its other end
+  }
+
+  /// The writer's work.
+  private void write() {
+    try {
+      while (!ended) {
+        out.write(waiting.take());
+        if (waiting.isEmpty()) {
+          out.flush();
+        }
       }
+    } catch (IOException e) {
+      ended = true; // the other side is gone, as its end of the other pipe tells whoever listens
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // as end() asks for
     }
   }
 

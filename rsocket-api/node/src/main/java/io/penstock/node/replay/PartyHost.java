@@ -76,7 +76,7 @@ final class PartyHost {
       long need = needs.incrementAndGet();
       sink.onDispose(() -> needed.remove(need));
       needed.put(need, sink);
-      line.send(new Message.Need(call, need, answer));
+      send(new Message.Need(call, need, answer));
     });
   }
 
@@ -95,8 +95,15 @@ final class PartyHost {
   private void run(long call, Mono<? extends Message> work) {
     Disposable.Swap slot = Disposables.swap();
     running.put(call, slot);
-    slot.update(work.doFinally(end -> running.remove(call)).subscribe(line::send,
-        error -> line.send(new Message.Failed(call, RemoteParty.text(error), error instanceof TransientKvException))));
+    slot.update(work.doFinally(end -> running.remove(call)).subscribe(this::send,
+        error -> send(new Message.Failed(call, RemoteParty.text(error), error instanceof TransientKvException))));
+  }
+
+  /// Answers, or stops all work when the driver hears nothing any more.
+  private void send(Message message) {
+    if (!line.send(message)) {
+      close();
+    }
   }
 
   private void stop(long call) {

@@ -101,8 +101,15 @@ final class RemoteParty implements DecodeParty, PrefillParty {
   private void supply(Call call, Message.Need need) {
     call.supplying.update(call.supply.apply(need.answer()).subscribe(
         nothing -> {},
-        error -> line.send(new Message.NotSupplied(need.call(), need.need(), text(error), error instanceof TransientKvException)),
-        () -> line.send(new Message.Supplied(need.call(), need.need()))));
+        error -> send(new Message.NotSupplied(need.call(), need.need(), text(error), error instanceof TransientKvException)),
+        () -> send(new Message.Supplied(need.call(), need.need()))));
+  }
+
+  /// Sends, or ends the party that hears nothing any more.
+  private void send(Message message) {
+    if (!line.send(message)) {
+      end("takes no more messages");
+    }
   }
 
   static String text(Throwable error) {
@@ -124,10 +131,10 @@ final class RemoteParty implements DecodeParty, PrefillParty {
       sink.onCancel(() -> {
         call.supplying.dispose();
         if (take(number) != null) {
-          line.send(new Message.Cancel(number));
+          send(new Message.Cancel(number));
         }
       });
-      line.send(question.apply(number)); // when the party is gone, its end() tells
+      send(question.apply(number));
     });
   }
 

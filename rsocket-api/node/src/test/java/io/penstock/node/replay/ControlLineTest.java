@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -94,6 +95,37 @@ final class ControlLineTest {
         .then(() -> driver.end("exit code 137"))
         .expectErrorSatisfies(e -> assertThat(e).isInstanceOf(PartyGoneException.class).hasMessageContaining("decode", "137")).verify(LIMIT);
     assertThatThrownBy(() -> driver.stat().block(LIMIT)).isInstanceOf(PartyGoneException.class);
+  }
+
+  @Test
+  void send_toWhomDoesNotRead_neverWaitsAndEndsTheLineWhenItsQueueIsFull() {
+    List<Long> ids = LongStream.range(0, 400).boxed().toList(); // the pipe itself holds a few of these
+    int sent = 0;
+    while (pipes.driver.send(new Message.Put(sent, ids))) {
+      sent++;
+      assertThat(sent).isLessThan(100_000);
+    }
+
+    assertThat(sent).isGreaterThan(1_000);
+    assertThat(pipes.driver.send(new Message.Cancel(1))).isFalse();
+    StepVerifier.create(driver.put(ids)).expectError(PartyGoneException.class).verify(LIMIT);
+  }
+
+  @Test
+  void send_fromManyThreads_keepsMessagesWhole() throws InterruptedException {
+    int threads = 4;
+    int each = 200;
+    CountDownLatch heard = new CountDownLatch(threads * each);
+    pipes.listen(pipes.party, message -> heard.countDown());
+    for (int i = 0; i < threads; i++) {
+      Thread.ofPlatform().daemon().start(() -> {
+        for (int call = 0; call < each; call++) {
+          pipes.driver.send(new Message.Put(call, List.of(1L, 2L)));
+        }
+      });
+    }
+
+    assertThat(heard.await(5, TimeUnit.SECONDS)).as("%d are missing", heard.getCount()).isTrue();
   }
 
   /// Runs a decode party whose reads do what `work` says, given the ids and a `Mono` that asks the driver to supply the last of them.
