@@ -10,13 +10,16 @@ import io.penstock.node.trace.TraceRequest;
 import io.penstock.node.trace.TraceSource;
 import io.penstock.tier.HostTierOptions;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -50,6 +53,19 @@ final class LoopbackReplayTest {
 
     assertClean(report);
     assertEqualToModel(report, new LruModel(capacityBlocks), trace(200));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {8, 17, 32})
+  void puts_manyAtATimeOnTheLeastBudget_neverGetStuck(int windowBlocks) {
+    FlowPlan plan = new FlowPlan(SPACE, Math.max(512 << 10, 4L * windowBlocks * SPACE.layout().blockBytes()), 64, 4 << 10, 1, windowBlocks);
+    TraceKeys keys = new TraceKeys(SPACE.id(), 0);
+
+    PartyStat end = Mono.usingWhen(LoopbackParties.open(plan, HostTierOptions.defaults(Long.MAX_VALUE), keys, driver, System::nanoTime),
+        parties -> Flux.range(0, 64).flatMap(put -> parties.prefill().put(ids(100L * put, 100)), 64).then(parties.prefill().stat()),
+        Parties::close).block(LIMIT);
+
+    assertThat(end.peakInFlightBytes()).isPositive().isLessThanOrEqualTo(plan.budgetBytes() / 4);
   }
 
   @Test
@@ -127,6 +143,10 @@ final class LoopbackReplayTest {
     }
     assertThat(new long[] {report.requests(), report.blockRefs(), report.hits(), report.prefixHits()})
         .containsExactly(requests, blockRefs, hits, prefixHits);
+  }
+
+  private static List<Long> ids(long first, int count) {
+    return LongStream.range(first, first + count).boxed().toList();
   }
 
   private static TraceSource trace(int requests) {
