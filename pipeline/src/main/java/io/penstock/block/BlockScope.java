@@ -24,6 +24,13 @@ public final class BlockScope implements AutoCloseable {
     return owned;
   }
 
+  /// True once the scope closes what it adopts: the subscription is over.
+  public boolean isClosed() {
+    synchronized (lock) {
+      return closed;
+    }
+  }
+
   /// Handles adopted and not closed yet.
   public int open() {
     synchronized (lock) {

@@ -1,6 +1,7 @@
 package io.penstock.block;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -9,7 +10,7 @@ import java.security.NoSuchAlgorithmException;
 /// text is its UTF-8 length and then its UTF-8 bytes.
 final class CanonicalDigest {
   private final MessageDigest sha256 = newSha256();
-  private final ByteBuffer scratch = ByteBuffer.allocate(8).order(java.nio.ByteOrder.LITTLE_ENDIAN);
+  private final ByteBuffer scratch = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN);
 
   /// Starts with a domain tag: its ASCII bytes, without a length.
   CanonicalDigest(String domain) {

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.SynchronousSink;
 
 /// Cuts windows of blocks into slices, so that layer 0 travels while layer 1 is read. [JoinLayers] is the way back.
 ///
@@ -64,12 +65,25 @@ public final class SplitLayers {
 
   private static Flux<LayerSlice> slices(List<Leased> window, int number, SplitLayersOptions options, BlockScope scope) {
     return Flux.generate(() -> new SplitWindow(window, number, options, scope), (cutting, sink) -> {
-      sink.next(cutting.next());
-      if (!cutting.hasNext()) {
-        sink.complete();
-      }
+      emit(cutting, scope, sink);
       return cutting;
     }, SplitWindow::close);
+  }
+
+  /// A block that is closed because its subscriber left meanwhile is the end, not an error: nobody is left to hear of one.
+  private static void emit(SplitWindow cutting, BlockScope scope, SynchronousSink<LayerSlice> sink) {
+    try {
+      sink.next(cutting.next());
+    } catch (IllegalStateException e) {
+      if (!scope.isClosed()) {
+        throw e;
+      }
+      sink.complete();
+      return;
+    }
+    if (!cutting.hasNext()) {
+      sink.complete();
+    }
   }
 
   private static List<Leased> numbered(List<Block> blocks, AtomicInteger position) {

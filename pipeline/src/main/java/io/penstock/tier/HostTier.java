@@ -119,7 +119,7 @@ public final class HostTier implements BlockTier {
       int hit = lease.hits.cardinality();
       hits += hit;
       misses += keys.size() - hit;
-      listener.referenced(keys.size(), hit);
+      after.hear(() -> listener.referenced(keys.size(), hit));
     }
     after.run();
     return lease;
@@ -183,7 +183,7 @@ public final class HostTier implements BlockTier {
   private void drop(BlockKey key, Block block, Aftermath after) {
     evicted++;
     events.append(sequence -> new TierEvent.Evicted(sequence, key));
-    listener.evicted(block.layout().blockBytes());
+    after.hear(() -> listener.evicted(block.layout().blockBytes()));
     after.close(block);
   }
 
@@ -253,7 +253,7 @@ public final class HostTier implements BlockTier {
           receipts.add(publish(reservation, block, after));
         }
         stored += blocks.size();
-        listener.stored(blocks.size(), (long) blocks.size() * info.space().layout().blockBytes());
+        after.hear(() -> listener.stored(blocks.size(), (long) blocks.size() * info.space().layout().blockBytes()));
       }
     }
     after.run();
@@ -487,6 +487,11 @@ public final class HostTier implements BlockTier {
   private final class Aftermath {
     private final List<Block> blocks = new ArrayList<>(0);
     private final Set<HostLease> told = new LinkedHashSet<>(0);
+    private final List<Runnable> heard = new ArrayList<>(1);
+
+    void hear(Runnable report) {
+      heard.add(report);
+    }
 
     void close(Block block) {
       blocks.add(block);
@@ -496,10 +501,15 @@ public final class HostTier implements BlockTier {
       told.add(lease);
     }
 
+    /// Whoever waits is told even if memory cannot be given back, or the listener fails.
     void run() {
-      blocks.forEach(Block::close);
-      told.forEach(HostLease::signal);
-      events.signal();
+      try {
+        blocks.forEach(Block::close);
+      } finally {
+        told.forEach(HostLease::signal);
+        events.signal();
+      }
+      heard.forEach(Runnable::run);
     }
   }
 }

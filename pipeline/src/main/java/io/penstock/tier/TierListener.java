@@ -1,6 +1,6 @@
 package io.penstock.tier;
 
-/// Hears what a tier did, for meters. Called on hot paths, possibly under the tier's lock: must be quick and must not call back.
+/// Hears what a tier did, for meters. Called on hot paths, never under a lock, after those who wait were told; must be quick.
 public interface TierListener {
   /// `hits` of `references` keys of one lease counted as hits.
   default void referenced(int references, int hits) {}

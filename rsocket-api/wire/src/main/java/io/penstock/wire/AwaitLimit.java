@@ -106,7 +106,7 @@ final class AwaitLimit<T> implements CoreSubscriber<T>, Subscription {
   /// A timer that fired while its element was on the way is late: the element counts.
   private void expire(long turn) {
     if (asked && turn == asks) {
-      fail(new AwaitTimeoutException(limit));
+      fail(new AwaitTimeoutException("awaited blocks", limit));
     }
   }
 

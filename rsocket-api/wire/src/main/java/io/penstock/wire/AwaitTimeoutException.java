@@ -3,12 +3,12 @@ package io.penstock.wire;
 import io.penstock.TransientKvException;
 import java.time.Duration;
 
-/// A block that somebody promised to write did not come in time.
+/// What somebody promised to send did not come in time: a block that a reader awaits, or slices of a put that there was credit for.
 public final class AwaitTimeoutException extends TransientKvException {
   private final Duration timeout;
 
-  AwaitTimeoutException(Duration timeout) {
-    super("awaited blocks must come within " + timeout + " (none did)");
+  AwaitTimeoutException(String what, Duration timeout) {
+    super(what + " must come within " + timeout + " (none did)");
     this.timeout = timeout;
   }
 

@@ -6,6 +6,9 @@ import java.util.List;
 
 /// Slices of one stream that the socket still holds. "Drained" is: the stream is over and none is left, so source memory may be reused.
 final class InFlight {
+  /// Longest list of those who wait for one stream to drain.
+  static final int WAITERS = 16;
+
   private final List<Runnable> drained = new ArrayList<>(0);
   private int slices;
   private boolean over;
@@ -30,11 +33,21 @@ final class InFlight {
   }
 
   /// Runs `then` when drained, at once if it is.
+  ///
+  /// @throws WireFormatException if too many wait for this stream already
   void onDrained(Runnable then) {
     synchronized (this) {
+      if (drained.size() >= WAITERS) {
+        throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "drain requests of a stream", "<= " + WAITERS, drained.size() + 1);
+      }
       drained.add(then);
     }
     tell();
+  }
+
+  /// Takes back [#onDrained] for one that waits no more.
+  synchronized void forget(Runnable then) {
+    drained.remove(then);
   }
 
   private void leave() {

@@ -23,7 +23,6 @@ import io.rsocket.core.RSocketConnector;
 import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.util.ByteBufPayload;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -31,14 +30,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.util.concurrent.Queues;
 
 /// One connection to a node, protocol version 1. Safe from any thread.
 ///
 /// The arena and the budget are the caller's; several clients may share them.
 public final class KvClient {
   private static final ControlCodec CODEC = ControlCodec.CBOR;
-  /// Events that a reader is sent ahead of its demand.
-  private static final int EVENTS_PREFETCH = 256;
+  /// Windows of a put for which a server may have made room before their slices were taken.
+  private static final int ROOMS_AHEAD = 64;
 
   private final RSocket rsocket;
   private final KeptConnection connection;
@@ -172,7 +172,6 @@ public final class KvClient {
   public Flux<TierEvent> events(long sequence) {
     return Flux.defer(() -> rsocket.requestStream(request(Routes.EVENTS, new Messages.EventsRequest(sequence))))
         .map(payload -> read(payload, Messages.Event.class).event())
-        .limitRate(EVENTS_PREFETCH)
         .onErrorMap(this::failure);
   }
 
@@ -213,13 +212,14 @@ public final class KvClient {
   public Flux<Receipt> put(List<BlockKey> keys, PutSource source) {
     List<BlockKey> asked = checked(keys);
     return Flux.defer(() -> {
-      Sinks.Many<PutWindow> rooms = Sinks.many().unicast().onBackpressureBuffer(new ArrayDeque<>());
+      Sinks.Many<PutWindow> rooms = Sinks.many().unicast().onBackpressureBuffer(Queues.<PutWindow>get(ROOMS_AHEAD).get());
+      NextRoom next = new NextRoom();
       Messages.PutRequest open =
           new Messages.PutRequest(Messages.Keys.of(space, asked), sliceBytes(), windowBlocks(), tickets.incrementAndGet());
       Flux<Payload> up = SliceGate.of(rooms.asFlux(), window -> slices(source, window), framing,
           () -> request(Routes.PUT, open), new InFlight());
       return rsocket.requestChannel(up)
-          .map(payload -> signalled(payload, asked, rooms)) // releases the payload before anything can drop it
+          .map(payload -> signalled(payload, asked, next, rooms)) // releases the payload before anything can drop it
           .concatMapIterable(receipts -> receipts, 4)
           .doOnTerminate(rooms::tryEmitComplete)
           .onErrorMap(this::failure);
@@ -231,15 +231,30 @@ public final class KvClient {
     return source.window(window).takeUntil(slice -> slice.place().remaining() == 0);
   }
 
-  private List<Receipt> signalled(Payload payload, List<BlockKey> keys, Sinks.Many<PutWindow> rooms) {
+  private List<Receipt> signalled(Payload payload, List<BlockKey> keys, NextRoom next, Sinks.Many<PutWindow> rooms) {
     Messages.PutSignal signal = read(payload, Messages.PutSignal.class);
     if (signal.room() != null) {
+      next.require(signal.room());
       PutWindow window = window(signal.room(), keys);
       if (!window.keys().isEmpty()) {
         offer(window, rooms);
       }
     }
     return signal.stored() == null ? List.of() : signal.stored().stream().map(stored -> stored.receipt(keys)).toList();
+  }
+
+  /// Windows come one after the other and cover the keys in order: each once.
+  private static final class NextRoom {
+    private int window;
+    private int first;
+
+    void require(Messages.Room room) {
+      if (room.window() != window || room.first() != first) {
+        throw WireFormatException.request("room", "window " + window + " from key " + first, room.window() + " from " + room.first());
+      }
+      window++;
+      first += room.wanted().size();
+    }
   }
 
   private static void offer(PutWindow window, Sinks.Many<PutWindow> rooms) {

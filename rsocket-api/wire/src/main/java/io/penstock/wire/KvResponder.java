@@ -10,6 +10,7 @@ import io.penstock.block.Permits;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
+import io.penstock.tier.Leased;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierInfo;
 import io.rsocket.Payload;
@@ -20,6 +21,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
@@ -76,8 +78,7 @@ final class KvResponder implements RSocket {
   public Flux<Payload> requestStream(Payload payload) {
     return streamed(payload, call -> switch (call.route()) {
       case Routes.GET -> get(call, call.message(Messages.GetRequest.class));
-      case Routes.EVENTS -> ReplyGate.of(serving.tier().events(call.message(Messages.EventsRequest.class).after()),
-          event -> call.codec().encode(Messages.Event.of(event), serving.allocator()), serving.allocator());
+      case Routes.EVENTS -> events(call, call.message(Messages.EventsRequest.class));
       default -> throw unknown(call.route(), "request/stream");
     });
   }
@@ -109,6 +110,14 @@ final class KvResponder implements RSocket {
         Messages.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(), info.capacityBlocks());
   }
 
+  /// Counts among the streams of the connection, but keeps no node from draining: it has no end of its own.
+  private Flux<Payload> events(Call call, Messages.EventsRequest request) {
+    InFlight inFlight = count(0);
+    return ReplyGate.of(serving.tier().events(request.after()),
+        event -> call.codec().encode(Messages.Event.of(event), serving.allocator()), serving.allocator())
+        .doFinally(end -> inFlight.over());
+  }
+
   private Flux<Payload> get(Call call, Messages.GetRequest request) {
     List<BlockKey> keys = request.keys().in(space, serving.options().limits().maxKeys());
     OnMiss onMiss = request.miss();
@@ -126,8 +135,8 @@ final class KvResponder implements RSocket {
     });
   }
 
-  private Flux<List<io.penstock.tier.Leased>> windows(Lease lease, OnMiss onMiss, int blocks, BlockScope scope) {
-    Flux<List<io.penstock.tier.Leased>> windows = lease.windows(blocks, scope);
+  private Flux<List<Leased>> windows(Lease lease, OnMiss onMiss, int blocks, BlockScope scope) {
+    Flux<List<Leased>> windows = lease.windows(blocks, scope);
     return onMiss == OnMiss.SKIP ? windows : AwaitLimit.of(windows, serving.options().awaitTimeout(), serving.timers());
   }
 
@@ -137,6 +146,13 @@ final class KvResponder implements RSocket {
   }
 
   private InFlight track(long ticket) {
+    InFlight inFlight = count(ticket);
+    serving.running().enter();
+    inFlight.onDrained(serving.running()::leave);
+    return inFlight;
+  }
+
+  private InFlight count(long ticket) {
     InFlight inFlight = new InFlight();
     Object id = ticket == 0 ? inFlight : (Object) ticket; // one that nobody will ask for counts all the same
     if (streams.size() >= serving.options().maxStreams()) {
@@ -146,8 +162,6 @@ final class KvResponder implements RSocket {
       throw WireFormatException.request("ticket", "unused on this connection", ticket);
     }
     inFlight.onDrained(() -> streams.remove(id, inFlight));
-    serving.running().enter();
-    inFlight.onDrained(serving.running()::leave);
     return inFlight;
   }
 
@@ -157,12 +171,14 @@ final class KvResponder implements RSocket {
       if (inFlight == null) {
         sink.success();
       } else {
-        inFlight.onDrained(sink::success);
+        Runnable drained = sink::success;
+        inFlight.onDrained(drained);
+        sink.onCancel(() -> inFlight.forget(drained));
       }
     });
   }
 
-  private <T> T working(java.util.function.Supplier<T> work) {
+  private <T> T working(Supplier<T> work) {
     if (serving.draining().getAsBoolean()) {
       throw new DrainingException();
     }
@@ -276,7 +292,8 @@ final class KvResponder implements RSocket {
       int sliceBytes = sliceBytes(request.maxSliceBytes());
       int windowBlocks = windowBlocks(request.windowBlocks());
       return working(() -> new PutReceiver(out, new PutReceiver.Setting(serving.tier(), serving.ingress(),
-          serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply, track(request.ticket())::over), keys));
+          serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply,
+          serving.options().awaitTimeout(), serving.timers(), track(request.ticket())::over), keys));
     }
 
     @Override

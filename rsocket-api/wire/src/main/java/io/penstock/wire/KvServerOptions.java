@@ -11,7 +11,7 @@ import java.time.Duration;
 /// @param sendWindowBytes most bytes of slices a connection that wait for its socket
 /// @param maxStreams most streams of slices a connection
 /// @param windowsAhead windows of a put for which room is made before the first of them is complete
-/// @param awaitTimeout longest wait of a `get` for a block that is being written
+/// @param awaitTimeout longest wait of a `get` for a block that is being written, and longest silence of a `put` that has credit
 public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead, Duration awaitTimeout) {
   public KvServerOptions {
     requireNonNull(node, "node");

@@ -1,5 +1,7 @@
 package io.penstock.wire;
 
+import io.penstock.block.BlockLayout;
+
 /// What the server allows, told by `hello`; a request may ask for less, never for more.
 ///
 /// @param maxSliceBytes most payload bytes a slice, header not counted; 4 KiB to 8 MiB
@@ -34,7 +36,7 @@ public record Limits(int maxSliceBytes, int windowBlocks, int maxKeys) {
   /// A slice that can hold at least one row of every plane.
   ///
   /// @throws IllegalArgumentException naming the row that does not fit
-  Limits requireFits(io.penstock.block.BlockLayout layout) {
+  Limits requireFits(BlockLayout layout) {
     if (layout.layers() > 0xFFFF || layout.planes().size() > 0xFFFF) {
       throw new IllegalArgumentException("layers and planes must be <= 65535, to be named in a slice (was " + layout.layers() + ", "
           + layout.planes().size() + ")");

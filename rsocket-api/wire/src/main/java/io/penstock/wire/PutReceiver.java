@@ -9,34 +9,41 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.IncompleteBlockException;
 import io.penstock.block.Permits;
 import io.penstock.tier.BlockTier;
+import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
 import io.rsocket.Payload;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Scheduler;
 
 /// The receiving end of one `put` channel: makes room window by window, grants credit for what there is room for, lands slices in
 /// drafts of the tier, commits each window when its last granule was verified, and answers receipts.
 ///
 /// Credit is exact: never more than the slices that the windows with room still need, and each charged to the ingress budget at the
 /// negotiated maximum before it is granted. A sender that is slow holds [#CREDIT_SLICES] of the budget at most, whatever it announces.
+/// One that has credit and stays silent is ended, for what it holds others may wait for, itself among them.
 /// All state is touched by [#serial] steps only.
 final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
   /// What a channel is received with.
   ///
+  /// @param idleLimit longest silence of a sender that has credit; more than that and less than twice that ends the channel
   /// @param over told once when the channel holds nothing any more
   record Setting(BlockTier tier, Permits budget, int windowsAhead, int maxSliceBytes, int windowBlocks,
-      Function<Messages.PutSignal, Payload> encoder, Runnable over) {}
+      Function<Messages.PutSignal, Payload> encoder, Duration idleLimit, Scheduler timers, Runnable over) {}
 
   /// Most slices that are asked for ahead.
   private static final int CREDIT_SLICES = 16;
@@ -54,6 +61,8 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
   private int nextKey;
   private int nextWindow;
   private int committing;
+  private @Nullable Disposable idle;
+  private long arrivals;
   private long outstanding;
   private long requested;
   private boolean senderDone;
@@ -101,6 +110,7 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
         return;
       }
       outstanding--;
+      arrivals++;
       try {
         land(payload.sliceData());
       } catch (RuntimeException e) {
@@ -173,7 +183,7 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
     int first = nextKey;
     List<BlockKey> run = keys.subList(first, Math.min(first + setting.windowBlocks(), keys.size()));
     nextKey += run.size();
-    Disposable.Swap waiting = reactor.core.Disposables.swap();
+    Disposable.Swap waiting = Disposables.swap();
     reserving = waiting;
     waiting.update(setting.tier().reserve(run, scope).subscribe(
         room -> serial.run(() -> open(first, run, room)), error -> serial.run(() -> fail(error))));
@@ -209,7 +219,7 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
       windows.add(window);
     }
     signals.add(new Messages.PutSignal(
-        new Messages.Room(window.index, first, Messages.Bits.of(io.penstock.tier.Presence.of(run.size(), wanted))), null));
+        new Messages.Room(window.index, first, Messages.Bits.of(Presence.of(run.size(), wanted))), null));
     proceed();
   }
 
@@ -243,8 +253,29 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
 
   private void credit(int slices) {
     outstanding += slices;
+    if (idle == null) {
+      watch();
+    }
     if (in != null) {
       in.request(slices);
+    }
+  }
+
+  private void watch() {
+    long seen = arrivals;
+    idle = setting.timers().schedule(() -> serial.run(() -> listen(seen)), setting.idleLimit().toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  /// Ends the channel if nothing came since `seen` though something was asked for.
+  private void listen(long seen) {
+    idle = null;
+    if (done || outstanding == 0) {
+      return;
+    }
+    if (arrivals == seen) {
+      fail(new AwaitTimeoutException("slices that were asked for", setting.idleLimit()));
+    } else {
+      watch();
     }
   }
 
@@ -336,6 +367,10 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
     if (reserving != null) {
       reserving.dispose();
       reserving = null;
+    }
+    if (idle != null) {
+      idle.dispose();
+      idle = null;
     }
     if (ticket != null && ticket.cancel()) {
       ticket = null;

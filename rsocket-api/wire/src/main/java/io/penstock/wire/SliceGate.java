@@ -37,7 +37,7 @@ final class SliceGate<W> implements CoreSubscriber<W>, Subscription {
           bytes.addComponent(true, new SpanBuf(allocator, span.share()));
         }
         return ByteBufPayload.create(bytes);
-      } catch (RuntimeException e) {
+      } catch (Throwable e) { // memory may run out, too
         bytes.release();
         throw e;
       }
@@ -222,7 +222,7 @@ final class SliceGate<W> implements CoreSubscriber<W>, Subscription {
     Payload payload;
     try (slice) {
       payload = framing.encode(slice, inFlight.enter(permit));
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       permit.close();
       throw e;
     }

@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.zip.CRC32C;
 
 /// The binary header before the payload bytes of a slice, little-endian but for the space id. Offsets in bytes:
 ///
@@ -156,14 +157,14 @@ record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][
 
   private static void requireChecksum(ByteBuf data, int start, int bytes) {
     int told = data.getIntLE(start + HEADER_CRC_OFFSET);
-    java.util.zip.CRC32C crc = new java.util.zip.CRC32C();
+    CRC32C crc = new CRC32C();
     update(crc, data, start, HEADER_CRC_OFFSET);
     crc.update(new byte[4]);
     update(crc, data, start + HEADER_CRC_OFFSET + 4, bytes - HEADER_CRC_OFFSET - 4);
     require((int) crc.getValue() == told, "header CRC32C", hex((int) crc.getValue()), hex(told));
   }
 
-  private static void update(java.util.zip.CRC32C crc, ByteBuf data, int from, int bytes) {
+  private static void update(CRC32C crc, ByteBuf data, int from, int bytes) {
     for (ByteBuffer part : data.nioBuffers(from, bytes)) {
       crc.update(part);
     }

@@ -11,11 +11,17 @@ import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.CustomRSocketException;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.Exceptions;
 
 /// The one place where failures become ERROR frames and ERROR frames become failures.
 final class WireErrors {
   private static final int LONGEST_MESSAGE = 1000;
+
+  private static final Logger LOG = LoggerFactory.getLogger(WireErrors.class);
 
   private WireErrors() {}
 
@@ -46,7 +52,13 @@ final class WireErrors {
       case KvException e -> ErrorCode.PERMANENT;
       case IllegalArgumentException e -> ErrorCode.BAD_REQUEST;
       case JsonProcessingException e -> ErrorCode.BAD_REQUEST;
-      default -> ErrorCode.TRANSIENT;
+      case IOException e -> ErrorCode.TRANSIENT;
+      case CancellationException e -> ErrorCode.TRANSIENT;
+      case RejectedExecutionException e -> ErrorCode.TRANSIENT; // the node is closing
+      default -> {
+        LOG.warn("a request failed by a fault of ours", error);
+        yield ErrorCode.PERMANENT;
+      }
     };
   }
 

@@ -29,6 +29,7 @@ import io.penstock.tier.TierListener;
 import io.rsocket.Payload;
 import io.rsocket.util.ByteBufPayload;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -43,6 +44,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// 100,000 broken messages: nothing crashes, nothing wrong is delivered, nothing leaks. Every failure names the seed that repeats it.
 @Timeout(120)
@@ -410,7 +412,8 @@ final class WireFuzzTest {
     List<ByteBuf> buffers = new ArrayList<>();
     Signals signals = new Signals();
     PutReceiver receiver = new PutReceiver(signals, new PutReceiver.Setting(tier, budget.permits(), 2, stream.maxSliceBytes(),
-        Math.min(stream.windowBlocks(), KEYS), WireFuzzTest::payload, () -> signals.over++), ALL);
+        Math.min(stream.windowBlocks(), KEYS), WireFuzzTest::payload, Duration.ofMinutes(1), VirtualTimeScheduler.create(),
+        () -> signals.over++), ALL);
     Peer peer = new Peer(receiver, payloads, buffers, random.nextInt(20) == 0);
     receiver.onSubscribe(peer);
     peer.send();

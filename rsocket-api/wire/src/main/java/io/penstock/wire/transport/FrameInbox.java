@@ -2,7 +2,6 @@ package io.penstock.wire.transport;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
-import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -21,7 +20,7 @@ import reactor.core.publisher.Operators;
 /// | backpressure | without demand nothing is read; frames cut from the buffer at hand wait, at most `maxBytes` of them |
 /// | cancel | closes the connection: nobody is left to read it |
 /// | threads | signals on the event loop; `request` and `cancel` from any thread |
-/// | signals | never completes; [ClosedChannelException], or the cause that closed the connection |
+/// | signals | completes when the connection is closed in order; else the cause that closed it |
 final class FrameInbox extends Flux<ByteBuf> implements Subscription {
   private final EventLoop loop;
   private final long maxBytes;
@@ -37,6 +36,7 @@ final class FrameInbox extends Flux<ByteBuf> implements Subscription {
   private long demand;
   private boolean delivering;
   private boolean done;
+  private boolean ended;
   private @Nullable Throwable end;
 
   /// @param demandChanged run on the loop after demand came or ran out
@@ -83,7 +83,7 @@ final class FrameInbox extends Flux<ByteBuf> implements Subscription {
   ///
   /// @throws ReceiveOverrunException if more than `maxBytes` would wait
   void accept(ByteBuf frame) {
-    if (done || end != null) {
+    if (done || ended) {
       return;
     }
     CoreSubscriber<? super ByteBuf> to = subscriber;
@@ -99,10 +99,11 @@ final class FrameInbox extends Flux<ByteBuf> implements Subscription {
     waiting.add(frame.retain());
   }
 
-  /// Ends with `cause`, or with [ClosedChannelException]; what waits is released. Idempotent.
+  /// Ends with `cause`, or in order without one; what waits is released. Idempotent.
   void terminate(@Nullable Throwable cause) {
-    if (end == null) {
-      end = cause == null ? new ClosedChannelException() : cause;
+    if (!ended) {
+      ended = true;
+      end = cause;
     }
     releaseWaiting();
     tellEnd();
@@ -158,10 +159,13 @@ final class FrameInbox extends Flux<ByteBuf> implements Subscription {
 
   private void tellEnd() {
     CoreSubscriber<? super ByteBuf> to = subscriber;
-    Throwable cause = end;
-    if (to != null && cause != null && !done) {
+    if (to != null && ended && !done) {
       done = true;
-      to.onError(cause);
+      if (end == null) {
+        to.onComplete();
+      } else {
+        to.onError(end);
+      }
     }
   }
 

@@ -1,0 +1,66 @@
+package io.penstock.wire;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.testkit.Blocks;
+import io.penstock.testkit.LeakLedger;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.HostTier;
+import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.TierListener;
+import io.rsocket.Payload;
+import io.rsocket.util.DefaultPayload;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.test.publisher.TestPublisher;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/// A sender that has credit and stays silent cannot hold room and budget for ever.
+final class PutReceiverTest {
+  private static final Duration IDLE = Duration.ofSeconds(30);
+
+  @RegisterExtension
+  final LeakLedger leaks = new LeakLedger();
+
+  private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
+  private final HostTier tier = new HostTier(Blocks.smallSpace(), HostTierOptions.defaults(8), TierListener.noop());
+  private final ByteBudget budget = leaks.watch(new ByteBudget("ingress", 1 << 16, 4));
+  private final TestPublisher<Payload> sender = TestPublisher.create();
+  private Throwable error;
+  private int over;
+
+  private final BaseSubscriber<Payload> signals = new BaseSubscriber<>() {
+    @Override
+    protected void hookOnNext(Payload signal) {
+      signal.release();
+    }
+
+    @Override
+    protected void hookOnError(Throwable thrown) {
+      error = thrown;
+    }
+  };
+
+  @Test
+  void sender_silentWithCredit_isEndedAndEverythingGivenBack() {
+    PutReceiver.Setting setting = new PutReceiver.Setting(tier, budget.permits(), 2, 4096, 4,
+        signal -> DefaultPayload.create("signal"), IDLE, clock, () -> over++);
+    sender.flux().subscribe(new PutReceiver(signals, setting, Blocks.keys(Blocks.smallSpace(), 0, 2)));
+    sender.assertMinRequested(1);
+    assertTrue(tier.arena().claimedSlots() == 2 && budget.inUseBytes() > 0, "room and credit were given");
+
+    clock.advanceTimeBy(IDLE.minusSeconds(1));
+    assertNull(error);
+    clock.advanceTimeBy(Duration.ofSeconds(1));
+
+    assertInstanceOf(AwaitTimeoutException.class, error);
+    sender.assertCancelled();
+    assertEquals(List.of(0L, 0L, 1L), List.of(tier.arena().claimedSlots(), budget.inUseBytes(), (long) over));
+  }
+}
