@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help;
+import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -36,8 +37,9 @@ import picocli.CommandLine.Spec;
       "70:a mistake in Penstock itself",
       "74:a file or stream could not be read or written"
     },
-    footerHeading = "%nExample:%n",
-    footer = {"  penstock serve --dram 2GiB", ""})
+    footerHeading = "%nExamples:%n",
+    footer = {"  penstock serve --dram 2GiB", "  penstock help put", "",
+        "The examples of the source tree are run by its launcher: './penstock example' lists them.", ""})
 public final class PenstockMain implements Runnable {
   @Spec private CommandSpec spec;
 
@@ -61,13 +63,21 @@ public final class PenstockMain implements Runnable {
     line.addSubcommand(PartyCommand.class);
     line.addSubcommand(TraceCommand.class);
     line.addSubcommand(SimulateCommand.class);
+    line.addSubcommand(help());
     Failures failures = new Failures();
     line.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));
     line.setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8));
-    line.setParameterExceptionHandler(failures).setExecutionExceptionHandler(failures);
+    line.setParameterExceptionHandler(failures).setExecutionExceptionHandler(failures).setExecutionStrategy(failures);
     line.setColorScheme(Help.defaultColorScheme(console.isTerminal() ? Help.Ansi.AUTO : Help.Ansi.OFF));
     line.setUsageHelpLongOptionsMaxWidth(26).setUsageHelpWidth(120).setCaseInsensitiveEnumValuesAllowed(true);
     return line;
+  }
+
+  private static CommandLine help() {
+    CommandLine help = new CommandLine(new HelpCommand());
+    help.getCommandSpec().usageMessage().description("Shows the help of a command, or of all.", "").footerHeading("%nExample:%n")
+        .header(new String[0]).footer("  penstock help replay", "");
+    return help;
   }
 
   @Override

@@ -6,9 +6,12 @@ import io.penstock.node.cli.Console;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
@@ -27,7 +30,7 @@ final class PenstockMainTest {
     CommandLineRun run = CommandLineRun.of("--help");
 
     assertThat(run.exitCode()).isZero();
-    assertThat(run.out()).contains("Usage: penstock", "serve", "Example:", "Exit codes:", "69");
+    assertThat(run.out()).contains("Usage: penstock", "serve", "Examples:", "Exit codes:", "69");
     assertThat(run.err()).isEmpty();
   }
 
@@ -48,6 +51,38 @@ final class PenstockMainTest {
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.err()).contains("a command must be given");
     assertThat(run.out()).isEmpty();
+  }
+
+  @Test
+  void help_describesEveryCommandInOneWholeSentenceAndMentionsTheExamples() {
+    Console silent = new Console(InputStream.nullInputStream(), new PrintStream(OutputStream.nullOutputStream()),
+        new PrintStream(OutputStream.nullOutputStream()), false, Map.of());
+    PenstockMain.commandLine(silent).getSubcommands().forEach((name, line) ->
+        assertThat(line.getCommandSpec().usageMessage().description()[0]).as(name).matches("[A-Z][^.]*\\."));
+
+    assertThat(CommandLineRun.of("help").out()).contains("./penstock example").isEqualTo(CommandLineRun.of("--help").out());
+    assertThat(CommandLineRun.of("help", "put").out()).isEqualTo(CommandLineRun.of("put", "--help").out());
+  }
+
+  @Test
+  void unknownCommand_isMisuseAndListsThoseThereAreAndTheNearest() {
+    CommandLineRun bogus = CommandLineRun.of("bogus");
+
+    assertThat(bogus.exitCode()).isEqualTo(2);
+    assertThat(bogus.err()).startsWith("penstock: command must be one of serve, put, get,").contains("simulate", "(was bogus)");
+    assertThat(CommandLineRun.of("simulte").err()).contains("Did you mean", "simulate");
+  }
+
+  @Test
+  void missingFiles_areNamedWithTheReasonAndWithoutJava(@TempDir Path folder) {
+    String nothing = folder.resolve("nothing/file").toString();
+
+    for (CommandLineRun run : List.of(CommandLineRun.of("replay", nothing), CommandLineRun.of("trace", "generate", "--out", nothing),
+        CommandLineRun.of("serve", "--listen-port", "0", "--admin-port", "off", "--ready-file", nothing),
+        CommandLineRun.of("replay", "--limit", "1", "--report", nothing))) {
+      assertThat(run.exitCode()).as(run.err()).isEqualTo(74);
+      assertThat(run.err()).contains(nothing, " must be in a folder that exists (no such folder)").doesNotContain("Exception");
+    }
   }
 
   @Test

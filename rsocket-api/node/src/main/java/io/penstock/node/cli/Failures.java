@@ -7,22 +7,42 @@ import io.penstock.wire.RemoteTransientException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Map;
 import picocli.CommandLine;
+import picocli.CommandLine.ExecutionException;
 import picocli.CommandLine.IExecutionExceptionHandler;
+import picocli.CommandLine.IExecutionStrategy;
 import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
+import reactor.core.Exceptions;
 
 /// Turns what a command throws into a line on standard error and an exit code.
-public final class Failures implements IExecutionExceptionHandler, IParameterExceptionHandler {
+public final class Failures implements IExecutionExceptionHandler, IParameterExceptionHandler, IExecutionStrategy {
+  /// Runs the command; an `Error` goes the way of exceptions, too, which picocli does not do by itself.
+  @Override
+  public int execute(ParseResult parsed) {
+    try {
+      return new CommandLine.RunLast().execute(parsed);
+    } catch (Error e) {
+      ParseResult last = parsed;
+      while (last.hasSubcommand()) {
+        last = last.subcommand();
+      }
+      throw new ExecutionException(last.commandSpec().commandLine(), e.toString(), e);
+    }
+  }
+
   @Override
   public int handleExecutionException(Exception failure, CommandLine command, ParseResult parsed) {
     PrintWriter err = command.getErr();
-    int code = code(failure);
-    String message = failure.getMessage() == null ? failure.getClass().getName() : failure.getMessage();
-    message.lines().forEach(line -> err.println(command.getCommandName() + ": " + line));
-    if (code == ExitCode.INTERNAL) {
-      failure.printStackTrace(err);
+    Throwable cause = failure instanceof ExecutionException && failure.getCause() instanceof Error error ? error : Exceptions.unwrap(failure);
+    int code = code(cause);
+    Reason.of(cause).lines().forEach(line -> err.println(command.getCommandName() + ": " + line));
+    if (code == ExitCode.INTERNAL && cause instanceof Exception) {
+      cause.printStackTrace(err);
     }
     err.flush();
     return code;
@@ -32,14 +52,22 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
   public int handleParseException(ParameterException failure, String[] arguments) {
     CommandLine command = failure.getCommandLine();
     PrintWriter err = command.getErr();
-    err.println(command.getCommandName() + ": " + failure.getMessage());
-    CommandLine.UnmatchedArgumentException.printSuggestions(failure, err);
+    err.println(command.getCommandName() + ": " + complaint(failure, command));
+    UnmatchedArgumentException.printSuggestions(failure, err);
     err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help' for more.");
     err.flush();
     return ExitCode.USAGE;
   }
 
-  private static int code(Exception failure) {
+  private static String complaint(ParameterException failure, CommandLine command) {
+    List<String> names = command.getSubcommands().entrySet().stream()
+        .filter(entry -> !entry.getValue().getCommandSpec().usageMessage().hidden()).map(Map.Entry::getKey).toList();
+    boolean isCommand = failure instanceof UnmatchedArgumentException unmatched && !unmatched.isUnknownOption() && !names.isEmpty();
+    return isCommand ? "command must be one of %s (was %s)".formatted(String.join(", ", names),
+        ((UnmatchedArgumentException) failure).getUnmatched().getFirst()) : String.valueOf(failure.getMessage());
+  }
+
+  private static int code(Throwable failure) {
     return switch (failure) {
       case UnavailableException e -> ExitCode.UNAVAILABLE;
       case ConnectionLostException e -> ExitCode.UNAVAILABLE;

@@ -1,11 +1,14 @@
 package io.penstock.node.client;
 
 import io.penstock.node.cli.Console;
+import io.penstock.node.cli.Reason;
 import io.penstock.node.cli.SettingOptions;
+import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.Durations;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Setting;
+import io.penstock.wire.ConnectionLostException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -47,6 +50,8 @@ abstract class ClientCommand implements Callable<Integer> {
     NodeConfig config = NodeConfig.resolve(null, console.environment(), flags);
     try (NodeLink node = dialer.dial(HostPort.parse(address), config, patience())) {
       return run(node, config);
+    } catch (ConnectionLostException e) {
+      throw new UnavailableException("the connection to the node at " + address + " ended (" + Reason.ofCause(e) + ")", e);
     }
   }
 

@@ -30,7 +30,8 @@ import picocli.CommandLine.Option;
 /// Reads blocks from a node; every byte is compared with its checksum on arrival.
 @Command(
     name = "get",
-    description = {"Reads blocks from a node and writes their bytes, in the order of the keys. Every byte is verified on arrival.",
+    description = {"Reads blocks from a node and writes their bytes, in the order of the keys.", "",
+        "Every byte is verified on arrival.",
         "If a block is missing nothing is written, and the exit code is 1.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",

@@ -5,11 +5,11 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SpaceId;
+import io.penstock.node.cli.InputFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -34,6 +34,24 @@ final class KeyChoice {
 
   boolean isGiven() {
     return count() > 0;
+  }
+
+  /// The options that were given, for a message.
+  String given() {
+    List<String> options = new ArrayList<>();
+    if (!keys.isEmpty()) {
+      options.add("--key");
+    }
+    if (file != null) {
+      options.add("--keys-from");
+    }
+    if (traceIds != null) {
+      options.add("--trace-id");
+    }
+    if (tokens != null) {
+      options.add("--tokens");
+    }
+    return String.join(" and ", options);
   }
 
   /// The keys that were named, in order.
@@ -86,7 +104,7 @@ final class KeyChoice {
   }
 
   private static List<String> lines(String file, InputStream in) throws IOException {
-    String all = file.equals("-") ? new String(in.readAllBytes(), StandardCharsets.UTF_8) : Files.readString(Path.of(file));
+    String all = file.equals("-") ? new String(in.readAllBytes(), StandardCharsets.UTF_8) : Files.readString(InputFile.of(file));
     return all.lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
   }
 

@@ -13,7 +13,7 @@ import picocli.CommandLine.Mixin;
 /// Tells which blocks a node has, without using them.
 @Command(
     name = "match",
-    description = {"Tells how long a prefix of the keys a node has. Does not count as a use.", ""},
+    description = {"Tells how long a prefix of the keys a node has.", "", "It does not count as a use.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock match --trace-id 0-15", ""})

@@ -9,6 +9,7 @@ import io.penstock.block.PrefixHasher;
 import io.penstock.block.SpaceId;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.InputFile;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Sizes;
@@ -18,7 +19,6 @@ import java.io.IOException;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.ReadableByteChannel;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -33,7 +33,8 @@ import picocli.CommandLine.Parameters;
 /// Writes blocks into a node.
 @Command(
     name = "put",
-    description = {"Cuts a file, or standard input, into blocks and puts them into a node. Prints the key of every block, in order.",
+    description = {"Cuts a file or standard input into blocks and puts them into a node.", "",
+        "Prints the key of every block, in order.",
         "Without --key and its like a block is named by its content and all before it, so equal beginnings share blocks.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
@@ -84,15 +85,28 @@ final class PutCommand extends ClientCommand {
 
   private BlockInput input(CacheSpace space) throws IOException {
     if (count != null) {
-      if (count < 1 || seed < 0 || file != null || choice.isGiven()) {
-        throw new IllegalArgumentException("--count must be > 0, --seed >= 0, and neither FILE nor keys given (was " + count + ", " + seed + ")");
-      }
+      requireAlone(count);
       SpaceId id = space.id();
       return new GeneratedInput(LongStream.range(seed, seed + count).mapToObj(PrefixHasher::ofTraceId).map(hash -> new BlockKey(id, hash)).toList());
     }
     List<BlockKey> keys = choice.isGiven() ? choice.of(space, console.in()) : null;
-    ReadableByteChannel from = file == null || file.equals("-") ? Channels.newChannel(console.in()) : FileChannel.open(Path.of(file));
+    ReadableByteChannel from = file == null || file.equals("-") ? Channels.newChannel(console.in()) : FileChannel.open(InputFile.of(file));
     return new FileInput(from, space, keys);
+  }
+
+  private void requireAlone(int generated) {
+    if (generated < 1) {
+      throw new IllegalArgumentException("--count must be > 0 (was " + generated + ")");
+    }
+    if (seed < 0) {
+      throw new IllegalArgumentException("--seed must be >= 0 (was " + seed + ")");
+    }
+    if (file != null) {
+      throw new IllegalArgumentException("FILE must be left out with --count (was " + file + ")");
+    }
+    if (choice.isGiven()) {
+      throw new IllegalArgumentException(choice.given() + " must be left out with --count, which names its blocks by --seed (was given)");
+    }
   }
 
   private Map<BlockKey, Receipt> store(NodeLink node, List<BlockKey> keys, BlockInput input) {

@@ -53,6 +53,6 @@ final class StatCommand extends ClientCommand {
   }
 
   private static String rate(long hits, long misses) {
-    return hits + misses == 0 ? "no lookups yet" : String.format(Locale.ROOT, "%.1f%%", 100.0 * hits / (hits + misses));
+    return hits + misses == 0 ? "no lookups yet" : String.format(Locale.ROOT, "%.2f %%", 100.0 * hits / (hits + misses));
   }
 }

@@ -2,6 +2,7 @@ package io.penstock.node.client;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
+import io.penstock.node.cli.Reason;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
@@ -49,7 +50,8 @@ final class WireLink implements NodeLink {
     } catch (RuntimeException e) {
       arena.close();
       loops.dispose();
-      throw e instanceof ConnectionLostException ? new UnavailableException("no node is listening at " + address + " (" + e.getMessage() + ")", e) : e;
+      throw e instanceof ConnectionLostException lost
+          ? new UnavailableException("no node is listening at " + address + " (" + Reason.ofCause(lost) + ")", e) : e;
     }
   }
 

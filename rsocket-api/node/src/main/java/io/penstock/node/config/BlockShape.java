@@ -26,11 +26,16 @@ public record BlockShape(int blockBytes, int layers, int tokens) {
   public BlockShape {
     requirePositive("layers", layers);
     requirePositive("block.tokens", tokens);
-    long unit = (long) layers * tokens * PLANES * TYPE.bytes();
+    long unit = unit(layers, tokens);
     if (blockBytes <= 0 || blockBytes > MAX_BLOCK_BYTES || blockBytes % unit != 0) {
       throw new IllegalArgumentException(("block.bytes must be a multiple of %d, which is layers %d x block.tokens %d x %d planes x %d bytes "
           + "an element, and at most 1 GiB (was %d)").formatted(unit, layers, tokens, PLANES, TYPE.bytes(), blockBytes));
     }
+  }
+
+  /// Bytes of one element a token in every plane of every layer; a block is a multiple of it.
+  static long unit(int layers, int tokens) {
+    return (long) layers * tokens * PLANES * TYPE.bytes();
   }
 
   /// 64 KiB over 8 layers, 16 tokens.

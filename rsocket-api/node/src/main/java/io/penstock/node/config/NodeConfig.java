@@ -88,28 +88,44 @@ public final class NodeConfig {
 
   /// The rules that tie several settings together.
   private void requireFit(List<String> problems) {
-    try {
-      BlockShape shape = shape();
-      get(NodeSettings.DRAM).inBlocks(shape.blockBytes());
-      requireAtLeast(problems, NodeSettings.BUDGET, get(NodeSettings.BUDGET), NodeSettings.SLICE_BYTES, get(NodeSettings.SLICE_BYTES));
-      requireWindowFits(problems);
-    } catch (IllegalArgumentException e) {
-      problems.add(String.valueOf(e.getMessage()));
+    int blockBytes = get(NodeSettings.BLOCK_BYTES);
+    requireShape(problems, blockBytes);
+    if (get(NodeSettings.DRAM) instanceof Capacity.Bytes dram && dram.bytes() < blockBytes) {
+      problems.add("dram must be >= one block, %s (%s)".formatted(said(NodeSettings.BLOCK_BYTES), was(NodeSettings.DRAM)));
+    }
+    requireAtLeast(problems, NodeSettings.BUDGET, get(NodeSettings.BUDGET), NodeSettings.SLICE_BYTES, get(NodeSettings.SLICE_BYTES));
+    requireAtLeast(problems, NodeSettings.RESERVE_BLOCKS, get(NodeSettings.RESERVE_BLOCKS), NodeSettings.WINDOW_BLOCKS,
+        get(NodeSettings.WINDOW_BLOCKS));
+  }
+
+  private void requireShape(List<String> problems, int blockBytes) {
+    long unit = BlockShape.unit(get(NodeSettings.LAYERS), get(NodeSettings.BLOCK_TOKENS));
+    if (blockBytes % unit != 0) {
+      problems.add("block.bytes must be a multiple of %d B, that is 4 B x %s x %s (%s)".formatted(unit, said(NodeSettings.LAYERS),
+          said(NodeSettings.BLOCK_TOKENS), was(NodeSettings.BLOCK_BYTES)));
     }
   }
 
-  private static void requireAtLeast(List<String> problems, Setting<?> bigger, long more, Setting<?> smaller, long less) {
+  private void requireAtLeast(List<String> problems, Setting<?> bigger, long more, Setting<?> smaller, long less) {
     if (more < less) {
-      problems.add("%s must be >= %s (was %s, %s)".formatted(bigger.key(), smaller.key(), Sizes.exact(more), Sizes.exact(less)));
+      problems.add("%s must be >= %s (%s)".formatted(bigger.key(), said(smaller), was(bigger)));
     }
   }
 
-  private void requireWindowFits(List<String> problems) {
-    int window = get(NodeSettings.WINDOW_BLOCKS);
-    int reserve = get(NodeSettings.RESERVE_BLOCKS);
-    if (reserve < window) {
-      problems.add("reserve.blocks must be >= window.blocks (was %d, %d)".formatted(reserve, window));
-    }
+  /// Key, value and source, for a rule that names another setting.
+  private String said(Setting<?> setting) {
+    Effective one = effective(setting);
+    return "%s %s from %s".formatted(setting.key(), one.text(), one.origin());
+  }
+
+  private String was(Setting<?> setting) {
+    Effective one = effective(setting);
+    return "was %s, from %s".formatted(one.text(), one.origin());
+  }
+
+  /// The setting with value and origin.
+  public Effective effective(Setting<?> setting) {
+    return effective.stream().filter(one -> one.setting().equals(setting)).findFirst().orElseThrow();
   }
 
   public <T> T get(Setting<T> setting) {

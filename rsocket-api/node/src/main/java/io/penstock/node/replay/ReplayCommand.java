@@ -42,7 +42,9 @@ import reactor.core.scheduler.Schedulers;
 @Command(
     name = "replay",
     description = {
-      "Replays a trace of LLM requests: for each, a decode client asks the node for its blocks, a prefill client puts what is missing,",
+      "Replays a trace of LLM requests through a node and checks every byte.",
+      "",
+      "For each request a decode client asks the node for its blocks, a prefill client puts what is missing,",
       "and the decode client makes every byte anew and compares. Nothing moves that was not asked for.",
       ""
     },

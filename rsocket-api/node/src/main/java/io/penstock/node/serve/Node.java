@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
+import reactor.netty.ChannelBindException;
 import reactor.netty.DisposableServer;
 import reactor.netty.resources.LoopResources;
 
@@ -71,7 +72,7 @@ public final class Node {
 
   /// Starts a node as `config` says.
   ///
-  /// @return a cold `Mono`; each subscription starts a node. It signals what keeps it from listening, for instance a `BindException`
+  /// @return a cold `Mono`; each subscription starts a node. It signals what keeps it from listening, naming the setting in an `IOException`
   public static Mono<Node> start(NodeConfig config) {
     return Mono.defer(() -> {
       Node node = new Node(config);
@@ -81,7 +82,8 @@ public final class Node {
 
   private Mono<Void> listen() {
     Mono<Void> wire = KvServer.bind(TcpTransport.server(tcp(config), loops), tier, serverOptions(config), ingress, timers)
-        .doOnNext(this::serving).then();
+        .doOnNext(this::serving).then()
+        .onErrorMap(ChannelBindException.class, e -> BindFailure.of(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, e));
     return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(wire).then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
   }
 
@@ -92,7 +94,8 @@ public final class Node {
 
   private Mono<Void> bindAdmin(PortChoice port) {
     return port.isOff() ? Mono.empty() : new AdminServer(tier, state::get, registry, timers)
-        .bind(config.get(NodeSettings.ADMIN_HOST), port.port(), adminLoops).doOnNext(bound -> admin = bound).then();
+        .bind(config.get(NodeSettings.ADMIN_HOST), port.port(), adminLoops).doOnNext(bound -> admin = bound).then()
+        .onErrorMap(ChannelBindException.class, e -> BindFailure.of(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, e));
   }
 
   private static HostTierOptions tierOptions(NodeConfig config) {

@@ -16,7 +16,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import reactor.netty.ChannelBindException;
 
 /// Runs a node in this process until it is told to stop.
 @Command(
@@ -86,12 +85,8 @@ public final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private static Node start(NodeConfig settings) throws IOException {
-    try {
-      return requireNonNull(Node.start(settings).block(), "a node starts or fails");
-    } catch (ChannelBindException e) {
-      throw new IOException("listen.port and admin.port must be free (" + e.getMessage() + ")", e);
-    }
+  private static Node start(NodeConfig settings) {
+    return requireNonNull(Node.start(settings).block(), "a node starts or fails");
   }
 
   private void announce(Ready ready) throws IOException {

@@ -20,8 +20,9 @@ import picocli.CommandLine.Option;
 /// `penstock simulate`: whole clusters under seeds, each proven against every invariant.
 @Command(
     name = "simulate",
-    description = {"Runs whole clusters in one thread and virtual time, each drawn from a seed, with links that stall, cut and",
-        "corrupt, nodes that restart, slow readers and dying writers, and checks every invariant after each step.", ""},
+    description = {"Runs whole clusters in virtual time, each drawn from a seed, and checks every invariant.", "",
+        "One thread runs all of it: links that stall, cut and corrupt, nodes that restart, slow readers and dying writers.",
+        "Every invariant is checked after each step.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock simulate --seeds 1..100000", "  penstock simulate --seeds 427..427", ""})

@@ -5,10 +5,12 @@ import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.exc.StreamReadException;
+import io.penstock.node.cli.InputFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -38,8 +40,8 @@ public final class TraceReader implements TraceSource {
   /// @throws UncheckedIOException if there is no such file or it cannot be read
   public static TraceReader open(Path file) {
     try {
-      InputStream in = Files.newInputStream(file);
-      return new TraceReader(file.toString(), file.toString().endsWith(".gz") ? unpack(in) : in);
+      InputStream in = Files.newInputStream(InputFile.of(file.toString()));
+      return new TraceReader(file.toString(), file.toString().endsWith(".gz") ? unpack(file, in) : in);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -72,12 +74,12 @@ public final class TraceReader implements TraceSource {
     }
   }
 
-  private static InputStream unpack(InputStream in) throws IOException {
+  private static InputStream unpack(Path file, InputStream in) throws IOException {
     try {
       return new GZIPInputStream(in, IO_BUFFER_BYTES);
     } catch (IOException e) {
       in.close();
-      throw e;
+      throw new FileSystemException(file.toString(), null, "not packed with gzip, as its name says");
     }
   }
 

@@ -7,20 +7,28 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import reactor.core.Exceptions;
 
 final class FailuresTest {
   @Command(name = "fail")
-  private record Failing(Exception failure) implements Callable<Integer> {
+  private record Failing(Throwable failure) implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
-      throw failure;
+      if (failure instanceof Error error) {
+        throw error;
+      }
+      throw (Exception) failure;
     }
   }
 
@@ -30,7 +38,13 @@ final class FailuresTest {
         Arguments.of(new IllegalArgumentException("one\ntwo"), 2, "fail: one\nfail: two\n"),
         Arguments.of(new UnavailableException("nobody", new IOException()), 69, "fail: nobody\n"),
         Arguments.of(new IOException("disk"), 74, "fail: disk\n"),
-        Arguments.of(new UncheckedIOException(new IOException("disk")), 74, "fail: java.io.IOException: disk\n"));
+        Arguments.of(new UncheckedIOException(new IOException("disk")), 74, "fail: disk\n"),
+        Arguments.of(new UncheckedIOException(new NoSuchFileException("/nonexistent")), 74, "fail: /nonexistent must exist (no such file)\n"),
+        Arguments.of(new NoSuchFileException("/nonexistent/x"), 74, "fail: /nonexistent/x must be in a folder that exists (no such folder)\n"),
+        Arguments.of(new AccessDeniedException("/x"), 74, "fail: /x must be open to this user (permission denied)\n"),
+        Arguments.of(new FileSystemException("/x", null, "No space left on device"), 74, "fail: /x must be usable (No space left on device)\n"),
+        Arguments.of(Exceptions.propagate(new IOException("connect(..) failed with error(-111): Connection refused")), 74,
+            "fail: Connection refused\n"));
   }
 
   @ParameterizedTest
@@ -40,6 +54,14 @@ final class FailuresTest {
 
     assertThat(line(failure, err).execute()).isEqualTo(code);
     assertThat(err).hasToString(said);
+  }
+
+  @Test
+  void error_is70AndOneSentence() {
+    StringWriter err = new StringWriter();
+
+    assertThat(line(new OutOfMemoryError("Java heap space"), err).execute()).isEqualTo(70);
+    assertThat(err).hasToString("fail: memory must suffice (was exhausted: Java heap space)\n");
   }
 
   @ParameterizedTest
@@ -55,7 +77,8 @@ final class FailuresTest {
     return Stream.of(new IllegalStateException(), new NullPointerException("null"));
   }
 
-  private static CommandLine line(Exception failure, StringWriter err) {
-    return new CommandLine(new Failing(failure)).setExecutionExceptionHandler(new Failures()).setErr(new PrintWriter(err, true));
+  private static CommandLine line(Throwable failure, StringWriter err) {
+    Failures failures = new Failures();
+    return new CommandLine(new Failing(failure)).setExecutionStrategy(failures).setExecutionExceptionHandler(failures).setErr(new PrintWriter(err, true));
   }
 }

@@ -1,16 +1,25 @@
 package io.penstock.node.client;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.block.PrefixHasher;
 import io.penstock.node.CommandLineRun;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.Failures;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Setting;
 import io.penstock.node.serve.Node;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -22,11 +31,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 /// The client's commands, each run in this process against a node in this process, over loopback sockets.
 @Timeout(60)
@@ -160,7 +172,7 @@ final class ClientCommandsTest {
     JsonNode json = new ObjectMapper().readTree(run("stat", "--json").out());
 
     assertThat(table.out()).startsWith("WHAT             VALUE\nnode             penstock\ntier             dram, host\nblocks           3 of 100\n")
-        .contains("\nhits             3\nmisses           1\nhit rate         75.0%\n");
+        .contains("\nhits             3\nmisses           1\nhit rate         75.00 %\n");
     assertThat(json.at("/stat/stored").asInt()).isEqualTo(3);
     assertThat(json.get("budgetBytes").asLong()).isEqualTo(64L << 20);
     assertThat(json.get("draining").asBoolean()).isFalse();
@@ -200,7 +212,10 @@ final class ClientCommandsTest {
         Files.write(folder.resolve("one"), new byte[1]).toString(), "--trace-id", "1,2");
     assertMisuse("keys must be as many as the input has blocks, at least 2 (was 1)", "put",
         Files.write(folder.resolve("two"), new byte[2 * BLOCK]).toString(), "--trace-id", "1");
-    assertMisuse("--count must be > 0", "put", "--count", "0");
+    assertMisuse("--count must be > 0 (was 0)\n", "put", "--count", "0");
+    assertMisuse("put: --seed must be >= 0 (was -1)\n", "put", "--count", "1", "--seed", "-1");
+    assertMisuse("put: --tokens must be left out with --count", "put", "--tokens", "1-32", "--count", "2");
+    assertMisuse("put: FILE must be left out with --count (was model.bin)\n", "put", "model.bin", "--count", "2");
     assertMisuse("--from must be >= 1", "events", "--from", "0");
     assertMisuse("address must be HOST:PORT", "stat", "--connect", "nowhere");
   }
@@ -223,7 +238,7 @@ final class ClientCommandsTest {
     CommandLineRun stat = CommandLineRun.of("stat", "--connect", "127.0.0.1:" + free);
 
     assertThat(stat.exitCode()).as(stat.err()).isEqualTo(69);
-    assertThat(stat.err()).startsWith("stat: no node is listening at 127.0.0.1:" + free);
+    assertThat(stat.err()).startsWith("stat: no node is listening at 127.0.0.1:" + free + " (Connection refused").doesNotContain("error(", "lost");
     assertThat(stat.out()).isEmpty();
   }
 
@@ -238,11 +253,37 @@ final class ClientCommandsTest {
   }
 
   @Test
+  void events_whenTheNodeEnds_saysThatTheConnectionEnded() throws Exception {
+    int port = node.port();
+    CountDownLatch following = new CountDownLatch(1);
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    Console console = new Console(InputStream.nullInputStream(), new PrintStream(OutputStream.nullOutputStream(), true, UTF_8) {
+      @Override
+      public void print(String line) {
+        following.countDown();
+      }
+    }, new PrintStream(err, true, UTF_8), false, ENVIRONMENT);
+    run("put", "--count", "1");
+    FutureTask<Integer> task = new FutureTask<>(() -> {
+      Failures failures = new Failures();
+      CommandLine line = ClientCommands.lines(console).getLast().setErr(new PrintWriter(console.err(), true, UTF_8));
+      return line.setExecutionExceptionHandler(failures).execute("--connect", "127.0.0.1:" + port);
+    });
+    Thread.ofPlatform().daemon().start(task);
+    assertThat(following.await(20, SECONDS)).isTrue();
+
+    node.close().block(SOON);
+
+    assertThat(task.get(20, SECONDS)).isEqualTo(69);
+    assertThat(err.toString(UTF_8)).startsWith("events: the connection to the node at 127.0.0.1:" + port + " ended");
+  }
+
+  @Test
   void inputFileThatIsNotThere_isAnInputError() {
     CommandLineRun put = run("put", folder.resolve("nothing").toString());
 
     assertThat(put.exitCode()).isEqualTo(74);
-    assertThat(put.err()).contains("nothing");
+    assertThat(put.err()).isEqualTo("put: " + folder.resolve("nothing") + " must exist (no such file)\n");
   }
 
   private void assertMisuse(String message, String... arguments) {

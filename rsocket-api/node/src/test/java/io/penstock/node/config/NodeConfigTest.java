@@ -109,21 +109,23 @@ final class NodeConfigTest {
     "block: {byte: 8} | key must be one that `penstock serve --help` lists (was block.byte, from FILE line 1; did you mean block.bytes?)",
     "[1, 2] | config must be a map of keys to values (was a list, from FILE line 1)",
     "just text | config must be a map of keys to values (was a single value, from FILE line 1)",
-    "block.bytes: 100 | block.bytes must be a multiple of 512, which is layers 8 x block.tokens 16 x 2 planes x 2 bytes an element, "
-        + "and at most 1 GiB (was 100)",
+    "block.bytes: 100 | block.bytes must be a multiple of 512 B, that is 4 B x layers 8 from default x "
+        + "block.tokens 16 from default (was 100 B, from FILE line 1)",
+    "layers: 3 | block.bytes must be a multiple of 192 B, that is 4 B x layers 3 from FILE line 1 x block.tokens 16 from default "
+        + "(was 64 KiB, from default)",
     "block.bytes: 2GiB | block.bytes must be a size from 4 B to 1 GiB (was 2GiB, from FILE line 1)",
     "dram: much | dram must be a size, \"N blocks\" or unbounded (was much, from FILE line 1)",
     "dram: 0 | dram must be a size, \"N blocks\" or unbounded (was 0, from FILE line 1)",
-    "dram: 1KiB | capacity must be >= one block of 64 KiB (was 1 KiB)",
+    "dram: 1KiB | dram must be >= one block, block.bytes 64 KiB from default (was 1 KiB, from FILE line 1)",
     "policy: random | policy must be one of lru, fifo (was random, from FILE line 1)",
     "await.timeout: 5 | await.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 5, from FILE line 1)",
     "drain.timeout: 0s | drain.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 0s, from FILE line 1)",
     "admin.port: -1 | admin.port must be an integer from 0 to 65535, 0 for any free one, or off (was -1, from FILE line 1)",
     "log.level: loud | log.level must be one of off, error, warn, info, debug (was loud, from FILE line 1)",
     "model: ' ' | model must be not empty (was empty, from FILE line 1)",
-    "budget: 4KiB | budget must be >= slice.bytes (was 4 KiB, 512 KiB)",
+    "budget: 4KiB | budget must be >= slice.bytes 512 KiB from default (was 4 KiB, from FILE line 1)",
     "budget: 1 | budget must be a size of at least 1 KiB (was 1, from FILE line 1)",
-    "window.blocks: 999 | reserve.blocks must be >= window.blocks (was 128, 999)",
+    "window.blocks: 999 | reserve.blocks must be >= window.blocks 999 from FILE line 1 (was 128, from default)",
   })
   void file_thatMakesNoSense_namesKeyRuleValueAndPlace(String yaml, String problem) throws IOException {
     Path file = file(yaml);

@@ -1,0 +1,24 @@
+package io.penstock.node.serve;
+
+import io.penstock.node.cli.Reason;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeConfig.Effective;
+import io.penstock.node.config.Setting;
+import java.io.IOException;
+import java.util.Locale;
+import reactor.netty.ChannelBindException;
+
+/// Says which setting keeps a node from listening, and why.
+final class BindFailure {
+  private BindFailure() {}
+
+  /// A taken or forbidden port is the port's fault, anything else the host's.
+  static IOException of(NodeConfig config, Setting<?> host, Setting<?> port, ChannelBindException failure) {
+    String reason = Reason.ofCause(failure);
+    String plain = reason.toLowerCase(Locale.ROOT);
+    boolean isPort = plain.contains("in use") || plain.contains("permission");
+    Effective said = config.effective(isPort ? port : host);
+    String rule = isPort ? "free for this user at " + config.effective(host).text() : "an address of this machine";
+    return new IOException("%s must be %s (was %s, from %s: %s)".formatted(said.setting().key(), rule, said.text(), said.origin(), reason), failure);
+  }
+}
