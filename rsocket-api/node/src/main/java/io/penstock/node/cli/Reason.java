@@ -1,6 +1,7 @@
 package io.penstock.node.cli;
 
 import java.io.UncheckedIOException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -21,6 +22,7 @@ public final class Reason {
       case FileSystemException e -> ofFile(e);
       case UncheckedIOException e when e.getCause() instanceof FileSystemException file -> ofFile(file);
       case UncheckedIOException e when isWithoutWords(e) -> ofCause(e);
+      case ClosedChannelException e when e.getMessage() == null -> "closed by the other side";
       case OutOfMemoryError e -> "memory must suffice (was exhausted: " + orName(e) + ")";
       case Error e -> "penstock must not fail by itself (was " + e.toString().lines().findFirst().orElse("an error") + ")";
       default -> orName(failure);

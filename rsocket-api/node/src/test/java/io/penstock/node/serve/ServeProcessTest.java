@@ -155,7 +155,7 @@ final class ServeProcessTest {
       node.kill();
       assertThat(node.exitCode()).isEqualTo(128 + 9);
       assertThat(follower.get(20, TimeUnit.SECONDS).exitCode()).as(follower.get().err()).isEqualTo(69);
-      assertThat(follower.get().err()).startsWith("events: connection to node penstock is lost");
+      assertThat(follower.get().err()).startsWith("events: the connection to the node at 127.0.0.1:" + port + " ended");
     }
 
     try (NodeProcess again = NodeProcess.start(folder, "--listen-port", "" + port)) {
