@@ -131,7 +131,7 @@ final class KvResponder implements RSocket {
           scope -> {
             scope.close();
             inFlight.over();
-          });
+          }, false); // after the last frame: a node that drains closes its connections when the last stream is over
     });
   }
 

@@ -153,7 +153,7 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
   @Override
   public void cancel() {
     done = true;
-    serial.run(this::stop);
+    serial.run(() -> end(() -> {}));
   }
 
   private void proceed() {
@@ -345,17 +345,26 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
     return window.drafts.keySet().stream().mapToInt(Integer::intValue).min().orElse(0);
   }
 
+  /// Gives everything back, tells the sender, and only then says that the channel is over: a node that drains closes its connections
+  /// when the last one is.
+  private void end(Runnable last) {
+    try {
+      stop();
+    } finally {
+      last.run();
+      setting.over().run();
+    }
+  }
+
   private void finish() {
     done = true;
-    stop();
-    out.onComplete();
+    end(out::onComplete);
   }
 
   private void fail(Throwable error) {
     if (!done) {
       done = true;
-      stop();
-      out.onError(error);
+      end(() -> out.onError(error));
     }
   }
 
@@ -381,10 +390,6 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
     }
     windows.clear();
     signals.clear();
-    try {
-      scope.close();
-    } finally {
-      setting.over().run();
-    }
+    scope.close();
   }
 }
