@@ -190,7 +190,9 @@ final class KvProgressTest {
           queued = Math.max(queued, queuedBytes(gauge));
         }
       }
-      assertTrue(queued > 0 && queued <= sendWindow + (64 << 10), "bytes queued must be <= " + sendWindow + " and headers (was " + queued + ")");
+      // Netty counts a frame among its bytes until after it released it, and the release lets the next slice in: one slice counts twice.
+      long bound = sendWindow + (128 << 10) + (64 << 10);
+      assertTrue(queued > 0 && queued <= bound, "bytes queued must be <= " + bound + ", the window and headers (was " + queued + ")");
       assertTrue(!all.isDone(), "the link stands still");
       relay.flow();
       all.orTimeout(30, TimeUnit.SECONDS).join();
