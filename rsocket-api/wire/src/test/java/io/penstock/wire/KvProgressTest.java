@@ -193,6 +193,8 @@ final class KvProgressTest {
       // Netty counts a frame among its bytes until after it released it, and the release lets the next slice in: one slice counts twice.
       long bound = sendWindow + (128 << 10) + (64 << 10);
       assertTrue(queued > 0 && queued <= bound, "bytes queued must be <= " + bound + ", the window and headers (was " + queued + ")");
+      long settled = gauges.stream().mapToLong(gauge -> gauge.channelBytes() + gauge.queuedBytes()).max().orElse(0);
+      assertTrue(settled <= sendWindow + (64 << 10), "bytes queued at rest must be <= " + sendWindow + " and headers (was " + settled + ")");
       assertTrue(!all.isDone(), "the link stands still");
       relay.flow();
       all.orTimeout(30, TimeUnit.SECONDS).join();
