@@ -49,6 +49,17 @@ public final class BlockDraft extends Owned {
     }
   }
 
+  /// A hold on the memory of `range`, for a writer that goes on after this returns. Whoever takes it closes it, before the bytes are stated.
+  ///
+  /// @throws IllegalStateException if any byte of `range` was stated before, for those are final, or if the draft was sealed or closed
+  /// @throws IndexOutOfBoundsException if `range` leaves the block
+  public DraftSpan writing(GranuleRange range) {
+    range.requireInside(layout);
+    requireUnstated(range);
+    pin(); // the span keeps this hold
+    return new DraftSpan(slot, slot.memory.asSlice(range.offset(layout), range.bytes(layout)));
+  }
+
   /// States that the bytes of `range` were produced here, and computes their checksums. Stating them again changes nothing.
   ///
   /// @throws IllegalStateException if some but not all rows of `range` were stated before, or if the draft was sealed or closed
