@@ -18,12 +18,12 @@ public final class BlockDraft extends Owned {
   private final Slot slot;
   private final Statements statements;
 
+  /// Takes over the first hold on `slot`.
   BlockDraft(BlockKey key, BlockLayout layout, Slot slot) {
     this.key = key;
     this.layout = layout;
     this.slot = slot;
     this.statements = new Statements(layout);
-    slot.lend();
   }
 
   public BlockKey key() {
