@@ -20,12 +20,12 @@ public final class CopyBatch extends Owned {
 
   private final CopyDirection direction;
   private final List<Owned> holds = new ArrayList<>();
+  private final List<Runnable> checks = new ArrayList<>();
   private final AtomicBoolean taken = new AtomicBoolean();
   private MemorySegment[] host = new MemorySegment[16];
   private long[] device = new long[16];
   private int elements;
   private long bytes;
-  private Runnable check = () -> {};
 
   public CopyBatch(CopyDirection direction) {
     this.direction = requireNonNull(direction, "direction");
@@ -58,10 +58,10 @@ public final class CopyBatch extends Owned {
     return this;
   }
 
-  /// Runs `work` on the device's thread right before the copies; what it throws is the result, and nothing is copied.
+  /// Adds work for the device's thread right before the copies; what it throws is the result, and nothing is copied.
   public CopyBatch before(Runnable work) {
     requireOwn();
-    check = requireNonNull(work, "work");
+    checks.add(requireNonNull(work, "work"));
     return this;
   }
 
@@ -103,7 +103,7 @@ public final class CopyBatch extends Owned {
 
   /// For a device: what has to be done before the copies, by its thread.
   public void check() {
-    check.run();
+    checks.forEach(Runnable::run);
   }
 
   @Override
