@@ -52,9 +52,9 @@ public class LedgerBenchmark {
   @Benchmark
   public BlockKey reference() {
     BlockKey key = keys[next++ & (KEYS - 1)];
-    BlockKey hit = ledger.touch(key, (moved, value, level) -> {});
+    BlockKey hit = ledger.touch(key);
     if (hit == null) {
-      ledger.insert(key, key, (victim, value, level) -> {});
+      ledger.insert(key, key, (victim, value) -> {});
     }
     return key;
   }

@@ -4,11 +4,11 @@ package io.penstock.block;
 ///
 /// Closing gives back the slots not turned into drafts. Safe from any thread.
 public final class ArenaRoom extends Owned {
-  private final SlabPart arena;
+  private final SlabArena arena;
   private int left;
 
   /// Takes over `slots` that were just acquired.
-  ArenaRoom(SlabPart arena, int slots) {
+  ArenaRoom(SlabArena arena, int slots) {
     this.arena = arena;
     this.left = slots;
   }

@@ -23,14 +23,11 @@ import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.HostTierOptions;
-import io.penstock.tier.Leased;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import io.penstock.tier.TierListener;
 import io.rsocket.Payload;
 import io.rsocket.util.ByteBufPayload;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -285,9 +282,9 @@ final class WireFuzzTest {
   }
 
   private static String trace(@Nullable Throwable failure) {
-    StringWriter out = new StringWriter();
+    java.io.StringWriter out = new java.io.StringWriter();
     if (failure != null) {
-      failure.printStackTrace(new PrintWriter(out));
+      failure.printStackTrace(new java.io.PrintWriter(out));
     }
     return "failure must be typed (was " + out + ")";
   }
@@ -437,7 +434,7 @@ final class WireFuzzTest {
     BlockScope scope = new BlockScope();
     int count = 0;
     for (Block block : tier.lease(ALL, OnMiss.SKIP, scope).flatMapMany(lease -> lease.windows(KEYS, scope))
-        .flatMapIterable(window -> window).map(Leased::block).toIterable()) {
+        .flatMapIterable(window -> window).map(io.penstock.tier.Leased::block).toIterable()) {
       count++;
       block.verify("fuzz");
       if (!forged) {

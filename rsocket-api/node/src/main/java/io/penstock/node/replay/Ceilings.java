@@ -9,8 +9,10 @@ import io.penstock.block.Checksum;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SpaceId;
 import io.penstock.node.config.BlockShape;
+import io.penstock.wire.transport.LoopbackPath;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -85,12 +87,14 @@ final class Ceilings {
     try {
       AtomicLong received = new AtomicLong();
       Sinks.Empty<Void> all = Sinks.empty();
-      DisposableServer server = TcpServer.create().runOn(loops).host("127.0.0.1").port(0).handle((in, out) -> in.receive().doOnNext(bytes -> {
+      InetSocketAddress local = new InetSocketAddress("127.0.0.1", 0);
+      DisposableServer server = LoopbackPath.listening(TcpServer.create().runOn(loops).bindAddress(() -> local), local, loops).handle((in, out) -> in.receive().doOnNext(bytes -> {
         if (received.addAndGet(bytes.readableBytes()) >= SOCKET_BYTES) {
           all.tryEmitEmpty();
         }
       }).then()).bindNow(LIMIT);
-      Connection client = TcpClient.create(ConnectionProvider.newConnection()).runOn(loops).remoteAddress(server::address).connectNow(LIMIT);
+      TcpClient plain = TcpClient.create(ConnectionProvider.newConnection()).runOn(loops).remoteAddress(server::address);
+      Connection client = LoopbackPath.connecting(plain, server.address(), loops).connectNow(LIMIT);
       long start = nanoClock.getAsLong();
       Mono<Void> sent = client.outbound().send(Flux.range(0, (int) (SOCKET_BYTES / FRAME_BYTES)).map(i -> frame.retainedDuplicate())).then();
       Mono.when(sent, all.asMono()).block(LIMIT);

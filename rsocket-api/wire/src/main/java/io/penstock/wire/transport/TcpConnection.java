@@ -30,8 +30,9 @@ import reactor.netty.Connection;
 ///
 /// **Sending.** Any thread offers; the event loop moves frames from the [SendQueue] to the channel while that is writable, each as a
 /// length header and the frame itself, one flush for all that is at hand. A frame with a part on the heap is copied by the channel.
-/// What one task on the event loop sends goes out after that task, so one task can send no more than the queue holds: were it sent at
-/// once, an endless source with endless credit and a quick reader would hold the loop for ever, and no cancel would be heard.
+/// Bulk that a task on the event loop sends goes out at once, so that the peer works on a slice while the next one is made; small frames
+/// go out together after the task. One task sends no more than [#BURST_BYTES] so, and then no more than the queue holds: an endless
+/// source with endless credit and a quick reader would hold the loop for ever, and no cancel would be heard.
 ///
 /// **Receiving.** Bytes are read only while the subscriber has demand; see [FrameInbox] and [FrameDecoder].
 ///
@@ -41,6 +42,8 @@ import reactor.netty.Connection;
 /// when the socket is closed, or before that as soon as a limit was broken.
 final class TcpConnection extends ChannelInboundHandlerAdapter implements DuplexConnection, ConnectionGauges {
   private static final int BURST_BYTES = 8 << 20;
+  /// A frame that is worth a system call of its own.
+  private static final int BULK_BYTES = 64 << 10;
 
   private final Channel channel;
   private final ConnectionLimits limits;
@@ -57,6 +60,8 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   // The rest belongs to the event loop.
   private @Nullable ChannelHandlerContext context;
   private @Nullable Future<?> grace;
+  /// Bytes of frames that this task sent without waiting for its end.
+  private long atOnce;
   private boolean reading;
   private boolean drainAfterRead;
   private boolean draining;
@@ -103,7 +108,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
       return;
     }
     switch (queue.offer(streamId, frame)) {
-      case WAKE -> wake();
+      case WAKE -> wake(size);
       case OVERRUN -> fail(queue.overrunBy(size));
       case CLOSED -> stopSenderOnLoop();
       case QUEUED -> {}
@@ -191,7 +196,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     if (offer != SendQueue.Offer.CLOSED) {
       onLoop(this::discardInput);
       if (offer == SendQueue.Offer.WAKE) {
-        wake();
+        wake(0);
       }
     }
   }
@@ -230,12 +235,25 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
 
   // --- sending: event loop
 
-  private void wake() {
-    if (channel.eventLoop().inEventLoop() && reading) {
+  /// @param frameBytes of the frame that was offered, 0 if none
+  private void wake(int frameBytes) {
+    if (!channel.eventLoop().inEventLoop()) {
+      execute(this::drain);
+    } else if (frameBytes >= BULK_BYTES && atOnce < BURST_BYTES && !draining) {
+      sendAtOnce(frameBytes);
+    } else if (reading) {
       drainAfterRead = true;
     } else {
-      execute(this::drain); // on the loop too: what else this task sends shares the flush
+      execute(this::drain); // what else this task sends shares the flush
     }
+  }
+
+  private void sendAtOnce(int frameBytes) {
+    if (atOnce == 0) {
+      execute(() -> atOnce = 0);
+    }
+    atOnce += frameBytes;
+    drain();
   }
 
   private void drain() {

@@ -55,7 +55,7 @@ public final class TcpTransport {
     if (isInternet(options.remote())) {
       tcp = tcp.option(ChannelOption.TCP_NODELAY, true).option(ChannelOption.SO_KEEPALIVE, true);
     }
-    return new Client(alloc == null ? tcp : tcp.option(ChannelOption.ALLOCATOR, alloc), options.limits(), listener);
+    return new Client(alloc == null ? tcp : tcp.option(ChannelOption.ALLOCATOR, alloc), options, loops, listener);
   }
 
   static ServerTransport<TcpListener> server(
@@ -71,33 +71,34 @@ public final class TcpTransport {
           .childOption(ChannelOption.TCP_NODELAY, true)
           .childOption(ChannelOption.SO_KEEPALIVE, true);
     }
-    return new Server(alloc == null ? tcp : tcp.childOption(ChannelOption.ALLOCATOR, alloc), options, listener);
+    return new Server(alloc == null ? tcp : tcp.childOption(ChannelOption.ALLOCATOR, alloc), options, loops, listener);
   }
 
   private static boolean isInternet(SocketAddress address) {
     return !(address instanceof DomainSocketAddress);
   }
 
-  private record Client(TcpClient tcp, ConnectionLimits limits, ConnectionListener listener) implements ClientTransport {
+  private record Client(TcpClient tcp, TcpClientOptions options, LoopResources loops, ConnectionListener listener) implements ClientTransport {
     @Override
     public Mono<DuplexConnection> connect() {
-      return tcp.connect().map(connection -> TcpConnection.open(connection, limits, listener));
+      return Mono.defer(() -> LoopbackPath.connecting(tcp, options.remote(), loops).connect())
+          .map(connection -> TcpConnection.open(connection, options.limits(), listener));
     }
 
     @Override
     public int maxFrameLength() {
-      return limits.maxFrameBytes();
+      return options.limits().maxFrameBytes();
     }
   }
 
-  private record Server(TcpServer tcp, TcpServerOptions options, ConnectionListener listener)
+  private record Server(TcpServer tcp, TcpServerOptions options, LoopResources loops, ConnectionListener listener)
       implements ServerTransport<TcpListener> {
     @Override
     public Mono<TcpListener> start(ConnectionAcceptor acceptor) {
       requireNonNull(acceptor, "acceptor");
       return Mono.defer(() -> {
         TcpListener.Accepted accepted = new TcpListener.Accepted(options.maxConnections());
-        return tcp.doOnConnection(connection -> {
+        return LoopbackPath.listening(tcp, options.local(), loops).doOnConnection(connection -> {
               TcpConnection opened = TcpConnection.open(connection, options.limits(), listener);
               if (accepted.admit(opened)) {
                 acceptor.apply(opened).subscribe(nothing -> {}, failed -> opened.dispose());

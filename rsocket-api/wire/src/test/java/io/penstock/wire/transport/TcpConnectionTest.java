@@ -93,6 +93,43 @@ class TcpConnectionTest {
   }
 
   @Test
+  void send_bulkFromATaskOfTheLoop_leavesBeforeThatTaskEnds_smallFramesAfterIt() {
+    Two two = connect();
+    Reader reader = Reader.unbounded(two.client);
+    List<Long> written = Collections.synchronizedList(new ArrayList<>());
+    two.server.receive().subscribe(asked -> { // on the event loop
+      two.server.sendFrame(1, marked(256 << 10, 1));
+      written.add(gauges(two.server).writtenBytes());
+      two.server.sendFrame(1, marked(100, 2));
+      written.add(gauges(two.server).writtenBytes());
+    });
+
+    two.client.sendFrame(1, marked(100, 0));
+
+    Eventually.holds("both frames arrived", () -> reader.frames.size() == 2);
+    assertThat(written).containsExactly(3L + (256 << 10), 3L + (256 << 10));
+  }
+
+  @Test
+  void send_bulkWithoutEndFromATaskOfTheLoop_stopsLeavingAtOnceSoThatTheLoopIsHeard() {
+    Two two = connect();
+    Reader reader = Reader.unbounded(two.client);
+    int frames = 40;
+    List<Long> written = Collections.synchronizedList(new ArrayList<>());
+    two.server.receive().subscribe(asked -> {
+      for (int i = 0; i < frames; i++) {
+        two.server.sendFrame(1, marked(1 << 20, i));
+      }
+      written.add(gauges(two.server).writtenBytes());
+    });
+
+    two.client.sendFrame(1, marked(100, 0));
+
+    Eventually.holds("all frames arrived", () -> reader.frames.size() == frames);
+    assertThat(written).singleElement().satisfies(bytes -> assertThat(bytes).isPositive().isLessThan(10 << 20));
+  }
+
+  @Test
   void send_moreThanTheBound_closesWithATypedErrorThatThePeerHears() {
     pair.limits = ConnectionLimits.defaults().withMaxFrameBytes(1 << 20).withMaxQueuedBytes(1 << 20);
     Two two = connect();
