@@ -52,9 +52,9 @@ public class LedgerBenchmark {
   @Benchmark
   public BlockKey reference() {
     BlockKey key = keys[next++ & (KEYS - 1)];
-    BlockKey hit = ledger.touch(key);
+    BlockKey hit = ledger.touch(key, (moved, value, level) -> {});
     if (hit == null) {
-      ledger.insert(key, key, (victim, value) -> {});
+      ledger.insert(key, key, (victim, value, level) -> {});
     }
     return key;
   }

@@ -11,6 +11,7 @@ import io.penstock.block.ElementType;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SlabArena;
+import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -97,7 +98,7 @@ public class SplitJoinBenchmark {
 
   private Flux<LayerSlice> slices(BlockScope scope) {
     int first = window() * WINDOW;
-    SplitLayersOptions options = SplitLayersOptions.defaults().withSliceBytes(sliceBytes);
+    SliceShape options = SliceShape.defaults().withSliceBytes(sliceBytes);
     return Flux.range(first, WINDOW).map(i -> scope.adopt(blocks[i].share())).transform(SplitLayers.blocks(options, scope));
   }
 

@@ -4,11 +4,11 @@ package io.penstock.block;
 ///
 /// Closing gives back the slots not turned into drafts. Safe from any thread.
 public final class ArenaRoom extends Owned {
-  private final SlabArena arena;
+  private final SlabPart arena;
   private int left;
 
   /// Takes over `slots` that were just acquired.
-  ArenaRoom(SlabArena arena, int slots) {
+  ArenaRoom(SlabPart arena, int slots) {
     this.arena = arena;
     this.left = slots;
   }

@@ -80,6 +80,40 @@ public final class Block extends Owned {
     return slot.equals(other.slot);
   }
 
+  /// Charges the memory, which stays where it is, to `payer`, who has a free slot, instead of the part that paid so far.
+  ///
+  /// @throws IllegalStateException if this handle was closed
+  void charge(SlabPart payer) {
+    hold();
+    try {
+      slot.charge(payer).giveUp(1);
+    } finally {
+      slot.release();
+    }
+  }
+
+  /// Lets `this` and `other` pay for each other's slot: no right is given up or taken meanwhile.
+  ///
+  /// @throws IllegalStateException if one of the handles was closed
+  public void exchangeCharge(Block other) {
+    hold();
+    try {
+      other.hold();
+      try {
+        slot.charge(other.slot.charge(slot.part()));
+      } finally {
+        other.slot.release();
+      }
+    } finally {
+      slot.release();
+    }
+  }
+
+  /// True if the memory is charged to `part`.
+  public boolean isChargedTo(SlabPart part) {
+    return slot.part() == part;
+  }
+
   @Override
   protected void free() {
     slot.release();

@@ -18,12 +18,12 @@ public final class BlockDraft extends Owned {
   private final Slot slot;
   private final Statements statements;
 
+  /// Takes over the first hold on `slot`.
   BlockDraft(BlockKey key, BlockLayout layout, Slot slot) {
     this.key = key;
     this.layout = layout;
     this.slot = slot;
     this.statements = new Statements(layout);
-    slot.lend();
   }
 
   public BlockKey key() {
@@ -47,6 +47,17 @@ public final class BlockDraft extends Owned {
     } finally {
       slot.release();
     }
+  }
+
+  /// A hold on the memory of `range`, for a writer that goes on after this returns. Whoever takes it closes it, before the bytes are stated.
+  ///
+  /// @throws IllegalStateException if any byte of `range` was stated before, for those are final, or if the draft was sealed or closed
+  /// @throws IndexOutOfBoundsException if `range` leaves the block
+  public DraftSpan writing(GranuleRange range) {
+    range.requireInside(layout);
+    requireUnstated(range);
+    pin(); // the span keeps this hold
+    return new DraftSpan(slot, slot.memory.asSlice(range.offset(layout), range.bytes(layout)));
   }
 
   /// States that the bytes of `range` were produced here, and computes their checksums. Stating them again changes nothing.

@@ -1,5 +1,6 @@
 package io.penstock.block;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /// What travels: the same range of granules of several blocks of one window, with their places in the request.
@@ -28,6 +29,31 @@ public final class LayerSlice extends Owned {
     this.range = range;
     this.positions = positions.clone();
     this.spans = List.copyOf(spans);
+  }
+
+  /// Where the parts of a slice come from: the blocks of a window, or drafts that fill up.
+  public interface Spans {
+    /// Index of the `i`-th block's key in the request.
+    int position(int i);
+
+    /// A share of `range` of the `i`-th block.
+    LayerSpan span(int i, GranuleRange range);
+  }
+
+  /// The slice that `cut` takes out of a window, whose shares `spans` lends; they are given back if one of them fails.
+  public static LayerSlice of(SlicePlan.Cut cut, SlicePlace place, Spans spans) {
+    int[] positions = new int[cut.blocks()];
+    List<LayerSpan> lent = new ArrayList<>(cut.blocks());
+    try {
+      for (int i = 0; i < cut.blocks(); i++) {
+        positions[i] = spans.position(cut.firstBlock() + i);
+        lent.add(spans.span(cut.firstBlock() + i, cut.range()));
+      }
+      return new LayerSlice(place, cut.range(), positions, lent);
+    } catch (RuntimeException e) {
+      lent.forEach(LayerSpan::close);
+      throw e;
+    }
   }
 
   public SlicePlace place() {

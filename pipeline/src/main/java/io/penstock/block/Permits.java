@@ -56,7 +56,7 @@ public final class Permits {
   }
 
   /// The same, for a budget that may close meanwhile: then `refused` runs instead of `granted`.
-  Ticket acquire(long units, Runnable granted, Consumer<? super RuntimeException> refused) {
+  public Ticket acquire(long units, Runnable granted, Consumer<? super RuntimeException> refused) {
     requireFits(units);
     Ticket ticket = new Ticket(this, units, granted, refused);
     synchronized (this) {
@@ -87,7 +87,7 @@ public final class Permits {
   }
 
   /// Refuses all that wait and whatever comes later; units in use come back as usual.
-  void close(Supplier<? extends RuntimeException> reason) {
+  public void close(Supplier<? extends RuntimeException> reason) {
     List<Ticket> waiting;
     synchronized (this) {
       closed = reason;

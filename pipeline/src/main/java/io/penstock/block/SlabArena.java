@@ -26,12 +26,15 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   private final BlockLayout layout;
   private final int strideBytes;
   private final int slotsPerChunk;
-  private final Permits slots;
+  private final SlabPart whole;
+  private final long capacitySlots;
   private final Arena memory;
   private final LongFunction<MemorySegment> allocator;
 
-  /// Guarded by `this`: every slot ever made, and the indexes of those that are free, as a stack.
+  /// Guarded by `this`: every slot ever made, the parts, and the indexes of the slots that are free, as a stack.
   private final List<Slot> made = new ArrayList<>();
+  private final List<SlabPart> parts = new ArrayList<>(0);
+  private int highWater;
   private int[] free = new int[64];
   private int freeCount;
   private boolean closed;
@@ -51,7 +54,8 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     this.memory = memory;
     this.allocator = allocator;
     this.layout = requireNonNull(layout, "layout");
-    this.slots = new Permits("arena " + name, capacitySlots, maxWaiters);
+    this.capacitySlots = capacitySlots;
+    this.whole = new SlabPart(this, "arena " + name, capacitySlots, maxWaiters);
     this.strideBytes = Math.ceilDiv(layout.blockBytes(), ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
     this.slotsPerChunk = (int) Math.min(capacitySlots, Math.max(1, CHUNK_BYTES / strideBytes));
   }
@@ -63,38 +67,55 @@ public final class SlabArena implements BlockArena, AutoCloseable {
 
   @Override
   public @Nullable List<BlockDraft> tryClaim(List<BlockKey> keys) {
-    return slots.tryAcquire(keys.size()) ? lend(keys) : null;
+    return whole.tryClaim(keys);
   }
 
   @Override
   public Permits.Ticket claim(List<BlockKey> keys, Consumer<List<BlockDraft>> granted, Consumer<? super Throwable> failed) {
-    List<BlockKey> wanted = List.copyOf(keys);
-    return slots.acquire(wanted.size(), () -> lend(wanted, granted, failed), failed);
+    return whole.claim(keys, granted, failed);
   }
 
   @Override
   public @Nullable ArenaRoom tryHold(int count) {
-    return slots.tryAcquire(count) ? new ArenaRoom(this, count) : null;
+    return whole.tryHold(count);
   }
 
   @Override
   public Permits.Ticket hold(int count, Consumer<ArenaRoom> granted, Consumer<? super Throwable> failed) {
-    return slots.acquire(count, () -> granted.accept(new ArenaRoom(this, count)), failed);
+    return whole.hold(count, granted, failed);
+  }
+
+  /// A part of the slots for one use. Slots not given to parts remain for claims on the arena itself.
+  ///
+  /// @param name named in errors
+  /// @throws IllegalStateException if fewer than `count` slots are free
+  public synchronized SlabPart part(String name, int count, int maxWaiters) {
+    requireOpen();
+    if (!whole.permits().tryAcquire(count)) {
+      throw new IllegalStateException("slots of " + name + " must be free in " + whole.name() + " (was " + count + ")");
+    }
+    SlabPart part = new SlabPart(this, name, count, maxWaiters);
+    parts.add(part);
+    return part;
   }
 
   @Override
-  public long claimedSlots() {
-    return slots.inUse();
+  public synchronized long claimedSlots() {
+    long claimed = whole.claimedSlots();
+    for (SlabPart part : parts) {
+      claimed += part.claimedSlots() - part.capacitySlots();
+    }
+    return claimed;
   }
 
   @Override
-  public long highWaterSlots() {
-    return slots.peak();
+  public synchronized long highWaterSlots() {
+    return parts.isEmpty() ? whole.highWaterSlots() : highWater;
   }
 
   @Override
   public long capacitySlots() {
-    return slots.capacity();
+    return capacitySlots;
   }
 
   /// Bytes of memory taken from the system so far.
@@ -107,7 +128,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   /// @throws MemoryExhaustedException if the system has no more; what was allocated so far stays
   public synchronized void prepare(long wanted) {
     requireOpen();
-    while (made.size() < Math.min(wanted, slots.capacity())) {
+    while (made.size() < Math.min(wanted, capacitySlots)) {
       grow();
     }
   }
@@ -122,71 +143,41 @@ public final class SlabArena implements BlockArena, AutoCloseable {
       }
       closed = true;
     }
-    slots.close(() -> new ArenaClosedException(slots.name()));
+    whole.close();
+    parts.forEach(SlabPart::close);
     freeMemoryIfIdle();
   }
 
+  /// Takes the memory of a slot back; its part gets its right back after that.
   void takeBack(int index) {
     synchronized (this) {
       free[freeCount++] = index; // as long as there are slots
     }
-    slots.release(1);
-    freeMemoryIfIdle();
   }
 
-  /// A draft in a slot that was acquired before.
-  BlockDraft lend(BlockKey key) {
-    return lend(List.of(key)).getFirst();
-  }
-
-  /// Gives back slots that were acquired and not lent.
-  void giveUp(int count) {
-    slots.release(count);
-    freeMemoryIfIdle();
-  }
-
-  private void lend(List<BlockKey> keys, Consumer<List<BlockDraft>> granted, Consumer<? super Throwable> failed) {
-    List<BlockDraft> drafts;
-    try {
-      drafts = lend(keys);
-    } catch (Throwable e) {
-      failed.accept(e);
-      return;
-    }
-    granted.accept(drafts);
-  }
-
-  /// Turns permits for as many slots as keys into drafts, or gives the permits back and throws.
-  private List<BlockDraft> lend(List<BlockKey> keys) {
-    try {
-      return takeFree(keys);
-    } catch (Throwable e) {
-      slots.release(keys.size());
-      throw e;
-    }
-  }
-
-  private synchronized List<BlockDraft> takeFree(List<BlockKey> keys) {
+  /// Slots whose right was acquired before.
+  synchronized List<Slot> takeFree(int count) {
     requireOpen();
-    while (freeCount < keys.size()) {
+    while (freeCount < count) {
       grow();
     }
-    List<BlockDraft> drafts = new ArrayList<>(keys.size());
-    for (int i = 0; i < keys.size(); i++) {
-      drafts.add(new BlockDraft(keys.get(i), layout, made.get(free[freeCount - 1 - i])));
+    List<Slot> taken = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      taken.add(made.get(free[freeCount - 1 - i]));
     }
-    freeCount -= keys.size();
-    return drafts;
+    freeCount -= count;
+    highWater = Math.max(highWater, made.size() - freeCount);
+    return taken;
   }
 
   private void requireOpen() {
     if (closed) {
-      throw new ArenaClosedException(slots.name());
+      throw new ArenaClosedException(whole.name());
     }
   }
 
   private void grow() {
-    int count = (int) Math.min(slotsPerChunk, slots.capacity() - made.size());
+    int count = (int) Math.min(slotsPerChunk, capacitySlots - made.size());
     MemorySegment chunk = allocate((long) count * strideBytes);
     if (free.length < made.size() + count) {
       free = Arrays.copyOf(free, Math.max(2 * made.size(), made.size() + count));
@@ -203,11 +194,11 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     try {
       return allocator.apply(bytes);
     } catch (OutOfMemoryError e) {
-      throw new MemoryExhaustedException(slots.name(), bytes, e);
+      throw new MemoryExhaustedException(whole.name(), bytes, e);
     }
   }
 
-  private synchronized void freeMemoryIfIdle() {
+  synchronized void freeMemoryIfIdle() {
     if (closed && freeCount == made.size() && memory.scope().isAlive()) {
       memory.close();
     }

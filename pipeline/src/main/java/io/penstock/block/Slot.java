@@ -1,17 +1,31 @@
 package io.penstock.block;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /// One slot of an arena and the count of handles and pins on it; at zero the slot goes back to its arena.
 final class Slot {
+  private static final VarHandle PART;
+
+  static {
+    try {
+      PART = MethodHandles.lookup().findVarHandle(Slot.class, "part", SlabPart.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
   final MemorySegment memory;
   private final SlabArena arena;
   private final int index;
   private final ByteBuffer view;
   private final AtomicInteger holds = new AtomicInteger();
+  private volatile SlabPart part;
 
+  @SuppressWarnings("NullAway.Init") // a slot is charged to somebody from when it is lent
   Slot(SlabArena arena, int index, MemorySegment memory) {
     this.arena = arena;
     this.index = index;
@@ -19,9 +33,20 @@ final class Slot {
     this.view = memory.asByteBuffer();
   }
 
-  /// The first hold, taken by the draft to which the slot is lent.
-  void lend() {
+  /// The first hold, taken by the draft to which the slot is lent at the charge of `payer`.
+  void lend(SlabPart payer) {
+    part = payer;
     holds.setRelease(1);
+  }
+
+  /// Charges the slot, on which the caller has a hold, to `payer`, and answers who paid so far.
+  SlabPart charge(SlabPart payer) {
+    return (SlabPart) PART.getAndSet(this, payer);
+  }
+
+  /// Who pays for the slot.
+  SlabPart part() {
+    return part;
   }
 
   /// Adds a hold unless the slot was already given back.
@@ -38,7 +63,9 @@ final class Slot {
 
   void release() {
     if (holds.decrementAndGet() == 0) {
+      SlabPart payer = part; // nobody can charge it to another any more
       arena.takeBack(index);
+      payer.giveUp(1);
     }
   }
 

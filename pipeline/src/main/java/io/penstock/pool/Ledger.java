@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
@@ -12,7 +12,12 @@ import org.jspecify.annotations.Nullable;
 
 /// Decides hit and victim in reference order, exactly as the textbook policy does: touch, or insert and evict one at a time.
 ///
-/// Pure bookkeeping: it owns nothing and tells the caller who left. Every operation is O(1). Not thread-safe: its pool guards it.
+/// The capacity may be cut into levels, fastest first: a key enters at level 0, whoever is one too many there moves down a level, and
+/// who is one too many on the last leaves. A use brings a key back to level 0 (LRU), so the levels, read one after the other, are the
+/// order of one policy over the whole capacity: hits and victims do not depend on how it was cut.
+///
+/// Pure bookkeeping: it owns nothing and tells the caller who moved and who left. Every operation is O(levels). Not thread-safe: its
+/// pool guards it.
 ///
 /// @param <V> what the pool remembers of a block
 public final class Ledger<V> {
@@ -20,67 +25,220 @@ public final class Ledger<V> {
   public static final long UNBOUNDED = Long.MAX_VALUE;
 
   private final EvictionPolicy policy;
-  private final long capacityBlocks;
-  /// From the next victim to the safest.
-  private final LinkedHashMap<BlockKey, V> entries = new LinkedHashMap<>();
+  private final List<Shelf<V>> levels = new ArrayList<>();
+  private final Map<BlockKey, Line<V>> lines = new HashMap<>();
 
-  /// @param capacityBlocks most blocks at any time, or [#UNBOUNDED]
-  public Ledger(EvictionPolicy policy, long capacityBlocks) {
-    if (capacityBlocks <= 0) {
-      throw new IllegalArgumentException("capacityBlocks must be > 0 (was " + capacityBlocks + ")");
-    }
+  /// Hears where a key went that the policy moved. Must not call back.
+  @FunctionalInterface
+  public interface Moves<V> {
+    /// `value` is on `level` now; the number of levels means that it was evicted.
+    void moved(BlockKey key, V value, int level);
+  }
+
+  /// @param capacityBlocks most blocks of each level, fastest first; at least one, each [#UNBOUNDED] or above 0
+  public Ledger(EvictionPolicy policy, long... capacityBlocks) {
     this.policy = requireNonNull(policy, "policy");
-    this.capacityBlocks = capacityBlocks;
+    if (capacityBlocks.length == 0) {
+      throw new IllegalArgumentException("capacityBlocks must have a level (was empty)");
+    }
+    for (long capacity : capacityBlocks) {
+      levels.add(new Shelf<>(levels.size(), capacity));
+    }
   }
 
   /// What is remembered of `key`, without counting as a use.
   public @Nullable V peek(BlockKey key) {
-    return entries.get(key);
+    Line<V> line = lines.get(key);
+    return line == null ? null : line.value;
   }
 
-  /// Counts a use of `key`; null means that it is not here.
-  public @Nullable V touch(BlockKey key) {
-    V value = entries.get(key);
-    if (value != null && policy == EvictionPolicy.LRU) {
-      entries.putLast(key, value);
+  /// The level of `key`, −1 if it is not here.
+  public int level(BlockKey key) {
+    Line<V> line = lines.get(key);
+    return line == null ? -1 : line.shelf.level;
+  }
+
+  /// Counts a use of `key`, which moves it to level 0 and others down if the policy wants so; null means that it is not here.
+  ///
+  /// @param moves hears of the others, and of `key` if it changed its level
+  public @Nullable V touch(BlockKey key, Moves<V> moves) {
+    Line<V> line = lines.get(key);
+    if (line == null) {
+      return null;
     }
-    return value;
+    if (policy == EvictionPolicy.LRU) {
+      int before = line.shelf.level;
+      line.shelf.unlink(line);
+      levels.getFirst().link(line);
+      if (before > 0) {
+        moves.moved(key, line.value, 0);
+        settle(0, moves);
+      }
+    }
+    return line.value;
   }
 
-  /// Adds `key`, which is not here, as the most recently used, then evicts one victim if that is one too many.
-  public void insert(BlockKey key, V value, BiConsumer<BlockKey, V> evicted) {
-    if (entries.putIfAbsent(key, value) != null) {
+  /// Adds `key`, which is not here, as the most recently used; whoever is one too many moves down or leaves.
+  ///
+  /// @param moves hears of the others
+  public void insert(BlockKey key, V value, Moves<V> moves) {
+    insertAt(0, key, value, moves);
+  }
+
+  /// The same, for a key that starts lower down: as the most recently used of `level`.
+  public void insertAt(int level, BlockKey key, V value, Moves<V> moves) {
+    Line<V> line = new Line<>(key, value);
+    if (lines.putIfAbsent(key, line) != null) {
       throw new IllegalStateException("key must be absent to be inserted (was present, " + key + ")");
     }
-    if (entries.size() > capacityBlocks) {
-      Map.Entry<BlockKey, V> victim = requireNonNull(entries.pollFirstEntry());
-      evicted.accept(victim.getKey(), victim.getValue());
+    levels.get(level).link(line);
+    settle(level, moves);
+  }
+
+  /// Moves on who is one too many, from `level` down.
+  private void settle(int level, Moves<V> moves) {
+    for (int i = level; i < levels.size() && levels.get(i).isTooFull(); i++) {
+      Shelf<V> shelf = levels.get(i);
+      Line<V> victim = shelf.first();
+      shelf.unlink(victim);
+      if (i + 1 < levels.size()) {
+        levels.get(i + 1).link(victim);
+      } else {
+        lines.remove(victim.key);
+      }
+      moves.moved(victim.key, victim.value, i + 1);
     }
   }
 
   /// Changes what is remembered of `key`, which is here, without counting as a use.
   public void update(BlockKey key, V value) {
-    if (entries.replace(key, value) == null) {
+    Line<V> line = lines.get(key);
+    if (line == null) {
       throw new IllegalStateException("key must be present to be updated (was absent, " + key + ")");
     }
+    line.value = requireNonNull(value);
   }
 
   public @Nullable V remove(BlockKey key) {
-    return entries.remove(key);
+    Line<V> line = lines.remove(key);
+    if (line == null) {
+      return null;
+    }
+    line.shelf.unlink(line);
+    return line.value;
   }
 
   /// Removes everything and answers what was remembered, next victim first.
   public List<V> clear() {
-    List<V> values = new ArrayList<>(entries.values());
-    entries.clear();
+    List<V> values = new ArrayList<>(lines.size());
+    for (Shelf<V> shelf : levels.reversed()) {
+      shelf.drainTo(values);
+    }
+    lines.clear();
     return values;
   }
 
   public int size() {
-    return entries.size();
+    return lines.size();
   }
 
+  /// Keys on `level`.
+  public int size(int level) {
+    return levels.get(level).size;
+  }
+
+  /// Keys on `level`, next victim first, each told to `reader`.
+  public void forEach(int level, BiConsumer<BlockKey, V> reader) {
+    levels.get(level).forEach(reader);
+  }
+
+  /// Most blocks over all levels.
   public long capacityBlocks() {
-    return capacityBlocks;
+    long total = 0;
+    for (Shelf<V> shelf : levels) {
+      total = shelf.capacity > UNBOUNDED - total ? UNBOUNDED : total + shelf.capacity;
+    }
+    return total;
+  }
+
+  /// A key in its place.
+  private static final class Line<V> {
+    final BlockKey key;
+    V value;
+    Shelf<V> shelf;
+    Line<V> before;
+    Line<V> after;
+
+    /// A ring of its own, on no shelf.
+    @SuppressWarnings("NullAway.Init")
+    Line(BlockKey key, V value) {
+      this.key = key;
+      this.value = value;
+      this.before = this;
+      this.after = this;
+    }
+  }
+
+  /// One level: a ring through its lines, from the next victim to the safest.
+  private static final class Shelf<V> {
+    final int level;
+    final long capacity;
+    int size;
+    private @Nullable Line<V> head;
+
+    Shelf(int level, long capacity) {
+      if (capacity <= 0) {
+        throw new IllegalArgumentException("capacityBlocks must be > 0 (was " + capacity + ")");
+      }
+      this.level = level;
+      this.capacity = capacity;
+    }
+
+    boolean isTooFull() {
+      return size > capacity;
+    }
+
+    Line<V> first() {
+      return requireNonNull(head);
+    }
+
+    /// Adds `line` as the safest.
+    void link(Line<V> line) {
+      line.shelf = this;
+      if (head == null) {
+        head = line;
+      } else {
+        line.before = head.before;
+        line.after = head;
+        head.before.after = line;
+        head.before = line;
+      }
+      size++;
+    }
+
+    @SuppressWarnings("ReferenceEquality") // a line is its place
+    void unlink(Line<V> line) {
+      if (head == line) {
+        head = line.after == line ? null : line.after;
+      }
+      line.before.after = line.after;
+      line.after.before = line.before;
+      line.before = line;
+      line.after = line;
+      size--;
+    }
+
+    void forEach(BiConsumer<BlockKey, V> reader) {
+      Line<V> line = head;
+      for (int i = 0; i < size && line != null; i++, line = line.after) {
+        reader.accept(line.key, line.value);
+      }
+    }
+
+    void drainTo(List<V> values) {
+      forEach((key, value) -> values.add(value));
+      head = null;
+      size = 0;
+    }
   }
 }

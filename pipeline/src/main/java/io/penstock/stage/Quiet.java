@@ -4,11 +4,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Flux;
 
 /// Keeps quiet after a cancel: what fails because the scope of a subscriber that left closed its blocks is no failure.
-final class Quiet {
+public final class Quiet {
   private Quiet() {}
 
   /// `stream`, whose errors after a cancel are nobody's and are not reported as dropped.
-  static <T> Flux<T> afterCancel(Flux<T> stream) {
+  public static <T> Flux<T> afterCancel(Flux<T> stream) {
     return Flux.defer(() -> {
       AtomicBoolean cancelled = new AtomicBoolean();
       return stream.onErrorComplete(e -> cancelled.get()).doOnCancel(() -> cancelled.set(true));

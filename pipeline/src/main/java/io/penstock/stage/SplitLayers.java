@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.Block;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
+import io.penstock.block.SliceShape;
 import io.penstock.tier.Leased;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +35,7 @@ public final class SplitLayers {
   /// A window is cut when it is full, or when the source ends; so a source must not depend on its blocks being closed one by one.
   ///
   /// @param scope owns the slices emitted
-  public static Stage<Block, LayerSlice> blocks(SplitLayersOptions options, BlockScope scope) {
+  public static Stage<Block, LayerSlice> blocks(SliceShape options, BlockScope scope) {
     Stage<List<Block>, LayerSlice> windows = windows(options, scope);
     return source -> windows.apply(source.buffer(options.windowBlocks()));
   }
@@ -42,7 +43,7 @@ public final class SplitLayers {
   /// Cuts ready windows of blocks into slices.
   ///
   /// @param scope owns the slices emitted
-  public static Stage<List<Block>, LayerSlice> windows(SplitLayersOptions options, BlockScope scope) {
+  public static Stage<List<Block>, LayerSlice> windows(SliceShape options, BlockScope scope) {
     Stage<List<Leased>, LayerSlice> leased = leased(options, scope);
     return source -> Flux.defer(() -> {
       AtomicInteger position = new AtomicInteger();
@@ -53,7 +54,7 @@ public final class SplitLayers {
   /// Cuts the windows of a lease into slices.
   ///
   /// @param scope owns the slices emitted
-  public static Stage<List<Leased>, LayerSlice> leased(SplitLayersOptions options, BlockScope scope) {
+  public static Stage<List<Leased>, LayerSlice> leased(SliceShape options, BlockScope scope) {
     requireNonNull(options, "options");
     requireNonNull(scope, "scope");
     return source -> Quiet.afterCancel(Flux.defer(() -> {
@@ -63,7 +64,7 @@ public final class SplitLayers {
     }));
   }
 
-  private static Flux<LayerSlice> slices(List<Leased> window, int number, SplitLayersOptions options, BlockScope scope) {
+  private static Flux<LayerSlice> slices(List<Leased> window, int number, SliceShape options, BlockScope scope) {
     return Flux.generate(() -> new SplitWindow(window, number, options, scope), (cutting, sink) -> {
       emit(cutting, scope, sink);
       return cutting;

@@ -3,16 +3,17 @@ package io.penstock.stage;
 import io.penstock.block.Block;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
+import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.SlicePlace;
 import io.penstock.block.SlicePlan;
+import io.penstock.block.SliceShape;
 import io.penstock.tier.Leased;
-import java.util.ArrayList;
 import java.util.List;
 
 /// A window of blocks being cut. Used by one thread at a time; its blocks may be closed by another.
-final class SplitWindow {
+final class SplitWindow implements LayerSlice.Spans {
   private final List<Leased> window;
   private final int number;
   private final BlockScope scope;
@@ -20,7 +21,7 @@ final class SplitWindow {
   private int next;
 
   /// Takes over the blocks of `window`, also if it throws.
-  SplitWindow(List<Leased> window, int number, SplitLayersOptions options, BlockScope scope) {
+  SplitWindow(List<Leased> window, int number, SliceShape options, BlockScope scope) {
     this.window = window;
     this.number = number;
     this.scope = scope;
@@ -38,19 +39,17 @@ final class SplitWindow {
 
   LayerSlice next() {
     SlicePlan.Cut cut = cuts.get(next++);
-    int[] positions = new int[cut.blocks()];
-    List<LayerSpan> spans = new ArrayList<>(cut.blocks());
-    try {
-      for (int i = 0; i < cut.blocks(); i++) {
-        Leased leased = window.get(cut.firstBlock() + i);
-        positions[i] = leased.position();
-        spans.add(leased.block().span(cut.range()));
-      }
-    } catch (RuntimeException e) { // a block was closed by its scope
-      spans.forEach(LayerSpan::close);
-      throw e;
-    }
-    return scope.adopt(new LayerSlice(new SlicePlace(number, cuts.size() - next), cut.range(), positions, spans));
+    return scope.adopt(LayerSlice.of(cut, new SlicePlace(number, cuts.size() - next), this));
+  }
+
+  @Override
+  public int position(int i) {
+    return window.get(i).position();
+  }
+
+  @Override
+  public LayerSpan span(int i, GranuleRange range) {
+    return window.get(i).block().span(range);
   }
 
   void close() {

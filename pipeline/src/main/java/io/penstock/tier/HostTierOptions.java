@@ -58,9 +58,9 @@ public record HostTierOptions(String name, long capacityBlocks, int reserveBlock
     return new HostTierOptions(name, capacityBlocks, reserveBlocks, policy, maxWaiters, eventLogSize, verifyReads);
   }
 
-  /// Slots of the arena.
-  int slots() {
-    return (int) Math.min(Integer.MAX_VALUE, Math.min(capacityBlocks, Integer.MAX_VALUE) + (long) reserveBlocks);
+  StackOptions stack() {
+    return StackOptions.defaults(name).withIngressBlocks(reserveBlocks).withPolicy(policy).withMaxWaiters(maxWaiters)
+        .withEventLogSize(eventLogSize).withVerifyReads(verifyReads);
   }
 
   private static void positive(String name, long value) {

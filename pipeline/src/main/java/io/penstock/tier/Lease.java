@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.block.BlockScope;
 import io.penstock.block.Owned;
+import io.penstock.block.SliceShape;
 import java.util.List;
 import reactor.core.publisher.Flux;
 
@@ -35,4 +36,13 @@ public abstract class Lease extends Owned {
   /// @param scope owns the blocks emitted
   /// @return a stream for one subscriber
   public abstract Flux<List<Leased>> windows(int maxBlocks, BlockScope scope);
+
+  /// The same blocks as windows to be sent slice by slice, each handed out as soon as there is memory for it, before its bytes have all
+  /// come up from a slower level. Instead of [#windows], under the same rules.
+  ///
+  /// @param scope owns the windows emitted; the end of a window's slices closes it
+  /// @return a stream for one subscriber
+  public Flux<LeasedWindow> opened(SliceShape shape, BlockScope scope) {
+    return windows(shape.windowBlocks(), scope).map(window -> LeasedWindow.of(window, shape));
+  }
 }

@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import java.util.List;
+
 /// Figures of a tier at one moment; counters run from its opening.
 ///
 /// @param blocks visible blocks
@@ -12,5 +14,10 @@ package io.penstock.tier;
 /// @param evicted blocks evicted by the policy
 /// @param corrupt blocks quarantined
 /// @param lastSequence sequence of the newest event, 0 before the first
+/// @param levels figures of its levels, fastest first; empty if they are not told
 public record TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored,
-    long evicted, long corrupt, long lastSequence) {}
+    long evicted, long corrupt, long lastSequence, List<LevelStat> levels) {
+  public TierStat {
+    levels = List.copyOf(levels);
+  }
+}

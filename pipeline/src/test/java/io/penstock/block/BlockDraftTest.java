@@ -46,6 +46,26 @@ final class BlockDraftTest {
     sealAndCheck();
   }
 
+  @Test
+  void writing_draftClosedMeanwhile_keepsTheMemoryUntilTheSpanCloses() {
+    DraftSpan span = draft.writing(GranuleRange.whole(1, 2));
+    draft.close();
+    assertThat(arena.claimedSlots()).isOne();
+    assertThat(span.memory().byteSize()).isEqualTo(128);
+
+    span.close();
+    assertThat(arena.claimedSlots()).isZero();
+    assertThatThrownBy(span::memory).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void writing_statedBytes_isRefused() {
+    draft.produced(GranuleRange.whole(1, 1));
+    assertThatThrownBy(() -> draft.writing(GranuleRange.whole(0, 2))).isInstanceOf(IllegalStateException.class);
+    draft.writing(GranuleRange.whole(2, 1)).close();
+    draft.close();
+  }
+
   @ParameterizedTest
   @EnumSource(TokenOrder.class)
   void rows_inAnyOrder_joinToTheChecksumOfTheirGranule(TokenOrder order) {

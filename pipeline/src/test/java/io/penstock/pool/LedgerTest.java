@@ -11,10 +11,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -81,15 +84,63 @@ final class LedgerTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource(EvictionPolicy.class)
+  void levels_cutTheOrderOfOnePolicy_soHitsAndVictimsDoNotDependOnThem(EvictionPolicy policy) {
+    for (int seed = 0; seed < 300; seed++) {
+      Random random = new Random(seed);
+      long[] capacities = random.longs(1 + random.nextInt(4), 1, 5).toArray();
+      int capacity = (int) LongStream.of(capacities).sum();
+      Ledger<Integer> ledger = new Ledger<>(policy, capacities);
+      List<BlockKey> model = new ArrayList<>(); // next victim first
+      Map<BlockKey, Integer> told = new HashMap<>();
+      for (int i = 0; i < 300; i++) {
+        BlockKey key = key(random.nextInt(24));
+        String message = "seed %d, step %d".formatted(seed, i);
+        List<BlockKey> victims = new ArrayList<>();
+        Ledger.Moves<Integer> moves = (moved, value, level) -> {
+          if (level == capacities.length) {
+            victims.add(moved);
+            told.remove(moved);
+          } else {
+            told.put(moved, level);
+          }
+        };
+        boolean hit = ledger.touch(key, moves) != null;
+        if (!hit) {
+          told.put(key, 0);
+          ledger.insert(key, i, moves);
+        }
+        assertThat(hit).as(message).isEqualTo(model.contains(key));
+        assertThat(victims).as(message).isEqualTo(modelReference(model, key, policy, capacity));
+        for (int level = 0, end = model.size(); level < capacities.length; level++) {
+          List<BlockKey> there = new ArrayList<>();
+          int at = level;
+          ledger.forEach(level, (each, value) -> {
+            there.add(each);
+            assertThat(told.get(each)).as(message).isEqualTo(at).isEqualTo(ledger.level(each));
+          });
+          int start = Math.max(0, end - (int) capacities[level]);
+          assertThat(there).as("%s, level %d", message, level).isEqualTo(model.subList(start, end)).hasSize(ledger.size(level));
+          end = start;
+        }
+      }
+    }
+  }
+
+  private static <V> Ledger.Moves<V> nobodyMoves() {
+    return (key, value, level) -> {
+      throw new AssertionError("nobody may move (was " + key + " to level " + level + ")");
+    };
+  }
+
   @Test
   void clear_answersWhatWasRemembered_nextVictimFirst() {
     Ledger<String> ledger = new Ledger<>(EvictionPolicy.LRU, Ledger.UNBOUNDED);
     for (int i = 0; i < 4; i++) {
-      ledger.insert(key(i), "v" + i, (key, value) -> {
-        throw new AssertionError("nobody leaves an unbounded ledger");
-      });
+      ledger.insert(key(i), "v" + i, nobodyMoves());
     }
-    ledger.touch(key(1));
+    ledger.touch(key(1), nobodyMoves());
     ledger.peek(key(0));
     ledger.update(key(2), "new");
     assertThat(ledger.clear()).containsExactly("v0", "new", "v3", "v1");
@@ -99,8 +150,8 @@ final class LedgerTest {
   @Test
   void misuse_isRefused() {
     Ledger<String> ledger = new Ledger<>(EvictionPolicy.LRU, 1);
-    ledger.insert(key(1), "a", (key, value) -> {});
-    assertThatThrownBy(() -> ledger.insert(key(1), "b", (key, value) -> {})).isInstanceOf(IllegalStateException.class);
+    ledger.insert(key(1), "a", (key, value, level) -> {});
+    assertThatThrownBy(() -> ledger.insert(key(1), "b", (key, value, level) -> {})).isInstanceOf(IllegalStateException.class);
     assertThat(ledger.peek(key(1))).isEqualTo("a");
     assertThatThrownBy(() -> ledger.update(key(2), "b")).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> new Ledger<String>(EvictionPolicy.LRU, 0)).hasMessage("capacityBlocks must be > 0 (was 0)");
@@ -120,10 +171,10 @@ final class LedgerTest {
   }
 
   private static boolean reference(Ledger<Integer> ledger, BlockKey key, int value, List<BlockKey> victims) {
-    if (ledger.touch(key) != null) {
+    if (ledger.touch(key, nobodyMoves()) != null) {
       return true;
     }
-    ledger.insert(key, value, (victim, old) -> victims.add(victim));
+    ledger.insert(key, value, (victim, old, level) -> victims.add(victim));
     return false;
   }
 

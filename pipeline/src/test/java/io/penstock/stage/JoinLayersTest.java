@@ -16,6 +16,7 @@ import io.penstock.block.LayerSlice;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceOrder;
 import io.penstock.block.SlicePlace;
+import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.StageContract;
 import io.penstock.testkit.StageFixtures;
@@ -77,7 +78,7 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
         .transform(SplitLayers.blocks(StageFixtures.split(sliceBytes, SliceOrder.LAYER_FIRST).withWindowBlocks(2), scope));
   }
 
-  private List<LayerSlice> split(int blocks, SplitLayersOptions options, BlockScope scope) {
+  private List<LayerSlice> split(int blocks, SliceShape options, BlockScope scope) {
     return StageFixtures.blocks(blocks, arena, scope).transform(SplitLayers.blocks(options, scope)).collectList().block(LIMIT);
   }
 
@@ -255,7 +256,7 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
     SlabArena other = leaks.watch(new SlabArena("other", BlockLayout.attention(3, 4, 2, 4, ElementType.BF16), 1, 1));
     try (BlockScope scope = new BlockScope()) {
       Flux<Block> block = Flux.defer(() -> Flux.just(scope.adopt(Blocks.block(other, StageFixtures.key(0)))));
-      StepVerifier.create(block.transform(SplitLayers.blocks(SplitLayersOptions.defaults(), scope))
+      StepVerifier.create(block.transform(SplitLayers.blocks(SliceShape.defaults(), scope))
               .transform(JoinLayers.claiming(target, StageFixtures.keys(1), 1, scope)))
           .expectError(UnexpectedSliceException.class).verify(LIMIT);
     }

@@ -12,6 +12,7 @@ import io.penstock.block.LayerSlice;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceOrder;
 import io.penstock.block.SlicePlace;
+import io.penstock.block.SliceShape;
 import io.penstock.tier.Leased;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.StageContract;
@@ -23,7 +24,7 @@ import reactor.core.publisher.Flux;
 import reactor.test.StepVerifier;
 
 final class SplitLayersTest extends StageContract<Block, LayerSlice> {
-  private static final SplitLayersOptions OPTIONS = StageFixtures.split(256, SliceOrder.LAYER_FIRST);
+  private static final SliceShape OPTIONS = StageFixtures.split(256, SliceOrder.LAYER_FIRST);
 
   @Override
   protected Stage<Block, LayerSlice> stage(BlockScope scope) {
@@ -47,7 +48,7 @@ final class SplitLayersTest extends StageContract<Block, LayerSlice> {
     return demand == 0 ? 0 : 4 * (Math.ceilDiv(demand, 4L) + 1);
   }
 
-  private List<LayerSlice> slices(int blocks, SplitLayersOptions options, BlockScope scope) {
+  private List<LayerSlice> slices(int blocks, SliceShape options, BlockScope scope) {
     return inputs(blocks, scope).transform(SplitLayers.blocks(options, scope)).collectList().block(LIMIT);
   }
 

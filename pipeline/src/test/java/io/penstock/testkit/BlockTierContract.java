@@ -605,7 +605,7 @@ public abstract class BlockTierContract {
     value(tier.remove(keys(2, 3)));
     TierStat stat = value(tier.stat());
     int bytes = space.layout().blockBytes();
-    assertThat(stat).isEqualTo(new TierStat(1, 2, bytes, bytes, 2, 1, 3, 1, 0, 5));
+    assertThat(stat).isEqualTo(new TierStat(1, 2, bytes, bytes, 2, 1, 3, 1, 0, 5, stat.levels()));
   }
 
   // Failure and the end

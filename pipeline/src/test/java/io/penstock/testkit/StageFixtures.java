@@ -6,7 +6,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SliceOrder;
-import io.penstock.stage.SplitLayersOptions;
+import io.penstock.block.SliceShape;
 import java.util.List;
 import reactor.core.publisher.Flux;
 
@@ -33,7 +33,7 @@ public final class StageFixtures {
   }
 
   /// Windows of 4 blocks and slices of `sliceBytes`.
-  public static SplitLayersOptions split(int sliceBytes, SliceOrder order) {
-    return SplitLayersOptions.defaults().withWindowBlocks(4).withSliceBytes(sliceBytes).withOrder(order);
+  public static SliceShape split(int sliceBytes, SliceOrder order) {
+    return SliceShape.defaults().withWindowBlocks(4).withSliceBytes(sliceBytes).withOrder(order);
   }
 }

@@ -116,7 +116,7 @@ public abstract class DemandTier implements BlockTier {
   @Override
   public final Mono<TierStat> stat() {
     return open(() -> new TierStat(0, Long.MAX_VALUE, 0, arena.claimedSlots() * info.space().layout().blockBytes(), references.get(),
-        0, made.get(), 0, 0, 0));
+        0, made.get(), 0, 0, 0, List.of()));
   }
 
   @Override

@@ -68,6 +68,8 @@ final class ReplayCommandTest {
       "--connect 127.0.0.1:1 --policy fifo | --policy must be left out with --connect, for the node runs already and has its own (was fifo)",
       "--connect 127.0.0.1:1 --processes | --processes must be left out with --connect",
       "--dir logs | --dir must be left out without --processes, for only processes log there (was logs)",
+      "--warm | --warm must be left out without --connect, for a new node has no blocks from before (was set)",
+      "trace.jsonl --seed 7 | --seed must be left out with TRACE, for only a generated trace has one (was 7)",
       "--limit 3000000000 | --limit must be <= 2147483647 without TRACE (was 3000000000)",
   })
   void nonsense_isRefusedByNameRuleAndValue(String options, String complaint) {

@@ -203,14 +203,19 @@ public final class KvClient {
   ///
   /// | | |
   /// |---|---|
-  /// | backpressure | the node's room and credit, and this connection's send window; receipts are small and buffered, at most one a key |
+  /// | backpressure | the turn that `source` gives, the node's room and credit, and this connection's send window; receipts are small and buffered, at most one a key |
   /// | cancel | the node forgets what was not committed |
   /// | ends | when the node stored, or skipped because it has them, all keys |
   /// | signals | those of `source`, [ConnectionLostException], [RemoteTransientException], [RemotePermanentException] |
   ///
-  /// @param source asked for each window when there is room for it
+  /// @param source asked to begin, then for each window when there is room for it
   public Flux<Receipt> put(List<BlockKey> keys, PutSource source) {
     List<BlockKey> asked = checked(keys);
+    int blocks = Math.clamp(asked.size(), 1, windowBlocks());
+    return Flux.using(BlockScope::new, scope -> source.begin(blocks, scope).thenMany(stream(asked, source)), BlockScope::close);
+  }
+
+  private Flux<Receipt> stream(List<BlockKey> asked, PutSource source) {
     return Flux.defer(() -> {
       Sinks.Many<PutWindow> rooms = Sinks.many().unicast().onBackpressureBuffer(Queues.<PutWindow>get(ROOMS_AHEAD).get());
       NextRoom next = new NextRoom();

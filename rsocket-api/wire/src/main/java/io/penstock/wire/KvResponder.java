@@ -6,11 +6,13 @@ import io.penstock.PenstockVersion;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
+import io.penstock.block.LayerSlice;
 import io.penstock.block.Permits;
+import io.penstock.block.SliceShape;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedWindow;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierInfo;
 import io.rsocket.Payload;
@@ -19,6 +21,7 @@ import io.rsocket.util.ByteBufPayload;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -121,13 +124,12 @@ final class KvResponder implements RSocket {
   private Flux<Payload> get(Call call, Messages.GetRequest request) {
     List<BlockKey> keys = request.keys().in(space, serving.options().limits().maxKeys());
     OnMiss onMiss = request.miss();
-    WindowSlices slices = new WindowSlices(layout(), request.sliceOrder(), startLayer(request.startLayer()),
-        sliceBytes(request.maxSliceBytes()));
-    int windowBlocks = windowBlocks(request.windowBlocks());
+    SliceShape shape = new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes()), request.sliceOrder(),
+        startLayer(request.startLayer()));
     return working(() -> {
       InFlight inFlight = track(request.ticket());
       return Flux.using(BlockScope::new, scope -> serving.tier().lease(keys, onMiss, scope).flatMapMany(lease ->
-              SliceGate.of(windows(lease, onMiss, windowBlocks, scope), slices::cut, framing, () -> call.reply(found(lease)), inFlight)),
+              SliceGate.of(windows(lease, onMiss, shape, scope), cutter(), framing, () -> call.reply(found(lease)), inFlight)),
           scope -> {
             scope.close();
             inFlight.over();
@@ -135,8 +137,14 @@ final class KvResponder implements RSocket {
     });
   }
 
-  private Flux<List<Leased>> windows(Lease lease, OnMiss onMiss, int blocks, BlockScope scope) {
-    Flux<List<Leased>> windows = lease.windows(blocks, scope);
+  /// Numbers the windows of one stream.
+  private static Function<LeasedWindow, Flux<LayerSlice>> cutter() {
+    AtomicInteger number = new AtomicInteger();
+    return window -> window.slices(number.getAndIncrement());
+  }
+
+  private Flux<LeasedWindow> windows(Lease lease, OnMiss onMiss, SliceShape shape, BlockScope scope) {
+    Flux<LeasedWindow> windows = lease.opened(shape, scope);
     return onMiss == OnMiss.SKIP ? windows : AwaitLimit.of(windows, serving.options().awaitTimeout(), serving.timers());
   }
 

@@ -13,6 +13,7 @@ import io.penstock.block.Permits;
 import io.penstock.block.SliceOrder;
 import io.penstock.block.SlicePlace;
 import io.penstock.block.SlicePlan;
+import io.penstock.tier.ByteBudget;
 import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Flux;
@@ -21,20 +22,33 @@ import reactor.core.publisher.Mono;
 /// A prefill: claims drafts for a whole window, then computes layer after layer and sends each as soon as it is computed, checksummed in
 /// the same pass.
 ///
-/// A put that has credit of the node may wait here for memory. So puts that run at the same time must not share an arena that cannot
-/// hold a window of each: one could hold the memory and wait for the credit that another, waiting for that memory, was given.
+/// Puts of one source may run at the same time, over any number of connections: as many as the arena holds windows of begin, the others
+/// wait in line, first come, first served. Whatever else claims memory of the arena is not counted: it must give it back without
+/// waiting for one of these puts, or a put could wait for memory until the node ends it as silent. So share one source, not one arena.
 public final class ProducingSource implements PutSource {
+  /// Longest line of puts that wait for their turn; one more fails with [io.penstock.block.BudgetExhaustedException].
+  private static final int MAX_WAITING_PUTS = 1024;
+
   private final BlockArena arena;
   private final SliceOrder order;
   private final GranuleWriter writer;
+  /// Counts blocks, not bytes: one window for each put under way.
+  private final ByteBudget turns;
 
-  /// @param arena lends the memory that is computed into; at least one window for each put that runs at the same time
+  /// @param arena lends the memory that is computed into; at least one window
   /// @param order layer-first, or block by block
   /// @param writer computes the bytes, on the thread that sends
   public ProducingSource(BlockArena arena, SliceOrder order, GranuleWriter writer) {
     this.arena = requireNonNull(arena, "arena");
     this.order = requireNonNull(order, "order");
     this.writer = requireNonNull(writer, "writer");
+    this.turns = new ByteBudget("blocks of puts under way", arena.capacitySlots(), MAX_WAITING_PUTS);
+  }
+
+  /// Waits until the arena can hold a window of this put beside one of each that began before.
+  @Override
+  public Mono<Void> begin(int blocks, BlockScope scope) {
+    return turns.acquire(Math.min(blocks, turns.capacityBytes()), scope).then();
   }
 
   @Override

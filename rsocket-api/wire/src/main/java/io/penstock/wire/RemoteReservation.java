@@ -7,7 +7,9 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.Permits;
 import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedWindow;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
@@ -76,8 +78,7 @@ final class RemoteReservation extends Reservation {
     for (int position : window.positions()) {
       leased.add(new Leased(position, blocks.get(position).share()));
     }
-    return new WindowSlices(blocks.getFirst().layout(), SliceOrder.LAYER_FIRST, 0, window.maxSliceBytes())
-        .cut(window.index(), leased);
+    return LeasedWindow.of(leased, new SliceShape(leased.size(), window.maxSliceBytes(), SliceOrder.LAYER_FIRST, 0)).slices(window.index());
   }
 
   @Override

@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.KvException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
@@ -30,6 +33,7 @@ import io.rsocket.util.ByteBufPayload;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -39,6 +43,7 @@ import org.junit.jupiter.api.Timeout;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
 
 /// A server that lies, over real sockets: whatever it says, its client hears a typed error, gets no wrong byte, and leaks nothing.
 @Timeout(60)
@@ -88,7 +93,7 @@ final class HostileServerTest {
     if (message instanceof byte[] raw) {
       return raw;
     }
-    var data = ControlCodec.CBOR.encode(message, io.netty.buffer.UnpooledByteBufAllocator.DEFAULT);
+    var data = ControlCodec.CBOR.encode(message, UnpooledByteBufAllocator.DEFAULT);
     byte[] bytes = new byte[data.readableBytes()];
     data.readBytes(bytes).release();
     return bytes;
@@ -155,9 +160,9 @@ final class HostileServerTest {
     Messages.Space another = Messages.Space.of(CacheSpace.of("another", LAYOUT));
     List<Object> bad = List.of(new Messages.Welcome(2, "s", "n", "t", space, 4096, 4, 4, null),
         new Messages.Welcome(1, "s", "n", "t", another, 4096, 4, 4, null), new byte[0], new byte[] {(byte) 0xBF}, new Messages.MatchReply(1),
-        java.util.Map.of("version", 1, "server", "s", "node", "n", "tier", "t", "space", space, "maxSliceBytes", -1, "windowBlocks", 4,
+        Map.of("version", 1, "server", "s", "node", "n", "tier", "t", "space", space, "maxSliceBytes", -1, "windowBlocks", 4,
             "maxKeys", 4),
-        java.util.Map.of("version", 1, "server", "s", "node", "n", "tier", "t", "maxSliceBytes", 4096, "windowBlocks", 4, "maxKeys", 4));
+        Map.of("version", 1, "server", "s", "node", "n", "tier", "t", "maxSliceBytes", 4096, "windowBlocks", 4, "maxKeys", 4));
     for (Object welcome : bad) {
       lies.welcome = welcome;
       assertThrows(WireFormatException.class, this::connect, () -> "" + welcome);
@@ -172,8 +177,8 @@ final class HostileServerTest {
       lies.reply = reply;
       assertThrows(WireFormatException.class, () -> connected.match(keys).block(WireNode.PATIENCE));
     }
-    for (Object reply : List.of(bits(KEYS - 1), bits(KEYS + 1), java.util.Map.of("size", -1, "bits", new byte[0]),
-        java.util.Map.of("size", KEYS, "bits", new byte[] {-1}), java.util.Map.of("size", KEYS))) {
+    for (Object reply : List.of(bits(KEYS - 1), bits(KEYS + 1), Map.of("size", -1, "bits", new byte[0]),
+        Map.of("size", KEYS, "bits", new byte[] {-1}), Map.of("size", KEYS))) {
       lies.reply = reply;
       assertThrows(WireFormatException.class, () -> connected.contains(keys).block(WireNode.PATIENCE));
       assertThrows(WireFormatException.class, () -> connected.remove(keys).block(WireNode.PATIENCE));
@@ -219,26 +224,26 @@ final class HostileServerTest {
   void slices_withoutCredit_areRefused() {
     byte[] decision = bytes(found(bits(KEYS, 0, 1, 2, 3, 4, 5)));
     List<byte[]> slices = HONEST.of(ALL, positions(0, 1, 2, 3, 4, 5));
-    List<io.netty.buffer.ByteBuf> buffers = new ArrayList<>();
+    List<ByteBuf> buffers = new ArrayList<>();
     List<Throwable> failures = new ArrayList<>();
     GetReceiver receiver = new GetReceiver(new GetReceiver.Setting(arena, SPACE.id(), budget.permits(), 4096, WINDOW, 4, 0,
         SliceOrder.LAYER_FIRST, ControlCodec.CBOR, error -> error), ALL, found -> {}, failures::add);
-    receiver.onSubscribe(reactor.core.publisher.Operators.emptySubscription());
+    receiver.onSubscribe(Operators.emptySubscription());
     for (byte[] payload : after(decision, slices)) {
-      io.netty.buffer.ByteBuf data = io.netty.buffer.Unpooled.buffer().writeBytes(payload);
+      ByteBuf data = Unpooled.buffer().writeBytes(payload);
       buffers.add(data);
       receiver.onNext(ByteBufPayload.create(data));
     }
     buffers.forEach(buffer -> assertEquals(0, buffer.refCnt()));
     assertThrows(WireFormatException.class, () -> Flux.<GetReceiver.Landed>from(
-        subscriber -> receiver.read(reactor.core.publisher.Operators.toCoreSubscriber(subscriber))).blockLast(WireNode.PATIENCE));
+        subscriber -> receiver.read(Operators.toCoreSubscriber(subscriber))).blockLast(WireNode.PATIENCE));
     leaks.assertEmpty();
   }
 
   @Test
   void putSignals_thatCannotBe_areRefused() {
     List<Object> bad = List.of(room(0, -1, 1), room(0, KEYS, 1), room(0, 0, WINDOW + 1), room(0, Integer.MAX_VALUE, 2), room(-1, 0, 1),
-        stored(-1), stored(KEYS), new byte[] {7}, java.util.Map.of(), java.util.Map.of("stored", List.of(java.util.Map.of("position", 1))));
+        stored(-1), stored(KEYS), new byte[] {7}, Map.of(), Map.of("stored", List.of(Map.of("position", 1))));
     for (Object signal : bad) {
       lies.stream = List.of(bytes(signal));
       assertThrows(WireFormatException.class, () -> connect()
@@ -251,11 +256,11 @@ final class HostileServerTest {
 
   /// As maps: the messages themselves refuse to be made.
   private static Object room(int window, int first, int size) {
-    return java.util.Map.of("room", java.util.Map.of("window", window, "first", first, "wanted",
-        java.util.Map.of("size", size, "bits", new byte[] {1})));
+    return Map.of("room", Map.of("window", window, "first", first, "wanted",
+        Map.of("size", size, "bits", new byte[] {1})));
   }
 
   private static Object stored(int position) {
-    return java.util.Map.of("stored", List.of(java.util.Map.of("position", position, "tier", "t", "durability", "VOLATILE", "sequence", 1)));
+    return Map.of("stored", List.of(Map.of("position", position, "tier", "t", "durability", "VOLATILE", "sequence", 1)));
   }
 }

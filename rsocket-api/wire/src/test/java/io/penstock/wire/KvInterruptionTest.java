@@ -18,6 +18,8 @@ import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -26,12 +28,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -58,7 +63,7 @@ final class KvInterruptionTest {
   }
 
   /// A source whose slices are watched: `at` is told the number of each slice before it goes on.
-  private static PutSource watched(PutSource source, java.util.function.IntConsumer at) {
+  private static PutSource watched(PutSource source, IntConsumer at) {
     AtomicInteger count = new AtomicInteger();
     return window -> source.window(window).doOnNext(slice -> {
       try {
@@ -106,7 +111,7 @@ final class KvInterruptionTest {
       List<BlockKey> keys = node.keys(0, KEYS);
       for (int last = 0; last < 20; last++) {
         int at = last;
-        Disposable.Swap put = reactor.core.Disposables.swap();
+        Disposable.Swap put = Disposables.swap();
         CompletableFuture<Void> reached = new CompletableFuture<>();
         put.update(client.put(keys, watched(source, slice -> {
           if (slice == at) {
@@ -202,12 +207,12 @@ final class KvInterruptionTest {
       KvClientOptions options = WireNode.clientOptions(WINDOW).withKeepAlive(Duration.ofMillis(300), Duration.ofMillis(1500));
       CompletableFuture<Void> all = KvClient.connect(link.client(relay.port()), options, SPACE, arena, budget)
           .timeout(Duration.ofSeconds(5)) // a SETUP that was broken on the way has no reply
-          .onErrorMap(java.util.concurrent.TimeoutException.class, e -> new DrainingException())
+          .onErrorMap(TimeoutException.class, e -> new DrainingException())
           .flatMap(client -> Mono.whenDelayError(
                   client.put(fresh, node.source(arena, SliceOrder.LAYER_FIRST)).then(), node.get(client, old, OnMiss.SKIP))
               .onErrorResume(e -> client.close().then(Mono.error(e))).then(client.close())).toFuture();
       Throwable failure = end(all, "whatever runs over a broken link");
-      for (Throwable each : reactor.core.Exceptions.unwrapMultiple(failure)) {
+      for (Throwable each : Exceptions.unwrapMultiple(failure)) {
         assertTrue(each instanceof KvException, () -> "failure must be typed (was " + trace(each) + ")");
       }
       LeakLedger leaks = new LeakLedger();
@@ -225,8 +230,8 @@ final class KvInterruptionTest {
   }
 
   private static String trace(Throwable failure) {
-    java.io.StringWriter out = new java.io.StringWriter();
-    failure.printStackTrace(new java.io.PrintWriter(out));
+    StringWriter out = new StringWriter();
+    failure.printStackTrace(new PrintWriter(out));
     return out.toString();
   }
 

@@ -17,8 +17,10 @@ import io.penstock.block.TokenOrder;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
+import io.penstock.tier.HostTier;
 import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.OnMiss;
+import io.penstock.tier.TierListener;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.ConnectionListener;
 import io.penstock.wire.transport.TcpListener;
@@ -165,7 +167,7 @@ final class KvProgressTest {
     ByteBudget ingress = new ByteBudget("ingress", 1 << 20, 8);
     Scheduler timers = Schedulers.newSingle("timers", true);
     LeakLedger leaks = new LeakLedger();
-    io.penstock.tier.HostTier tier = new io.penstock.tier.HostTier(space, HostTierOptions.defaults(256), io.penstock.tier.TierListener.noop());
+    HostTier tier = new HostTier(space, HostTierOptions.defaults(256), TierListener.noop());
     fill(tier, Blocks.keys(space, 0, 128));
     KvServer server = requireNonNull(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops, new ConnectionListener() {
       @Override
@@ -227,7 +229,7 @@ final class KvProgressTest {
     return slice ? data.getIntLE(data.readerIndex() + SliceHeader.PAYLOAD_BYTES_OFFSET) : 0;
   }
 
-  private static void fill(io.penstock.tier.HostTier tier, List<BlockKey> keys) {
+  private static void fill(HostTier tier, List<BlockKey> keys) {
     try (BlockScope scope = new BlockScope()) {
       var reservation = requireNonNull(tier.reserve(keys, scope).block());
       reservation.drafts().forEach(draft -> {

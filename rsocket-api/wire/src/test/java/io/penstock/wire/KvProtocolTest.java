@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
+import io.penstock.KvException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
@@ -15,6 +16,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.ElementType;
 import io.penstock.block.SlabArena;
+import io.penstock.block.SliceOrder;
 import io.penstock.block.TokenOrder;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.ByteBudget;
@@ -32,11 +34,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.scheduler.VirtualTimeScheduler;
@@ -218,12 +223,12 @@ final class KvProtocolTest {
       Supplier<Payload> get = () -> WireNode.request(ControlCodec.CBOR, Routes.GET,
           new Messages.GetRequest(Messages.Keys.of(keys), "SKIP", "LAYER_FIRST", 0, 4096, WINDOW, 7));
       CompletableFuture<Payload> open = new CompletableFuture<>();
-      reactor.core.Disposable first = raw.requestStream(get.get()).limitRate(1).concatMap(payload -> {
+      Disposable first = raw.requestStream(get.get()).limitRate(1).concatMap(payload -> {
         payload.release();
         open.complete(payload);
         return Mono.never(); // no more is asked for
       }, 1).subscribe();
-      open.orTimeout(20, java.util.concurrent.TimeUnit.SECONDS).join();
+      open.orTimeout(20, TimeUnit.SECONDS).join();
       assertCode(ErrorCode.BAD_REQUEST, "ticket", () -> raw.requestStream(get.get()).then());
       first.dispose();
       WireNode.read(ControlCodec.CBOR, requireNonNull(raw.requestResponse(
@@ -257,8 +262,8 @@ final class KvProtocolTest {
       KvClient other = node.client(WINDOW);
       List<BlockKey> keys = node.keys(0, 30);
       for (int round = 0; round < 5; round++) {
-        Mono<Long> first = one.put(keys, node.source((SlabArena) one.arena(), io.penstock.block.SliceOrder.LAYER_FIRST)).count();
-        Mono<Long> second = other.put(keys.reversed(), node.source((SlabArena) other.arena(), io.penstock.block.SliceOrder.BLOCK_FIRST)).count();
+        Mono<Long> first = one.put(keys, node.source((SlabArena) one.arena(), SliceOrder.LAYER_FIRST)).count();
+        Mono<Long> second = other.put(keys.reversed(), node.source((SlabArena) other.arena(), SliceOrder.BLOCK_FIRST)).count();
         long receipts = requireNonNull(Mono.zip(first, second, Long::sum).block(PATIENCE));
         assertEquals(30L, receipts);
         node.requireHonestTier(keys);
@@ -284,7 +289,7 @@ final class KvProtocolTest {
       Blocks.produce(writer.drafts().getFirst());
       writer.commit(writer.drafts().subList(0, 1)).block(PATIENCE);
       writing.close();
-      assertEquals(4L * LAYOUT.blockBytes(), bytes.orTimeout(20, java.util.concurrent.TimeUnit.SECONDS).join());
+      assertEquals(4L * LAYOUT.blockBytes(), bytes.orTimeout(20, TimeUnit.SECONDS).join());
     }
   }
 
@@ -302,7 +307,7 @@ final class KvProtocolTest {
         time.advanceTimeBy(Duration.ofSeconds(61));
         Thread.onSpinWait();
       }
-      Throwable e = assertThrows(java.util.concurrent.ExecutionException.class, bytes::get).getCause();
+      Throwable e = assertThrows(ExecutionException.class, bytes::get).getCause();
       assertEquals(ErrorCode.AWAIT_TIMEOUT.code(), assertThrows(RemoteTransientException.class, () -> {
         throw e;
       }).code());
@@ -330,8 +335,8 @@ final class KvProtocolTest {
         return (long) slice.bytes();
       }).reduce(0L, Long::sum).block(PATIENCE));
       scope.close();
-      drained.orTimeout(20, java.util.concurrent.TimeUnit.SECONDS).join();
-      assertThrows(io.penstock.KvException.class, () -> node.client(WINDOW));
+      drained.orTimeout(20, TimeUnit.SECONDS).join();
+      assertThrows(KvException.class, () -> node.client(WINDOW));
     }
   }
 
@@ -386,8 +391,8 @@ final class KvProtocolTest {
           client.put(node.keys(10, 12), window -> Flux.never()).then()).<CompletableFuture<?>>map(Mono::toFuture).toList();
       client.close().block(PATIENCE);
       for (CompletableFuture<?> each : running) {
-        Throwable e = assertThrows(java.util.concurrent.ExecutionException.class,
-            () -> each.get(20, java.util.concurrent.TimeUnit.SECONDS)).getCause();
+        Throwable e = assertThrows(ExecutionException.class,
+            () -> each.get(20, TimeUnit.SECONDS)).getCause();
         assertTrue(e instanceof ConnectionLostException, String.valueOf(e));
       }
       assertThrows(ConnectionLostException.class, () -> client.match(node.keys(0, 1)).block(PATIENCE));

@@ -23,11 +23,14 @@ import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.Leased;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import io.penstock.tier.TierListener;
 import io.rsocket.Payload;
 import io.rsocket.util.ByteBufPayload;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -282,9 +285,9 @@ final class WireFuzzTest {
   }
 
   private static String trace(@Nullable Throwable failure) {
-    java.io.StringWriter out = new java.io.StringWriter();
+    StringWriter out = new StringWriter();
     if (failure != null) {
-      failure.printStackTrace(new java.io.PrintWriter(out));
+      failure.printStackTrace(new PrintWriter(out));
     }
     return "failure must be typed (was " + out + ")";
   }
@@ -434,7 +437,7 @@ final class WireFuzzTest {
     BlockScope scope = new BlockScope();
     int count = 0;
     for (Block block : tier.lease(ALL, OnMiss.SKIP, scope).flatMapMany(lease -> lease.windows(KEYS, scope))
-        .flatMapIterable(window -> window).map(io.penstock.tier.Leased::block).toIterable()) {
+        .flatMapIterable(window -> window).map(Leased::block).toIterable()) {
       count++;
       block.verify("fuzz");
       if (!forged) {

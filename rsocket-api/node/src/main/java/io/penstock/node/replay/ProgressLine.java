@@ -9,6 +9,6 @@ final class ProgressLine {
 
   static String of(Tally.Sums sums, double bytesPerSecond, long inFlightBytes) {
     double hitRate = sums.blockRefs() == 0 ? 0 : 100.0 * sums.hits() / sums.blockRefs();
-    return String.format(Locale.ROOT, "%.2f GB/s, hits %.1f %%, in flight %s", bytesPerSecond / 1e9, hitRate, Sizes.human(inFlightBytes));
+    return String.format(Locale.ROOT, "%.2f GB/s, hits %.2f %%, in flight %s", bytesPerSecond / 1e9, hitRate, Sizes.human(inFlightBytes));
   }
 }

@@ -101,8 +101,8 @@ public final class ReplayCommand implements Callable<Integer> {
       defaultValue = "32MiB")
   private String budget = "";
 
-  @Option(names = "--seed", paramLabel = "S", description = "Of the generated trace (default: ${DEFAULT-VALUE}).", defaultValue = "1")
-  private long seed;
+  @Option(names = "--seed", paramLabel = "S", description = "Of the generated trace; not with TRACE (default: 1).")
+  private @Nullable Long seed;
 
   @Option(names = "--processes", description = "Run node, prefill and decode as three processes instead of one.")
   private boolean processes;
@@ -116,7 +116,7 @@ public final class ReplayCommand implements Callable<Integer> {
   @Option(names = "--model", paramLabel = "NAME", description = "Model of that node (default: ${DEFAULT-VALUE}).", defaultValue = "penstock-demo")
   private String model = "";
 
-  @Option(names = "--warm", description = "Let blocks that the node has from before count; else the replay starts cold.")
+  @Option(names = "--warm", description = "With --connect: let blocks that the node has from before count; else the replay starts cold.")
   private boolean warm;
 
   @Option(names = "--ceilings", description = "Measure beforehand what the machine can do at most, for comparison.")
@@ -236,12 +236,12 @@ public final class ReplayCommand implements Callable<Integer> {
   }
 
   private GeneratorOptions generated() {
-    GeneratorOptions options = GeneratorOptions.defaults().withSeed(seed);
+    GeneratorOptions options = seed == null ? GeneratorOptions.defaults() : GeneratorOptions.defaults().withSeed(seed);
     return limit == null ? options : options.withRequests(limit.intValue());
   }
 
   private String traceName() {
-    return trace == null ? "generated, %d requests of seed %d".formatted(generated().requests(), seed) : trace.toString();
+    return trace == null ? "generated, %d requests of seed %d".formatted(generated().requests(), generated().seed()) : trace.toString();
   }
 
   private CacheSpace space() {
@@ -270,6 +270,11 @@ public final class ReplayCommand implements Callable<Integer> {
       requireLeftOut("--dram", dram, "with --connect, for the node runs already and has its own");
       requireLeftOut("--policy", policy, "with --connect, for the node runs already and has its own");
       requireLeftOut("--processes", processes ? "set" : null, "with --connect, for the node runs already");
+    } else {
+      requireLeftOut("--warm", warm ? "set" : null, "without --connect, for a new node has no blocks from before");
+    }
+    if (trace != null) {
+      requireLeftOut("--seed", seed, "with TRACE, for only a generated trace has one");
     }
     if (!processes) {
       requireLeftOut("--dir", dir, "without --processes, for only processes log there");

@@ -12,19 +12,19 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// A reservation of a [HostTier]: first in line for slots, then holding drafts.
-final class HostReservation extends Reservation {
-  private final HostTier tier;
+/// A reservation of a [TierStack]: first in line for slots, then holding drafts.
+final class StackReservation extends Reservation {
+  private final TierStack tier;
   private final int keys;
   private final MonoSink<Reservation> sink;
   private final AtomicBoolean settled = new AtomicBoolean();
   final BitSet skipped = new BitSet();
   /// Keys that this reservation writes and has not committed. Guarded by the tier's lock.
-  final Map<BlockKey, HostEntry.Pending> pending = new LinkedHashMap<>();
+  final Map<BlockKey, StackEntry.Pending> pending = new LinkedHashMap<>();
   private List<BlockDraft> drafts = List.of();
   private Permits.@Nullable Ticket ticket;
 
-  HostReservation(HostTier tier, int keys, MonoSink<Reservation> sink) {
+  StackReservation(TierStack tier, int keys, MonoSink<Reservation> sink) {
     this.tier = tier;
     this.keys = keys;
     this.sink = sink;
@@ -80,7 +80,7 @@ final class HostReservation extends Reservation {
 
   @Override
   public Mono<List<Receipt>> commit(List<BlockDraft> complete) {
-    return Mono.fromCallable(() -> tier.commit(this, complete));
+    return tier.commit(this, complete);
   }
 
   @Override

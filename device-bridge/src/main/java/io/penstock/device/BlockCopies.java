@@ -1,0 +1,150 @@
+package io.penstock.device;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.DraftSpan;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.LayerSpan;
+import io.penstock.stage.Quiet;
+import java.util.List;
+import java.util.function.Supplier;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// Blocks into slots of a device and back, in as few batches as possible; verified by the device's thread before the copy to it, and
+/// after the copy from it.
+///
+/// Every batch holds its own share of both sides until its copies have ended, whatever becomes of those who asked.
+final class BlockCopies {
+  private final Device device;
+  private final String boundary;
+  private final Supplier<? extends RuntimeException> closed;
+  private final Door door = new Door();
+
+  /// @param boundary named when bytes differ from their checksums
+  /// @param closed what is answered after [#close()]
+  BlockCopies(Device device, String boundary, Supplier<? extends RuntimeException> closed) {
+    this.device = device;
+    this.boundary = boundary;
+    this.closed = closed;
+  }
+
+  /// One copy for each index of some lists.
+  private interface Copies {
+    CopyDirection direction();
+
+    int count();
+
+    /// Adds copy `i` to `batch`, with its holds.
+    void add(CopyBatch batch, int i);
+
+    /// Copy `i` has ended.
+    void ended(int i);
+  }
+
+  /// Copies each block to the place at the same index.
+  Mono<Void> toDevice(List<Block> blocks, List<DeviceBlock> places) {
+    return run(new Upward(blocks, places, boundary));
+  }
+
+  /// Copies `range` of each source into the draft at the same index, and states it there.
+  ///
+  /// @throws IllegalArgumentException if `range` cuts through a granule: nothing would vouch for its bytes
+  Mono<Void> toHost(List<DeviceBlock> sources, List<BlockDraft> drafts, GranuleRange range) {
+    if (!range.isWhole()) {
+      throw new IllegalArgumentException("range must be of whole granules (was " + range + ")");
+    }
+    return run(new Downward(sources, drafts, range, boundary));
+  }
+
+  /// Refuses what comes; completes when the last batch has ended.
+  Mono<Void> close() {
+    return door.shut();
+  }
+
+  private record Upward(List<Block> blocks, List<DeviceBlock> places, String boundary) implements Copies {
+    @Override
+    public CopyDirection direction() {
+      return CopyDirection.TO_DEVICE;
+    }
+
+    @Override
+    public int count() {
+      return blocks.size();
+    }
+
+    @Override
+    public void add(CopyBatch batch, int i) {
+      Block block = blocks.get(i);
+      LayerSpan source = block.span(GranuleRange.all(block.layout()));
+      batch.hold(source).before(() -> source.verify(boundary));
+      DeviceBlock place = places.get(i).share();
+      batch.hold(place).add(source.memory(), place.address());
+    }
+
+    @Override
+    public void ended(int i) {
+      // verified on the way
+    }
+  }
+
+  private record Downward(List<DeviceBlock> sources, List<BlockDraft> drafts, GranuleRange range, String boundary) implements Copies {
+    @Override
+    public CopyDirection direction() {
+      return CopyDirection.TO_HOST;
+    }
+
+    @Override
+    public int count() {
+      return sources.size();
+    }
+
+    @Override
+    public void add(CopyBatch batch, int i) {
+      DraftSpan target = drafts.get(i).writing(range);
+      batch.hold(target);
+      DeviceBlock source = sources.get(i).share();
+      batch.hold(source).add(target.memory(), source.address() + range.offset(source.layout()));
+    }
+
+    @Override
+    public void ended(int i) {
+      drafts.get(i).verify(range, sources.get(i).checksums(range), boundary);
+    }
+  }
+
+  private Mono<Void> run(Copies copies) {
+    return Mono.defer(() -> {
+      Door.Pass pass = door.enter();
+      if (pass == null) {
+        return Mono.error(closed.get());
+      }
+      return Flux.range(0, Math.ceilDiv(copies.count(), CopyBatch.MAX_ELEMENTS))
+          .concatMap(number -> runBatch(copies, number * CopyBatch.MAX_ELEMENTS, pass), 0)
+          .then().doFinally(end -> pass.close());
+    });
+  }
+
+  private Flux<Void> runBatch(Copies copies, int from, Door.Pass pass) {
+    int to = Math.min(copies.count(), from + CopyBatch.MAX_ELEMENTS);
+    return Quiet.afterCancel(Flux.defer(() -> device.copy(batch(copies, from, to, pass)))
+        .concatWith(Mono.fromRunnable(() -> {
+          for (int i = from; i < to; i++) {
+            copies.ended(i);
+          }
+        })));
+  }
+
+  private static CopyBatch batch(Copies copies, int from, int to, Door.Pass pass) {
+    CopyBatch batch = new CopyBatch(copies.direction()).hold(pass.share());
+    try {
+      for (int i = from; i < to; i++) {
+        copies.add(batch, i);
+      }
+      return batch;
+    } catch (RuntimeException e) { // a block was closed by its scope
+      batch.close();
+      throw e;
+    }
+  }
+}

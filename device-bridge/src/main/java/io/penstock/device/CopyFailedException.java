@@ -1,0 +1,50 @@
+package io.penstock.device;
+
+import io.penstock.TransientKvException;
+
+/// A device failed at a batch of copies: any part of it may have been copied, so nobody may use its destinations.
+public final class CopyFailedException extends TransientKvException {
+  /// The device did not say which element failed.
+  public static final int UNKNOWN = -1;
+
+  private final String device;
+  private final CopyDirection direction;
+  private final int elements;
+  private final int failIndex;
+  private final int code;
+
+  /// @param failIndex number of the element that failed, or [#UNKNOWN]
+  /// @param code what the driver answered
+  public CopyFailedException(String device, CopyDirection direction, int elements, int failIndex, int code) {
+    super("device %s: copy of %d elements %s must succeed (was code %d%s)".formatted(
+        device, elements, direction, code, failIndex == UNKNOWN ? "" : " at element " + failIndex));
+    this.device = device;
+    this.direction = direction;
+    this.elements = elements;
+    this.failIndex = failIndex;
+    this.code = code;
+  }
+
+  public String device() {
+    return device;
+  }
+
+  public CopyDirection direction() {
+    return direction;
+  }
+
+  /// Elements of the batch.
+  public int elements() {
+    return elements;
+  }
+
+  /// Number of the element that failed, or [#UNKNOWN].
+  public int failIndex() {
+    return failIndex;
+  }
+
+  /// What the driver answered.
+  public int code() {
+    return code;
+  }
+}

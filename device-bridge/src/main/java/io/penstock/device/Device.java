@@ -1,0 +1,51 @@
+package io.penstock.device;
+
+import io.penstock.block.BlockScope;
+import reactor.core.publisher.Mono;
+
+/// An accelerator's memory, and the engine that copies to and from it.
+///
+/// | | |
+/// |---|---|
+/// | addresses | opaque numbers that mean something to this device only; never addresses of host memory |
+/// | copies | in batches of at most [CopyBatch#MAX_ELEMENTS] elements, one way a batch, unordered inside a batch |
+/// | order | batches, allocations and frees are done one after the other, as they came |
+/// | threads | a platform thread of this device does the work and sends the results; consumers that are slow hop off it |
+/// | queue | bounded: what comes when it is full ends with [DeviceBusyException] |
+/// | results | everything accepted ends in exactly one: value, completion, or a typed error, also when the device closes with work queued |
+/// | cancel | nobody hears the result; the work is done all the same, and its memory is held until then |
+/// | close | what has not begun ends with [DeviceClosedException]; then all memory is freed, last allocated first |
+///
+/// Safe from any thread.
+public interface Device {
+  /// Number of this device on its host.
+  int ordinal();
+
+  /// Short and unique on its host; named in errors and meters.
+  String name();
+
+  long capacityBytes();
+
+  /// Bytes allocated and not freed.
+  long allocatedBytes();
+
+  /// Allocates `bytes`, zeroed or not.
+  ///
+  /// @param scope owns the memory from the moment it is allocated
+  /// @return cold; signals [DeviceMemoryExhaustedException] if there is not that much
+  /// @throws IllegalArgumentException if `bytes` is not positive
+  Mono<DeviceMemory> allocate(long bytes, BlockScope scope);
+
+  /// Makes the copies of `batch`, which it takes over at subscription and closes when they have ended.
+  ///
+  /// | | |
+  /// |---|---|
+  /// | completes | when every byte has arrived |
+  /// | signals | [DeviceAddressException] if an element leaves the memory of this device, before anything was copied; [CopyFailedException] if the device failed; what [CopyBatch#before] threw |
+  ///
+  /// @return cold, for one subscription
+  Mono<Void> copy(CopyBatch batch);
+
+  /// Lazy and idempotent.
+  Mono<Void> close();
+}

@@ -1,0 +1,84 @@
+package io.penstock.device;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockArena;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockScope;
+import io.penstock.stage.Stage;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// The way of blocks into the memory of a device and back, as stages that gather blocks into batches of copies.
+///
+/// It owns a fixed number of slots on a device that stays the caller's. Safe from any thread; its stages may be used by many streams at a
+/// time, each with a batch of its own.
+public final class DeviceBridge {
+  private final DeviceSlots slots;
+  private final BlockCopies copies;
+  private final Upload upload;
+  private final Download download;
+
+  private DeviceBridge(Device device, DeviceSlots slots, DeviceBridgeOptions options, Scheduler timer) {
+    this.slots = slots;
+    this.copies = new BlockCopies(device, "device " + device.name(), () -> new DeviceClosedException(device.name()));
+    this.upload = new Upload(copies, slots, options.batch(), timer);
+    this.download = new Download(copies, options.batch(), timer);
+  }
+
+  /// Allocates the slots of a bridge.
+  ///
+  /// @param timer clock and thread of the delay after which a batch goes out
+  /// @return cold; signals [DeviceMemoryExhaustedException]; a cancel gives the memory back
+  public static Mono<DeviceBridge> open(Device device, BlockLayout layout, DeviceBridgeOptions options, Scheduler timer) {
+    requireNonNull(layout, "layout");
+    requireNonNull(timer, "timer");
+    return DeviceSlots.allocate(device, device.name(), layout, options.slots(), options.maxWaiters())
+        .map(slots -> new DeviceBridge(device, slots, options, timer));
+  }
+
+  /// Blocks into device memory.
+  ///
+  /// | | |
+  /// |---|---|
+  /// | order | that of the source |
+  /// | bytes | copied once, verified on the host right before |
+  /// | gathers | up to a batch of blocks, for at most the delay |
+  /// | waits | in a bounded line, until there are slots for all blocks of a batch: a consumer that keeps every slot gets no more |
+  /// | backpressure | blocks; up to one batch is pulled and copied ahead of demand |
+  /// | ownership | takes over the blocks: closes its handles when they were copied or failed; the consumer closes what it gets |
+  /// | cancel | leaves the line; a batch that is under way holds its memory until it ended |
+  /// | threads | emits on the device's thread |
+  /// | signals | [io.penstock.block.BlockCorruptException], errors of [Device#copy], [DeviceClosedException] |
+  ///
+  /// @param scope owns the blocks emitted
+  public Stage<Block, DeviceBlock> upload(BlockScope scope) {
+    return upload.into(requireNonNull(scope, "scope"));
+  }
+
+  /// Blocks from device memory; everything as in [#upload], but that they are verified when they have arrived, and wait for `arena`.
+  ///
+  /// @param arena of the same layout; a batch is never longer than it has slots
+  /// @param scope owns the blocks emitted
+  public Stage<DeviceBlock, Block> download(BlockArena arena, BlockScope scope) {
+    if (!arena.layout().equals(slots.layout())) {
+      throw new IllegalArgumentException("layout of the arena must be " + slots.layout() + " (was " + arena.layout() + ")");
+    }
+    return download.into(arena, requireNonNull(scope, "scope"));
+  }
+
+  /// Slots that are lent.
+  public long claimedSlots() {
+    return slots.claimed();
+  }
+
+  /// Refuses new copies, fails those that wait for slots, and completes when those under way have ended. The memory goes back to the device
+  /// with the last block on it. Lazy and idempotent.
+  public Mono<Void> close() {
+    return Mono.defer(() -> {
+      slots.close();
+      return copies.close();
+    });
+  }
+}

@@ -1,0 +1,42 @@
+package io.penstock.device;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.stage.BatchOptions;
+import java.time.Duration;
+
+/// How a [DeviceBridge] gathers and what it may use.
+///
+/// @param slots blocks of device memory, allocated at opening
+/// @param batch when copies that were gathered go out; at most [CopyBatch#MAX_ELEMENTS] elements and `slots`
+/// @param maxWaiters longest line of windows that wait for slots
+public record DeviceBridgeOptions(int slots, BatchOptions batch, int maxWaiters) {
+  public DeviceBridgeOptions {
+    requireNonNull(batch, "batch");
+    if (slots <= 0) {
+      throw new IllegalArgumentException("slots must be > 0 (was " + slots + ")");
+    }
+    if (maxWaiters <= 0) {
+      throw new IllegalArgumentException("maxWaiters must be > 0 (was " + maxWaiters + ")");
+    }
+    int most = Math.min(slots, CopyBatch.MAX_ELEMENTS);
+    if (batch.maxCount() > most) {
+      throw new IllegalArgumentException("batch.maxCount must be <= " + most
+          + ", the smaller of slots and what a device takes (was " + batch.maxCount() + " with slots " + slots + ")");
+    }
+  }
+
+  /// Batches of up to 4,096 blocks or a quarter of the slots, 64 MiB, 1 ms; 64 windows may wait.
+  public static DeviceBridgeOptions defaults(int slots) {
+    int count = Math.clamp(slots / 4, 1, CopyBatch.MAX_ELEMENTS);
+    return new DeviceBridgeOptions(slots, new BatchOptions(count, 64L << 20, Duration.ofMillis(1)), 64);
+  }
+
+  public DeviceBridgeOptions withBatch(BatchOptions batch) {
+    return new DeviceBridgeOptions(slots, batch, maxWaiters);
+  }
+
+  public DeviceBridgeOptions withMaxWaiters(int maxWaiters) {
+    return new DeviceBridgeOptions(slots, batch, maxWaiters);
+  }
+}

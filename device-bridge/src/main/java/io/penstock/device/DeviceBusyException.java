@@ -1,0 +1,23 @@
+package io.penstock.device;
+
+import io.penstock.TransientKvException;
+
+/// The queue of a device is full: nothing of this work was done, and a retry after some of the queue was done can succeed.
+public final class DeviceBusyException extends TransientKvException {
+  private final String device;
+  private final int maxQueued;
+
+  public DeviceBusyException(String device, int maxQueued) {
+    super("device " + device + ": work in its queue must be <= " + maxQueued + " (was one more)");
+    this.device = device;
+    this.maxQueued = maxQueued;
+  }
+
+  public String device() {
+    return device;
+  }
+
+  public int maxQueued() {
+    return maxQueued;
+  }
+}

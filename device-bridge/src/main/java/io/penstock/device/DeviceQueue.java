@@ -1,0 +1,191 @@
+package io.penstock.device;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+
+/// The line of work of one device, for those who implement [Device]: bounded, first come first served, one at a time, on the device's own
+/// thread. Whatever was submitted ends in exactly one call, [Work#run] or [Work#refuse], also when the queue closes.
+public final class DeviceQueue {
+  /// One piece of work. Neither method may throw.
+  public interface Work {
+    /// How long the device takes, in nanoseconds on the clock of its scheduler, before [#run] is called. 0 for a device that takes its
+    /// time in [#run] itself.
+    default long nanos() {
+      return 0;
+    }
+
+    /// Does it and tells the result, on the device's thread.
+    void run();
+
+    /// Tells that it is not done: on the caller's thread when it was not accepted, else on the device's.
+    void refuse(RuntimeException reason);
+  }
+
+  private final String device;
+  private final int maxQueued;
+  private final Scheduler.Worker thread;
+  private final Sinks.Empty<Void> closed = Sinks.empty();
+
+  /// Guarded by `this`.
+  private final ArrayDeque<Work> line = new ArrayDeque<>();
+  private int queued;
+  private boolean running;
+  private boolean closing;
+
+  /// @param device named in errors
+  /// @param maxQueued most work that waits
+  /// @param thread one platform thread, or a clock under test
+  public DeviceQueue(String device, int maxQueued, Scheduler thread) {
+    this.device = requireNonNull(device, "device");
+    if (maxQueued <= 0) {
+      throw new IllegalArgumentException("maxQueued must be > 0 (was " + maxQueued + ")");
+    }
+    this.maxQueued = maxQueued;
+    this.thread = thread.createWorker();
+  }
+
+  /// Queues `work`, or refuses it at once.
+  public void submit(Work work) {
+    RuntimeException refusal = enter(work);
+    if (refusal != null) {
+      work.refuse(refusal);
+    }
+  }
+
+  /// Queues something that gives back and cannot be refused, such as a free. After [#close] it is dropped: closing gives all back.
+  public void submitReturn(Runnable work) {
+    enterReturn(work, false);
+  }
+
+  /// Refuses what has not begun and what comes, waits for what has, runs `last` on the device's thread and completes.
+  public Mono<Void> close(Runnable last) {
+    return Mono.defer(() -> {
+      enterReturn(() -> end(last), true);
+      return closed.asMono();
+    });
+  }
+
+  /// Work that waits now.
+  public synchronized int queued() {
+    return queued;
+  }
+
+  private @Nullable RuntimeException enter(Work work) {
+    synchronized (this) {
+      if (closing) {
+        return new DeviceClosedException(device);
+      }
+      if (queued == maxQueued) {
+        return new DeviceBusyException(device, maxQueued);
+      }
+      queued++;
+      line.add(work);
+      if (running) {
+        return null;
+      }
+      running = true;
+    }
+    wake();
+    return null;
+  }
+
+  private void enterReturn(Runnable work, boolean isLast) {
+    synchronized (this) {
+      if (closing) {
+        return;
+      }
+      closing = isLast;
+      line.add(new Return(work));
+      if (running) {
+        return;
+      }
+      running = true;
+    }
+    wake();
+  }
+
+  private void end(Runnable last) {
+    last.run();
+    closed.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST);
+    thread.dispose();
+  }
+
+  /// Has the thread go through the line; if it is gone, so is the device, and the caller does what is left to do.
+  private void wake() {
+    try {
+      thread.schedule(this::work);
+    } catch (RejectedExecutionException e) {
+      abandon();
+    }
+  }
+
+  private void work() {
+    for (Work next = next(); next != null; next = next()) {
+      if (isClosing() && !(next instanceof Return)) {
+        next.refuse(new DeviceClosedException(device));
+        continue;
+      }
+      long nanos = next.nanos();
+      if (nanos > 0) {
+        runAfter(next, nanos);
+        return;
+      }
+      next.run();
+    }
+  }
+
+  private void runAfter(Work work, long nanos) {
+    try {
+      thread.schedule(() -> {
+        work.run();
+        work();
+      }, nanos, TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException e) {
+      work.refuse(new DeviceClosedException(device));
+      abandon();
+    }
+  }
+
+  private void abandon() {
+    for (Work next = next(); next != null; next = next()) {
+      if (next instanceof Return) {
+        next.run();
+      } else {
+        next.refuse(new DeviceClosedException(device));
+      }
+    }
+  }
+
+  private synchronized boolean isClosing() {
+    return closing;
+  }
+
+  private synchronized @Nullable Work next() {
+    Work next = line.poll();
+    running = next != null;
+    if (next != null && !(next instanceof Return)) {
+      queued--;
+    }
+    return next;
+  }
+
+  /// Never refused, not counted.
+  private record Return(Runnable work) implements Work {
+    @Override
+    public void run() {
+      work.run();
+    }
+
+    @Override
+    public void refuse(RuntimeException reason) {
+      throw new IllegalStateException("what gives back must not be refused", reason);
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package io.penstock.device;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockScope;
+import io.penstock.stage.Batch;
+import io.penstock.stage.BatchOptions;
+import io.penstock.stage.Quiet;
+import io.penstock.stage.Stage;
+import java.util.List;
+import reactor.core.publisher.Flux;
+import reactor.core.scheduler.Scheduler;
+
+/// Copies blocks into the memory of a device, as [DeviceBridge#upload] says.
+final class Upload {
+  private final BlockCopies copies;
+  private final DeviceSlots slots;
+  private final Stage<Block, List<Block>> gather;
+
+  Upload(BlockCopies copies, DeviceSlots slots, BatchOptions batch, Scheduler timer) {
+    this.copies = copies;
+    this.slots = slots;
+    this.gather = Batch.blocks(batch, timer);
+  }
+
+  Stage<Block, DeviceBlock> into(BlockScope scope) {
+    return blocks -> Quiet.afterCancel(gather.apply(blocks.doOnNext(this::require)).concatMap(window -> upload(window, scope), 0));
+  }
+
+  private Flux<DeviceBlock> upload(List<Block> window, BlockScope scope) {
+    return Quiet.afterCancel(Claims.<DeviceBlock>of((granted, failed) -> slots.claim(window, granted, failed), scope)
+        .flatMapMany(places -> copies.toDevice(window, places).thenMany(Handover.oneByOne(places)))
+        .doFinally(end -> window.forEach(Block::close)));
+  }
+
+  private void require(Block block) {
+    if (!block.layout().equals(slots.layout())) {
+      throw new IllegalArgumentException("layout must be that of the bridge, " + slots.layout() + " (was " + block.layout() + ")");
+    }
+  }
+}

@@ -1,0 +1,210 @@
+package io.penstock.device.sim;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockScope;
+import io.penstock.device.CopyBatch;
+import io.penstock.device.CopyFailedException;
+import io.penstock.device.Device;
+import io.penstock.device.DeviceMemory;
+import io.penstock.device.DeviceMemoryExhaustedException;
+import io.penstock.device.DeviceQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/// A device whose memory is memory of the host under addresses of its own: what runs where there is no accelerator, and what tests use.
+///
+/// Time passes on the scheduler's clock: a batch takes its latency and its bytes at the link's speed, then all bytes move at once, and
+/// the next batch begins. Elements are copied in another order for every batch, so that nobody comes to rely on one. With a virtual clock
+/// a run is the same each time.
+public final class SimulatedDevice implements Device {
+  /// Steps through the elements of a batch; a prime above the most there can be, so that each is met once.
+  private static final int STRIDE = 7919;
+
+  private final SimulatedDeviceOptions options;
+  private final CopyFaults faults;
+  private final SimulatedMemory memory;
+  private final DeviceQueue queue;
+  private final Mono<Void> close;
+  private final AtomicLong allocated = new AtomicLong();
+  /// Of the device's thread.
+  private long batches;
+
+  /// @param thread this device's own: one thread, or a clock under test; stays the caller's
+  public SimulatedDevice(SimulatedDeviceOptions options, Scheduler thread, CopyFaults faults) {
+    this(options, thread, faults, () -> {});
+  }
+
+  private SimulatedDevice(SimulatedDeviceOptions options, Scheduler thread, CopyFaults faults, Runnable afterClose) {
+    this.options = requireNonNull(options, "options");
+    this.faults = requireNonNull(faults, "faults");
+    this.memory = new SimulatedMemory(options.ordinal(), options.name());
+    this.queue = new DeviceQueue(options.name(), options.maxQueued(), thread);
+    this.close = queue.close(this::freeAll).doOnTerminate(afterClose);
+  }
+
+  /// A device with a platform thread of its own, which ends when the device was closed.
+  public static SimulatedDevice open(SimulatedDeviceOptions options) {
+    Scheduler thread = Schedulers.newSingle("penstock-device-" + options.name(), true);
+    return new SimulatedDevice(options, thread, CopyFaults.none(), thread::dispose);
+  }
+
+  @Override
+  public int ordinal() {
+    return options.ordinal();
+  }
+
+  @Override
+  public String name() {
+    return options.name();
+  }
+
+  @Override
+  public long capacityBytes() {
+    return options.capacityBytes();
+  }
+
+  @Override
+  public long allocatedBytes() {
+    return allocated.get();
+  }
+
+  @Override
+  public Mono<DeviceMemory> allocate(long bytes, BlockScope scope) {
+    requireNonNull(scope, "scope");
+    if (bytes <= 0) {
+      throw new IllegalArgumentException("bytes must be > 0 (was " + bytes + ")");
+    }
+    return Mono.create(sink -> queue.submit(new Allocate(bytes, scope, sink)));
+  }
+
+  @Override
+  public Mono<Void> copy(CopyBatch batch) {
+    requireNonNull(batch, "batch");
+    return Mono.create(sink -> {
+      batch.take();
+      queue.submit(new Copy(batch, sink));
+    });
+  }
+
+  @Override
+  public Mono<Void> close() {
+    return close;
+  }
+
+  private final class Allocate implements DeviceQueue.Work {
+    private final long bytes;
+    private final BlockScope scope;
+    private final MonoSink<DeviceMemory> sink;
+
+    Allocate(long bytes, BlockScope scope, MonoSink<DeviceMemory> sink) {
+      this.bytes = bytes;
+      this.scope = scope;
+      this.sink = sink;
+    }
+
+    @Override
+    public void run() {
+      long free = options.capacityBytes() - allocated.get();
+      if (bytes > free) {
+        refuse(new DeviceMemoryExhaustedException(name(), bytes, free));
+        return;
+      }
+      long address;
+      try {
+        address = memory.allocate(bytes);
+      } catch (OutOfMemoryError e) {
+        sink.error(new DeviceMemoryExhaustedException(name(), bytes, free, e));
+        return;
+      }
+      allocated.addAndGet(bytes);
+      sink.success(scope.adopt(new DeviceMemory(address, bytes, () -> queue.submitReturn(() -> free(address)))));
+    }
+
+    @Override
+    public void refuse(RuntimeException reason) {
+      sink.error(reason);
+    }
+  }
+
+  private final class Copy implements DeviceQueue.Work {
+    private final CopyBatch batch;
+    private final MonoSink<Void> sink;
+
+    Copy(CopyBatch batch, MonoSink<Void> sink) {
+      this.batch = batch;
+      this.sink = sink;
+    }
+
+    @Override
+    public long nanos() {
+      return options.nanos(batch.bytes());
+    }
+
+    @Override
+    public void run() {
+      Throwable failure = copied(batch);
+      batch.close();
+      if (failure == null) {
+        sink.success();
+      } else {
+        sink.error(failure);
+      }
+    }
+
+    @Override
+    public void refuse(RuntimeException reason) {
+      batch.close();
+      sink.error(reason);
+    }
+  }
+
+  /// Why the copies of `batch` were not made, or null.
+  private @Nullable Throwable copied(CopyBatch batch) {
+    try {
+      batches++;
+      batch.check();
+      memory.require(batch);
+      CopyFault fault = faults.of(batches);
+      if (fault instanceof CopyFault.Fail fail) {
+        copy(batch, batch.elements() / 2);
+        return new CopyFailedException(name(), batch.direction(), batch.elements(), fail.element(), fail.code());
+      }
+      copy(batch, batch.elements());
+      if (fault instanceof CopyFault.Corrupt corrupt) {
+        memory.corrupt(batch, corrupt.element(), corrupt.offset());
+      }
+      return null;
+    } catch (Throwable e) { // the result of this batch, and of no other
+      return e;
+    }
+  }
+
+  private void copy(CopyBatch batch, int count) {
+    int elements = batch.elements();
+    int element = (int) (batches % elements);
+    for (int i = 0; i < count; i++) {
+      memory.copy(batch, element);
+      element = (element + STRIDE) % elements;
+    }
+  }
+
+  private void free(long address) {
+    allocated.addAndGet(-memory.free(address));
+  }
+
+  private void freeAll() {
+    for (long address = memory.last(); address != 0; address = memory.last()) {
+      free(address);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "device " + name();
+  }
+}

@@ -1,0 +1,67 @@
+package io.penstock.device.sim;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+
+/// What a [SimulatedDevice] is like.
+///
+/// @param ordinal number of the device on its host, below [#MAX_DEVICES]; its addresses begin with it
+/// @param name named in errors and meters
+/// @param capacityBytes most bytes allocated at a time
+/// @param latency time that every batch takes, on the clock of the device's scheduler
+/// @param bytesPerSecond what the link carries in addition, or [#UNLIMITED]
+/// @param maxQueued most batches and allocations that wait
+public record SimulatedDeviceOptions(int ordinal, String name, long capacityBytes, Duration latency, long bytesPerSecond,
+    int maxQueued) {
+  public static final int MAX_DEVICES = 4096;
+  public static final long UNLIMITED = Long.MAX_VALUE;
+
+  public SimulatedDeviceOptions {
+    requireNonNull(name, "name");
+    requireNonNull(latency, "latency");
+    if (ordinal < 0 || ordinal >= MAX_DEVICES) {
+      throw new IllegalArgumentException("ordinal must be in [0, " + MAX_DEVICES + ") (was " + ordinal + ")");
+    }
+    positive("capacityBytes", capacityBytes);
+    positive("bytesPerSecond", bytesPerSecond);
+    positive("maxQueued", maxQueued);
+    if (latency.isNegative()) {
+      throw new IllegalArgumentException("latency must be >= 0 (was " + latency + ")");
+    }
+  }
+
+  /// Device 0, named `sim0`: no latency, unlimited bandwidth, 1,024 in the queue.
+  public static SimulatedDeviceOptions defaults(long capacityBytes) {
+    return new SimulatedDeviceOptions(0, "sim0", capacityBytes, Duration.ZERO, UNLIMITED, 1024);
+  }
+
+  /// Names it after its number, too.
+  public SimulatedDeviceOptions withOrdinal(int ordinal) {
+    return new SimulatedDeviceOptions(ordinal, "sim" + ordinal, capacityBytes, latency, bytesPerSecond, maxQueued);
+  }
+
+  public SimulatedDeviceOptions withLatency(Duration latency) {
+    return new SimulatedDeviceOptions(ordinal, name, capacityBytes, latency, bytesPerSecond, maxQueued);
+  }
+
+  public SimulatedDeviceOptions withBytesPerSecond(long bytesPerSecond) {
+    return new SimulatedDeviceOptions(ordinal, name, capacityBytes, latency, bytesPerSecond, maxQueued);
+  }
+
+  public SimulatedDeviceOptions withMaxQueued(int maxQueued) {
+    return new SimulatedDeviceOptions(ordinal, name, capacityBytes, latency, bytesPerSecond, maxQueued);
+  }
+
+  /// Time that the link needs for `bytes`.
+  long nanos(long bytes) {
+    double transfer = bytesPerSecond == UNLIMITED ? 0 : bytes * 1e9 / bytesPerSecond;
+    return latency.toNanos() + (long) Math.ceil(transfer);
+  }
+
+  private static void positive(String name, long value) {
+    if (value <= 0) {
+      throw new IllegalArgumentException(name + " must be > 0 (was " + value + ")");
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package io.penstock.block;
+
+import static java.util.Objects.requireNonNull;
+
+/// How blocks are cut into slices to travel.
+///
+/// @param windowBlocks most blocks a window, where the cutter makes the windows itself
+/// @param sliceBytes most payload bytes a slice
+/// @param order layer-first or block-first inside a window
+/// @param startLayer layers before it are left out
+public record SliceShape(int windowBlocks, int sliceBytes, SliceOrder order, int startLayer) {
+  public SliceShape {
+    Checks.positive("windowBlocks", windowBlocks);
+    Checks.positive("sliceBytes", sliceBytes);
+    requireNonNull(order, "order");
+    Checks.notNegative("startLayer", startLayer);
+  }
+
+  /// Windows of 16 blocks, slices of at most 256 KiB, layer-first from layer 0.
+  public static SliceShape defaults() {
+    return new SliceShape(16, 256 << 10, SliceOrder.LAYER_FIRST, 0);
+  }
+
+  public SliceShape withWindowBlocks(int windowBlocks) {
+    return new SliceShape(windowBlocks, sliceBytes, order, startLayer);
+  }
+
+  public SliceShape withSliceBytes(int sliceBytes) {
+    return new SliceShape(windowBlocks, sliceBytes, order, startLayer);
+  }
+
+  public SliceShape withOrder(SliceOrder order) {
+    return new SliceShape(windowBlocks, sliceBytes, order, startLayer);
+  }
+
+  public SliceShape withStartLayer(int startLayer) {
+    return new SliceShape(windowBlocks, sliceBytes, order, startLayer);
+  }
+}

@@ -1,0 +1,52 @@
+package io.penstock.tier;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
+import java.util.List;
+import reactor.core.publisher.Mono;
+
+/// Where the bytes of blocks rest outside host memory: a device's memory, a disk.
+///
+/// A store keeps no books: the tier over it decides which block rests where. It copies blocks in and granules out, verifies both ways, and
+/// frees places. Its `Mono`s are cold, complete on the store's own threads (or at once on the caller's, if it never blocks), and once
+/// subscribed run to their end: a cancel changes nothing for the bytes. Safe from any thread.
+public interface BlockStore {
+  /// Short and unique in its node; the boundary named in errors.
+  String name();
+
+  Medium medium();
+
+  /// The only space whose blocks it holds.
+  CacheSpace space();
+
+  /// What may be promised of a block once [#put] completed.
+  Durability durability();
+
+  /// Places there are, `Long.MAX_VALUE` if their number is not fixed.
+  long capacityBlocks();
+
+  /// Copies `blocks` here as one batch, all or nothing, and compares their checksums on the way.
+  ///
+  /// | | |
+  /// |---|---|
+  /// | ownership | the blocks stay the caller's, who keeps them open until the end; the rests are the caller's |
+  /// | signals | [io.penstock.block.BlockCorruptException] naming the key; [TierClosedException]; [io.penstock.KvException]s of the store |
+  Mono<List<Rest>> put(List<Block> blocks);
+
+  /// Copies `range` of each resting block into the draft at the same index, and states it there with [BlockDraft#verify].
+  ///
+  /// | | |
+  /// |---|---|
+  /// | ownership | rests and drafts stay the caller's, who closes neither before the end |
+  /// | signals | [io.penstock.block.BlockCorruptException] naming the first damaged key; [TierClosedException]; the store's own errors |
+  Mono<Void> read(List<? extends Rest> rests, List<BlockDraft> drafts, GranuleRange range);
+
+  /// Blocks found at opening that nobody has taken yet, in the order of writing, at most one a key; the caller owns them from then on.
+  /// Empty for memory, and at the second call.
+  List<Rest> recovered();
+
+  /// Refuses new work and completes when what was accepted has ended. Lazy and idempotent.
+  Mono<Void> close();
+}

@@ -1,0 +1,34 @@
+package io.penstock.tier;
+
+import io.penstock.block.LayerSlice;
+import io.penstock.block.Owned;
+import io.penstock.block.SlicePlan;
+import io.penstock.block.SliceShape;
+import java.util.List;
+import reactor.core.publisher.Flux;
+
+/// Some blocks of a lease, to be sent slice by slice: their bytes may still be on their way up from a slower level.
+///
+/// Owns its blocks; closing it, which the end of its slices does, closes them.
+public abstract class LeasedWindow extends Owned {
+  /// A window of blocks that are all there. Takes them over.
+  public static LeasedWindow of(List<Leased> blocks, SliceShape shape) {
+    return new ReadyWindow(blocks, shape);
+  }
+
+  /// Number of blocks.
+  public abstract int size();
+
+  /// The slices, in the order of [SlicePlan], each as soon as its bytes are here; the first layers come before the last ones are read.
+  ///
+  /// | | |
+  /// |---|---|
+  /// | backpressure | slices, each made when it is asked for |
+  /// | cancel | closes the window; the slices emitted stay their owner's |
+  /// | threads | the requesting one, or the one on which the bytes arrived |
+  /// | signals | [io.penstock.block.BlockCorruptException] if the bytes differ from their checksums |
+  ///
+  /// @param number of the window in its stream, from 0
+  /// @return a stream for one subscriber, who owns the slices
+  public abstract Flux<LayerSlice> slices(int number);
+}

@@ -1,0 +1,54 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+
+/// One level of a [TierStack]: a place for blocks, and how many of them the books may put there.
+public sealed interface Level {
+  /// Used in figures, errors and meters; unique in its stack.
+  String name();
+
+  Medium medium();
+
+  /// Most blocks that the books put here, [io.penstock.pool.Ledger#UNBOUNDED] if all there will ever be.
+  long capacityBlocks();
+
+  /// Host memory, which the stack has of its own.
+  record Host(String name, long capacityBlocks) implements Level {
+    public Host {
+      requireNonNull(name, "name");
+      positive(capacityBlocks);
+    }
+
+    @Override
+    public Medium medium() {
+      return Medium.HOST;
+    }
+  }
+
+  /// A store, which the stack closes with itself.
+  record Stored(BlockStore store, long capacityBlocks) implements Level {
+    public Stored {
+      positive(capacityBlocks);
+      if (capacityBlocks > store.capacityBlocks()) {
+        throw new IllegalArgumentException("capacityBlocks must be <= the %d places of %s (was %d)".formatted(store.capacityBlocks(),
+            store.name(), capacityBlocks));
+      }
+    }
+
+    @Override
+    public String name() {
+      return store.name();
+    }
+
+    @Override
+    public Medium medium() {
+      return store.medium();
+    }
+  }
+
+  private static void positive(long capacityBlocks) {
+    if (capacityBlocks <= 0) {
+      throw new IllegalArgumentException("capacityBlocks must be > 0 (was " + capacityBlocks + ")");
+    }
+  }
+}

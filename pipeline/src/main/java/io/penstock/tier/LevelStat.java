@@ -1,0 +1,19 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+
+/// Figures of one level of a tier at one moment; counters run from its opening.
+///
+/// @param name of the level
+/// @param medium where its bytes rest
+/// @param capacityBlocks most blocks, `Long.MAX_VALUE` if unbounded
+/// @param blocks visible blocks that the books put there
+/// @param resting blocks whose bytes are there: the books may be ahead, and a disk keeps copies of what rose
+/// @param hits references that found their block in the books of this level
+/// @param arrived blocks that were copied, or handed over, to this level
+public record LevelStat(String name, Medium medium, long capacityBlocks, long blocks, long resting, long hits, long arrived) {
+  public LevelStat {
+    requireNonNull(name, "name");
+    requireNonNull(medium, "medium");
+  }
+}

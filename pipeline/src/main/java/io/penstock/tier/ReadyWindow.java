@@ -1,0 +1,60 @@
+package io.penstock.tier;
+
+import io.penstock.block.BlockScope;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.LayerSlice;
+import io.penstock.block.LayerSpan;
+import io.penstock.block.SlicePlace;
+import io.penstock.block.SlicePlan;
+import io.penstock.block.SliceShape;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import reactor.core.publisher.Flux;
+
+/// A window of blocks in host memory.
+final class ReadyWindow extends LeasedWindow implements LayerSlice.Spans {
+  private final List<Leased> blocks;
+  private final SliceShape shape;
+
+  ReadyWindow(List<Leased> blocks, SliceShape shape) {
+    this.blocks = blocks;
+    this.shape = shape;
+  }
+
+  @Override
+  public int size() {
+    return blocks.size();
+  }
+
+  @Override
+  public Flux<LayerSlice> slices(int number) {
+    List<SlicePlan.Cut> cuts = SlicePlan.of(blocks.getFirst().block().layout(), blocks.size(), shape.startLayer(), shape.sliceBytes(),
+        shape.order());
+    return Flux.range(0, cuts.size()).map(i -> LayerSlice.of(cuts.get(i), new SlicePlace(number, cuts.size() - 1 - i), this))
+        .doFinally(end -> close());
+  }
+
+  @Override
+  public int position(int i) {
+    return blocks.get(i).position();
+  }
+
+  @Override
+  public LayerSpan span(int i, GranuleRange range) {
+    return blocks.get(i).block().span(range);
+  }
+
+  /// Gives the blocks to `scope`, one by one; the window is over.
+  List<Leased> handOver(BlockScope scope) {
+    if (!markClosed()) {
+      throw new CancellationException("window must be open (was closed)");
+    }
+    blocks.forEach(leased -> scope.adopt(leased.block()));
+    return blocks;
+  }
+
+  @Override
+  protected void free() {
+    blocks.forEach(leased -> leased.block().close());
+  }
+}

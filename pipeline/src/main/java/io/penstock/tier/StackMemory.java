@@ -1,0 +1,76 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockLayout;
+import io.penstock.block.SlabArena;
+import io.penstock.block.SlabPart;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// The host memory of a [TierStack], divided by purpose so that nobody's slots are taken by another.
+///
+/// Whoever holds a slot of one part may wait for one of a later part, never the other way round:
+///
+/// | part | for | waits for |
+/// |---|---|---|
+/// | ingress | blocks being written, and written ones that have to move on | a place on a device, `resident`, the disk |
+/// | transfer | windows on their way up to readers | readers only |
+/// | promotion | blocks that were read and are to rest higher up | a place on a device, `resident` |
+/// | resident | blocks at rest in host memory | a place on a device (to rise), the disk (to sink) |
+/// | bounce | blocks between two stores | the disk, or nothing: what swaps hands its slots over |
+///
+/// A place on a device waits for `resident` (to sink). So a block that rises from `resident` and one that sinks to it could wait for
+/// each other: [Mover] swaps them through `bounce`. Where the first level is host memory, blocks are written where they rest, and
+/// ingress is one with `resident`.
+final class StackMemory {
+  final SlabArena arena;
+  /// Whose slots the writers get.
+  final SlabPart ingress;
+  private final @Nullable SlabPart resident;
+  private final @Nullable SlabPart transfer;
+  private final @Nullable SlabPart promotion;
+  private final @Nullable SlabPart bounce;
+
+  StackMemory(BlockLayout layout, List<Level> levels, int host, StackOptions options) {
+    boolean stores = levels.size() > (host < 0 ? 0 : 1);
+    long capacity = host < 0 ? 0 : Math.min(levels.get(host).capacityBlocks(), Integer.MAX_VALUE);
+    long resting = host == 0 ? capacity + options.ingressBlocks() : host > 0 ? capacity + options.bounceBlocks() : 0;
+    int moving = stores ? options.transferBlocks() + options.promotionBlocks() + options.bounceBlocks() : 0;
+    int writing = host == 0 ? 0 : options.ingressBlocks();
+    resting = Math.min(resting, Integer.MAX_VALUE - (long) moving - writing);
+    this.arena = new SlabArena(options.name(), layout, (int) (resting + moving + writing), options.maxWaiters());
+    int movers = (int) Math.min(Integer.MAX_VALUE, (long) options.maxWaiters() + resting + moving + writing + places(levels, host));
+    this.resident = host < 0 ? null : arena.part(options.name() + " resident", (int) resting, host == 0 && !stores
+        ? options.maxWaiters() : movers);
+    this.ingress = host == 0 ? requireNonNull(resident) : arena.part(options.name() + " ingress", writing, options.maxWaiters());
+    this.transfer = stores ? arena.part(options.name() + " transfer", options.transferBlocks(), options.maxWaiters()) : null;
+    this.promotion = stores ? arena.part(options.name() + " promotion", options.promotionBlocks(), movers) : null;
+    this.bounce = stores ? arena.part(options.name() + " bounce", options.bounceBlocks(), movers) : null;
+  }
+
+  /// Places on devices above host memory: their blocks may all wait to sink.
+  private static long places(List<Level> levels, int host) {
+    long places = 0;
+    for (int i = 0; i < Math.max(0, host < 0 ? levels.size() : host); i++) {
+      places += Math.min(levels.get(i).capacityBlocks(), Integer.MAX_VALUE);
+    }
+    return places;
+  }
+
+  SlabPart resident() {
+    return requireNonNull(resident, "host level");
+  }
+
+  SlabPart transfer() {
+    return requireNonNull(transfer, "stores");
+  }
+
+  SlabPart promotion() {
+    return requireNonNull(promotion, "stores");
+  }
+
+  SlabPart bounce() {
+    return requireNonNull(bounce, "stores");
+  }
+}

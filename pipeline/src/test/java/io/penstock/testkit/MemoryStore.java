@@ -1,0 +1,222 @@
+package io.penstock.testkit;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
+import io.penstock.tier.BlockStore;
+import io.penstock.tier.Durability;
+import io.penstock.tier.Medium;
+import io.penstock.tier.Rest;
+import io.penstock.tier.TierClosedException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+
+/// A store in memory whose copies run when its executor wants: at once, on another thread, or in the order of a seed.
+public final class MemoryStore implements BlockStore {
+  private final String name;
+  private final Medium medium;
+  private final CacheSpace space;
+  private final long capacityBlocks;
+  private final Executor executor;
+  private final Set<Resting> resting = new LinkedHashSet<>();
+  private final AtomicLong underWay = new AtomicLong();
+  private List<Rest> recovered = List.of();
+  private boolean closed;
+
+  /// @param executor runs the copies; may run them late, in any order
+  public MemoryStore(String name, Medium medium, CacheSpace space, long capacityBlocks, Executor executor) {
+    this.name = name;
+    this.medium = medium;
+    this.space = space;
+    this.capacityBlocks = capacityBlocks;
+    this.executor = executor;
+  }
+
+  private final class Resting extends Rest {
+    final MemorySegment bytes;
+    final int[] checksums;
+
+    Resting(BlockKey key, MemorySegment bytes, int[] checksums) {
+      super(key);
+      this.bytes = bytes;
+      this.checksums = checksums;
+    }
+
+    @Override
+    protected void free() {
+      synchronized (resting) {
+        resting.remove(this);
+      }
+    }
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public Medium medium() {
+    return medium;
+  }
+
+  @Override
+  public CacheSpace space() {
+    return space;
+  }
+
+  @Override
+  public Durability durability() {
+    return medium == Medium.DISK ? Durability.WRITTEN : Durability.VOLATILE;
+  }
+
+  @Override
+  public long capacityBlocks() {
+    return capacityBlocks;
+  }
+
+  @Override
+  public Mono<List<Rest>> put(List<Block> blocks) {
+    return run(() -> {
+      List<Resting> copies = new ArrayList<>();
+      for (Block block : blocks) {
+        copies.add(copy(block));
+      }
+      synchronized (resting) {
+        if (resting.size() + copies.size() > capacityBlocks) {
+          throw new IllegalStateException("places of " + name + " must be enough (was " + resting.size() + " + " + copies.size() + ")");
+        }
+        resting.addAll(copies);
+      }
+      return List.<Rest>copyOf(copies);
+    });
+  }
+
+  private Resting copy(Block block) {
+    block.verify("store " + name);
+    MemorySegment bytes = Arena.ofAuto().allocate(block.layout().blockBytes());
+    block.read(memory -> bytes.copyFrom(memory));
+    int[] checksums = new int[block.layout().granules()];
+    for (int i = 0; i < checksums.length; i++) {
+      checksums[i] = block.checksum(i);
+    }
+    return new Resting(block.key(), bytes, checksums);
+  }
+
+  @Override
+  public Mono<Void> read(List<? extends Rest> rests, List<BlockDraft> drafts, GranuleRange range) {
+    return run(() -> {
+      for (int i = 0; i < rests.size(); i++) {
+        Resting from = (Resting) rests.get(i);
+        if (from.isClosed()) {
+          throw new AssertionError("a place must not be freed while it is read (was " + from.key() + ")");
+        }
+        copy(from, drafts.get(i), range);
+      }
+      return drafts;
+    }).then();
+  }
+
+  private void copy(Resting from, BlockDraft draft, GranuleRange range) {
+    draft.write(range, memory -> memory.copyFrom(from.bytes.asSlice(range.offset(draft.layout()), memory.byteSize())));
+    int[] expected = new int[range.count()];
+    System.arraycopy(from.checksums, range.first(), expected, 0, expected.length);
+    draft.verify(range, expected, "store " + name);
+  }
+
+  private <T> Mono<T> run(Callable<T> copy) {
+    return Mono.create(sink -> {
+      underWay.incrementAndGet();
+      executor.execute(() -> answer(sink, copy));
+    });
+  }
+
+  private <T> void answer(MonoSink<T> sink, Callable<T> copy) {
+    try {
+      if (isClosed()) {
+        throw new TierClosedException(name);
+      }
+      T value = copy.call();
+      underWay.decrementAndGet();
+      sink.success(value);
+    } catch (Exception e) {
+      underWay.decrementAndGet();
+      sink.error(e);
+    }
+  }
+
+  /// Flips a bit of the resting block of `key`, as a bad device would; false if it does not rest here.
+  public boolean corrupt(BlockKey key, long offset) {
+    boolean found = false;
+    for (Resting each : snapshot()) {
+      if (each.key().equals(key)) {
+        byte value = each.bytes.get(JAVA_BYTE, offset);
+        each.bytes.set(JAVA_BYTE, offset, (byte) (value ^ 1));
+        found = true;
+      }
+    }
+    return found;
+  }
+
+  /// Lets a new store find what this one holds, as after a restart.
+  public MemoryStore reopened() {
+    MemoryStore next = new MemoryStore(name, medium, space, capacityBlocks, executor);
+    List<Rest> found = new ArrayList<>();
+    for (Resting each : snapshot()) {
+      Resting again = next.new Resting(each.key(), each.bytes, each.checksums);
+      next.resting.add(again);
+      found.add(again);
+    }
+    next.recovered = found;
+    return next;
+  }
+
+  /// Blocks that rest here now.
+  public int restingBlocks() {
+    synchronized (resting) {
+      return resting.size();
+    }
+  }
+
+  private Collection<Resting> snapshot() {
+    synchronized (resting) {
+      return List.copyOf(resting);
+    }
+  }
+
+  @Override
+  public List<Rest> recovered() {
+    List<Rest> found = recovered;
+    recovered = List.of();
+    return found;
+  }
+
+  private boolean isClosed() {
+    synchronized (resting) {
+      return closed;
+    }
+  }
+
+  @Override
+  public Mono<Void> close() {
+    return Mono.fromRunnable(() -> {
+      synchronized (resting) {
+        closed = true;
+      }
+    });
+  }
+}

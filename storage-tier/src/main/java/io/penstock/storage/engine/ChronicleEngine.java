@@ -1,0 +1,129 @@
+package io.penstock.storage.engine;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// A log of Chronicle Queue cycles: each segment is one cycle file, rolled by size, mapped once, its space reserved beforehand.
+///
+/// Every run of the engine appends to a queue of its own, in a directory named after its first segment. Files of earlier runs are read,
+/// scanned and deleted without Chronicle.
+public final class ChronicleEngine extends FileEngine {
+  /// As in [#name].
+  public static final String NAME = "chronicle";
+
+  private static final Pattern RUN = Pattern.compile("run-\\d{10}");
+
+  private @Nullable ChronicleRun run;
+
+  private ChronicleEngine(Path directory, EngineOptions options, FreeSpace space) {
+    super(NAME, EngineDirectory.open(directory, NAME), options, space);
+  }
+
+  /// Opens the journal in `directory`, which is made if it is not there.
+  ///
+  /// @throws DirectoryLockedException if another process has it open
+  /// @throws JournalFormatException if something else, or another version, wrote it
+  public static ChronicleEngine open(Path directory, EngineOptions options) {
+    return open(directory, options, FreeSpace.of(directory));
+  }
+
+  /// The same, with another word on how much is free.
+  public static ChronicleEngine open(Path directory, EngineOptions options, FreeSpace space) {
+    ChronicleEngine engine = new ChronicleEngine(directory, options, space);
+    return engine.opened(engine);
+  }
+
+  @Override
+  List<SegmentFile> find(EngineDirectory from) throws IOException {
+    List<SegmentFile> found = new ArrayList<>();
+    try (Stream<Path> runs = Files.list(from.path())) {
+      for (Path each : runs.filter(path -> RUN.matcher(path.getFileName().toString()).matches()).toList()) {
+        findCycles(each, found);
+      }
+      found.sort(Comparator.comparing(SegmentFile::number));
+      return found;
+    } catch (IOException | RuntimeException e) {
+      found.forEach(StoredSegment::release);
+      throw e;
+    }
+  }
+
+  private static void findCycles(Path directory, List<SegmentFile> found) throws IOException {
+    if (ChronicleRun.isEmpty(directory)) {
+      ChronicleRun.remove(directory);
+      return;
+    }
+    try (Stream<Path> files = Files.list(directory)) {
+      for (Path file : files.filter(each -> ChronicleFormat.segment(each) > 0).toList()) {
+        found.add(SegmentFile.existing(ChronicleFormat.segment(file), file));
+      }
+    }
+  }
+
+  @Override
+  SegmentFile create(EngineDirectory in, int number) throws IOException {
+    ChronicleRun queue = run;
+    if (queue == null) {
+      queue = ChronicleRun.begin(in.path().resolve("run-%010d".formatted(number)), number, options().segmentBytes());
+      run = queue;
+    }
+    return queue.nextCycle(number, options().segmentBytes());
+  }
+
+  @Override
+  long endAfter(SegmentFile file, int length) {
+    return file.end() + length + ChronicleRun.OVERHEAD_BYTES;
+  }
+
+  @Override
+  long write(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
+    ChronicleRun queue = run;
+    if (queue == null) {
+      throw new IllegalStateException("a run must have begun before its segment " + file.number());
+    }
+    return queue.append(file, RecordParts.buffers(0, parts), length);
+  }
+
+  @Override
+  ScanEnd scan(SegmentFile file, Consumer<Location> visitor) throws IOException {
+    ChronicleFormat.Walk walk = ChronicleFormat.walk(file, visitor);
+    if (walk.reserveOnly() && !isOfThisRun(file)) {
+      ChronicleRun.trim(file, walk.end());
+    }
+    return walk.how();
+  }
+
+  @Override
+  void afterDelete(SegmentFile file) throws IOException {
+    Path directory = file.path().getParent();
+    if (!isOfThisRun(file) && directory != null && ChronicleRun.isEmpty(directory)) {
+      ChronicleRun.remove(directory);
+    }
+  }
+
+  /// Whether Chronicle may have the file mapped.
+  private synchronized boolean isOfThisRun(SegmentFile file) {
+    ChronicleRun queue = run;
+    return queue != null && queue.path().equals(file.path().getParent());
+  }
+
+  @Override
+  void finish(@Nullable SegmentFile last) throws IOException {
+    ChronicleRun queue = run;
+    if (queue != null) {
+      queue.close();
+      if (last != null) {
+        ChronicleRun.trim(last, last.end());
+      }
+    }
+  }
+}

@@ -1,0 +1,137 @@
+package io.penstock.storage.engine;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import net.openhft.chronicle.bytes.Bytes;
+import net.openhft.chronicle.queue.ExcerptAppender;
+import net.openhft.chronicle.queue.impl.single.SingleChronicleQueue;
+import net.openhft.chronicle.queue.impl.single.SingleChronicleQueueBuilder;
+import net.openhft.chronicle.queue.rollcycles.LegacyRollCycles;
+import net.openhft.chronicle.wire.DocumentContext;
+import org.jspecify.annotations.Nullable;
+
+/// The queue that one run of an engine appends to: a directory of its own, one cycle a segment, one mapping a cycle.
+///
+/// Chronicle frames the records and publishes them; their bytes go into the file with a positioned write at the place that it gave. So
+/// the only mapped words that Java touches are Chronicle's own headers, on pages made present just before.
+final class ChronicleRun implements AutoCloseable {
+  static {
+    System.setProperty("chronicle.announcer.disable", "true"); // no lines of its own on the console
+    System.setProperty("chronicle.disk.monitor.disable", "true"); // the engine watches the free space itself
+  }
+
+  /// Header, index and end mark of a cycle file, and what alignment takes, are less than this.
+  static final int OVERHEAD_BYTES = 64 << 10;
+
+  private static final int HEADER_BYTES = 4 << 10;
+
+  private final Path path;
+  private final SingleChronicleQueue queue;
+  private final ExcerptAppender appender;
+  private volatile int cycle;
+  private @Nullable SegmentFile current;
+  private long mappedAt;
+
+  private ChronicleRun(Path path, int firstSegment, long segmentBytes) {
+    this.path = path;
+    this.cycle = firstSegment;
+    this.queue = SingleChronicleQueueBuilder.binary(path.toFile())
+        .rollCycle(LegacyRollCycles.HOURLY)
+        .timeProvider(() -> cycle * ChronicleFormat.HOUR_MILLIS + 1)
+        .blockSize(segmentBytes)
+        .indexSpacing(256)
+        .indexCount(1024)
+        .build();
+    this.appender = queue.createAppender();
+    appender.singleThreadedCheckDisabled(true); // the engine's lock keeps callers apart
+  }
+
+  static ChronicleRun begin(Path path, int firstSegment, long segmentBytes) throws IOException {
+    Files.createDirectory(path);
+    return new ChronicleRun(path, firstSegment, segmentBytes);
+  }
+
+  /// Makes the file of the next cycle, with its space reserved and its first pages present, before Chronicle maps it.
+  SegmentFile nextCycle(int segment, long segmentBytes) throws IOException {
+    SegmentFile file = SegmentFile.create(segment, path.resolve(ChronicleFormat.fileName(segment)));
+    try {
+      NativePages.reserve(file.path(), segmentBytes);
+      Transfer.write(file.channel(), 0, ByteBuffer.allocateDirect(OVERHEAD_BYTES));
+    } catch (IOException e) {
+      Files.deleteIfExists(file.path());
+      file.release();
+      throw e;
+    }
+    file.end(0);
+    return file;
+  }
+
+  /// Appends one record to `file`; answers its offset. Another file than the last time ends the cycle of that one.
+  long append(SegmentFile file, ByteBuffer[] record, int length) throws IOException {
+    makeEndPresent();
+    current = file;
+    cycle = file.number();
+    try (DocumentContext document = appender.writingDocument()) {
+      try {
+        Bytes<?> bytes = requireNonNull(document.wire(), "wire").bytes();
+        long offset = bytes.writePosition();
+        mappedAt = bytes.addressForWrite(offset) - offset;
+        Transfer.writeAll(file.channel(), offset, record);
+        bytes.writePosition(offset + length);
+        return offset;
+      } catch (IOException | RuntimeException e) {
+        document.rollbackOnClose();
+        throw e;
+      }
+    }
+  }
+
+  /// Chronicle is about to write a few words behind everything written so far, in the mapping of the cycle that it is in.
+  private void makeEndPresent() throws IOException {
+    SegmentFile file = current;
+    if (file != null && !NativePages.populate(mappedAt + file.end(), HEADER_BYTES)) {
+      Transfer.write(file.channel(), file.end(), ByteBuffer.allocateDirect(HEADER_BYTES));
+    }
+  }
+
+  Path path() {
+    return path;
+  }
+
+  @Override
+  public void close() {
+    appender.close();
+    queue.close();
+  }
+
+  /// Whether `path` has no cycle left.
+  static boolean isEmpty(Path path) throws IOException {
+    try (var files = Files.list(path)) {
+      return files.noneMatch(file -> ChronicleFormat.segment(file) > 0);
+    }
+  }
+
+  /// Removes a directory without cycles.
+  static void remove(Path path) throws IOException {
+    try (var files = Files.list(path)) {
+      for (Path file : files.toList()) {
+        Files.deleteIfExists(file);
+      }
+    }
+    Files.deleteIfExists(path);
+  }
+
+  /// Gives back what was reserved behind `end` of a file that nobody has mapped.
+  static void trim(SegmentFile file, long end) throws IOException {
+    try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.WRITE)) {
+      channel.truncate(end);
+    }
+    file.end(Math.min(file.end(), end));
+  }
+}

@@ -1,0 +1,116 @@
+package io.penstock.storage.engine;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import org.jspecify.annotations.Nullable;
+
+/// The directory of a journal: held by one process at a time, and marked with what wrote it and in which version.
+final class EngineDirectory implements AutoCloseable {
+  /// Version of everything in the directory.
+  static final int VERSION = 1;
+
+  private static final String LOCK = "lock";
+  private static final String FORMAT = "format";
+
+  private final Path path;
+  private final FileChannel lockFile;
+  @SuppressWarnings("UnusedVariable") // held, not used: the lock ends with it
+  private final FileLock lock;
+
+  private EngineDirectory(Path path, FileChannel lockFile, FileLock lock) {
+    this.path = path;
+    this.lockFile = lockFile;
+    this.lock = lock;
+  }
+
+  /// Takes the directory, and makes it if it is not there.
+  ///
+  /// @throws DirectoryLockedException if somebody has it
+  /// @throws JournalFormatException if something else wrote it
+  static EngineDirectory open(Path path, String engine) {
+    try {
+      Files.createDirectories(path);
+      EngineDirectory directory = lock(path);
+      try {
+        directory.requireFormat("penstock journal, format " + VERSION + ", engine " + engine + "\n");
+        return directory;
+      } catch (IOException | RuntimeException e) {
+        directory.close();
+        throw e;
+      }
+    } catch (IOException e) {
+      throw new StorageFailedException("open journal " + path, e);
+    }
+  }
+
+  private static EngineDirectory lock(Path path) throws IOException {
+    FileChannel file = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    FileLock lock = tryLock(file);
+    if (lock == null) {
+      String holder = holder(file);
+      file.close();
+      throw new DirectoryLockedException(path.toString(), holder);
+    }
+    file.truncate(0);
+    Transfer.write(file, 0, StandardCharsets.US_ASCII.encode(ProcessHandle.current().pid() + "\n"));
+    return new EngineDirectory(path, file, lock);
+  }
+
+  private static @Nullable FileLock tryLock(FileChannel file) throws IOException {
+    try {
+      return file.tryLock();
+    } catch (OverlappingFileLockException e) { // held in this process
+      return null;
+    }
+  }
+
+  private static String holder(FileChannel file) throws IOException {
+    ByteBuffer text = ByteBuffer.allocate((int) Math.min(32, file.size()));
+    Transfer.read(file, 0, text);
+    String holder = StandardCharsets.US_ASCII.decode(text.flip()).toString().strip();
+    return holder.isEmpty() ? "unknown" : holder;
+  }
+
+  private void requireFormat(String format) throws IOException {
+    Path file = path.resolve(FORMAT);
+    if (!Files.exists(file)) {
+      Path draft = path.resolve(FORMAT + ".new");
+      Files.writeString(draft, format, StandardCharsets.US_ASCII);
+      Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
+      return;
+    }
+    String found = new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1);
+    if (!found.equals(format)) {
+      throw new JournalFormatException("journal " + path, "`" + format.strip() + "`",
+          "`" + found.substring(0, Math.min(found.length(), 80)).strip() + "`");
+    }
+  }
+
+  Path path() {
+    return path;
+  }
+
+  /// Makes new and deleted names survive the machine.
+  void force() throws IOException {
+    try (FileChannel names = FileChannel.open(path, StandardOpenOption.READ)) {
+      names.force(true);
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      lockFile.close(); // and the lock with it
+    } catch (IOException e) {
+      throw new StorageFailedException("close journal " + path, e);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+package io.penstock.storage.engine;
+
+import java.io.IOException;
+
+/// How a [SegmentEngine] lays out its segments.
+///
+/// @param segmentBytes capacity of one segment; a record may take an eighth of it
+/// @param keepFreeBytes bytes that must stay free on the medium once a segment was begun
+public record EngineOptions(long segmentBytes, long keepFreeBytes) {
+  /// Smallest capacity of a segment.
+  public static final long MIN_SEGMENT_BYTES = 1 << 20;
+
+  /// Largest capacity of a segment.
+  public static final long MAX_SEGMENT_BYTES = 16L << 30;
+
+  /// Longest record there can be, whatever the segments.
+  static final int MOST_RECORD_BYTES = 1 << 30;
+
+  public EngineOptions {
+    if (segmentBytes < MIN_SEGMENT_BYTES || segmentBytes > MAX_SEGMENT_BYTES) {
+      throw new IllegalArgumentException("segmentBytes must be in [1 MiB, 16 GiB] (was " + segmentBytes + ")");
+    }
+    Checks.notNegative("keepFreeBytes", keepFreeBytes);
+  }
+
+  /// Segments of 1 GiB; 256 MiB stay free.
+  public static EngineOptions defaults() {
+    return new EngineOptions(1L << 30, 256L << 20);
+  }
+
+  public EngineOptions withSegmentBytes(long segmentBytes) {
+    return new EngineOptions(segmentBytes, keepFreeBytes);
+  }
+
+  public EngineOptions withKeepFreeBytes(long keepFreeBytes) {
+    return new EngineOptions(segmentBytes, keepFreeBytes);
+  }
+
+  /// Largest record.
+  public int maxRecordBytes() {
+    return (int) Math.min(MOST_RECORD_BYTES, segmentBytes / 8);
+  }
+
+  /// @throws StorageFullException if another segment would leave less free at `place` than is to stay free
+  void requireRoom(String place, FreeSpace space) throws IOException {
+    long usable = space.usableBytes();
+    if (usable < segmentBytes || usable - segmentBytes < keepFreeBytes) {
+      throw new StorageFullException(place, segmentBytes + keepFreeBytes, usable, null);
+    }
+  }
+}

@@ -1,0 +1,206 @@
+package io.penstock.storage.engine;
+
+import io.penstock.block.Owned;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// What engines whose segments are files have in common: one lock for those who change the log, none for those who read it.
+abstract class FileEngine implements SegmentEngine {
+  private final String name;
+  private final EngineDirectory directory;
+  private final EngineOptions options;
+  private final FreeSpace space;
+  private final SegmentTable table;
+  private @Nullable SegmentFile active;
+
+  FileEngine(String name, EngineDirectory directory, EngineOptions options, FreeSpace space) {
+    this.name = name;
+    this.directory = directory;
+    this.options = options;
+    this.space = space;
+    this.table = new SegmentTable(name);
+  }
+
+  /// Opens what earlier runs left; closes the engine if that fails.
+  final <E extends FileEngine> E opened(E self) {
+    try {
+      for (SegmentFile segment : find(directory)) {
+        table.add(segment);
+      }
+      return self;
+    } catch (IOException e) {
+      close();
+      throw new StorageFailedException("open journal " + directory.path(), e);
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  /// The segments of earlier runs, in order.
+  abstract List<SegmentFile> find(EngineDirectory from) throws IOException;
+
+  /// Makes the file of a new segment.
+  abstract SegmentFile create(EngineDirectory in, int number) throws IOException;
+
+  /// Bytes that `file` has after a record of `length`.
+  abstract long endAfter(SegmentFile file, int length);
+
+  /// Writes a record behind the end of `file`; answers its offset.
+  abstract long write(SegmentFile file, MemorySegment[] parts, int length) throws IOException;
+
+  abstract ScanEnd scan(SegmentFile file, Consumer<Location> visitor) throws IOException;
+
+  /// `file` was deleted.
+  abstract void afterDelete(SegmentFile file) throws IOException;
+
+  /// The last segment is `last`, if there is one; nothing is written any more.
+  abstract void finish(@Nullable SegmentFile last) throws IOException;
+
+  @Override
+  public final String name() {
+    return name;
+  }
+
+  final EngineOptions options() {
+    return options;
+  }
+
+  @Override
+  public final int maxRecordBytes() {
+    return options.maxRecordBytes();
+  }
+
+  @Override
+  public final synchronized Location append(MemorySegment... parts) {
+    table.requireOpen();
+    int length = RecordParts.length(parts, maxRecordBytes());
+    SegmentFile file = active;
+    if (file == null || endAfter(file, length) > options.segmentBytes()) {
+      file = begin();
+    }
+    try {
+      long offset = write(file, parts, length);
+      file.end(offset + length);
+      return new Location(file.number(), offset, length);
+    } catch (IOException e) {
+      active = null; // what the write left behind ends this segment
+      throw failure("append to", length, e);
+    }
+  }
+
+  private SegmentFile begin() {
+    active = null;
+    try {
+      options.requireRoom(directory.path().toString(), space);
+      SegmentFile file = create(directory, table.nextNumber());
+      table.add(file);
+      active = file;
+      return file;
+    } catch (IOException e) {
+      throw failure("begin a segment of", options.segmentBytes(), e);
+    }
+  }
+
+  private RuntimeException failure(String work, long needed, IOException e) {
+    try {
+      long usable = space.usableBytes();
+      if (usable < needed) {
+        return new StorageFullException(directory.path().toString(), needed, usable, e);
+      }
+    } catch (IOException unknown) {
+      e.addSuppressed(unknown);
+    }
+    return new StorageFailedException(work + " " + directory.path(), e);
+  }
+
+  @Override
+  public final void read(Location record, long from, MemorySegment into) {
+    table.read(record, from, into);
+  }
+
+  @Override
+  public final Owned pin(int segment) {
+    return table.pin(segment);
+  }
+
+  @Override
+  public final synchronized void roll() {
+    table.requireOpen();
+    active = null;
+  }
+
+  @Override
+  public final synchronized int activeSegment() {
+    SegmentFile file = active;
+    return file == null ? 0 : file.number();
+  }
+
+  @Override
+  public final List<Integer> segments() {
+    return table.numbers();
+  }
+
+  @Override
+  public final ScanEnd scan(int segment, Consumer<Location> visitor) {
+    StoredSegment held = table.hold(segment);
+    try {
+      return scan((SegmentFile) held, visitor);
+    } catch (IOException e) {
+      throw new StorageFailedException("scan segment " + segment + " of " + directory.path(), e);
+    } finally {
+      held.release();
+    }
+  }
+
+  @Override
+  public final synchronized void delete(int segment) {
+    if (segment == activeSegment()) {
+      throw new IllegalStateException("segment must not be the active one to be deleted (was " + segment + ")");
+    }
+    StoredSegment held = table.hold(segment);
+    try {
+      table.delete(segment);
+      afterDelete((SegmentFile) held);
+    } catch (IOException e) {
+      throw new StorageFailedException("delete segment " + segment + " of " + directory.path(), e);
+    } finally {
+      held.release();
+    }
+  }
+
+  @Override
+  public final synchronized void sync() {
+    try {
+      table.force();
+      directory.force();
+    } catch (IOException e) {
+      throw new StorageFailedException("sync " + directory.path(), e);
+    }
+  }
+
+  @Override
+  public final synchronized void close() {
+    SegmentFile last = active;
+    active = null;
+    if (!table.isOpen()) {
+      return;
+    }
+    try {
+      finish(last);
+    } catch (IOException e) {
+      throw new StorageFailedException("close " + directory.path(), e);
+    } finally {
+      table.close();
+      directory.close();
+    }
+  }
+
+  @Override
+  public final String toString() {
+    return name + " " + directory.path();
+  }
+}

@@ -1,0 +1,49 @@
+package io.penstock.storage.engine;
+
+import java.nio.file.Path;
+import net.openhft.posix.OpenFlag;
+import net.openhft.posix.PosixAPI;
+
+/// What must be told to the system about the pages of a mapped file, through Chronicle's own native binding.
+///
+/// Both calls are advice: where the system does not know them (`POPULATE_WRITE` came with Linux 5.14) they answer false, and the caller
+/// takes another way.
+final class NativePages {
+  private static final int POPULATE_WRITE = 23; // MADV_POPULATE_WRITE; in a Linux kernel only
+  private static final long PAGE = 4096;
+  private static final boolean LINUX = System.getProperty("os.name", "").startsWith("Linux");
+
+  private NativePages() {}
+
+  /// Reserves the first `bytes` of `file` on the medium; its length grows to them.
+  static boolean reserve(Path file, long bytes) {
+    if (!LINUX) {
+      return false;
+    }
+    PosixAPI posix = PosixAPI.posix();
+    int descriptor = -1;
+    try {
+      descriptor = posix.open(file.toString(), OpenFlag.O_RDWR, 0);
+      return descriptor >= 0 && posix.fallocate(descriptor, 0, 0, bytes) == 0;
+    } catch (RuntimeException e) { // the binding's way to say that the call failed
+      return false;
+    } finally {
+      if (descriptor >= 0) {
+        posix.close(descriptor);
+      }
+    }
+  }
+
+  /// Makes the pages of `bytes` bytes at `address` present and writable, so that touching them cannot fail or wait.
+  static boolean populate(long address, long bytes) {
+    if (!LINUX) {
+      return false;
+    }
+    long first = address & -PAGE;
+    try {
+      return PosixAPI.posix().madvise(first, address + bytes - first, POPULATE_WRITE) == 0;
+    } catch (RuntimeException e) { // the binding's way to say that the call failed
+      return false;
+    }
+  }
+}

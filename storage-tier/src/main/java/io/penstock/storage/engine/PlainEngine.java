@@ -1,0 +1,98 @@
+package io.penstock.storage.engine;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// A log of plain files: one gathering write a record, one positioned read to get it back. Nothing is mapped, no JVM flag is needed.
+public final class PlainEngine extends FileEngine {
+  /// As in [#name].
+  public static final String NAME = "plain";
+
+  private final ByteBuffer frame = PlainFormat.direct(PlainFormat.FRAME_BYTES);
+
+  private PlainEngine(Path directory, EngineOptions options, FreeSpace space) {
+    super(NAME, EngineDirectory.open(directory, NAME), options, space);
+  }
+
+  /// Opens the journal in `directory`, which is made if it is not there.
+  ///
+  /// @throws DirectoryLockedException if another process has it open
+  /// @throws JournalFormatException if something else, or another version, wrote it
+  public static PlainEngine open(Path directory, EngineOptions options) {
+    return open(directory, options, FreeSpace.of(directory));
+  }
+
+  /// The same, with another word on how much is free.
+  public static PlainEngine open(Path directory, EngineOptions options, FreeSpace space) {
+    PlainEngine engine = new PlainEngine(directory, options, space);
+    return engine.opened(engine);
+  }
+
+  @Override
+  List<SegmentFile> find(EngineDirectory from) throws IOException {
+    List<SegmentFile> found = new ArrayList<>();
+    try (Stream<Path> files = Files.list(from.path())) {
+      for (Path file : files.filter(each -> PlainFormat.segment(each) > 0).sorted().toList()) {
+        SegmentFile segment = SegmentFile.existing(PlainFormat.segment(file), file);
+        found.add(segment);
+        PlainFormat.hasHead(segment); // an unknown version is refused now
+      }
+      return found;
+    } catch (IOException | RuntimeException e) {
+      found.forEach(StoredSegment::release);
+      throw e;
+    }
+  }
+
+  @Override
+  SegmentFile create(EngineDirectory in, int number) throws IOException {
+    SegmentFile file = SegmentFile.create(number, in.path().resolve(PlainFormat.fileName(number)));
+    try {
+      Transfer.write(file.channel(), 0, PlainFormat.head(number, options().segmentBytes()));
+    } catch (IOException e) {
+      Files.deleteIfExists(file.path());
+      file.release();
+      throw e;
+    }
+    file.end(PlainFormat.HEAD_BYTES);
+    return file;
+  }
+
+  @Override
+  long endAfter(SegmentFile file, int length) {
+    return file.end() + PlainFormat.FRAME_BYTES + length;
+  }
+
+  @Override
+  long write(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
+    long offset = file.end() + PlainFormat.FRAME_BYTES;
+    PlainFormat.frame(frame, file.number(), offset, length);
+    ByteBuffer[] buffers = RecordParts.buffers(1, parts);
+    buffers[0] = frame;
+    Transfer.writeAll(file.channel(), file.end(), buffers);
+    return offset;
+  }
+
+  @Override
+  ScanEnd scan(SegmentFile file, Consumer<Location> visitor) throws IOException {
+    return PlainFormat.scan(file, visitor);
+  }
+
+  @Override
+  void afterDelete(SegmentFile file) {
+    // the file was all there was
+  }
+
+  @Override
+  void finish(@Nullable SegmentFile last) {
+    // every byte is with the operating system already
+  }
+}

@@ -1,0 +1,34 @@
+package io.penstock.storage.engine;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+
+/// The parts of a record that is to be appended, checked.
+final class RecordParts {
+  private RecordParts() {}
+
+  /// Length of the record that `parts` make.
+  static int length(MemorySegment[] parts, int most) {
+    long length = 0;
+    for (MemorySegment part : parts) {
+      if (!part.isNative()) {
+        throw new IllegalArgumentException("record must be native memory (was " + part + ")");
+      }
+      length += part.byteSize();
+    }
+    if (length == 0 || length > most || length % SegmentEngine.RECORD_ALIGNMENT != 0) {
+      throw new IllegalArgumentException("record bytes must be a multiple of " + SegmentEngine.RECORD_ALIGNMENT
+          + " in (0, " + most + "] (was " + length + ")");
+    }
+    return (int) length;
+  }
+
+  /// Views of `parts`, with room for `frames` buffers before them.
+  static ByteBuffer[] buffers(int frames, MemorySegment[] parts) {
+    ByteBuffer[] buffers = new ByteBuffer[frames + parts.length];
+    for (int i = 0; i < parts.length; i++) {
+      buffers[frames + i] = parts[i].asByteBuffer();
+    }
+    return buffers;
+  }
+}

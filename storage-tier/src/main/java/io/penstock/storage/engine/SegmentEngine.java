@@ -1,0 +1,72 @@
+package io.penstock.storage.engine;
+
+import io.penstock.block.Owned;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.function.Consumer;
+
+/// A log of records in numbered segments: append a record and get its location; give a location and get its bytes.
+///
+/// | | |
+/// |---|---|
+/// | threads | [#append], [#roll], [#delete] and [#sync] take turns, best on one thread; reads, scans and pins run on any, at the same time |
+/// | blocking | everything may wait for the disk: never call it on an event loop, and never interrupt the thread that is in it |
+/// | memory | records are written from, and read into, native memory; no copy is made on the heap |
+/// | segments | begun when needed, ended by [#roll] or when the next record does not fit; never appended to after a restart |
+/// | errors | [EngineClosedException] after [#close]; [StorageFailedException] when the medium fails |
+public interface SegmentEngine extends AutoCloseable {
+  /// Lengths of records are multiples of this: no engine pads.
+  int RECORD_ALIGNMENT = 8;
+
+  /// Short name, as in options and in the directory's format file.
+  String name();
+
+  /// Longest record.
+  int maxRecordBytes();
+
+  /// Appends the bytes of `parts`, one after the other, as one record. When it returns, the operating system has them: they survive the
+  /// end of this process, but not of the machine before [#sync].
+  ///
+  /// @param parts native memory, together a multiple of 8 bytes and at most [#maxRecordBytes]
+  /// @throws StorageFullException if there is no room for another segment; nothing was appended
+  Location append(MemorySegment... parts);
+
+  /// Fills `into` with the bytes of `record` that begin at `from` inside it.
+  ///
+  /// @param into native memory
+  /// @throws UnknownLocationException if there is no such record, or its segment was deleted and nobody pins it
+  /// @throws IndexOutOfBoundsException if the bytes asked for leave the record
+  void read(Location record, long from, MemorySegment into);
+
+  /// Keeps the bytes of a segment readable, even if it is deleted meanwhile, until the pin is closed.
+  ///
+  /// @throws UnknownLocationException if the segment is not there
+  Owned pin(int segment);
+
+  /// Ends the segment that is appended to, if there is one.
+  void roll();
+
+  /// The segment that is appended to; 0 if the next record begins one.
+  int activeSegment();
+
+  /// Segments there are, in the order of writing.
+  List<Integer> segments();
+
+  /// Tells every complete record of `segment` in the order of writing, without reading the records themselves.
+  ///
+  /// A segment that nobody appends to gives back what was reserved behind its last record.
+  ScanEnd scan(int segment, Consumer<Location> visitor);
+
+  /// Deletes a whole segment. Its name is gone at once, its bytes with the last reader.
+  ///
+  /// @throws IllegalStateException if it is the active one
+  /// @throws UnknownLocationException if it is not there
+  void delete(int segment);
+
+  /// Forces everything appended so far to the medium.
+  void sync();
+
+  /// Ends the active segment and closes everything. Idempotent.
+  @Override
+  void close();
+}

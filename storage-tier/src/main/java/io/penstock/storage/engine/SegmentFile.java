@@ -1,0 +1,70 @@
+package io.penstock.storage.engine;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Set;
+
+/// A segment that is a file, read with positioned reads: a page that is gone is an error then, not a signal that ends the process.
+final class SegmentFile extends StoredSegment {
+  private final Path path;
+  private final FileChannel channel;
+
+  private SegmentFile(int number, Path path, FileChannel channel, long end) {
+    super(number, end);
+    this.path = path;
+    this.channel = channel;
+  }
+
+  /// A new file for `number`; nothing may lie at `path`.
+  static SegmentFile create(int number, Path path) throws IOException {
+    return open(number, path, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE));
+  }
+
+  /// A file of an earlier run.
+  static SegmentFile existing(int number, Path path) throws IOException {
+    return open(number, path, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
+  }
+
+  private static SegmentFile open(int number, Path path, Set<OpenOption> options) throws IOException {
+    FileChannel channel = FileChannel.open(path, options);
+    return new SegmentFile(number, path, channel, channel.size());
+  }
+
+  Path path() {
+    return path;
+  }
+
+  FileChannel channel() {
+    return channel;
+  }
+
+  @Override
+  void read(long offset, MemorySegment into) throws IOException {
+    Transfer.read(channel, offset, into);
+  }
+
+  @Override
+  void force() throws IOException {
+    channel.force(false);
+  }
+
+  @Override
+  void unlink() throws IOException {
+    Files.deleteIfExists(path);
+  }
+
+  @Override
+  void drop() {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException("could not close " + path, e);
+    }
+  }
+}

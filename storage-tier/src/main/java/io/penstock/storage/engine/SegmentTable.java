@@ -1,0 +1,127 @@
+package io.penstock.storage.engine;
+
+import io.penstock.block.Owned;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentSkipListMap;
+
+/// The segments of one engine, for readers on any thread.
+final class SegmentTable {
+  private final String engine;
+  private final ConcurrentSkipListMap<Integer, StoredSegment> segments = new ConcurrentSkipListMap<>();
+  private volatile int highest;
+  /// No segment below has anything that was not forced; guarded by the engine.
+  private int forcedBelow;
+  private volatile boolean closed;
+
+  SegmentTable(String engine) {
+    this.engine = engine;
+  }
+
+  void requireOpen() {
+    if (closed) {
+      throw new EngineClosedException(engine);
+    }
+  }
+
+  /// Adds a segment whose number is the highest so far.
+  void add(StoredSegment segment) {
+    highest = segment.number();
+    forcedBelow = forcedBelow == 0 ? highest : forcedBelow;
+    segments.put(segment.number(), segment);
+  }
+
+  List<Integer> numbers() {
+    requireOpen();
+    return segments.values().stream().filter(segment -> !segment.isDeleted()).map(StoredSegment::number).toList();
+  }
+
+  /// The number of a segment that is yet to be begun; none is used twice while the engine is open.
+  int nextNumber() {
+    return Math.addExact(highest, 1);
+  }
+
+  void read(Location record, long from, MemorySegment into) {
+    Objects.checkFromIndexSize(from, into.byteSize(), record.length());
+    StoredSegment segment = hold(record.segment());
+    try {
+      if (record.length() > segment.end() - record.offset()) {
+        throw new UnknownLocationException(engine, record, segment.end());
+      }
+      segment.read(record.offset() + from, into);
+    } catch (IOException e) {
+      throw new StorageFailedException("read " + record + " of engine " + engine, e);
+    } finally {
+      segment.release();
+    }
+  }
+
+  Owned pin(int number) {
+    StoredSegment segment = hold(number);
+    if (segment.isDeleted()) {
+      segment.release();
+      throw new UnknownLocationException(engine, number);
+    }
+    return new Pin(segment);
+  }
+
+  /// The segment, which its caller releases.
+  StoredSegment hold(int number) {
+    requireOpen();
+    StoredSegment segment = segments.get(number);
+    if (segment == null || !segment.retain()) {
+      throw new UnknownLocationException(engine, number);
+    }
+    return segment;
+  }
+
+  void delete(int number) {
+    requireOpen();
+    StoredSegment segment = segments.get(number);
+    if (segment == null || segment.isDeleted()) {
+      throw new UnknownLocationException(engine, number);
+    }
+    try {
+      segment.delete();
+    } catch (IOException e) {
+      throw new StorageFailedException("delete segment " + number + " of engine " + engine, e);
+    }
+    segments.values().removeIf(StoredSegment::isGone); // those that readers still pin go at a later delete
+  }
+
+  /// Forces every segment that was appended to since the last time.
+  void force() throws IOException {
+    requireOpen();
+    for (StoredSegment segment : segments.tailMap(forcedBelow, true).values()) {
+      if (!segment.isDeleted()) {
+        segment.force();
+      }
+    }
+    forcedBelow = highest;
+  }
+
+  boolean isOpen() {
+    return !closed;
+  }
+
+  /// Refuses whatever comes; what is being read stays until it was read. Once.
+  void close() {
+    closed = true;
+    segments.values().stream().filter(segment -> !segment.isDeleted()).forEach(StoredSegment::release);
+  }
+
+  private static final class Pin extends Owned {
+    private final StoredSegment segment;
+
+    Pin(StoredSegment segment) {
+      this.segment = segment;
+    }
+
+    @Override
+    protected void free() {
+      segment.release();
+    }
+  }
+}

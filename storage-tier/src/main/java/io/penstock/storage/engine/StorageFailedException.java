@@ -1,0 +1,12 @@
+package io.penstock.storage.engine;
+
+import io.penstock.TransientKvException;
+import java.io.IOException;
+
+/// The medium did not do what it was told. Transient: it may at the next attempt.
+public final class StorageFailedException extends TransientKvException {
+  /// @param work what was to be done, for example `append to DIRECTORY`
+  public StorageFailedException(String work, IOException cause) {
+    super("could not " + work + ": " + cause, cause);
+  }
+}

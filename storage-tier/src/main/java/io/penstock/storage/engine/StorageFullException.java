@@ -1,0 +1,24 @@
+package io.penstock.storage.engine;
+
+import io.penstock.TransientKvException;
+import org.jspecify.annotations.Nullable;
+
+/// The medium has no room for another segment. Transient: deleting one, or anything else there, makes room.
+public final class StorageFullException extends TransientKvException {
+  private final long neededBytes;
+  private final long usableBytes;
+
+  StorageFullException(String place, long neededBytes, long usableBytes, @Nullable Throwable cause) {
+    super("free bytes at " + place + " must be >= " + neededBytes + " (was " + usableBytes + ")", cause);
+    this.neededBytes = neededBytes;
+    this.usableBytes = usableBytes;
+  }
+
+  public long neededBytes() {
+    return neededBytes;
+  }
+
+  public long usableBytes() {
+    return usableBytes;
+  }
+}

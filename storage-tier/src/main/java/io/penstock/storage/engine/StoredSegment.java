@@ -1,0 +1,77 @@
+package io.penstock.storage.engine;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/// The bytes of one segment, and how many need them: its engine until it is deleted, and everybody who reads.
+abstract class StoredSegment {
+  private final int number;
+  private final AtomicInteger holds = new AtomicInteger(1);
+  private volatile long end;
+  private volatile boolean deleted;
+
+  /// @param end one past the last byte that may be read
+  StoredSegment(int number, long end) {
+    this.number = number;
+    this.end = end;
+  }
+
+  final int number() {
+    return number;
+  }
+
+  /// One past the last byte that may be read.
+  long end() {
+    return end;
+  }
+
+  final void end(long newEnd) {
+    end = newEnd;
+  }
+
+  final boolean isDeleted() {
+    return deleted;
+  }
+
+  /// Deleted, and nobody reads it any more.
+  final boolean isGone() {
+    return deleted && holds.get() == 0;
+  }
+
+  /// Adds a hold unless the bytes are gone.
+  final boolean retain() {
+    int count;
+    do {
+      count = holds.get();
+      if (count == 0) {
+        return false;
+      }
+    } while (!holds.compareAndSet(count, count + 1));
+    return true;
+  }
+
+  final void release() {
+    if (holds.decrementAndGet() == 0) {
+      drop();
+    }
+  }
+
+  /// Takes the name off the medium; the bytes go with the last hold.
+  final void delete() throws IOException {
+    unlink();
+    deleted = true;
+    release();
+  }
+
+  /// Fills `into` with the bytes from `offset` on, all of which lie before [#end].
+  abstract void read(long offset, MemorySegment into) throws IOException;
+
+  /// Forces what was appended to the medium.
+  abstract void force() throws IOException;
+
+  abstract void unlink() throws IOException;
+
+  /// The last hold is gone.
+  abstract void drop();
+}

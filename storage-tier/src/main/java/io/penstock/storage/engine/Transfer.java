@@ -1,0 +1,48 @@
+package io.penstock.storage.engine;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+
+/// Whole reads and writes at a position of a file: what the system calls do in parts.
+final class Transfer {
+  private Transfer() {}
+
+  /// Fills `into` from `position` on.
+  static void read(FileChannel file, long position, MemorySegment into) throws IOException {
+    read(file, position, into.asByteBuffer());
+  }
+
+  /// Fills what remains of `into` from `position` on.
+  static void read(FileChannel file, long position, ByteBuffer into) throws IOException {
+    long at = position;
+    while (into.hasRemaining()) {
+      int count = file.read(into, at);
+      if (count < 0) {
+        throw new EOFException("file must have " + into.remaining() + " more bytes at " + at + " (was " + file.size() + " long)");
+      }
+      at += count;
+    }
+  }
+
+  static void write(FileChannel file, long position, ByteBuffer from) throws IOException {
+    long at = position;
+    while (from.hasRemaining()) {
+      at += file.write(from, at);
+    }
+  }
+
+  /// Writes all of `parts`, one after the other, from `position` on, which becomes the position of `file`.
+  static void writeAll(FileChannel file, long position, ByteBuffer[] parts) throws IOException {
+    long left = 0;
+    for (ByteBuffer part : parts) {
+      left += part.remaining();
+    }
+    file.position(position);
+    while (left > 0) {
+      left -= file.write(parts);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package io.penstock.storage.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class ChronicleEngineTest extends SegmentEngineContract {
+  @TempDir Path temporary;
+  private int crashes;
+
+  private Path directory() {
+    return temporary.resolve("journal-" + crashes);
+  }
+
+  @Override
+  SegmentEngine open(EngineOptions options, FreeSpace space) {
+    return ChronicleEngine.open(directory(), options, space);
+  }
+
+  @Override
+  void crash() {
+    Path before = directory();
+    crashes++;
+    Directories.copy(before, directory());
+  }
+
+  /// Chronicle publishes a document by its header, so an unfinished one has a header that says so.
+  @Override
+  void tear(Location newest, int bytes) {
+    try (FileChannel file = FileChannel.open(Directories.last(directory(), ".cq4"), StandardOpenOption.WRITE)) {
+      file.write(ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(0, 0x8000_0000), newest.offset() - 4);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void closed_givesBackWhatWasReserved() throws IOException {
+    SegmentEngine engine = open(SMALL, FreeSpace.endless());
+    Location at = append(engine, 0, 3).getLast();
+    assertThat(Files.size(Directories.last(directory(), ".cq4"))).isGreaterThanOrEqualTo(SMALL.segmentBytes());
+    engine.close();
+    assertThat(Files.size(Directories.last(directory(), ".cq4"))).isEqualTo(at.offset() + at.length());
+  }
+
+  @Test
+  void recovered_givesBackWhatACrashLeftReserved() throws IOException {
+    Location at = append(open(SMALL, FreeSpace.endless()), 0, 3).getLast();
+    crash();
+    try (SegmentEngine again = open(SMALL, FreeSpace.endless())) {
+      assertThat(scanAll(again)).hasSize(3);
+      assertThat(Files.size(Directories.last(directory(), ".cq4"))).isEqualTo(at.offset() + at.length());
+      Records.assertRecord(again, at, 2);
+    }
+  }
+
+  @Test
+  void fileNames_standForTheirSegments() {
+    for (int segment : new int[] {1, 23, 24, 500_000, 60_000_000}) {
+      assertThat(ChronicleFormat.segment(Path.of(ChronicleFormat.fileName(segment)))).isEqualTo(segment);
+    }
+    assertThat(ChronicleFormat.fileName(1)).isEqualTo("19700101-01.cq4");
+    assertThat(ChronicleFormat.segment(Path.of("metadata.cq4t"))).isZero();
+    assertThat(ChronicleFormat.segment(Path.of("x.cq4"))).isZero();
+  }
+}

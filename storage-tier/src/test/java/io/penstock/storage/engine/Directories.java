@@ -1,0 +1,34 @@
+package io.penstock.storage.engine;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.stream.Stream;
+
+/// Copies of directories: what a crash leaves is what the files hold at that moment.
+public final class Directories {
+  private Directories() {}
+
+  /// Copies everything below `from` to `to`, which must not be there.
+  public static Path copy(Path from, Path to) {
+    try (Stream<Path> files = Files.walk(from)) {
+      for (Path file : files.toList()) {
+        Files.copy(file, to.resolve(from.relativize(file)));
+      }
+      return to;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /// The one file below `directory` whose name ends with `suffix` that is last in order.
+  public static Path last(Path directory, String suffix) {
+    try (Stream<Path> files = Files.walk(directory)) {
+      return files.filter(file -> file.toString().endsWith(suffix)).max(Comparator.comparing(Path::getFileName)).orElseThrow();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

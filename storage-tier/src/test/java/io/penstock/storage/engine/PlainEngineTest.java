@@ -1,0 +1,66 @@
+package io.penstock.storage.engine;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.block.Checksum;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class PlainEngineTest extends SegmentEngineContract {
+  @TempDir Path temporary;
+  private int crashes;
+
+  private Path directory() {
+    return temporary.resolve("journal-" + crashes);
+  }
+
+  @Override
+  SegmentEngine open(EngineOptions options, FreeSpace space) {
+    return PlainEngine.open(directory(), options, space);
+  }
+
+  @Override
+  void crash() {
+    Path before = directory();
+    crashes++;
+    Directories.copy(before, directory());
+  }
+
+  @Override
+  void tear(Location newest, int bytes) {
+    try (FileChannel file = FileChannel.open(Directories.last(directory(), ".log"), StandardOpenOption.WRITE)) {
+      file.truncate(newest.offset() + newest.length() - bytes);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void opened_onAnotherEnginesDirectory_isRefused() {
+    open(SMALL, FreeSpace.endless()).close();
+    assertThatThrownBy(() -> ChronicleEngine.open(directory(), SMALL)).isInstanceOf(JournalFormatException.class)
+        .hasMessage("journal " + directory() + " must be `penstock journal, format 1, engine chronicle`"
+            + " (was `penstock journal, format 1, engine plain`)");
+  }
+
+  @Test
+  void opened_onASegmentOfAnUnknownVersion_isRefused() throws IOException {
+    SegmentEngine engine = open(SMALL, FreeSpace.endless());
+    append(engine, 0, 1);
+    engine.close();
+    Path file = Directories.last(directory(), ".log");
+    ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+    bytes.putInt(8, 2).putInt(60, Checksum.of(bytes.slice(0, 60)));
+    Files.write(file, bytes.array());
+    assertThatThrownBy(() -> open(SMALL, FreeSpace.endless())).isInstanceOf(JournalFormatException.class)
+        .hasMessage("version of segment " + file + " must be 1 (was 2)");
+  }
+}
