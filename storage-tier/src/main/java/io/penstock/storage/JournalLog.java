@@ -1,0 +1,122 @@
+package io.penstock.storage;
+
+import io.penstock.KvException;
+import io.penstock.block.Block;
+import io.penstock.block.CacheSpace;
+import io.penstock.storage.engine.Location;
+import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.record.RecordWriter;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// The writing side of a journal: appends blocks and removals, deletes segments that nobody needs. Used by one thread at a time.
+final class JournalLog {
+  private final JournalStore store;
+  private final SegmentEngine engine;
+  private final RecordWriter writer;
+  private final boolean forced;
+  private final String boundary;
+  private final SegmentBook book;
+  private long sequence;
+  /// Dead records whose removal is yet to be written.
+  private List<DeadRecord> unmarked = new ArrayList<>();
+
+  /// @param forced whether a batch waits for the medium
+  /// @param book of what is there
+  /// @param sequence of the newest record
+  JournalLog(JournalStore store, CacheSpace space, SegmentEngine engine, boolean forced, SegmentBook book, long sequence) {
+    this.store = store;
+    this.engine = engine;
+    this.writer = new RecordWriter(space.layout());
+    this.forced = forced;
+    this.boundary = "tier " + store.name();
+    this.book = book;
+    this.sequence = sequence;
+  }
+
+  /// Appends `blocks`, all or none of them: if one fails, those before it are freed again.
+  List<JournalRest> append(List<Block> blocks) {
+    List<JournalRest> rests = new ArrayList<>(blocks.size());
+    try {
+      for (Block block : blocks) {
+        rests.add(append(block));
+      }
+      if (forced) {
+        engine.sync();
+      }
+      return rests;
+    } catch (RuntimeException e) {
+      rests.forEach(JournalRest::close);
+      throw e;
+    }
+  }
+
+  private JournalRest append(Block block) {
+    block.verify(boundary);
+    long number = ++sequence;
+    Location at = block.read(payload -> engine.append(writer.block(block, payload, number)));
+    book.written(at.segment());
+    return new JournalRest(store, block.key(), at, number, writer.crc());
+  }
+
+  /// Takes note that `freed` records are dead, deletes segments that hold nothing else, and marks the others as removed.
+  ///
+  /// What cannot be done now, because the disk is full or fails, is done at the next call.
+  ///
+  /// @return what could not be done, if anything
+  @Nullable KvException sweep(List<DeadRecord> freed) {
+    for (DeadRecord dead : freed) {
+      book.freed(dead.segment());
+      unmarked.add(dead);
+    }
+    try {
+      deleteUnneeded();
+      mark();
+      return null;
+    } catch (KvException e) {
+      return e;
+    }
+  }
+
+  private void deleteUnneeded() {
+    for (int segment : book.unneeded(engine.activeSegment())) {
+      List<DeadRecord> needed = book.neededRemovals(segment);
+      needed.forEach(this::remove);
+      if (forced && !needed.isEmpty()) {
+        engine.sync(); // they must not be lost with their segment
+      }
+      if (segment != engine.activeSegment()) {
+        engine.delete(segment);
+        book.deleted(segment);
+      }
+    }
+  }
+
+  private void mark() {
+    List<DeadRecord> waiting = unmarked;
+    unmarked = new ArrayList<>();
+    for (int i = 0; i < waiting.size(); i++) {
+      DeadRecord dead = waiting.get(i);
+      try {
+        if (book.exists(dead.segment())) {
+          remove(dead);
+        }
+      } catch (KvException e) {
+        unmarked.addAll(waiting.subList(i, waiting.size()));
+        throw e;
+      }
+    }
+  }
+
+  private void remove(DeadRecord dead) {
+    long number = ++sequence;
+    Location at = engine.append(writer.removal(dead.key(), number, dead.sequence()));
+    book.removed(dead, at.segment());
+  }
+
+  /// Dead records whose removal could not be written yet.
+  int unmarked() {
+    return unmarked.size();
+  }
+}

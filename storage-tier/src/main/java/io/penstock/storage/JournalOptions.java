@@ -1,0 +1,76 @@
+package io.penstock.storage;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.storage.engine.EngineOptions;
+import io.penstock.tier.Durability;
+import java.nio.file.Path;
+
+/// How a [JournalStore] is set up.
+///
+/// @param name named in receipts, errors and meters
+/// @param directory of the journal, made if it is not there; one process at a time
+/// @param engine what keeps the records
+/// @param segments how large segments are, and how much of the disk stays free
+/// @param ioThreads threads that read
+/// @param maxWaitingPuts most batches accepted and not written yet; a further one fails at once
+/// @param maxWaitingReads most reads accepted and not ended yet; a further one fails at once
+/// @param durability what a put that completed promises: [Durability#WRITTEN], or [Durability#FORCED], which waits for the medium
+public record JournalOptions(String name, Path directory, EngineKind engine, EngineOptions segments, int ioThreads,
+    int maxWaitingPuts, int maxWaitingReads, Durability durability) {
+  public JournalOptions {
+    requireNonNull(name, "name");
+    requireNonNull(directory, "directory");
+    requireNonNull(engine, "engine");
+    requireNonNull(segments, "segments");
+    positive("ioThreads", ioThreads);
+    positive("maxWaitingPuts", maxWaitingPuts);
+    positive("maxWaitingReads", maxWaitingReads);
+    if (requireNonNull(durability, "durability") == Durability.VOLATILE) {
+      throw new IllegalArgumentException("durability must be WRITTEN or FORCED (was VOLATILE)");
+    }
+  }
+
+  /// Named `ssd`: Chronicle, segments of 1 GiB, 8 threads, 64 puts, 1,024 reads, written.
+  public static JournalOptions defaults(Path directory) {
+    return new JournalOptions("ssd", directory, EngineKind.CHRONICLE, EngineOptions.defaults(), 8, 64, 1024, Durability.WRITTEN);
+  }
+
+  public JournalOptions withName(String name) {
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability);
+  }
+
+  public JournalOptions withEngine(EngineKind engine) {
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability);
+  }
+
+  public JournalOptions withSegments(EngineOptions segments) {
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability);
+  }
+
+  public JournalOptions withSegmentBytes(long segmentBytes) {
+    return withSegments(segments.withSegmentBytes(segmentBytes));
+  }
+
+  public JournalOptions withIoThreads(int ioThreads) {
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability);
+  }
+
+  public JournalOptions withMaxWaitingPuts(int maxWaitingPuts) {
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability);
+  }
+
+  public JournalOptions withMaxWaitingReads(int maxWaitingReads) {
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability);
+  }
+
+  public JournalOptions withDurability(Durability durability) {
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability);
+  }
+
+  private static void positive(String name, int value) {
+    if (value <= 0) {
+      throw new IllegalArgumentException(name + " must be > 0 (was " + value + ")");
+    }
+  }
+}

@@ -1,0 +1,299 @@
+package io.penstock.storage;
+
+import io.penstock.KvException;
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.SpaceId;
+import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.record.RecordFormat;
+import io.penstock.tier.BlockStore;
+import io.penstock.tier.Durability;
+import io.penstock.tier.Medium;
+import io.penstock.tier.Rest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.publisher.Sinks;
+
+/// Blocks at rest on a disk: an append-only journal of records, found again after a restart.
+///
+/// | | |
+/// |---|---|
+/// | put | one thread appends batch after batch; checksums are compared as the bytes leave memory |
+/// | read | a few threads read just the granules asked for, straight into the drafts, and compare them there |
+/// | a rest closed | its record is dead: its segment is deleted once all its records are, else a removal is appended so that it stays dead after a restart |
+/// | the store closed | what is at rest stays there: rests closed after [#close()] free nothing |
+/// | waiting | `maxWaitingPuts` batches and `maxWaitingReads` reads; a further one fails with [JournalBusyException] |
+/// | cancel | changes nothing on the disk; rests that nobody takes any more are freed |
+public final class JournalStore implements BlockStore {
+  /// Tasks of the appending thread that no caller asked for: a sweep that waits, one that runs while another is asked for, the close.
+  static final int OWN_TASKS = 3;
+
+  private final CacheSpace space;
+  private final SpaceId spaceId;
+  private final JournalOptions options;
+  private final SegmentEngine engine;
+  private final JournalThreads threads;
+  private final JournalLog log;
+  private final RangeReader reader;
+  private final JournalRecovery recovery;
+  private final WorkLine puts;
+  private final WorkLine reads;
+  private final ConcurrentLinkedQueue<DeadRecord> freed = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean sweepAsked = new AtomicBoolean();
+  private final AtomicBoolean closing = new AtomicBoolean();
+  private final Sinks.Empty<Void> ended = Sinks.empty();
+  private volatile boolean closed;
+  private List<Rest> recovered;
+
+  private JournalStore(CacheSpace space, JournalOptions options, SegmentEngine engine, JournalThreads threads) {
+    this.space = space;
+    this.spaceId = space.id();
+    this.options = options;
+    this.engine = engine;
+    this.threads = threads;
+    this.puts = new WorkLine(options.name(), "puts", options.maxWaitingPuts());
+    this.reads = new WorkLine(options.name(), "reads", options.maxWaitingReads());
+    this.reader = new RangeReader(engine, space.layout(), boundary());
+    Recovery found = new Recovery(space, engine, boundary());
+    this.recovered = rests(found.run());
+    this.recovery = found.summary();
+    this.log = new JournalLog(this, space, engine, options.durability() == Durability.FORCED, found.book(), found.sequence());
+    log.sweep(found.dead()); // what it cannot do now it does later
+  }
+
+  /// Opens the journal of `options` with threads of its own. Waits until every record's head was read: not for an event loop.
+  ///
+  /// @throws KvException if the directory is locked, of another space, engine or version, or cannot be read
+  /// @throws IllegalArgumentException if a block of `space` does not fit an eighth of a segment
+  public static JournalStore open(CacheSpace space, JournalOptions options) {
+    return open(space, options, options.engine().open(options.directory(), options.segments()), JournalThreads.own(options));
+  }
+
+  /// Opens a journal on an engine that is open, with threads that are the caller's: for simulation and for engines of other makers.
+  ///
+  /// @param engine closed with the store, also if opening fails
+  /// @param appending runs one task at a time, in order
+  /// @param reading runs tasks that wait for the disk; refuses none
+  public static JournalStore open(CacheSpace space, JournalOptions options, SegmentEngine engine, Executor appending, Executor reading) {
+    return open(space, options, engine, new JournalThreads(appending, reading, () -> {}));
+  }
+
+  private static JournalStore open(CacheSpace space, JournalOptions options, SegmentEngine engine, JournalThreads threads) {
+    try {
+      long record = RecordFormat.recordBytes(space.layout());
+      if (record > engine.maxRecordBytes()) {
+        throw new IllegalArgumentException("record bytes of a block must be <= " + engine.maxRecordBytes()
+            + ", an eighth of segmentBytes (was " + record + ")");
+      }
+      return new JournalStore(space, options, engine, threads);
+    } catch (RuntimeException e) {
+      engine.close();
+      threads.stopping().run();
+      throw e;
+    }
+  }
+
+  private List<Rest> rests(List<Recovery.Found> found) {
+    List<Rest> rests = new ArrayList<>(found.size());
+    for (Recovery.Found each : found) {
+      rests.add(new JournalRest(this, each.head().key(), each.at(), each.head().sequence(), each.head().crc()));
+    }
+    return rests;
+  }
+
+  private String boundary() {
+    return "tier " + options.name();
+  }
+
+  @Override
+  public String name() {
+    return options.name();
+  }
+
+  @Override
+  public Medium medium() {
+    return Medium.DISK;
+  }
+
+  @Override
+  public CacheSpace space() {
+    return space;
+  }
+
+  @Override
+  public Durability durability() {
+    return options.engine() == EngineKind.MEMORY ? Durability.VOLATILE : options.durability();
+  }
+
+  @Override
+  public long capacityBlocks() {
+    return Long.MAX_VALUE;
+  }
+
+  /// What opening found.
+  public JournalRecovery recovery() {
+    return recovery;
+  }
+
+  @Override
+  public synchronized List<Rest> recovered() {
+    List<Rest> once = recovered;
+    recovered = List.of();
+    return once;
+  }
+
+  @Override
+  public Mono<List<Rest>> put(List<Block> blocks) {
+    List<Block> batch = List.copyOf(blocks);
+    for (Block block : batch) {
+      if (!block.key().space().equals(spaceId)) {
+        throw new IllegalArgumentException("block must be of space " + spaceId + " (was " + block.key() + ")");
+      }
+    }
+    return Mono.<List<Rest>>create(sink -> {
+      if (entered(puts, sink)) {
+        threads.appending().execute(() -> append(batch, sink));
+      }
+    }).doOnDiscard(List.class, JournalStore::closeAll);
+  }
+
+  private void append(List<Block> batch, MonoSink<List<Rest>> sink) {
+    List<Rest> rests;
+    try {
+      rests = List.copyOf(log.append(batch));
+    } catch (Throwable e) { // whoever waits must hear of it, whatever it is
+      puts.leave();
+      sink.error(e);
+      return;
+    }
+    puts.leave();
+    sink.success(rests);
+  }
+
+  /// Nobody took the rests of a put.
+  private static void closeAll(List<?> rests) {
+    for (Object rest : rests) {
+      if (rest instanceof JournalRest own) {
+        own.close();
+      }
+    }
+  }
+
+  @Override
+  public Mono<Void> read(List<? extends Rest> rests, List<BlockDraft> drafts, GranuleRange range) {
+    range.requireInside(space.layout());
+    if (rests.size() != drafts.size()) {
+      throw new IllegalArgumentException("drafts must be " + rests.size() + ", one a rest (was " + drafts.size() + ")");
+    }
+    List<JournalRest> own = rests.stream().map(this::own).toList();
+    List<BlockDraft> targets = List.copyOf(drafts);
+    return Mono.create(sink -> {
+      if (own.isEmpty()) {
+        sink.success();
+      } else if (entered(reads, sink)) {
+        new ReadJob(reader, own, targets, range, range.bytes(space.layout()), failure -> {
+          reads.leave();
+          if (failure == null) {
+            sink.success();
+          } else {
+            sink.error(failure);
+          }
+        }).start(threads.reading());
+      }
+    });
+  }
+
+  private JournalRest own(Rest rest) {
+    if (rest instanceof JournalRest own && own.store() == this) {
+      return own;
+    }
+    throw new IllegalArgumentException("rest must be of tier " + options.name() + " (was " + rest + ")");
+  }
+
+  private static boolean entered(WorkLine line, MonoSink<?> sink) {
+    try {
+      line.enter();
+      return true;
+    } catch (KvException e) {
+      sink.error(e);
+      return false;
+    }
+  }
+
+  /// A rest was closed.
+  void free(DeadRecord dead) {
+    if (closed) {
+      return;
+    }
+    freed.add(dead);
+    if (sweepAsked.compareAndSet(false, true)) {
+      threads.appending().execute(this::sweep);
+    }
+  }
+
+  private void sweep() {
+    sweepAsked.set(false);
+    if (!closed) {
+      List<DeadRecord> dead = new ArrayList<>();
+      for (DeadRecord each = freed.poll(); each != null; each = freed.poll()) {
+        dead.add(each);
+      }
+      log.sweep(dead);
+    }
+  }
+
+  /// Completes when every rest closed before is dead on the disk, too: none of them comes back after a restart.
+  ///
+  /// @return a cold `Mono` that signals the error of the disk if a removal could not be written; it is tried again later
+  public Mono<Void> settled() {
+    return Mono.create(sink -> {
+      if (entered(puts, sink)) {
+        threads.appending().execute(() -> {
+          sweep();
+          KvException failure = log.sweep(List.of());
+          puts.leave();
+          if (failure == null) {
+            sink.success();
+          } else {
+            sink.error(failure);
+          }
+        });
+      }
+    });
+  }
+
+  @Override
+  public Mono<Void> close() {
+    return Mono.defer(() -> {
+      if (closing.compareAndSet(false, true)) {
+        Mono.when(puts.close(), reads.close()).doOnTerminate(() -> threads.appending().execute(this::end)).subscribe();
+      }
+      return ended.asMono();
+    });
+  }
+
+  private void end() {
+    try {
+      sweep();
+      closed = true;
+      engine.close();
+      ended.tryEmitEmpty();
+    } catch (Throwable e) { // whoever waits must hear of it, whatever it is
+      ended.tryEmitError(e);
+    } finally {
+      threads.stopping().run();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "journal " + engine;
+  }
+}

@@ -1,0 +1,39 @@
+package io.penstock.storage;
+
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/// The threads of one journal. They are never interrupted: an interrupt closes the file that a thread is just reading.
+///
+/// @param appending runs one task at a time, in order
+/// @param reading runs tasks that wait for the disk
+/// @param stopping ends both once they have nothing to do
+record JournalThreads(Executor appending, Executor reading, Runnable stopping) {
+  /// Threads of its own: one that appends, and as many as `options` say that read.
+  static JournalThreads own(JournalOptions options) {
+    ThreadPoolExecutor appending = pool(options.name() + "-append", 1, options.maxWaitingPuts() + JournalStore.OWN_TASKS);
+    ThreadPoolExecutor reading = pool(options.name() + "-read", options.ioThreads(), options.maxWaitingReads() * ReadJob.MOST_PARTS);
+    return new JournalThreads(appending, reading, () -> {
+      appending.shutdown();
+      reading.shutdown();
+    });
+  }
+
+  private static ThreadPoolExecutor pool(String name, int threads, int queue) {
+    AtomicInteger number = new AtomicInteger();
+    return new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(queue),
+        task -> Thread.ofPlatform().daemon().name("penstock-" + name + "-" + number.incrementAndGet()).unstarted(task),
+        JournalThreads::refused);
+  }
+
+  /// After the end there is nothing left to do that matters; before it, the queue is longer than all that is accepted.
+  private static void refused(Runnable task, ThreadPoolExecutor pool) {
+    if (!pool.isShutdown()) {
+      throw new RejectedExecutionException("queue of a journal's threads must take what was accepted (was full)");
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package io.penstock.storage;
+
+import io.penstock.block.BlockCorruptException;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.Checksum;
+import io.penstock.block.GranuleRange;
+import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.record.RecordFormat;
+import io.penstock.storage.record.RecordHead;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/// Reads granules of records straight into the memory of drafts, and has them compared there. Any thread; waits for the disk.
+final class RangeReader {
+  private final SegmentEngine engine;
+  private final BlockLayout layout;
+  private final String boundary;
+  private final int headBytes;
+
+  RangeReader(SegmentEngine engine, BlockLayout layout, String boundary) {
+    this.engine = engine;
+    this.layout = layout;
+    this.boundary = boundary;
+    this.headBytes = RecordFormat.headBytes(layout);
+  }
+
+  /// Memory for heads, to be handed to [#read].
+  MemorySegment scratch(Arena arena) {
+    return arena.allocate(headBytes);
+  }
+
+  /// @throws BlockCorruptException if the head, or a granule, is not as it was written
+  void read(JournalRest rest, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
+    engine.read(rest.location(), 0, scratch);
+    int crc = RecordHead.crc(scratch);
+    if (crc != rest.headCrc()) {
+      throw new BlockCorruptException(boundary + ", head of the record before", rest.key(), range.first(), rest.headCrc(), crc);
+    }
+    int[] checksums = RecordHead.checksums(scratch, layout, range);
+    if (range.isWhole()) {
+      draft.write(range, memory -> engine.read(rest.location(), headBytes + (long) range.offset(layout), memory));
+      draft.verify(range, checksums, boundary);
+    } else {
+      readRows(rest, draft, range, checksums[0]);
+    }
+  }
+
+  /// The record vouches for whole granules only, so the granule is read aside and its rows are copied.
+  private void readRows(JournalRest rest, BlockDraft draft, GranuleRange rows, int expected) {
+    GranuleRange whole = GranuleRange.whole(rows.first(), 1);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment granule = arena.allocate(whole.bytes(layout));
+      engine.read(rest.location(), headBytes + (long) whole.offset(layout), granule);
+      int actual = Checksum.of(granule);
+      if (actual != expected) {
+        throw new BlockCorruptException(boundary, rest.key(), rows.first(), expected, actual);
+      }
+      MemorySegment part = granule.asSlice(rows.offset(layout) - whole.offset(layout), rows.bytes(layout));
+      draft.write(rows, memory -> memory.copyFrom(part));
+      draft.verify(rows, new int[] {Checksum.of(part)}, boundary);
+    }
+  }
+}

@@ -1,0 +1,98 @@
+package io.penstock.storage;
+
+import io.penstock.block.BlockDraft;
+import io.penstock.block.GranuleRange;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/// One read of a batch of blocks, cut into parts that threads do at the same time.
+///
+/// After a failure no block behind the failed one is begun; the job ends when all parts have, with the failure of the first block.
+final class ReadJob {
+  /// A hop to another thread is worth this many bytes.
+  private static final int PART_BYTES = 1 << 20;
+
+  /// Most parts of one job: what a line of jobs puts into the threads' queue is bounded by it.
+  static final int MOST_PARTS = 16;
+
+  private final RangeReader reader;
+  private final List<JournalRest> rests;
+  private final List<BlockDraft> drafts;
+  private final GranuleRange range;
+  private final int partBlocks;
+  private final Ended ended;
+  private int partsLeft;
+  private int failedAt = Integer.MAX_VALUE;
+  private @Nullable Throwable failure;
+
+  /// Hears of the end, once.
+  @FunctionalInterface
+  interface Ended {
+    /// @param failure null if every byte is there
+    void ended(@Nullable Throwable failure);
+  }
+
+  ReadJob(RangeReader reader, List<JournalRest> rests, List<BlockDraft> drafts, GranuleRange range, int blockBytes, Ended ended) {
+    this.reader = reader;
+    this.rests = rests;
+    this.drafts = drafts;
+    this.range = range;
+    this.ended = ended;
+    int worth = Math.max(1, PART_BYTES / blockBytes);
+    this.partBlocks = Math.max(worth, (rests.size() + MOST_PARTS - 1) / MOST_PARTS);
+    this.partsLeft = (rests.size() + partBlocks - 1) / partBlocks;
+  }
+
+  void start(Executor threads) {
+    for (int first = 0; first < rests.size(); first += partBlocks) {
+      int from = first;
+      threads.execute(() -> readPart(from));
+    }
+  }
+
+  private void readPart(int from) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment scratch = reader.scratch(arena);
+      int to = Math.min(from + partBlocks, rests.size());
+      for (int i = from; i < to && i < failedAt(); i++) {
+        read(i, scratch);
+      }
+    } finally {
+      partEnded();
+    }
+  }
+
+  private void read(int i, MemorySegment scratch) {
+    try {
+      reader.read(rests.get(i), drafts.get(i), range, scratch);
+    } catch (Throwable e) { // whoever waits must hear of it, whatever it is
+      failed(i, e);
+    }
+  }
+
+  private synchronized int failedAt() {
+    return failedAt;
+  }
+
+  private synchronized void failed(int at, Throwable e) {
+    if (at < failedAt) {
+      failedAt = at;
+      failure = e;
+    }
+  }
+
+  private void partEnded() {
+    Throwable why;
+    synchronized (this) {
+      partsLeft--;
+      if (partsLeft > 0) {
+        return;
+      }
+      why = failure;
+    }
+    ended.ended(why);
+  }
+}

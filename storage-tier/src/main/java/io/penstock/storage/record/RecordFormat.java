@@ -1,0 +1,74 @@
+package io.penstock.storage.record;
+
+import io.penstock.block.BlockLayout;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+
+/// Offsets and sizes of a record: head, payload, padding, commit mark. Numbers are little-endian, keys are in their own encoding.
+public final class RecordFormat {
+  /// The version written here, and the only one read.
+  public static final int VERSION = 1;
+
+  /// The commit mark: the CRC of the head, and its complement.
+  public static final int MARK_BYTES = 8;
+
+  static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  static final long MAGIC = magic();
+  static final int MAGIC_AT = 0;
+  static final int VERSION_AT = 8;
+  static final int KIND_AT = 10;
+  static final int HEAD_BYTES_AT = 12;
+  static final int SEQUENCE_AT = 16;
+  static final int KEY_AT = 24;
+  static final int REMOVES_AT = 56;
+  static final int PAYLOAD_BYTES_AT = 64;
+  static final int LAYERS_AT = 68;
+  static final int PLANES_AT = 72;
+  static final int PLANE_BYTES_AT = 76;
+  static final int CRC_BYTES = 4;
+
+  /// The head of a removal, and the shortest there is.
+  static final int SHORTEST_HEAD = PLANE_BYTES_AT + CRC_BYTES;
+
+  /// The shortest record there is.
+  static final int SHORTEST_RECORD = SHORTEST_HEAD + MARK_BYTES;
+
+  private RecordFormat() {}
+
+  private static long magic() {
+    byte[] text = "PNSTKREC".getBytes(StandardCharsets.US_ASCII);
+    long magic = 0;
+    for (int i = text.length - 1; i >= 0; i--) {
+      magic = magic << 8 | text[i];
+    }
+    return magic;
+  }
+
+  /// Bytes of the head of a block's record.
+  public static int headBytes(BlockLayout layout) {
+    return (int) headBytes(layout.layers(), layout.planes().size());
+  }
+
+  /// Bytes of the record of a block.
+  public static int recordBytes(BlockLayout layout) {
+    return headBytes(layout) + (int) padded(layout.blockBytes()) + MARK_BYTES;
+  }
+
+  /// Bytes of the record of a removal.
+  public static int removalBytes() {
+    return SHORTEST_RECORD;
+  }
+
+  static long headBytes(long layers, long planes) {
+    return padded(PLANE_BYTES_AT + 4 * planes + 4 * layers * planes + CRC_BYTES);
+  }
+
+  /// The next multiple of 8.
+  static long padded(long bytes) {
+    return (bytes + 7) & -8;
+  }
+}

@@ -1,0 +1,218 @@
+package io.penstock.storage.record;
+
+import static io.penstock.storage.record.RecordFormat.INT;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.Checksum;
+import io.penstock.block.GranuleRange;
+import java.lang.foreign.MemorySegment;
+
+/// What the head of a record says, decoded from bytes that nobody vouches for: no byte is touched before its place was checked.
+public final class RecordHead {
+  private final RecordKind kind;
+  private final int bytes;
+  private final long sequence;
+  private final BlockKey key;
+  private final long removes;
+  private final int payloadBytes;
+  private final int[] planeBytes;
+  private final int[] checksums;
+  private final int crc;
+
+  /// `head` was checked.
+  private RecordHead(MemorySegment head) {
+    this.bytes = (int) head.byteSize();
+    this.kind = head.get(RecordFormat.SHORT, RecordFormat.KIND_AT) == RecordKind.BLOCK.code() ? RecordKind.BLOCK : RecordKind.REMOVAL;
+    this.sequence = head.get(RecordFormat.LONG, RecordFormat.SEQUENCE_AT);
+    this.key = BlockKey.read(head.asSlice(RecordFormat.KEY_AT, BlockKey.BYTES).asByteBuffer());
+    this.removes = head.get(RecordFormat.LONG, RecordFormat.REMOVES_AT);
+    this.payloadBytes = head.get(INT, RecordFormat.PAYLOAD_BYTES_AT);
+    int planes = head.get(INT, RecordFormat.PLANES_AT);
+    this.planeBytes = ints(head, RecordFormat.PLANE_BYTES_AT, planes);
+    this.checksums = ints(head, RecordFormat.PLANE_BYTES_AT + 4L * planes, head.get(INT, RecordFormat.LAYERS_AT) * planes);
+    this.crc = head.get(INT, head.byteSize() - RecordFormat.CRC_BYTES);
+  }
+
+  private static int[] ints(MemorySegment from, long offset, int count) {
+    int[] values = new int[count];
+    MemorySegment.copy(from, INT, offset, values, 0, count);
+    return values;
+  }
+
+  /// Length of the head that `start` begins; more than `start` has means that the rest must be read too.
+  ///
+  /// @param start the first bytes of a record, as many as there are or at least 80
+  /// @param recordBytes length of the whole record
+  /// @throws RecordMalformedException if no head begins here
+  public static int bytes(MemorySegment start, int recordBytes) {
+    if (recordBytes < RecordFormat.SHORTEST_RECORD || recordBytes % 8 != 0) {
+      throw new RecordMalformedException("length", "a multiple of 8 >= " + RecordFormat.SHORTEST_RECORD, recordBytes);
+    }
+    if (start.byteSize() < RecordFormat.SHORTEST_HEAD) {
+      throw new RecordMalformedException("start", ">= " + RecordFormat.SHORTEST_HEAD + " bytes", start.byteSize());
+    }
+    long magic = start.get(RecordFormat.LONG, RecordFormat.MAGIC_AT);
+    if (magic != RecordFormat.MAGIC) {
+      throw new RecordMalformedException("magic", "%016x".formatted(RecordFormat.MAGIC), "%016x".formatted(magic));
+    }
+    int bytes = start.get(INT, RecordFormat.HEAD_BYTES_AT);
+    int most = recordBytes - RecordFormat.MARK_BYTES;
+    if (bytes < RecordFormat.SHORTEST_HEAD || bytes > most || bytes % 8 != 0) {
+      throw new RecordMalformedException("headBytes", "a multiple of 8 in [" + RecordFormat.SHORTEST_HEAD + ", " + most + "]", bytes);
+    }
+    return bytes;
+  }
+
+  /// Reads a head.
+  ///
+  /// @param start the first bytes of a record, its whole head among them
+  /// @param recordBytes length of the whole record
+  /// @throws RecordMalformedException if a field has a value that it cannot have
+  /// @throws RecordVersionException if the head is good, and of another version
+  public static RecordHead decode(MemorySegment start, int recordBytes) {
+    int bytes = bytes(start, recordBytes);
+    if (bytes > start.byteSize()) {
+      throw new RecordMalformedException("headBytes", "<= " + start.byteSize() + " that were read", bytes);
+    }
+    MemorySegment head = start.asSlice(0, bytes);
+    requireCrc(head);
+    int version = Short.toUnsignedInt(head.get(RecordFormat.SHORT, RecordFormat.VERSION_AT));
+    if (version != RecordFormat.VERSION) {
+      throw new RecordVersionException(version);
+    }
+    requireShape(head, recordBytes);
+    return new RecordHead(head);
+  }
+
+  private static void requireCrc(MemorySegment head) {
+    long covered = head.byteSize() - RecordFormat.CRC_BYTES;
+    int stated = head.get(INT, covered);
+    int actual = Checksum.of(head.asSlice(0, covered));
+    if (stated != actual) {
+      throw new RecordMalformedException("headCrc", "%08x".formatted(actual), "%08x".formatted(stated));
+    }
+  }
+
+  private static void requireShape(MemorySegment head, int recordBytes) {
+    int kind = head.get(RecordFormat.SHORT, RecordFormat.KIND_AT);
+    int layers = head.get(INT, RecordFormat.LAYERS_AT);
+    int planes = head.get(INT, RecordFormat.PLANES_AT);
+    long payload = head.get(INT, RecordFormat.PAYLOAD_BYTES_AT);
+    boolean block = kind == RecordKind.BLOCK.code();
+    require("kind", block || kind == RecordKind.REMOVAL.code(), "1 or 2", kind);
+    require("layers", block ? layers > 0 : layers == 0, block ? "> 0" : "0", layers);
+    require("planes", block ? planes > 0 : planes == 0, block ? "> 0" : "0", planes);
+    require("payloadBytes", block ? payload > 0 : payload == 0, block ? "> 0" : "0", payload);
+    long sequence = head.get(RecordFormat.LONG, RecordFormat.SEQUENCE_AT);
+    long removes = head.get(RecordFormat.LONG, RecordFormat.REMOVES_AT);
+    require("sequence", sequence > 0, "> 0", sequence);
+    require("removes", block ? removes == 0 : removes > 0 && removes < sequence, block ? "0" : "in (0, " + sequence + ")", removes);
+    long fits = (head.byteSize() - RecordFormat.SHORTEST_HEAD) / 4; // words: bounds both factors before they are multiplied
+    require("planes", planes <= fits, "<= " + fits, planes);
+    require("layers", layers <= fits, "<= " + fits, layers);
+    long bytes = RecordFormat.headBytes(layers, planes);
+    require("headBytes", bytes == head.byteSize(), Long.toString(bytes), head.byteSize());
+    requirePayload(head, layers, planes, payload);
+    long whole = bytes + RecordFormat.padded(payload) + RecordFormat.MARK_BYTES;
+    require("length", whole == recordBytes, Long.toString(whole), recordBytes);
+  }
+
+  private static void requirePayload(MemorySegment head, int layers, int planes, long payload) {
+    long layerBytes = 0;
+    for (int plane = 0; plane < planes; plane++) {
+      int bytes = head.get(INT, RecordFormat.PLANE_BYTES_AT + 4L * plane);
+      require("planeBytes " + plane, bytes > 0, "> 0", bytes);
+      layerBytes += bytes;
+    }
+    require("payloadBytes", layers * layerBytes == payload, Long.toString(layers * layerBytes), payload);
+  }
+
+  private static void require(String field, boolean kept, String rule, long value) {
+    if (!kept) {
+      throw new RecordMalformedException(field, rule, value);
+    }
+  }
+
+  /// Compares the commit mark, the last 8 bytes of the record.
+  ///
+  /// @throws RecordTornException if it is not the one of this head
+  public void requireMark(MemorySegment mark) {
+    int first = mark.get(INT, 0);
+    int second = mark.get(INT, 4);
+    if (first != crc || second != ~crc) {
+      throw new RecordTornException("commit mark", "%08x %08x".formatted(crc, ~crc), "%08x %08x".formatted(first, second));
+    }
+  }
+
+  /// @throws RecordMalformedException if the record is not of a block of `layout`
+  public void requireLayout(BlockLayout layout) {
+    boolean same = checksums.length == layout.granules() && planeBytes.length == layout.planes().size();
+    for (int plane = 0; same && plane < planeBytes.length; plane++) {
+      same = planeBytes[plane] == layout.planeBytes(plane);
+    }
+    if (!same) {
+      throw new RecordMalformedException("shape", layout.layers() + " layers of " + layout.layerBytes() + " bytes in "
+          + layout.planes().size() + " planes", payloadBytes + " bytes in " + checksums.length + " granules");
+    }
+  }
+
+  public RecordKind kind() {
+    return kind;
+  }
+
+  /// Length of the head: the payload begins behind it.
+  public int bytes() {
+    return bytes;
+  }
+
+  /// Position in the order of writing, from 1; never used twice in a journal.
+  public long sequence() {
+    return sequence;
+  }
+
+  public BlockKey key() {
+    return key;
+  }
+
+  /// Sequence of the record that a removal removes; 0 for a block.
+  public long removes() {
+    return removes;
+  }
+
+  public int payloadBytes() {
+    return payloadBytes;
+  }
+
+  /// Number of granules.
+  public int granules() {
+    return checksums.length;
+  }
+
+  /// Bytes of granule `layer × planes + plane`.
+  public int granuleBytes(int granule) {
+    return planeBytes[granule % planeBytes.length];
+  }
+
+  /// CRC32C of a granule.
+  public int checksum(int granule) {
+    return checksums[granule];
+  }
+
+  /// CRC32C of the head itself.
+  public int crc() {
+    return crc;
+  }
+
+  /// CRC32C of a head that was read again, as [#crc] was when it was written.
+  ///
+  /// @param head exactly the head of a block's record
+  public static int crc(MemorySegment head) {
+    return Checksum.of(head.asSlice(0, head.byteSize() - RecordFormat.CRC_BYTES));
+  }
+
+  /// CRC32C of each granule that `range` touches, from the head of a record of `layout` whose own CRC was compared.
+  public static int[] checksums(MemorySegment head, BlockLayout layout, GranuleRange range) {
+    return ints(head, RecordFormat.PLANE_BYTES_AT + 4L * (layout.planes().size() + range.first()), range.count());
+  }
+}

@@ -1,0 +1,151 @@
+package io.penstock.storage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.block.BlockCorruptException;
+import io.penstock.block.BlockDraft;
+import io.penstock.storage.engine.ChronicleEngine;
+import io.penstock.storage.engine.Directories;
+import io.penstock.storage.engine.EngineOptions;
+import io.penstock.storage.engine.FreeSpace;
+import io.penstock.storage.engine.MemoryDisk;
+import io.penstock.storage.engine.MemoryEngine;
+import io.penstock.storage.engine.PlainEngine;
+import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.testkit.Blocks;
+import io.penstock.tier.Durability;
+import io.penstock.tier.Rest;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class JournalStoreTest {
+  private abstract static class OnFiles extends JournalStoreContract {
+    @TempDir Path temporary;
+    private int crashes;
+
+    Path directory() {
+      return temporary.resolve("journal-" + crashes);
+    }
+
+    @Override
+    void crash() {
+      Path before = directory();
+      crashes++;
+      Directories.copy(before, directory());
+    }
+
+    /// Flips one bit of the file `suffix` at `offset`.
+    void damage(String suffix, long offset) throws IOException {
+      try (FileChannel file = FileChannel.open(Directories.last(directory(), suffix), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        ByteBuffer one = ByteBuffer.allocate(1);
+        file.read(one, offset);
+        file.write(ByteBuffer.wrap(new byte[] {(byte) (one.get(0) ^ 4)}), offset);
+      }
+    }
+  }
+
+  @Nested
+  final class OnChronicle extends OnFiles {
+    @Override
+    SegmentEngine engine(EngineOptions options, FreeSpace space) {
+      return ChronicleEngine.open(directory(), options, space);
+    }
+  }
+
+  @Nested
+  final class OnPlainFiles extends OnFiles {
+    @Override
+    SegmentEngine engine(EngineOptions options, FreeSpace space) {
+      return PlainEngine.open(directory(), options, space);
+    }
+
+    @Test
+    void readOfADamagedPayload_failsNamingTheKey() throws IOException {
+      JournalStore store = open();
+      List<Rest> rests = put(store, 0, 2);
+      damage(".log", at(rests.get(1)) + 104 + 70);
+      assertCorrupt(store, rests, 1);
+      assertReadable(store, rests.subList(0, 1));
+    }
+
+    @Test
+    void readOfADamagedHead_failsNamingTheKey() throws IOException {
+      JournalStore store = open();
+      List<Rest> rests = put(store, 0, 1);
+      damage(".log", at(rests.getFirst()) + 80);
+      assertCorrupt(store, rests, 0);
+    }
+
+    @Test
+    void recoveryOfDamageInTheNewestSegment_dropsThatBlockForGood() throws IOException {
+      List<Rest> rests = put(open(), 0, 5);
+      closeAll();
+      damage(".log", at(rests.get(2)) + 104 + 70);
+      JournalStore again = open();
+      assertThat(again.recovery().dropped()).isEqualTo(1);
+      assertThat(keys(again.recovered())).hasSize(4).doesNotContain(Blocks.key(SPACE, 2));
+      again.settled().block();
+      put(again, 10, 11);
+      crash();
+      assertThat(keys(open().recovered())).hasSize(5).doesNotContain(Blocks.key(SPACE, 2));
+    }
+
+    private void assertCorrupt(JournalStore store, List<Rest> rests, int wrong) {
+      List<BlockDraft> drafts = new ArrayList<>();
+      rests.forEach(rest -> drafts.add(Blocks.draft(arena, rest.key())));
+      assertThatThrownBy(() -> store.read(rests, drafts, ALL).block()).isInstanceOfSatisfying(BlockCorruptException.class,
+          failure -> assertThat(failure.key()).isEqualTo(rests.get(wrong).key()));
+      assertThat(drafts.get(wrong).isComplete()).isFalse();
+      drafts.forEach(BlockDraft::close);
+    }
+
+    private static long at(Rest rest) {
+      return ((JournalRest) rest).location().offset();
+    }
+  }
+
+  @Nested
+  final class InMemory extends JournalStoreContract {
+    private final List<MemoryDisk> disks = new ArrayList<>(List.of(new MemoryDisk()));
+
+    @Override
+    SegmentEngine engine(EngineOptions options, FreeSpace space) {
+      return MemoryEngine.open(disks.getLast(), options, space);
+    }
+
+    @Override
+    void crash() {
+      disks.add(disks.getLast().copy());
+    }
+  }
+
+  @Nested
+  final class Forced extends OnFiles {
+    @Override
+    SegmentEngine engine(EngineOptions options, FreeSpace space) {
+      return PlainEngine.open(directory(), options, space);
+    }
+
+    @Override
+    JournalOptions options() {
+      return super.options().withDurability(Durability.FORCED);
+    }
+
+    @Test
+    @Override
+    void put_thenRead_givesEveryByteBack() {
+      JournalStore store = open();
+      assertReadable(store, put(store, 0, 10));
+      assertThat(store.durability()).isEqualTo(Durability.FORCED);
+    }
+  }
+}
