@@ -41,7 +41,7 @@ public final class DeviceQueue {
 
   /// @param device named in errors
   /// @param maxQueued most work that waits
-  /// @param thread one platform thread, or a clock under test
+  /// @param thread one platform thread, or a clock under test; ended by its owner after [#close], since it forgets what it has been told
   public DeviceQueue(String device, int maxQueued, Scheduler thread) {
     this.device = requireNonNull(device, "device");
     if (maxQueued <= 0) {

@@ -1,15 +1,9 @@
 package io.penstock.device;
 
-import static java.util.Objects.requireNonNull;
-
 import io.penstock.block.Owned;
 import java.util.Iterator;
 import java.util.List;
-import java.util.NoSuchElementException;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -33,42 +27,39 @@ final class Handover {
   /// `handles` one by one; those that were not handed out when the stream ends are closed.
   static <T extends Owned> Flux<T> oneByOne(List<T> handles) {
     return Flux.defer(() -> {
-      Queue<T> rest = new ConcurrentLinkedQueue<>(handles);
-      return Flux.fromIterable(() -> new Remaining<>(rest)).doFinally(end -> closeAll(rest));
+      Remaining<T> rest = new Remaining<>(handles);
+      return Flux.fromIterable(() -> rest).doFinally(end -> rest.close());
     });
   }
 
-  private static <T extends Owned> void closeAll(Queue<T> rest) {
-    for (T next = rest.poll(); next != null; next = rest.poll()) {
-      next.close();
-    }
-  }
+  /// Handed out by one thread, while another may close what is left.
+  private static final class Remaining<T extends Owned> implements Iterator<T> {
+    private final List<T> handles;
+    /// Guarded by `this`.
+    private int next;
 
-  /// Of one thread, over a queue that another may empty.
-  private static final class Remaining<T> implements Iterator<T> {
-    private final Queue<T> rest;
-    private @Nullable T next;
-
-    Remaining(Queue<T> rest) {
-      this.rest = rest;
+    Remaining(List<T> handles) {
+      this.handles = handles;
     }
 
     @Override
-    public boolean hasNext() {
-      if (next == null) {
-        next = rest.poll();
-      }
-      return next != null;
+    public synchronized boolean hasNext() {
+      return next < handles.size();
     }
 
+    /// What was closed between [#hasNext] and here is answered closed: its stream is cancelled and does not send it.
     @Override
-    public T next() {
-      if (!hasNext()) {
-        throw new NoSuchElementException();
+    public synchronized T next() {
+      return next < handles.size() ? handles.get(next++) : handles.getLast();
+    }
+
+    void close() {
+      List<T> left;
+      synchronized (this) {
+        left = handles.subList(next, handles.size());
+        next = handles.size();
       }
-      T handedOut = requireNonNull(next);
-      next = null;
-      return handedOut;
+      left.forEach(Owned::close);
     }
   }
 }

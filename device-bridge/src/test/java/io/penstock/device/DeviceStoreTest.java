@@ -48,9 +48,9 @@ final class DeviceStoreTest {
   private final AtomicLong batches = new AtomicLong();
   private CopyFaults faults = CopyFaults.none();
   private final SimulatedDevice device = new SimulatedDevice(
-      SimulatedDeviceOptions.defaults(8 << 20).withLatency(LATENCY), clock, batch -> {
+      SimulatedDeviceOptions.defaults(8 << 20).withLatency(LATENCY), clock, (number, batch) -> {
         batches.incrementAndGet();
-        return faults.of(batch);
+        return faults.of(number, batch);
       });
   private final SlabArena arena = leaks.watch(new SlabArena("host", SPACE.layout(), 11_000, 4));
   private final List<Block> blocks = new ArrayList<>();

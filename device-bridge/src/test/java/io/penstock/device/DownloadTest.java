@@ -26,7 +26,7 @@ import reactor.test.StepVerifier;
 final class DownloadTest extends StageContract<DeviceBlock, Block> {
   private final Scheduler thread = Schedulers.newSingle("device");
   private volatile CopyFaults faults = CopyFaults.none();
-  private final Device device = new SimulatedDevice(SimulatedDeviceOptions.defaults(1 << 20), thread, batch -> faults.of(batch));
+  private final Device device = new SimulatedDevice(SimulatedDeviceOptions.defaults(1 << 20), thread, (number, batch) -> faults.of(number, batch));
   private final DeviceBridge bridge = requireNonNull(DeviceBridge.open(device, StageFixtures.SPACE.layout(),
       new DeviceBridgeOptions(64, new BatchOptions(3, 1 << 20, Duration.ofHours(1)), 4), timer).block(LIMIT));
   private final DeviceBridge single = requireNonNull(DeviceBridge.open(device, StageFixtures.SPACE.layout(),

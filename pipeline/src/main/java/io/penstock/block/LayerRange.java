@@ -9,7 +9,6 @@ public record LayerRange(int from, int to) {
     }
   }
 
-  /// Number of layers.
   public int count() {
     return to - from;
   }

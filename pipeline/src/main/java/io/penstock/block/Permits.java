@@ -103,17 +103,14 @@ public final class Permits {
     }
   }
 
-  /// What errors and meters call it.
   public String name() {
     return name;
   }
 
-  /// Units there are.
   public long capacity() {
     return capacity;
   }
 
-  /// Units taken and not given back.
   public synchronized long inUse() {
     return inUse;
   }
@@ -123,7 +120,6 @@ public final class Permits {
     return peak;
   }
 
-  /// How many wait in line.
   public synchronized int waiting() {
     return line.size();
   }

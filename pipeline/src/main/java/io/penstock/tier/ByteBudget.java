@@ -45,7 +45,6 @@ public final class ByteBudget {
     return permits;
   }
 
-  /// Bytes in flight now.
   public long inUseBytes() {
     return permits.inUse();
   }
@@ -55,7 +54,6 @@ public final class ByteBudget {
     return permits.peak();
   }
 
-  /// Most bytes that may be in flight.
   public long capacityBytes() {
     return permits.capacity();
   }

@@ -27,7 +27,6 @@ public final class Presence {
     return size;
   }
 
-  /// Whether the key at `position` is present; false beyond the last.
   public boolean get(int position) {
     return bits.get(position);
   }

@@ -1,5 +1,6 @@
 package io.penstock.device.sim;
 
+import io.penstock.device.CopyBatch;
 import org.jspecify.annotations.Nullable;
 
 /// Decides what goes wrong with a [SimulatedDevice].
@@ -7,15 +8,16 @@ import org.jspecify.annotations.Nullable;
 public interface CopyFaults {
   /// Asked once a batch, in order, on the device's thread.
   ///
-  /// @param batch number of the batch, from 1
-  @Nullable CopyFault of(long batch);
+  /// @param number of the batch, from 1
+  /// @param batch what is to be copied; not to be kept
+  @Nullable CopyFault of(long number, CopyBatch batch);
 
   static CopyFaults none() {
-    return batch -> null;
+    return (number, batch) -> null;
   }
 
   /// `fault` for batch number `nth` only.
   static CopyFaults at(long nth, CopyFault fault) {
-    return batch -> batch == nth ? fault : null;
+    return (number, batch) -> number == nth ? fault : null;
   }
 }

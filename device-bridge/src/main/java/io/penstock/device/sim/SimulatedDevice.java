@@ -34,7 +34,7 @@ public final class SimulatedDevice implements Device {
   /// Of the device's thread.
   private long batches;
 
-  /// @param thread this device's own: one thread, or a clock under test; stays the caller's
+  /// @param thread this device's own: one thread, or a clock under test; stays the caller's, who ends it after [#close()]
   public SimulatedDevice(SimulatedDeviceOptions options, Scheduler thread, CopyFaults faults) {
     this(options, thread, faults, () -> {});
   }
@@ -169,7 +169,7 @@ public final class SimulatedDevice implements Device {
       batches++;
       batch.check();
       memory.require(batch);
-      CopyFault fault = faults.of(batches);
+      CopyFault fault = faults.of(batches, batch);
       if (fault instanceof CopyFault.Fail fail) {
         copy(batch, batch.elements() / 2);
         return new CopyFailedException(name(), batch.direction(), batch.elements(), fail.element(), fail.code());

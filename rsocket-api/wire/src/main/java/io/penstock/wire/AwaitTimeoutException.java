@@ -12,7 +12,6 @@ public final class AwaitTimeoutException extends TransientKvException {
     this.timeout = timeout;
   }
 
-  /// How long was waited.
   public Duration timeout() {
     return timeout;
   }

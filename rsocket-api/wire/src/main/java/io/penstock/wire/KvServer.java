@@ -110,7 +110,6 @@ public final class KvServer {
     draining.set(true);
   }
 
-  /// True from [#drain()] on.
   public boolean isDraining() {
     return draining.get();
   }

@@ -11,7 +11,6 @@ public final class ReceiveOverrunException extends PermanentKvException {
     this.bytes = bytes;
   }
 
-  /// Bytes that waited.
   public long bytes() {
     return bytes;
   }
