@@ -87,6 +87,6 @@ final class PartyConnection {
   private PartyStat nodeStat(ServerStat stat) {
     int blockBytes = plan.space().layout().blockBytes();
     long leased = stat.stat().claimedBytes() / blockBytes - stat.stat().blocks();
-    return new PartyStat(stat.inFlightBytes(), stat.peakInFlightBytes(), stat.budgetBytes(), leased);
+    return new PartyStat(stat.inFlightBytes(), stat.peakInFlightBytes(), stat.budgetBytes(), leased, Books.of(stat.stat()));
   }
 }

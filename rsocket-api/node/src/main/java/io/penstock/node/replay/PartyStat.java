@@ -6,10 +6,16 @@ package io.penstock.node.replay;
 /// @param peakInFlightBytes most bytes ever in flight
 /// @param budgetBytes the limit on them
 /// @param claimedBlocks slots of its arena that are lent now, without the blocks that a tier keeps visible
-record PartyStat(long inFlightBytes, long peakInFlightBytes, long budgetBytes, long claimedBlocks) {
+/// @param books of the node; of other parties none
+record PartyStat(long inFlightBytes, long peakInFlightBytes, long budgetBytes, long claimedBlocks, Books books) {
+  /// Of a party without books.
+  PartyStat(long inFlightBytes, long peakInFlightBytes, long budgetBytes, long claimedBlocks) {
+    this(inFlightBytes, peakInFlightBytes, budgetBytes, claimedBlocks, Books.NONE);
+  }
+
   /// Both parties seen as one.
   PartyStat plus(PartyStat other) {
     return new PartyStat(inFlightBytes + other.inFlightBytes, peakInFlightBytes + other.peakInFlightBytes,
-        budgetBytes + other.budgetBytes, claimedBlocks + other.claimedBlocks);
+        budgetBytes + other.budgetBytes, claimedBlocks + other.claimedBlocks, books.or(other.books));
   }
 }

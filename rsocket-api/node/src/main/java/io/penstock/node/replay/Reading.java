@@ -31,6 +31,7 @@ final class Reading {
   private int blocksLeft;
   private long bytesDelivered;
   private long bytesVerified;
+  private long firstSliceNanos;
   private long firstLayerNanos;
   private long lastLayerNanos;
 
@@ -90,7 +91,7 @@ final class Reading {
 
   Delivery delivery(Answer first, int passes) {
     return new Delivery(keys.size(), first.hits(), first.prefixHits(), bytesDelivered, bytesVerified, corrupt.cardinality(),
-        passes, firstLayerNanos, lastLayerNanos);
+        passes, firstSliceNanos, firstLayerNanos, lastLayerNanos);
   }
 
   private void restart(int block) {
@@ -122,6 +123,9 @@ final class Reading {
     }
     next[block] = offset + bytes;
     bytesVerified += corrupt.get(block) ? 0 : bytes;
+    if (firstSliceNanos == 0 && offset < layout.layerBytes()) {
+      firstSliceNanos = nanoClock.getAsLong() - startNanos;
+    }
     if (offset < layout.layerBytes() && next[block] >= layout.layerBytes() && --firstLayersLeft == 0) {
       firstLayerNanos = nanoClock.getAsLong() - startNanos;
     }

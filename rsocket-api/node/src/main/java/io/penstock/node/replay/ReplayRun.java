@@ -4,7 +4,6 @@ import io.penstock.PenstockVersion;
 import io.penstock.block.BlockLayout;
 import io.penstock.node.trace.TraceSource;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -80,9 +79,9 @@ final class ReplayRun {
     return new ReplayReport(PenstockVersion.current(), subject.trace(), parties.description(), layout.blockBytes(), layout.layers(),
         subject.capacities(), subject.policy(), subject.pace().concurrency(), sums.requests(),
         sums.blockRefs(), sums.hits(), sums.prefixHits(), rounded(sums.hits() / (double) Math.max(1, sums.blockRefs())),
-        Map.of("dram", sums.hits()), sums.bytesDelivered(), sums.bytesVerified(), after.loopbackBytes(), sums.corruptBlocks(),
+        stat.books().hitsSince(before.stat().books()), stat.books().fill(), sums.bytesDelivered(), sums.bytesVerified(), after.loopbackBytes(), sums.corruptBlocks(),
         leakedBlocks, sums.repeatedPasses(), stat.peakInFlightBytes(), stat.budgetBytes(), rounded(seconds),
-        rounded(sums.bytesDelivered() / 1e9 / Math.max(seconds, 1e-9)), tally.firstLayer(), tally.lastLayer(), subject.ceilings());
+        rounded(sums.bytesDelivered() / 1e9 / Math.max(seconds, 1e-9)), tally.firstSlice(), tally.firstLayer(), tally.lastLayer(), subject.ceilings());
   }
 
   private static double rounded(double value) {

@@ -22,14 +22,15 @@ final class ReportTable {
     row("trace", r.trace());
     row("parties", r.parties());
     row("blocks", form("%s over %d layers", Sizes.exact(r.blockBytes()), r.layers()));
-    row("capacity", form("%s, %s", joined(r.capacities(), "%s %s"), r.policy()));
+    row("capacity", both(joined(r.capacities(), "%s %s"), ", ", r.policy()));
     text.append('\n');
   }
 
   private void outcome(ReplayReport r) {
     row("requests", form("%,d", r.requests()));
     row("block references", form("%,d", r.blockRefs()));
-    row("hits", form("%,d  (%.2f %%; %,d in a prefix; %s)", r.hits(), 100 * r.hitRate(), r.prefixHits(), joined(r.hitsByTier(), "%s %,d")));
+    row("hits", form("%,d  (%s)", r.hits(), both(form("%.2f %%; %,d in a prefix", 100 * r.hitRate(), r.prefixHits()), "; ", joined(r.hitsByTier(), "%s %,d"))));
+    r.fillByTier().forEach((name, fill) -> row("fill of " + name, fill(fill)));
     row("delivered", form("%s  (%,d bytes)", Sizes.human(r.bytesDelivered()), r.bytesDelivered()));
     row("verified", r.bytesVerified() == r.bytesDelivered() ? "every byte, made anew and compared"
         : form("ONLY %,d bytes", r.bytesVerified()));
@@ -49,9 +50,16 @@ final class ReportTable {
     row("in flight", form("at most %s of a budget of %s", Sizes.human(r.peakInFlightBytes()), Sizes.human(r.budgetBytes())));
     row("time", form("%.2f s, %d at a time", r.elapsedSeconds(), r.concurrency()));
     row("rate", form("%.3f GB/s delivered and verified", r.gigabytesPerSecond()));
+    row("first slice", form("p50 %,d µs, p90 %,d µs, p99 %,d µs", r.firstLayerMicros().p50(), r.firstLayerMicros().p90(), r.firstLayerMicros().p99()));
     row("first layer", latency(r.firstLayerMillis()));
     row("last layer", latency(r.lastLayerMillis()));
     r.ceilings().forEach((name, rate) -> row("ceiling", form("%.2f GB/s %s", rate, name)));
+  }
+
+  private static String fill(TierFill fill) {
+    Long capacity = fill.capacityBlocks();
+    return capacity == null ? form("%,d blocks", fill.blocks())
+        : form("%,d of %,d blocks  (%.1f %%)", fill.blocks(), capacity, 100.0 * fill.blocks() / Math.max(1, capacity));
   }
 
   private static String latency(Latency l) {
@@ -60,6 +68,10 @@ final class ReportTable {
 
   private static String joined(Map<String, ?> entries, String form) {
     return String.join(", ", entries.entrySet().stream().map(e -> form(form, e.getKey(), e.getValue())).toList());
+  }
+
+  private static String both(String first, String between, String second) {
+    return first.isEmpty() || second.isEmpty() ? first + second : first + between + second;
   }
 
   private static String form(String form, Object... values) {

@@ -6,6 +6,7 @@ import org.HdrHistogram.Histogram;
 final class Tally {
   private static final long LONGEST_NANOS = 3_600_000_000_000L;
 
+  private final Histogram firstSlice = new Histogram(LONGEST_NANOS, 3);
   private final Histogram firstLayer = new Histogram(LONGEST_NANOS, 3);
   private final Histogram lastLayer = new Histogram(LONGEST_NANOS, 3);
   private long requests;
@@ -31,6 +32,7 @@ final class Tally {
     corruptBlocks += delivery.corruptBlocks();
     repeatedPasses += Math.max(0, delivery.passes() - 1);
     if (delivery.blocks() > 0) {
+      firstSlice.recordValue(Math.min(LONGEST_NANOS, delivery.firstSliceNanos()));
       firstLayer.recordValue(Math.min(LONGEST_NANOS, delivery.firstLayerNanos()));
       lastLayer.recordValue(Math.min(LONGEST_NANOS, delivery.lastLayerNanos()));
     }
@@ -38,6 +40,10 @@ final class Tally {
 
   synchronized Sums sums() {
     return new Sums(requests, blockRefs, hits, prefixHits, bytesDelivered, bytesVerified, corruptBlocks, repeatedPasses);
+  }
+
+  synchronized Micros firstSlice() {
+    return Micros.of(firstSlice);
   }
 
   synchronized Latency firstLayer() {

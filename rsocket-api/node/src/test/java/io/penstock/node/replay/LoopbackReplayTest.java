@@ -99,6 +99,10 @@ final class LoopbackReplayTest {
     assertThat(report.budgetBytes()).isLessThanOrEqualTo(1 << 20);
     assertThat(report.peakInFlightBytes()).isPositive().isLessThanOrEqualTo(report.budgetBytes());
     assertThat(report.gigabytesPerSecond()).isPositive();
+    assertThat(report.fillByTier()).containsOnlyKeys("dram");
+    assertThat(report.fillByTier().get("dram")).isEqualTo(new TierFill(50, 50, 50L));
+    assertThat(report.firstLayerMicros().p99()).isGreaterThanOrEqualTo(report.firstLayerMicros().p50()).isPositive();
+    assertThat(report.firstLayerMicros().p50() / 1e3).isLessThanOrEqualTo(report.firstLayerMillis().p50() + 0.001);
     assertThat(report.lastLayerMillis().max()).isGreaterThanOrEqualTo(report.firstLayerMillis().max()).isPositive();
   }
 
@@ -123,6 +127,7 @@ final class LoopbackReplayTest {
 
   private static void assertClean(ReplayReport report) {
     assertThat(report.isClean()).as("%s", report).isTrue();
+    assertThat(report.hitsByTier().values().stream().mapToLong(Long::longValue).sum()).as("hits by tier").isEqualTo(report.hits());
     assertThat(report.repeatedPasses()).isZero();
     if (LoopbackCounter.ofKernel().receivedBytes() != null) {
       assertThat(report.loopbackBytes()).as("loopback bytes").isGreaterThanOrEqualTo(report.bytesDelivered());

@@ -16,6 +16,7 @@ import io.penstock.block.SlicePlace;
 import io.penstock.block.SpaceId;
 import io.penstock.node.config.BlockShape;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /// What counts as delivered: what came, not what was asked for.
@@ -65,6 +66,22 @@ final class ReadingTest {
     assertDelivered(768 + 512, 1 << 10);
   }
 
+  @Test
+  void firstSlice_isWhenTheFirstBytesOfLayerZeroCame_andNotThoseOfTheLastBlock() {
+    AtomicLong clock = new AtomicLong(1_000);
+    Reading two = new Reading(LAYOUT, List.of(7L, 8L), List.of(KEY, KEY), clock::get);
+    two.ask();
+    for (int position = 0; position < 2; position++) {
+      clock.addAndGet(10);
+      deliver(two, position, LAYOUT, 0, 1);
+    }
+    clock.addAndGet(10);
+    deliver(two, 0, LAYOUT, 1, 4);
+
+    assertThat(two.delivery(ANSWER, 1).firstSliceNanos()).isEqualTo(10);
+    assertThat(two.delivery(ANSWER, 1).firstLayerNanos()).isEqualTo(20);
+  }
+
   private void assertDelivered(long bytes, long verified) {
     Delivery delivery = reading.delivery(ANSWER, 1);
     assertThat(delivery.bytesDelivered()).isEqualTo(bytes);
@@ -74,6 +91,10 @@ final class ReadingTest {
 
   /// Delivers the layers from `first` until before `end` of a block that is laid out as `layout` says.
   private void layers(BlockLayout layout, int first, int end) {
+    deliver(reading, 0, layout, first, end);
+  }
+
+  private static void deliver(Reading reading, int position, BlockLayout layout, int first, int end) {
     try (SlabArena arena = new SlabArena("reading", layout, 1, 1);
         BlockDraft draft = requireNonNull(arena.tryClaim(List.of(KEY))).getFirst()) {
       for (int layer = 0; layer < layout.layers(); layer++) {
@@ -84,7 +105,7 @@ final class ReadingTest {
       try (Block block = draft.seal()) {
         for (int layer = first; layer < end; layer++) {
           GranuleRange range = layer(layer);
-          reading.accept(new LayerSlice(new SlicePlace(0, 0), range, new int[] {0}, List.of(block.span(range))));
+          reading.accept(new LayerSlice(new SlicePlace(0, 0), range, new int[] {position}, List.of(block.span(range))));
         }
       }
     }

@@ -1,0 +1,46 @@
+package io.penstock.node.replay;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.tier.LevelStat;
+import io.penstock.tier.TierStat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/// What the books of the node say at one moment; counters run from its opening.
+///
+/// @param misses references that did not find their block
+/// @param levels its tiers, fastest first; empty where the node tells none, and for a party that keeps no books
+record Books(long misses, List<LevelStat> levels) {
+  /// Of who keeps none.
+  static final Books NONE = new Books(0, List.of());
+
+  Books {
+    levels = List.copyOf(requireNonNull(levels, "levels"));
+  }
+
+  static Books of(TierStat stat) {
+    return new Books(stat.misses(), stat.levels());
+  }
+
+  /// Whichever of both keeps books; there is one node.
+  Books or(Books other) {
+    return levels.isEmpty() ? other : this;
+  }
+
+  /// Hits of each tier since `before`, fastest first.
+  Map<String, Long> hitsSince(Books before) {
+    Map<String, Long> hits = new LinkedHashMap<>();
+    levels.forEach(level -> hits.put(level.name(), level.hits()));
+    before.levels.forEach(level -> hits.computeIfPresent(level.name(), (name, now) -> now - level.hits()));
+    return hits;
+  }
+
+  /// What each tier keeps, fastest first.
+  Map<String, TierFill> fill() {
+    Map<String, TierFill> fill = new LinkedHashMap<>();
+    levels.forEach(level -> fill.put(level.name(), TierFill.of(level)));
+    return fill;
+  }
+}

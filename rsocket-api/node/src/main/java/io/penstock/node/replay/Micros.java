@@ -1,0 +1,16 @@
+package io.penstock.node.replay;
+
+import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import org.HdrHistogram.AbstractHistogram;
+
+/// Percentiles of a time that requests took, in microseconds.
+@JsonPropertyOrder({"p50", "p90", "p99"})
+record Micros(long p50, long p90, long p99) {
+  static Micros of(AbstractHistogram nanos) {
+    return new Micros(at(nanos, 50), at(nanos, 90), at(nanos, 99));
+  }
+
+  private static long at(AbstractHistogram nanos, double percentile) {
+    return Math.round(nanos.getValueAtPercentile(percentile) / 1e3);
+  }
+}

@@ -1,0 +1,17 @@
+package io.penstock.node.replay;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.penstock.tier.LevelStat;
+import org.jspecify.annotations.Nullable;
+
+/// How full a tier is.
+///
+/// @param blocks blocks that the books put there
+/// @param resting blocks whose bytes are there: the books may be ahead, and a disk keeps copies of what rose
+/// @param capacityBlocks most blocks; absent if unbounded
+@JsonInclude(JsonInclude.Include.NON_NULL)
+record TierFill(long blocks, long resting, @Nullable Long capacityBlocks) {
+  static TierFill of(LevelStat level) {
+    return new TierFill(level.blocks(), level.resting(), level.capacityBlocks() == Long.MAX_VALUE ? null : level.capacityBlocks());
+  }
+}
