@@ -92,28 +92,6 @@ public final class Block extends Owned {
     }
   }
 
-  /// Lets `this` and `other` pay for each other's slot: no right is given up or taken meanwhile.
-  ///
-  /// @throws IllegalStateException if one of the handles was closed
-  public void exchangeCharge(Block other) {
-    hold();
-    try {
-      other.hold();
-      try {
-        slot.charge(other.slot.charge(slot.part()));
-      } finally {
-        other.slot.release();
-      }
-    } finally {
-      slot.release();
-    }
-  }
-
-  /// True if the memory is charged to `part`.
-  public boolean isChargedTo(SlabPart part) {
-    return slot.part() == part;
-  }
-
   @Override
   protected void free() {
     slot.release();

@@ -28,10 +28,12 @@ public final class BlockCorruptException extends TransientKvException {
     return granule;
   }
 
+  /// CRC32C as it was when the bytes were produced.
   public int expected() {
     return expected;
   }
 
+  /// CRC32C of the bytes that were found.
   public int actual() {
     return actual;
   }

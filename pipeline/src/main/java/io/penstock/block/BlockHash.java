@@ -11,10 +11,12 @@ public record BlockHash(long high, long low) {
   /// The parent of a first block: all zero.
   public static final BlockHash ROOT = new BlockHash(0, 0);
 
+  /// Reads [#BYTES] bytes at the position of `from`, which moves on; big-endian whatever the order of the buffer.
   public static BlockHash read(ByteBuffer from) {
     return new BlockHash(BigEndian.getLong(from), BigEndian.getLong(from));
   }
 
+  /// Writes [#BYTES] bytes, big-endian, at the position of `to`, which moves on.
   public void write(ByteBuffer to) {
     BigEndian.putLong(to, high);
     BigEndian.putLong(to, low);

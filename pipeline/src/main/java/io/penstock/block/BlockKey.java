@@ -16,10 +16,12 @@ public record BlockKey(SpaceId space, BlockHash hash) {
     requireNonNull(hash, "hash");
   }
 
+  /// Reads the canonical encoding at the position of `from`, which moves on.
   public static BlockKey read(ByteBuffer from) {
     return new BlockKey(SpaceId.read(from), BlockHash.read(from));
   }
 
+  /// Writes the canonical encoding at the position of `to`, which moves on.
   public void write(ByteBuffer to) {
     space.write(to);
     hash.write(to);

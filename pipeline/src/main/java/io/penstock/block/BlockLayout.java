@@ -52,6 +52,7 @@ public record BlockLayout(int layers, int tokens, TokenOrder order, List<Plane> 
     return new BlockLayout(layers, tokens, newOrder, planes);
   }
 
+  /// Bytes of one plane of one layer: those of each of its granules.
   public int planeBytes(int plane) {
     return planes.get(plane).bytes(tokens);
   }
@@ -65,6 +66,7 @@ public record BlockLayout(int layers, int tokens, TokenOrder order, List<Plane> 
     return sum;
   }
 
+  /// Bytes of a whole block: all layers, all planes.
   public int blockBytes() {
     return layers * layerBytes();
   }
@@ -74,12 +76,14 @@ public record BlockLayout(int layers, int tokens, TokenOrder order, List<Plane> 
     return layers * planes.size();
   }
 
+  /// Number of the granule of `plane` in `layer`.
   public int granule(int layer, int plane) {
     Checks.within("layer", layer, layers);
     Checks.within("plane", plane, planes.size());
     return layer * planes.size() + plane;
   }
 
+  /// Bytes of a granule: one plane of one layer.
   public int granuleBytes(int granule) {
     return planeBytes(granule % planes.size());
   }
@@ -98,6 +102,7 @@ public record BlockLayout(int layers, int tokens, TokenOrder order, List<Plane> 
     return order == TokenOrder.NHD ? tokens : planes.get(granule % planes.size()).heads();
   }
 
+  /// Bytes of a row of a granule.
   public int rowBytes(int granule) {
     return granuleBytes(granule) / rows(granule);
   }

@@ -15,14 +15,17 @@ public final class BudgetExhaustedException extends TransientKvException {
     this.free = free;
   }
 
+  /// Name of the budget.
   public String budget() {
     return budget;
   }
 
+  /// Units asked for: bytes, or slots of an arena.
   public long wanted() {
     return wanted;
   }
 
+  /// Units that were free at that moment.
   public long free() {
     return free;
   }

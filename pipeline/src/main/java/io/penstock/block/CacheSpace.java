@@ -36,6 +36,7 @@ public record CacheSpace(String model, BlockLayout layout, int group, String ten
     return SpaceId.read(digest.int32(group).text(tenantSalt).first16());
   }
 
+  /// The key of `hash` in this space. Computes [#id()] at each call.
   public BlockKey key(BlockHash hash) {
     return new BlockKey(id(), hash);
   }

@@ -25,6 +25,7 @@ public record GranuleRange(int first, int count, int firstRow, int rows) {
     }
   }
 
+  /// All rows of `count` granules from `first` on.
   public static GranuleRange whole(int first, int count) {
     return new GranuleRange(first, count, 0, WHOLE);
   }
@@ -43,10 +44,12 @@ public record GranuleRange(int first, int count, int firstRow, int rows) {
     return whole(0, layout.granules());
   }
 
+  /// `rows` rows of one granule, from `firstRow` on.
   public static GranuleRange rows(int granule, int firstRow, int rows) {
     return new GranuleRange(granule, 1, firstRow, rows);
   }
 
+  /// True if this is a run of whole granules.
   public boolean isWhole() {
     return rows == WHOLE;
   }
@@ -61,6 +64,7 @@ public record GranuleRange(int first, int count, int firstRow, int rows) {
     return layout.granuleOffset(first) + (isWhole() ? 0 : firstRow * layout.rowBytes(first));
   }
 
+  /// Bytes of this range in a block.
   public int bytes(BlockLayout layout) {
     return isWhole() ? layout.granuleOffset(end()) - layout.granuleOffset(first) : rows * layout.rowBytes(first);
   }

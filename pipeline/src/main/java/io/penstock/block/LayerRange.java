@@ -9,6 +9,7 @@ public record LayerRange(int from, int to) {
     }
   }
 
+  /// Number of layers.
   public int count() {
     return to - from;
   }

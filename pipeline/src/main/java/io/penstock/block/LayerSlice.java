@@ -56,10 +56,12 @@ public final class LayerSlice extends Owned {
     }
   }
 
+  /// Which window of its stream, and how many slices of that window follow.
   public SlicePlace place() {
     return place;
   }
 
+  /// The granules, the same in every block.
   public GranuleRange range() {
     return range;
   }
@@ -69,6 +71,7 @@ public final class LayerSlice extends Owned {
     return positions[i];
   }
 
+  /// One a block, in the order of [#position]; the slice goes on owning them.
   public List<LayerSpan> spans() {
     return spans;
   }

@@ -41,10 +41,12 @@ public final class LayerSpan extends Owned {
     return layout;
   }
 
+  /// The granules of the block that this is a share of.
   public GranuleRange range() {
     return range;
   }
 
+  /// Bytes of the range.
   public int bytes() {
     return range.bytes(layout);
   }

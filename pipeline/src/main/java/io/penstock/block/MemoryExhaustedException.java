@@ -19,6 +19,7 @@ public final class MemoryExhaustedException extends TransientKvException {
     return arena;
   }
 
+  /// Bytes that the system refused.
   public long bytes() {
     return bytes;
   }

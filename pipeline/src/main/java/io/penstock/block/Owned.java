@@ -34,6 +34,7 @@ public abstract class Owned implements AutoCloseable {
     }
   }
 
+  /// True from the first [#close()] on.
   public final boolean isClosed() {
     return closed;
   }

@@ -103,14 +103,17 @@ public final class Permits {
     }
   }
 
+  /// What errors and meters call it.
   public String name() {
     return name;
   }
 
+  /// Units there are.
   public long capacity() {
     return capacity;
   }
 
+  /// Units taken and not given back.
   public synchronized long inUse() {
     return inUse;
   }
@@ -120,6 +123,7 @@ public final class Permits {
     return peak;
   }
 
+  /// How many wait in line.
   public synchronized int waiting() {
     return line.size();
   }

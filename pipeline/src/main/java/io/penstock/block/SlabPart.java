@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /// A right to some slots of a [SlabArena], with a line of its own: what one use may take is never taken by another.
 ///
-/// A slot that was lent is charged to a part until its last handle closes; [#adopt] and [Block#exchangeCharge] charge it to another one
+/// A slot that was lent is charged to a part until its last handle closes; [#tryAdopt] and [#adopt] charge it to another one
 /// without moving a byte. Safe from any thread.
 public final class SlabPart implements BlockArena {
   private final SlabArena arena;

@@ -44,11 +44,6 @@ final class Slot {
     return (SlabPart) PART.getAndSet(this, payer);
   }
 
-  /// Who pays for the slot.
-  SlabPart part() {
-    return part;
-  }
-
   /// Adds a hold unless the slot was already given back.
   boolean retain() {
     int count;

@@ -8,10 +8,12 @@ public record SpaceId(long high, long low) {
   /// Length in bytes.
   public static final int BYTES = 16;
 
+  /// Reads 16 bytes, big-endian, at the position of `from`, which moves on.
   public static SpaceId read(ByteBuffer from) {
     return new SpaceId(BigEndian.getLong(from), BigEndian.getLong(from));
   }
 
+  /// Writes 16 bytes, big-endian, at the position of `to`, which moves on.
   public void write(ByteBuffer to) {
     BigEndian.putLong(to, high);
     BigEndian.putLong(to, low);

@@ -12,6 +12,9 @@ import java.util.function.ToDoubleFunction;
 public final class Gauges {
   private Gauges() {}
 
+  /// Shows bytes in flight, capacity and waiters of `budget`.
+  ///
+  /// @param name tag that tells budgets apart
   public static void bind(MeterRegistry registry, String name, ByteBudget budget) {
     Tags tags = Tags.of(MeterTag.BUDGET.asString(), name);
     gauge(registry, KvMeters.BUDGET_IN_FLIGHT, tags, budget, ByteBudget::inUseBytes);
@@ -20,6 +23,9 @@ public final class Gauges {
     gauge(registry, KvMeters.BUDGET_WAITING, tags, budget, one -> one.permits().waiting());
   }
 
+  /// Shows the slots of `arena`.
+  ///
+  /// @param name tag that tells arenas apart
   public static void bind(MeterRegistry registry, String name, BlockArena arena) {
     Tags tags = Tags.of(MeterTag.ARENA.asString(), name);
     gauge(registry, KvMeters.ARENA_CLAIMED, tags, arena, BlockArena::claimedSlots);

@@ -45,6 +45,7 @@ public final class ByteBudget {
     return permits;
   }
 
+  /// Bytes in flight now.
   public long inUseBytes() {
     return permits.inUse();
   }
@@ -54,6 +55,7 @@ public final class ByteBudget {
     return permits.peak();
   }
 
+  /// Most bytes that may be in flight.
   public long capacityBytes() {
     return permits.capacity();
   }

@@ -2,7 +2,6 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.ArenaRoom;
 import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
@@ -12,17 +11,13 @@ import io.penstock.block.SlabPart;
 import io.penstock.tier.StackEntry.Resident;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// Brings bytes to where the books say: one block has one copy under way at a time, copies to and from a store go in batches.
 ///
 /// A block keeps what it holds until the copy is there, and holds nothing else while it waits; the order in which memory may wait for
-/// memory stands at [StackMemory]. The one cycle left, a full device whose blocks sink into full host memory whose blocks rise to the
-/// device, is broken by swaps: the sinking block takes a bounce slot, the rising one takes over its place, the two exchange the charge
-/// for their host slots. So as long as a block is not where it belongs, and nobody reads what stands in the way, some copy can go on.
+/// memory, and why it has no cycle, stands at [StackMemory].
 ///
 /// A block whose bytes are only below its level rises when somebody reads it, not before.
 ///
@@ -65,8 +60,8 @@ final class Mover {
     }
   }
 
-  /// A block on its way from a store to host memory, and the one that takes over its place, if any.
-  private record Descent(Resident entry, Place place, BlockDraft draft, boolean toHost, @Nullable Resident heir) {}
+  /// A block on its way from a store to host memory.
+  private record Descent(Resident entry, Place place, BlockDraft draft, boolean toHost) {}
 
   /// The copies of one store. Guarded by the stack's lock.
   private static final class Dock {
@@ -75,12 +70,8 @@ final class Mover {
     final @Nullable Permits places;
     final ArrayDeque<Resident> toPut = new ArrayDeque<>();
     final ArrayDeque<Descent> toGet = new ArrayDeque<>();
-    /// Blocks that wait to rise to this store from the host level, and to sink from this store to it.
-    final Set<Resident> rising = new LinkedHashSet<>();
-    final Set<Resident> sinking = new LinkedHashSet<>();
     boolean putting;
     boolean getting;
-    boolean swapping;
 
     Dock(Level.Stored level, int waiters) {
       this.store = level.store();
@@ -190,14 +181,6 @@ final class Mover {
     }
     Wait wait = new Wait(entry, need, target);
     entry.wait = wait;
-    if (need == Need.PLACE && entry.atHost) {
-      dock(target).rising.add(entry);
-      after.then(() -> swap(target));
-    } else if (need == Need.HOST_SLOT) {
-      int from = entry.fastestPlace();
-      dock(from).sinking.add(entry);
-      after.then(() -> swap(from));
-    }
     after.then(() -> stand(wait));
   }
 
@@ -236,7 +219,6 @@ final class Mover {
       return false;
     }
     wait.entry.wait = null;
-    forgetSwap(wait.entry, wait);
     return true;
   }
 
@@ -244,20 +226,7 @@ final class Mover {
     Wait wait = entry.wait;
     if (wait != null) {
       entry.wait = null;
-      forgetSwap(entry, wait);
       after.then(wait::leave);
-    }
-  }
-
-  private void forgetSwap(Resident entry, Wait wait) {
-    if (wait.need == Need.PLACE) {
-      dock(wait.target).rising.remove(entry);
-    } else if (wait.need == Need.HOST_SLOT) {
-      for (Dock dock : docks) {
-        if (dock != null) {
-          dock.sinking.remove(entry);
-        }
-      }
     }
   }
 
@@ -268,7 +237,7 @@ final class Mover {
     }
     for (int level = 0; level < entry.places.length; level++) {
       if (entry.places[level] != null && !wanted(entry, level) && levels.get(level).medium() != Medium.DISK) {
-        dropPlace(entry, level, null, after);
+        dropPlace(entry, level, after);
       }
     }
   }
@@ -277,7 +246,7 @@ final class Mover {
     entry.released = true;
     dropHost(entry, after);
     for (int level = 0; level < entry.places.length; level++) {
-      dropPlace(entry, level, null, after);
+      dropPlace(entry, level, after);
     }
   }
 
@@ -291,11 +260,11 @@ final class Mover {
     }
   }
 
-  private void dropPlace(Resident entry, int level, @Nullable Runnable heir, Aftermath after) {
+  private void dropPlace(Resident entry, int level, Aftermath after) {
     Place place = entry.places[level];
     if (place != null) {
       entry.places[level] = null;
-      if (place.giveUp(heir)) {
+      if (place.giveUp()) {
         free(level, place, after);
       }
       stack.counted(entry);
@@ -304,11 +273,8 @@ final class Mover {
 
   private void free(int level, Place place, Aftermath after) {
     after.close(place.rest);
-    Runnable heir = place.heir();
     Permits places = dock(level).places;
-    if (heir != null) {
-      after.then(heir);
-    } else if (places != null) {
+    if (places != null) {
       after.then(() -> places.release(1));
     }
   }
@@ -357,7 +323,7 @@ final class Mover {
     synchronized (lock) {
       int from = wait.entry.fastestPlace();
       if (turn(wait) && from >= 0) {
-        get(wait.entry, from, draft, wait.need == Need.HOST_SLOT, null, after);
+        get(wait.entry, from, draft, wait.need == Need.HOST_SLOT, after);
       } else {
         after.close(draft);
       }
@@ -449,11 +415,11 @@ final class Mover {
 
   // Copying from a store
 
-  private void get(Resident entry, int from, BlockDraft draft, boolean toHost, @Nullable Resident heir, Aftermath after) {
+  private void get(Resident entry, int from, BlockDraft draft, boolean toHost, Aftermath after) {
     Place place = requireNonNull(entry.places[from]);
     entry.moving = true;
     place.reads++;
-    dock(from).toGet.add(new Descent(entry, place, draft, toHost, heir));
+    dock(from).toGet.add(new Descent(entry, place, draft, toHost));
     pumpGets(from, after);
   }
 
@@ -489,9 +455,6 @@ final class Mover {
         if (descent.toHost()) {
           stack.arrived(host, 1);
         }
-        if (descent.heir() != null) {
-          exchange(level, entry, descent.heir(), after);
-        }
         review(entry, after);
       }
       pumpGets(level, after);
@@ -507,12 +470,6 @@ final class Mover {
         after.close(descent.draft());
         descent.entry().moving = false;
         readEnded(level, descent.place(), after);
-        Resident heir = descent.heir();
-        if (heir != null) {
-          dock(level).swapping = false;
-          heir.moving = false;
-          review(heir, after);
-        }
         if (!stack.isClosedNow()) {
           damaged(level, descent.entry(), error, after);
           review(descent.entry(), after);
@@ -531,83 +488,5 @@ final class Mover {
       stack.countCorrupt(after);
       stack.lose(entry, "checksum mismatch", after);
     }
-  }
-
-  // Swapping
-
-  /// Starts a swap at `level` if one is to be made. Not under the lock.
-  private void swap(int level) {
-    synchronized (lock) {
-      Dock dock = dock(level);
-      if (dock.swapping || dock.rising.isEmpty() || dock.sinking.isEmpty() || stack.isClosedNow()) {
-        return;
-      }
-      dock.swapping = true;
-    }
-    try {
-      stack.memory().bounce().hold(1, room -> swapGranted(level, room), error -> swapRefused(level));
-    } catch (RuntimeException e) { // closing
-      swapRefused(level);
-    }
-  }
-
-  private void swapRefused(int level) {
-    synchronized (lock) {
-      dock(level).swapping = false;
-    }
-  }
-
-  private void swapGranted(int level, ArenaRoom room) {
-    Aftermath after = stack.aftermath();
-    synchronized (lock) {
-      Dock dock = dock(level);
-      if (dock.rising.isEmpty() || dock.sinking.isEmpty() || stack.isClosedNow()) {
-        dock.swapping = false;
-      } else {
-        Resident down = unread(dock.sinking, level);
-        Resident up = dock.rising.iterator().next();
-        leaveLine(down, after);
-        leaveLine(up, after);
-        up.moving = true;
-        get(down, level, room.draft(down.key), false, up, after);
-      }
-    }
-    after.close(room);
-    after.run();
-  }
-
-  /// One that nobody reads, if there is one: its place is free at once.
-  private static Resident unread(Set<Resident> entries, int level) {
-    for (Resident entry : entries) {
-      if (requireNonNull(entry.places[level]).reads == 0) {
-        return entry;
-      }
-    }
-    return entries.iterator().next();
-  }
-
-  /// `down` has left its place and rests in a bounce slot; `up` takes over the place, and gives its slot of the host level for it.
-  private void exchange(int level, Resident down, Resident up, Aftermath after) {
-    dock(level).swapping = false;
-    Block rising = up.host;
-    if (down.gone || up.gone || rising == null) {
-      up.moving = false;
-      review(up, after);
-    } else {
-      requireNonNull(down.host).exchangeCharge(rising);
-      down.atHost = true;
-      up.atHost = false;
-      stack.arrived(host, 1);
-      dropPlace(down, level, () -> inherit(up, level), after);
-    }
-    after.then(() -> swap(level));
-  }
-
-  private void inherit(Resident entry, int level) {
-    Aftermath after = stack.aftermath();
-    synchronized (lock) {
-      put(entry, level, after);
-    }
-    after.run();
   }
 }

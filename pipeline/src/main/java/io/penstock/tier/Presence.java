@@ -27,6 +27,7 @@ public final class Presence {
     return size;
   }
 
+  /// Whether the key at `position` is present; false beyond the last.
   public boolean get(int position) {
     return bits.get(position);
   }

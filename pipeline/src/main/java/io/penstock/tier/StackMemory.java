@@ -17,12 +17,16 @@ import org.jspecify.annotations.Nullable;
 /// | ingress | blocks being written, and written ones that have to move on | a place on a device, `resident`, the disk |
 /// | transfer | windows on their way up to readers | readers only |
 /// | promotion | blocks that were read and are to rest higher up | a place on a device, `resident` |
-/// | resident | blocks at rest in host memory | a place on a device (to rise), the disk (to sink) |
-/// | bounce | blocks between two stores | the disk, or nothing: what swaps hands its slots over |
+/// | resident | blocks at rest in host memory, and a few beyond the capacity of that level | a place on a device (to rise), the disk (to sink) |
+/// | bounce | blocks on their way from a device to a disk | the disk |
 ///
-/// A place on a device waits for `resident` (to sink). So a block that rises from `resident` and one that sinks to it could wait for
-/// each other: [Mover] swaps them through `bounce`. Where the first level is host memory, blocks are written where they rest, and
-/// ingress is one with `resident`.
+/// A place on a device waits for `resident` (to sink), so a block that rises from there and one that sinks to it might wait for each
+/// other. They cannot, because `resident` has R > 0 slots beyond the level's capacity D. Say that all H places and all D + R slots are
+/// taken and no disk can help: x of the slots' blocks want to rise and y rest, x + y = D + R; v of the places' blocks want to sink and u
+/// rest, u + v = H. The books put at most H blocks on the device, u + x ≤ H, so x ≤ v; and at most D in host memory, y + v ≤ D, so
+/// v ≤ x − R. Hence R ≤ 0. So as long as a block is not where it belongs, and no reader holds what stands in the way, some copy goes on.
+///
+/// Where the first level is host memory, blocks are written where they rest, and ingress is one with `resident`.
 final class StackMemory {
   final SlabArena arena;
   /// Whose slots the writers get.

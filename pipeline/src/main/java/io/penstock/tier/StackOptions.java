@@ -12,7 +12,7 @@ import io.penstock.pool.EvictionPolicy;
 /// @param ingressBlocks slots for blocks being written; where the first level is host memory, slots beyond its capacity
 /// @param transferBlocks slots for windows on their way up to a reader; a window asks for at most so many
 /// @param promotionBlocks slots for blocks that were read and wait for room on a faster level; without one a block stays where it is
-/// @param bounceBlocks slots for blocks on their way between two stores
+/// @param bounceBlocks slots for blocks on their way from a device to a disk, and beyond the capacity of a host level below a device
 /// @param batchBlocks most blocks that are copied to or from a store at once
 /// @param policy who leaves first
 /// @param maxWaiters longest line of reservations, or of windows, that wait for room

@@ -38,6 +38,10 @@ final class StackShape {
         case Level.Stored stored -> requireSpace(space, stored.store());
       }
     }
+    if (mode == StackMode.WRITE_THROUGH && levels.getLast().medium() != Medium.DISK) {
+      throw new IllegalArgumentException("last level must be a disk to be written through to (was %s, %s)".formatted(levels.getLast().name(),
+          levels.getLast().medium()));
+    }
     books(levels, mode);
     return host;
   }

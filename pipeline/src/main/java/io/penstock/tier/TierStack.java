@@ -84,7 +84,7 @@ public final class TierStack implements BlockTier {
     this.memory = new StackMemory(space.layout(), this.levels, host, options);
     this.events = new EventLog(options.eventLogSize());
     this.mover = new Mover(this, lock, this.levels, host, options);
-    this.through = options.mode() == StackMode.WRITE_THROUGH && this.levels.getLast() instanceof Level.Stored last ? last.store() : null;
+    this.through = options.mode() == StackMode.WRITE_THROUGH ? store(this.levels.size() - 1) : null;
     this.hitsOfLevel = new long[levels.size()];
     this.arrivals = new long[levels.size()];
     this.visibleOfLevel = new int[levels.size()];
@@ -584,6 +584,17 @@ public final class TierStack implements BlockTier {
     StackLease.Item here = new StackLease.Item(item.position(), promised.host.share(), null);
     unpin(promised, after);
     return here;
+  }
+
+  /// Blocks whose bytes are being moved, or wait for room to be.
+  int unsettledBlocks() {
+    int[] count = {0};
+    synchronized (lock) {
+      for (int level = 0; level < levels.size(); level++) {
+        ledger.forEach(level, (key, entry) -> count[0] += entry instanceof Resident resident && (resident.moving || resident.wait != null) ? 1 : 0);
+      }
+    }
+    return count[0];
   }
 
   /// The block of `key` in host memory, if it is there now.

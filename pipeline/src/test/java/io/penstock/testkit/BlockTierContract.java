@@ -603,7 +603,7 @@ public abstract class BlockTierContract {
     put(tier, keys(0, 3));
     assertThat(got(tier, keys(0, 3))).hasSize(2);
     value(tier.remove(keys(2, 3)));
-    assertIdle(tier, "after the copies that were under way");
+    assertIdle(tier, "before it is asked");
     TierStat stat = value(tier.stat());
     int bytes = space.layout().blockBytes();
     assertThat(stat).isEqualTo(new TierStat(1, 2, bytes, bytes, 2, 1, 3, 1, 0, 5, stat.levels()));

@@ -12,6 +12,7 @@ public final class AwaitTimeoutException extends TransientKvException {
     this.timeout = timeout;
   }
 
+  /// How long was waited.
   public Duration timeout() {
     return timeout;
   }

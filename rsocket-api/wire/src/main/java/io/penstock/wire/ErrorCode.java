@@ -38,10 +38,12 @@ public enum ErrorCode {
     this.code = code;
   }
 
+  /// The number on the wire.
   public int code() {
     return code;
   }
 
+  /// Whether a retry may succeed unchanged.
   public boolean isTransient() {
     return isTransient(code);
   }

@@ -142,6 +142,7 @@ public final class KvClient {
     return welcome.server();
   }
 
+  /// Where fetched blocks land.
   public BlockArena arena() {
     return arena;
   }
@@ -164,6 +165,9 @@ public final class KvClient {
     return ask(Routes.REMOVE, keys(asked), Messages.Bits.class).map(reply -> reply.of(asked.size()));
   }
 
+  /// What the node holds and serves now.
+  ///
+  /// @return a cold `Mono`; each subscription asks once
   public Mono<ServerStat> stat() {
     return ask(Routes.STAT, new Messages.StatRequest(), ServerStat.class);
   }

@@ -110,6 +110,7 @@ public final class KvServer {
     draining.set(true);
   }
 
+  /// True from [#drain()] on.
   public boolean isDraining() {
     return draining.get();
   }

@@ -8,14 +8,23 @@ public final class Routes {
   public static final String SLICE_MIME_TYPE = "application/vnd.penstock.slice.v1";
 
   static final String PREFIX = "penstock.v1.";
+  /// Agrees on version, space and limits; first on every connection.
   public static final String HELLO = PREFIX + "hello";
+  /// Asks for the longest prefix that is there.
   public static final String MATCH = PREFIX + "match";
+  /// Asks which keys are there.
   public static final String EXISTS = PREFIX + "exists";
+  /// Streams blocks from the node.
   public static final String GET = PREFIX + "get";
+  /// Streams blocks into the node.
   public static final String PUT = PREFIX + "put";
+  /// Removes keys.
   public static final String REMOVE = PREFIX + "remove";
+  /// Answers when the node holds nothing any more of a get.
   public static final String DRAIN = PREFIX + "drain";
+  /// Asks for the figures of the node.
   public static final String STAT = PREFIX + "stat";
+  /// Streams what happens to blocks.
   public static final String EVENTS = PREFIX + "events";
 
   private Routes() {}

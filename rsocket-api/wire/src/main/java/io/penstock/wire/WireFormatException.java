@@ -21,6 +21,7 @@ public final class WireFormatException extends PermanentKvException {
     return new WireFormatException(ErrorCode.BAD_REQUEST, field, rule, value);
   }
 
+  /// What the peer is told.
   public ErrorCode code() {
     return code;
   }

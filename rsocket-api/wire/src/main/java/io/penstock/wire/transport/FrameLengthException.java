@@ -13,10 +13,12 @@ public final class FrameLengthException extends PermanentKvException {
     this.maxFrameBytes = maxFrameBytes;
   }
 
+  /// Length that was announced, in bytes.
   public int length() {
     return length;
   }
 
+  /// Longest frame that is accepted, in bytes.
   public int maxFrameBytes() {
     return maxFrameBytes;
   }

@@ -11,6 +11,7 @@ public final class ReceiveOverrunException extends PermanentKvException {
     this.bytes = bytes;
   }
 
+  /// Bytes that waited.
   public long bytes() {
     return bytes;
   }

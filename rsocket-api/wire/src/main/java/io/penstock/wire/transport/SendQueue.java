@@ -159,14 +159,17 @@ public final class SendQueue {
     return ending;
   }
 
+  /// Bytes that wait, headers of frames included.
   public synchronized long bytes() {
     return bytes;
   }
 
+  /// Frames that wait.
   public synchronized int frames() {
     return frames;
   }
 
+  /// Most bytes that ever waited.
   public synchronized long peakBytes() {
     return peakBytes;
   }

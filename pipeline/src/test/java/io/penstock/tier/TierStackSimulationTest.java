@@ -1,0 +1,308 @@
+package io.penstock.tier;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.LayerSlice;
+import io.penstock.block.LayerSpan;
+import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
+import io.penstock.testkit.Blocks;
+import io.penstock.testkit.MemoryStore;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Random;
+import java.util.concurrent.CancellationException;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.reactivestreams.Subscription;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Flux;
+
+/// Stacks with pools down to one window, under requests that read, write and leave in the order of a seed, in one thread: every request
+/// ends, no pool is overrun, every byte is right, nothing stays behind, and the decisions are the textbook's.
+@Timeout(600)
+final class TierStackSimulationTest {
+  private static final CacheSpace SPACE = Blocks.smallSpace();
+
+  @Test
+  void requests_inAnyOrder_endAndLeaveNothing_over1000Seeds() {
+    run(0, 1_000);
+  }
+
+  @Test
+  @Tag("proof")
+  void requests_inAnyOrder_endAndLeaveNothing_over100000Seeds() {
+    run(1_000, 100_000);
+  }
+
+  private static void run(int from, int to) {
+    for (int seed = from; seed < to; seed++) {
+      try {
+        new Simulation(seed).run();
+      } catch (Throwable e) {
+        throw new AssertionError("seed " + seed, e);
+      }
+    }
+  }
+
+  private static final class Simulation {
+    private final Random random;
+    private final List<Runnable> tasks = new ArrayList<>();
+    private final List<MemoryStore> stores = new ArrayList<>();
+    private final List<Request> requests = new ArrayList<>();
+    private final LinkedHashSet<BlockKey> model = new LinkedHashSet<>();
+    private final List<BlockKey> keys;
+    private final boolean leaves;
+    private final int window;
+    private final TierStack stack;
+    private long hits;
+
+    Simulation(long seed) {
+      this.random = new Random(seed * 0x9E3779B97F4A7C15L); // first draws of neighbouring seeds are alike
+      this.keys = Blocks.keys(SPACE, 0, 4 + random.nextInt(16));
+      this.leaves = random.nextInt(3) == 0;
+      this.window = 1 + random.nextInt(3);
+      StackMode mode = random.nextInt(4) == 0 ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE;
+      List<Level> levels = levels(mode);
+      if (levels.getLast().medium() != Medium.DISK) {
+        mode = StackMode.EXCLUSIVE;
+      }
+      StackOptions options = StackOptions.defaults("stack").withMode(mode).withIngressBlocks(window).withTransferBlocks(window)
+          .withPromotionBlocks(1).withBounceBlocks(1 + random.nextInt(2)).withBatchBlocks(1 + random.nextInt(3));
+      this.stack = new TierStack(SPACE, levels, options, TierListener.noop());
+    }
+
+    private List<Level> levels(StackMode mode) {
+      List<Level> levels = new ArrayList<>();
+      int shape = 1 + random.nextInt(7); // any of device, host, disk
+      int capacity = 0;
+      for (int kind = 0; kind < 3; kind++) {
+        if ((shape >> kind & 1) == 1) {
+          capacity = mode == StackMode.WRITE_THROUGH ? capacity + 1 + random.nextInt(4) : 1 + random.nextInt(4);
+          levels.add(switch (kind) {
+            case 0 -> store("hbm", Medium.DEVICE, capacity);
+            case 1 -> new Level.Host("dram", capacity);
+            default -> store("ssd", Medium.DISK, capacity);
+          });
+        }
+      }
+      return levels;
+    }
+
+    private Level store(String name, Medium medium, int capacity) {
+      MemoryStore store = new MemoryStore(name, medium, SPACE, medium == Medium.DISK ? Long.MAX_VALUE : capacity, tasks::add);
+      stores.add(store);
+      return new Level.Stored(store, capacity);
+    }
+
+    void run() {
+      int toStart = 5 + random.nextInt(25);
+      while (toStart > 0 || !tasks.isEmpty() || requests.stream().anyMatch(Request::canGoOn)) {
+        int choice = random.nextInt(4);
+        if (choice == 0 && toStart > 0) {
+          toStart--;
+          requests.add(new Request());
+        } else if (choice == 1 && !tasks.isEmpty()) {
+          tasks.remove(random.nextInt(tasks.size())).run();
+        } else {
+          List<Request> able = requests.stream().filter(Request::canGoOn).toList();
+          if (!able.isEmpty()) {
+            able.get(random.nextInt(able.size())).goOn();
+          }
+        }
+      }
+      check();
+    }
+
+    private void check() {
+      for (Request request : requests) {
+        assertThat(request.isOver()).as("%s ended", request).isTrue();
+        request.scope.close();
+      }
+      while (!tasks.isEmpty()) {
+        tasks.removeFirst().run();
+      }
+      TierStat stat = Objects.requireNonNull(stack.stat().block());
+      assertThat(stack.unsettledBlocks()).as("blocks that still wait or move").isZero();
+      assertThat(stat.claimedBytes()).as("bytes lent").isEqualTo(stat.bytes());
+      assertThat(stat.corrupt()).isZero();
+      assertThat(stack.arena().highWaterSlots()).isLessThanOrEqualTo(stack.arena().capacitySlots());
+      for (LevelStat level : stat.levels()) {
+        if (level.medium() != Medium.DISK) {
+          assertThat(level.resting()).as("%s", level).isLessThanOrEqualTo(level.capacityBlocks());
+        }
+      }
+      if (!leaves) {
+        assertThat(stat.hits()).isEqualTo(hits);
+        assertThat(stat.levels().stream().mapToLong(LevelStat::hits).sum()).isEqualTo(hits);
+        assertThat(stat.blocks()).isEqualTo(model.size());
+        assertThat(keys.stream().filter(model::contains).toList())
+            .isEqualTo(Objects.requireNonNull(stack.contains(keys).block()).bits().stream().mapToObj(keys::get).toList());
+      }
+      stack.close().block();
+      assertThat(stack.arena().claimedSlots()).as("slots after the close").isZero();
+    }
+
+    private boolean reference(BlockKey key) {
+      boolean hit = model.remove(key);
+      model.add(key);
+      if (model.size() > stack.info().capacityBlocks()) {
+        model.removeFirst();
+      }
+      return hit;
+    }
+
+    /// Reads some keys, window by window or slice by slice, and puts what is missing, a window at a time.
+    private final class Request {
+      final BlockScope scope = new BlockScope();
+      private final List<BlockKey> asked;
+      private final Reader reader;
+      private final List<BlockKey> toPut = new ArrayList<>();
+      private @Nullable Reservation reservation;
+      private boolean reserving;
+
+      Request() {
+        List<BlockKey> some = new ArrayList<>(keys);
+        Collections.shuffle(some, random);
+        asked = List.copyOf(some.subList(0, 1 + random.nextInt(Math.min(6, some.size()))));
+        Lease lease = Objects.requireNonNull(stack.lease(asked, OnMiss.ADMIT, scope).block());
+        for (int i = 0; i < asked.size(); i++) {
+          boolean hit = reference(asked.get(i));
+          hits += hit ? 1 : 0;
+          if (!leaves) {
+            assertThat(lease.hits().get(i)).as("hit %d", i).isEqualTo(hit);
+          }
+        }
+        lease.admitted().bits().stream().mapToObj(asked::get).forEach(toPut::add);
+        reader = new Reader();
+        if (random.nextBoolean()) {
+          Flux<List<Leased>> windows = lease.windows(window, scope);
+          windows.subscribe(reader);
+        } else {
+          SliceOrder order = SliceOrder.values()[random.nextInt(2)];
+          SliceShape shape = new SliceShape(window, 64 + random.nextInt(400), order, 0);
+          lease.opened(shape, scope).concatMap(opened -> opened.slices(0), random.nextInt(2)).subscribe(reader);
+        }
+      }
+
+      boolean isOver() {
+        return reader.over && toPut.isEmpty() && reservation == null && !reserving;
+      }
+
+      boolean canGoOn() {
+        return reader.wants() || reservation != null || (!toPut.isEmpty() && !reserving);
+      }
+
+      void goOn() {
+        if (leaves && random.nextInt(40) == 0) {
+          leave();
+        } else if (reservation != null && random.nextBoolean()) {
+          commit(reservation);
+        } else if (!toPut.isEmpty() && !reserving && reservation == null) {
+          reserve();
+        } else if (reader.wants()) {
+          reader.request(1);
+          reader.asked++;
+        }
+      }
+
+      private void leave() {
+        reader.cancel();
+        reader.over = true;
+        scope.close();
+        toPut.clear();
+        reservation = null; // it may have been granted by what the scope closed before it
+        reserving = false;
+      }
+
+      private void reserve() {
+        List<BlockKey> some = List.copyOf(toPut.subList(0, Math.min(window, toPut.size())));
+        reserving = true;
+        stack.reserve(some, scope).subscribe(granted -> {
+          reserving = false;
+          reservation = granted;
+        }, error -> {
+          reserving = false;
+          if (!(error instanceof CancellationException)) {
+            throw new AssertionError(error);
+          }
+        });
+      }
+
+      private void commit(Reservation granted) {
+        List<BlockDraft> drafts = granted.drafts();
+        drafts.forEach(Blocks::produce);
+        toPut.subList(0, Math.min(window, toPut.size())).clear();
+        reservation = null;
+        reserving = true;
+        granted.commit(drafts).subscribe(receipts -> {
+          reserving = false;
+          granted.close();
+        }, error -> {
+          throw new AssertionError(error);
+        });
+      }
+
+      @Override
+      public String toString() {
+        return "request of %d: read %d of %s, put %d, reserving %s, writing %s".formatted(asked.size(), reader.seen, reader.over ? "all" : "?",
+            toPut.size(), reserving, reservation != null);
+      }
+
+      private final class Reader extends BaseSubscriber<Object> {
+        private long asked;
+        private long seen;
+        private boolean over;
+
+        boolean wants() {
+          return !over && asked == seen;
+        }
+
+        @Override
+        protected void hookOnSubscribe(Subscription subscription) {
+          // asks when it goes on
+        }
+
+        @Override
+        protected void hookOnNext(Object item) {
+          seen++;
+          if (item instanceof LayerSlice slice) {
+            for (LayerSpan span : slice.spans()) {
+              Blocks.assertBytes(span);
+            }
+            slice.close();
+          } else {
+            for (Object each : (List<?>) item) {
+              try (Block block = ((Leased) each).block()) {
+                Blocks.assertBytes(block);
+              }
+            }
+          }
+        }
+
+        @Override
+        protected void hookOnError(Throwable error) {
+          over = true;
+          if (!(leaves && error instanceof CancellationException)) {
+            throw new AssertionError(error);
+          }
+        }
+
+        @Override
+        protected void hookOnComplete() {
+          over = true;
+        }
+      }
+    }
+  }
+}

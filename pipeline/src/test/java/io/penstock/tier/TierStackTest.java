@@ -1,0 +1,60 @@
+package io.penstock.tier;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.testkit.Blocks;
+import io.penstock.testkit.MemoryStore;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+final class TierStackTest {
+  private static final CacheSpace SPACE = Blocks.smallSpace();
+  private final MemoryStore device = new MemoryStore("hbm", Medium.DEVICE, SPACE, 1, Runnable::run);
+
+  @Test
+  void blocksThatRiseAndSink_betweenFullLevels_bothArrive() {
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(device, 1), new Level.Host("dram", 1)), options(), TierListener.noop());
+    put(stack, 0);
+    put(stack, 1);
+    assertThat(levels(stack)).extracting(LevelStat::resting).containsExactly(1L, 1L);
+    read(stack, 0);
+    assertThat(stack.unsettledBlocks()).isZero();
+    assertThat(levels(stack)).extracting(LevelStat::resting).containsExactly(1L, 1L);
+    assertThat(levels(stack)).extracting(LevelStat::hits).containsExactly(0L, 1L);
+    read(stack, 0);
+    assertThat(levels(stack)).extracting(LevelStat::hits).containsExactly(1L, 1L);
+    stack.close().block();
+  }
+
+  private static StackOptions options() {
+    return StackOptions.defaults("stack").withIngressBlocks(1).withTransferBlocks(1).withPromotionBlocks(1).withBounceBlocks(1);
+  }
+
+  private static List<LevelStat> levels(TierStack stack) {
+    return Objects.requireNonNull(stack.stat().block()).levels();
+  }
+
+  private static BlockKey key(int number) {
+    return Blocks.key(SPACE, number);
+  }
+
+  private static void put(TierStack stack, int number) {
+    try (BlockScope scope = new BlockScope()) {
+      Reservation reservation = Objects.requireNonNull(stack.reserve(List.of(key(number)), scope).block());
+      reservation.drafts().forEach(Blocks::produce);
+      reservation.commit(reservation.drafts()).block();
+    }
+  }
+
+  private static void read(TierStack stack, int number) {
+    try (BlockScope scope = new BlockScope()) {
+      Blocks.assertBytes(Objects.requireNonNull(stack.get(List.of(key(number)), scope).blockFirst()));
+    }
+  }
+}
