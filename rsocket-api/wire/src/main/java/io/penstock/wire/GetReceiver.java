@@ -132,7 +132,11 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
 
   /// Ends the stream from outside: the reader, if any, hears that its lease ended.
   void end() {
-    serial.run(() -> fail(leaseEnded()));
+    serial.run(() -> {
+      if (!done) {
+        fail(leaseEnded());
+      }
+    });
   }
 
   private static CancellationException leaseEnded() {

@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.zip.CRC32C;
 
 /// The binary header before the payload bytes of a slice, little-endian but for the space id. Offsets in bytes:
@@ -113,22 +114,22 @@ record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][
   static SliceHeader decode(ByteBuf data, SpaceId space, BlockLayout layout, int maxSliceBytes, int keys) {
     int start = data.readerIndex();
     int length = data.readableBytes();
-    require(length >= TABLES_OFFSET, "length", ">= " + TABLES_OFFSET, length);
-    require(data.getIntLE(start + MAGIC_OFFSET) == MAGIC, "magic", hex(MAGIC), hex(data.getIntLE(start + MAGIC_OFFSET)));
+    require(length >= TABLES_OFFSET, "length", () -> ">= " + TABLES_OFFSET, length);
+    requireEqual("magic", MAGIC, data.getIntLE(start + MAGIC_OFFSET));
     int version = data.getUnsignedShortLE(start + VERSION_OFFSET);
-    require(version == Routes.VERSION, "version", "" + Routes.VERSION, version);
+    require(version == Routes.VERSION, "version", () -> "" + Routes.VERSION, version);
     int bytes = data.getIntLE(start + HEADER_BYTES_OFFSET);
     require(bytes >= TABLES_OFFSET && bytes <= Math.min(length, LARGEST_HEADER_BYTES), "header bytes",
-        "in [" + TABLES_OFFSET + ", " + Math.min(length, LARGEST_HEADER_BYTES) + "]", bytes);
+        () -> "in [" + TABLES_OFFSET + ", " + Math.min(length, LARGEST_HEADER_BYTES) + "]", bytes);
     requireChecksum(data, start, bytes);
-    require(data.getUnsignedShortLE(start + FLAGS_OFFSET) == 0, "flags", "0", data.getUnsignedShortLE(start + FLAGS_OFFSET));
+    require(data.getUnsignedShortLE(start + FLAGS_OFFSET) == 0, "flags", () -> "0", data.getUnsignedShortLE(start + FLAGS_OFFSET));
     requireSpace(data, start, space);
     GranuleRange range = range(data, start, layout);
     int blocks = data.getIntLE(start + BLOCKS_OFFSET);
-    require(blocks > 0 && blocks <= keys, "blocks", "in [1, " + keys + "]", blocks);
+    require(blocks > 0 && blocks <= keys, "blocks", () -> "in [1, " + keys + "]", blocks);
     long tables = 4L * blocks * (1 + range.count());
-    require(bytes == TABLES_OFFSET + tables, "header bytes", "" + (TABLES_OFFSET + tables), bytes);
-    require(data.getIntLE(start + GENERATION_OFFSET) == 0, "generation", "0", data.getIntLE(start + GENERATION_OFFSET));
+    require(bytes == TABLES_OFFSET + tables, "header bytes", () -> "" + (TABLES_OFFSET + tables), bytes);
+    require(data.getIntLE(start + GENERATION_OFFSET) == 0, "generation", () -> "0", data.getIntLE(start + GENERATION_OFFSET));
     requirePayload(data, start, length - bytes, (long) blocks * range.bytes(layout), maxSliceBytes);
     return new SliceHeader(place(data, start), range, positions(data, start, blocks, keys), checksums(data, start, blocks, range),
         data.getIntLE(start + KEYS_CRC_OFFSET), bytes);
@@ -140,8 +141,7 @@ record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][
   /// @param keys of the request
   /// @throws WireFormatException if the sender's were others
   void requireKeys(List<BlockKey> keys) {
-    int crc = crcOf(Arrays.stream(positions).mapToObj(keys::get).toList());
-    require(crc == keysCrc, "keys CRC32C", hex(crc), hex(keysCrc));
+    requireEqual("keys CRC32C", crcOf(Arrays.stream(positions).mapToObj(keys::get).toList()), keysCrc);
   }
 
   private static int crcOf(List<BlockKey> keys) {
@@ -161,7 +161,7 @@ record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][
     update(crc, data, start, HEADER_CRC_OFFSET);
     crc.update(new byte[4]);
     update(crc, data, start + HEADER_CRC_OFFSET + 4, bytes - HEADER_CRC_OFFSET - 4);
-    require((int) crc.getValue() == told, "header CRC32C", hex((int) crc.getValue()), hex(told));
+    requireEqual("header CRC32C", (int) crc.getValue(), told);
   }
 
   private static void update(CRC32C crc, ByteBuf data, int from, int bytes) {
@@ -185,33 +185,33 @@ record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][
     int granules = data.getIntLE(start + GRANULES_OFFSET);
     int firstRow = data.getIntLE(start + FIRST_ROW_OFFSET);
     int rows = data.getIntLE(start + ROWS_OFFSET);
-    require(layer < layout.layers(), "first layer", "< " + layout.layers(), layer);
-    require(plane < layout.planes().size(), "first plane", "< " + layout.planes().size(), plane);
+    require(layer < layout.layers(), "first layer", () -> "< " + layout.layers(), layer);
+    require(plane < layout.planes().size(), "first plane", () -> "< " + layout.planes().size(), plane);
     int first = layout.granule(layer, plane);
-    require(granules > 0 && granules <= layout.granules() - first, "granules", "in [1, " + (layout.granules() - first) + "]", granules);
+    require(granules > 0 && granules <= layout.granules() - first, "granules", () -> "in [1, " + (layout.granules() - first) + "]", granules);
     if (rows == GranuleRange.WHOLE) {
-      require(firstRow == 0, "first row", "0 for whole granules", firstRow);
+      require(firstRow == 0, "first row", () -> "0 for whole granules", firstRow);
       return GranuleRange.whole(first, granules);
     }
-    require(granules == 1, "granules", "1 when rows are cut", granules);
+    require(granules == 1, "granules", () -> "1 when rows are cut", granules);
     int all = layout.rows(first);
-    require(firstRow >= 0 && firstRow < all, "first row", "in [0, " + all + ")", firstRow);
-    require(rows > 0 && rows <= all - firstRow, "rows", "in [1, " + (all - firstRow) + "]", rows);
+    require(firstRow >= 0 && firstRow < all, "first row", () -> "in [0, " + all + ")", firstRow);
+    require(rows > 0 && rows <= all - firstRow, "rows", () -> "in [1, " + (all - firstRow) + "]", rows);
     return GranuleRange.rows(first, firstRow, rows);
   }
 
   private static void requirePayload(ByteBuf data, int start, int came, long needed, int maxSliceBytes) {
     int told = data.getIntLE(start + PAYLOAD_BYTES_OFFSET);
-    require(told == needed, "payload bytes", "" + needed, told);
-    require(came == needed, "bytes after the header", "" + needed, came);
-    require(came <= maxSliceBytes, "payload bytes", "<= " + maxSliceBytes, came);
+    require(told == needed, "payload bytes", () -> "" + needed, told);
+    require(came == needed, "bytes after the header", () -> "" + needed, came);
+    require(came <= maxSliceBytes, "payload bytes", () -> "<= " + maxSliceBytes, came);
   }
 
   private static SlicePlace place(ByteBuf data, int start) {
     int window = data.getIntLE(start + WINDOW_OFFSET);
     int remaining = data.getIntLE(start + REMAINING_OFFSET);
-    require(window >= 0, "window", ">= 0", window);
-    require(remaining >= 0, "remaining", ">= 0", remaining);
+    require(window >= 0, "window", () -> ">= 0", window);
+    require(remaining >= 0, "remaining", () -> ">= 0", remaining);
     return new SlicePlace(window, remaining);
   }
 
@@ -220,8 +220,8 @@ record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][
     BitSet seen = new BitSet();
     for (int i = 0; i < blocks; i++) {
       positions[i] = data.getIntLE(start + TABLES_OFFSET + 4 * i);
-      require(positions[i] >= 0 && positions[i] < keys, "position", "in [0, " + keys + ")", positions[i]);
-      require(!seen.get(positions[i]), "position", "named once", positions[i]);
+      require(positions[i] >= 0 && positions[i] < keys, "position", () -> "in [0, " + keys + ")", positions[i]);
+      require(!seen.get(positions[i]), "position", () -> "named once", positions[i]);
       seen.set(positions[i]);
     }
     return positions;
@@ -238,9 +238,16 @@ record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][
     return checksums;
   }
 
-  private static void require(boolean holds, String field, String rule, Object value) {
+  private static void requireEqual(String field, int expected, int value) {
+    if (value != expected) {
+      throw WireFormatException.slice(field, hex(expected), hex(value));
+    }
+  }
+
+  /// @param rule put into words only when it is broken: this runs for every slice
+  private static void require(boolean holds, String field, Supplier<String> rule, int value) {
     if (!holds) {
-      throw WireFormatException.slice(field, rule, value);
+      throw WireFormatException.slice(field, rule.get(), value);
     }
   }
 

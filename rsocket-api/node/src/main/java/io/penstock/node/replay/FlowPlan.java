@@ -19,10 +19,10 @@ import io.penstock.node.config.Sizes;
 /// @param creditSlices most slices a stream asks for ahead
 /// @param windowBlocks most blocks of a window
 record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBytes, int creditSlices, int windowBlocks) {
-  private static final int SLICE_BYTES = 512 << 10;
+  private static final int SLICE_BYTES = 256 << 10;
   private static final int LEAST_SLICE_BYTES = 4 << 10;
   private static final int CREDIT_SLICES = 16;
-  private static final int WINDOW_BYTES = 1 << 20;
+  private static final int WINDOW_BYTES = 512 << 10;
   private static final int MAX_WINDOW_BLOCKS = 64;
   private static final int SHARES = 4;
 
@@ -33,7 +33,7 @@ record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBy
     requireBudget(budgetBytes, 2L * concurrency * creditSlices * sliceBytes, concurrency + " requests at a time");
   }
 
-  /// Windows of about 1 MiB in slices of at most 512 KiB; smaller where the budget, shared by `concurrency` streams, asks for it. A
+  /// Windows of about 512 KiB in slices of at most 256 KiB: so a core caches what crosses it, and the next party begins sooner; smaller where the budget, shared by `concurrency` streams, asks for it. A
   /// slice holds at least one plane of one layer.
   static FlowPlan of(CacheSpace space, long budgetBytes, int concurrency) {
     BlockLayout layout = space.layout();

@@ -11,11 +11,11 @@ final class FlowPlanTest {
   private static final long BUDGET = 32 << 20;
 
   @Test
-  void defaults_makeWindowsOfAMebibyte() {
+  void defaults_makeWindowsOfHalfAMebibyte() {
     FlowPlan plan = FlowPlan.of(space(64 << 10), BUDGET, 1);
 
-    assertThat(plan.windowBlocks()).isEqualTo(16);
-    assertThat(plan.sliceBytes()).isEqualTo(512 << 10);
+    assertThat(plan.windowBlocks()).isEqualTo(8);
+    assertThat(plan.sliceBytes()).isEqualTo(256 << 10);
     assertThat(plan.creditSlices()).isEqualTo(16);
   }
 
