@@ -129,7 +129,7 @@ final class StackLease extends Lease {
 
     Windows(Subscriber<? super LeasedWindow> subscriber, SliceShape shape, BlockScope scope) {
       this.subscriber = subscriber;
-      this.shape = shape;
+      this.shape = shape.withWindowBlocks(Math.min(shape.windowBlocks(), tier.maxWindowBlocks()));
       this.scope = scope;
     }
 

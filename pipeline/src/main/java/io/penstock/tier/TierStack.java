@@ -146,6 +146,11 @@ public final class TierStack implements BlockTier {
     return levels.size() > (host < 0 ? 0 : 1);
   }
 
+  /// Most blocks of a window: there is memory for so many on their way up.
+  int maxWindowBlocks() {
+    return hasStores() ? options.transferBlocks() : Integer.MAX_VALUE;
+  }
+
   boolean verifiesReads() {
     return options.verifyReads();
   }

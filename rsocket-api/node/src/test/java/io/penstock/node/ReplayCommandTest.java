@@ -57,9 +57,15 @@ final class ReplayCommandTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
-      "--hbm 1GiB | --hbm must be 0",
-      "--ssd unbounded | --ssd must be 0",
-      "--policy lfu | --policy must be lru or fifo (was lfu)",
+      "--hbm unbounded | hbm must be a size or a number of blocks (was unbounded)",
+      "--engine plain | --engine must be left out without --ssd (was plain)",
+      "--ssd-dir . | --ssd-dir must be left out without --ssd (was .)",
+      "--write-through | --write-through must be left out without --ssd (was set)",
+      "--ssd 1GiB --engine rocks | --engine must be one of chronicle, plain, memory (was rocks)",
+      "--ssd 1GiB --ssd-dir . | --ssd-dir must be new or empty, for a replay starts cold (was ., not empty)",
+      "--dram 0 | one of hbm, dram and ssd must be > 0 (all are off)",
+      "--connect 127.0.0.1:1 --ssd 1GiB | --ssd must be left out with --connect",
+      "--policy lfu | --policy must be one of lru, fifo (was lfu)",
       "--concurrency 0 | concurrency must be in [1, 256] (was 0)",
       "--limit 0 | must be > 0 (was 0)",
       "--speed -1 | speed must be >= 0 (was -1.0)",

@@ -3,6 +3,7 @@ package io.penstock.node.config;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.CacheSpace;
+import io.penstock.tier.StackMode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -90,12 +91,28 @@ public final class NodeConfig {
   private void requireFit(List<String> problems) {
     int blockBytes = get(NodeSettings.BLOCK_BYTES);
     requireShape(problems, blockBytes);
-    if (get(NodeSettings.DRAM) instanceof Capacity.Bytes dram && dram.bytes() < blockBytes) {
-      problems.add("dram must be >= one block, %s (%s)".formatted(said(NodeSettings.BLOCK_BYTES), was(NodeSettings.DRAM)));
-    }
+    requireTiers(problems, blockBytes);
     requireAtLeast(problems, NodeSettings.BUDGET, get(NodeSettings.BUDGET), NodeSettings.SLICE_BYTES, get(NodeSettings.SLICE_BYTES));
     requireAtLeast(problems, NodeSettings.RESERVE_BLOCKS, get(NodeSettings.RESERVE_BLOCKS), NodeSettings.WINDOW_BLOCKS,
         get(NodeSettings.WINDOW_BLOCKS));
+  }
+
+  private void requireTiers(List<String> problems, int blockBytes) {
+    List<Setting<Capacity>> levels = List.of(NodeSettings.HBM, NodeSettings.DRAM, NodeSettings.SSD);
+    for (Setting<Capacity> level : levels) {
+      if (get(level) instanceof Capacity.Bytes some && some.bytes() < blockBytes) {
+        problems.add("%s must be >= one block, %s (%s)".formatted(level.key(), said(NodeSettings.BLOCK_BYTES), was(level)));
+      }
+    }
+    if (levels.stream().allMatch(level -> get(level).isOff())) {
+      problems.add("one of hbm, dram and ssd must be > 0 (all are off)");
+    }
+    if (!get(NodeSettings.SSD).isOff() && get(NodeSettings.SSD_DIR).isEmpty()) {
+      problems.add("ssd.dir must be a folder when ssd is on (%s)".formatted(was(NodeSettings.SSD_DIR)));
+    }
+    if (get(NodeSettings.SSD).isOff() && get(NodeSettings.STACK_MODE) == StackMode.WRITE_THROUGH) {
+      problems.add("ssd must be > 0 to be written through to (%s)".formatted(was(NodeSettings.SSD)));
+    }
   }
 
   private void requireShape(List<String> problems, int blockBytes) {

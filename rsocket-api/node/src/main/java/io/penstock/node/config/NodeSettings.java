@@ -1,6 +1,9 @@
 package io.penstock.node.config;
 
 import io.penstock.pool.EvictionPolicy;
+import io.penstock.storage.EngineKind;
+import io.penstock.tier.StackMode;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -23,8 +26,20 @@ public final class NodeSettings {
       Sizes.exact(BlockShape.DEFAULT_BLOCK_BYTES), "Size of one block over all layers.");
   public static final Setting<Integer> BLOCK_TOKENS = new Setting<>("block.tokens", SettingType.count(1, 1 << 16),
       String.valueOf(BlockShape.DEFAULT_TOKENS), "Tokens a block stands for.");
-  public static final Setting<Capacity> DRAM = new Setting<>("dram", SettingType.capacity(), "1 GiB",
+  public static final Setting<Capacity> HBM = new Setting<>("hbm", SettingType.capacityOrOff(), "off",
+      "Blocks kept in device memory, simulated in memory of the host.");
+  public static final Setting<Capacity> DRAM = new Setting<>("dram", SettingType.capacityOrOff(), "1 GiB",
       "Blocks kept in memory.");
+  public static final Setting<Capacity> SSD = new Setting<>("ssd", SettingType.capacityOrOff(), "off",
+      "Blocks kept on disk.");
+  public static final Setting<Optional<Path>> SSD_DIR = new Setting<>("ssd.dir", SettingType.folder(), "none",
+      "Folder of the blocks on disk; one node at a time.");
+  public static final Setting<EngineKind> SSD_ENGINE = new Setting<>("ssd.engine", SettingType.oneOf(EngineKind.class), "chronicle",
+      "What keeps the records on disk.");
+  public static final Setting<Long> SSD_SEGMENT_BYTES = new Setting<>("ssd.segment.bytes", SettingType.longSize(1 << 20), "1 GiB",
+      "Size of one file on disk; a block takes at most an eighth of it.");
+  public static final Setting<StackMode> STACK_MODE = new Setting<>("stack.mode", SettingType.oneOf(StackMode.class), "exclusive",
+      "Whether a block is on one level, or written through to disk before it is visible.");
   public static final Setting<EvictionPolicy> POLICY = new Setting<>("policy", SettingType.oneOf(EvictionPolicy.class), "lru",
       "Which block leaves first when memory is full.");
   public static final Setting<Long> BUDGET = new Setting<>("budget", SettingType.longSize(1 << 10), "64 MiB",
@@ -52,7 +67,7 @@ public final class NodeSettings {
 
   /// Every setting, in the order in which people read them.
   public static final List<Setting<?>> ALL = List.of(LISTEN_HOST, LISTEN_PORT, ADMIN_HOST, ADMIN_PORT, MODEL, LAYERS, BLOCK_BYTES,
-      BLOCK_TOKENS, DRAM, POLICY, BUDGET, SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS, CONNECTIONS, AWAIT_TIMEOUT,
+      BLOCK_TOKENS, HBM, DRAM, SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, STACK_MODE, POLICY, BUDGET, SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS, CONNECTIONS, AWAIT_TIMEOUT,
       DRAIN_TIMEOUT, LOG_LEVEL);
 
   private NodeSettings() {}

@@ -1,8 +1,10 @@
 package io.penstock.node.config;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.function.Function;
 
 /// How the text of a setting becomes a value, and back.
@@ -41,14 +43,14 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
     }, Sizes::exact);
   }
 
-  static SettingType<Capacity> capacity() {
-    return new SettingType<>("CAPACITY", "a size, \"N blocks\" or unbounded", text -> {
-      Capacity capacity = Capacity.parse(text);
-      if (capacity.isOff()) {
-        throw new IllegalArgumentException();
-      }
-      return capacity;
-    }, Capacity::toString);
+  static SettingType<Capacity> capacityOrOff() {
+    return new SettingType<>("CAPACITY", "a size, \"N blocks\", unbounded, or 0 for off", Capacity::parse, Capacity::toString);
+  }
+
+  /// A folder; none is `none`.
+  static SettingType<Optional<Path>> folder() {
+    return new SettingType<>("FOLDER", "a folder, or none", text -> text.isBlank() || text.equals("none") ? Optional.empty()
+        : Optional.of(Path.of(text)), folder -> folder.map(Path::toString).orElse("none"));
   }
 
   static SettingType<String> text() {

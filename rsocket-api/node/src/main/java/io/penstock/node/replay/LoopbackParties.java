@@ -2,9 +2,9 @@ package io.penstock.node.replay;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.node.tiers.NodeTiers;
+import io.penstock.node.tiers.TierPlan;
 import io.penstock.tier.ByteBudget;
-import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.TierListener;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
@@ -28,23 +28,23 @@ final class LoopbackParties implements Parties {
   private static final Duration QUIET = Duration.ZERO;
   private static final Duration LAST_MOMENT = Duration.ofSeconds(5);
 
-  private final HostTier tier;
+  private final NodeTiers tier;
   private final LoopResources nodeLoop = LoopResources.create("penstock-node", 1, true);
   private final ByteBudget ingress;
   private @Nullable KvServer server;
   private @Nullable Parties clients;
 
-  private LoopbackParties(FlowPlan plan, HostTierOptions tierOptions) {
-    this.tier = new HostTier(plan.space(), tierOptions, TierListener.noop());
+  private LoopbackParties(FlowPlan plan, NodeTiers tier) {
+    this.tier = tier;
     this.ingress = new ByteBudget("budget of node", plan.nodeBudgetBytes(), WAITERS);
   }
 
   /// Starts a node and connects both parties to it.
   ///
   /// @param timers for time limits of the node
-  static Mono<Parties> open(FlowPlan plan, HostTierOptions tierOptions, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
-    return Mono.defer(() -> {
-      LoopbackParties parties = new LoopbackParties(plan, tierOptions);
+  static Mono<Parties> open(FlowPlan plan, TierPlan tiers, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
+    return NodeTiers.open(tiers, TierListener.noop()).flatMap(tier -> {
+      LoopbackParties parties = new LoopbackParties(plan, tier);
       return parties.start(plan, keys, timers, nanoClock).onErrorResume(error -> Endings.after(error, parties.close()));
     });
   }

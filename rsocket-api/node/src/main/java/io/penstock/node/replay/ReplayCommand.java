@@ -6,14 +6,12 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.client.HostPort;
 import io.penstock.node.config.BlockShape;
-import io.penstock.node.config.Capacity;
 import io.penstock.node.config.Sizes;
+import io.penstock.node.tiers.TierPlan;
 import io.penstock.node.trace.GeneratorOptions;
 import io.penstock.node.trace.TraceGenerator;
 import io.penstock.node.trace.TraceReader;
 import io.penstock.node.trace.TraceSource;
-import io.penstock.pool.EvictionPolicy;
-import io.penstock.tier.HostTierOptions;
 import io.penstock.wire.ConnectionLostException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,14 +20,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import reactor.core.Disposable;
@@ -54,11 +51,13 @@ import reactor.core.scheduler.Schedulers;
     footer = {
       "  penstock replay",
       "  penstock replay conversation_trace.jsonl --dram \"1000 blocks\" --report report.json",
+      "  penstock replay --hbm \"200 blocks\" --dram \"300 blocks\" --ssd \"500 blocks\"",
       "  penstock replay --processes --limit 300",
       ""
     })
 public final class ReplayCommand implements Callable<Integer> {
   private static final Duration LOOK = Duration.ofMillis(500);
+  private static final int WAITERS = 4096;
 
   private final Console console;
   private @Nullable Path temporary;
@@ -73,18 +72,7 @@ public final class ReplayCommand implements Callable<Integer> {
   @Option(names = "--layers", paramLabel = "N", description = "Layers of a block (default: ${DEFAULT-VALUE}).", defaultValue = "8")
   private int layers;
 
-  @Option(names = "--hbm", paramLabel = "CAPACITY", description = "Device memory tier; this version has none: 0.", defaultValue = "0")
-  private String hbm = "";
-
-  @Option(names = "--dram", paramLabel = "CAPACITY",
-      description = "What the node keeps in memory: a size, \"N blocks\" or unbounded (default: 4 GiB, at most half of the memory).")
-  private @Nullable String dram;
-
-  @Option(names = "--ssd", paramLabel = "CAPACITY", description = "Disk tier; this version has none: 0.", defaultValue = "0")
-  private String ssd = "";
-
-  @Option(names = "--policy", paramLabel = "POLICY", description = "Who leaves first: lru or fifo (default: lru).")
-  private @Nullable String policy;
+  @Mixin private final TierFlags tiers = new TierFlags();
 
   @Option(names = "--limit", paramLabel = "N", description = "Handle so many requests at most.")
   private @Nullable Long limit;
@@ -135,24 +123,28 @@ public final class ReplayCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     requireTogether();
-    requireOff("--hbm", hbm);
-    requireOff("--ssd", ssd);
     FlowPlan plan = FlowPlan.of(space(), Sizes.parseBytes(budget), pace().concurrency());
-    Capacity capacity = dram == null ? DramCapacity.usual() : Capacity.parse(dram);
     Map<String, Double> ceilings = measuresCeilings ? new Ceilings(System::nanoTime).measure() : Map.of();
-    ReplaySubject subject = connect != null ? new ReplaySubject(traceName(), plan, Map.of(), "the node's own policy", pace(), ceilings)
-        : new ReplaySubject(traceName(), plan, Map.of("dram", capacity.toString()), policy().name().toLowerCase(Locale.ROOT), pace(), ceilings);
-    ReplayReport outcome = replay(subject, capacity);
+    try (tiers) {
+      return replay(plan, ceilings);
+    }
+  }
+
+  private int replay(FlowPlan plan, Map<String, Double> ceilings) {
+    TierPlan kept = connect == null ? tiers.plan(plan.space()).withWindowBlocks(plan.windowBlocks()).withWaiters(WAITERS) : null;
+    ReplaySubject subject = kept == null ? new ReplaySubject(traceName(), plan, Map.of(), "the node's own policy", pace(), ceilings)
+        : new ReplaySubject(traceName(), plan, kept.capacities(), TierFlags.lower(kept.policy()), pace(), ceilings);
+    ReplayReport outcome = replay(subject, kept);
     show(outcome);
     discardLogs();
     return outcome.isClean() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
 
-  private ReplayReport replay(ReplaySubject subject, Capacity capacity) {
+  private ReplayReport replay(ReplaySubject subject, @Nullable TierPlan kept) {
     Scheduler driver = Schedulers.newSingle("replay-driver");
     Tally tally = new Tally();
     try (TraceSource requests = open(); ProgressView view = view()) {
-      Mono<ReplayReport> run = Mono.usingWhen(parties(subject, capacity, driver), parties -> {
+      Mono<ReplayReport> run = Mono.usingWhen(parties(subject.plan(), kept, driver), parties -> {
         Disposable watch = watch(parties, tally, view, driver);
         return new ReplayRun(parties, subject, tally, driver, System::nanoTime).report(requests).doFinally(end -> watch.dispose());
       }, Parties::close);
@@ -162,16 +154,15 @@ public final class ReplayCommand implements Callable<Integer> {
     }
   }
 
-  private Mono<Parties> parties(ReplaySubject subject, Capacity capacity, Scheduler driver) {
-    FlowPlan plan = subject.plan();
-    if (connect != null) {
-      return connected(HostPort.parse(connect), plan);
+  /// @param kept what the node keeps; null if it runs already
+  private Mono<Parties> parties(FlowPlan plan, @Nullable TierPlan kept, Scheduler driver) {
+    if (kept == null) {
+      return connected(HostPort.parse(Objects.requireNonNull(connect)), plan);
     }
     if (processes) {
-      return ProcessParties.open(plan, List.of("--dram", capacity.toString(), "--policy", policyName()), folder(), driver).map(parties -> parties);
+      return ProcessParties.open(plan, TierFlags.arguments(kept), folder(), driver).map(parties -> parties);
     }
-    HostTierOptions tier = HostTierOptions.defaults(capacity.inBlocks(plan.space().layout().blockBytes())).withPolicy(policy());
-    return LoopbackParties.open(plan, tier, keys(plan, false), driver, System::nanoTime);
+    return LoopbackParties.open(plan, kept, keys(plan, false), driver, System::nanoTime);
   }
 
   private Mono<Parties> connected(HostPort node, FlowPlan plan) {
@@ -252,47 +243,22 @@ public final class ReplayCommand implements Callable<Integer> {
     return Pace.defaults().withConcurrency(concurrency).withSpeed(speed).withLimit(limit == null ? Long.MAX_VALUE : limit);
   }
 
-  private String policyName() {
-    return policy == null ? "lru" : policy;
-  }
-
-  private EvictionPolicy policy() {
-    try {
-      return EvictionPolicy.valueOf(policyName().toUpperCase(Locale.ROOT));
-    } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException("--policy must be lru or fifo (was " + policy + ")", e);
-    }
-  }
-
   /// Refuses what would otherwise be passed over in silence.
   private void requireTogether() {
     if (connect != null) {
-      requireLeftOut("--dram", dram, "with --connect, for the node runs already and has its own");
-      requireLeftOut("--policy", policy, "with --connect, for the node runs already and has its own");
-      requireLeftOut("--processes", processes ? "set" : null, "with --connect, for the node runs already");
+      tiers.requireNone("with --connect, for the node runs already and has its own");
+      TierFlags.requireLeftOut("--processes", processes ? "set" : null, "with --connect, for the node runs already");
     } else {
-      requireLeftOut("--warm", warm ? "set" : null, "without --connect, for a new node has no blocks from before");
+      TierFlags.requireLeftOut("--warm", warm ? "set" : null, "without --connect, for a new node has no blocks from before");
     }
     if (trace != null) {
-      requireLeftOut("--seed", seed, "with TRACE, for only a generated trace has one");
+      TierFlags.requireLeftOut("--seed", seed, "with TRACE, for only a generated trace has one");
     }
     if (!processes) {
-      requireLeftOut("--dir", dir, "without --processes, for only processes log there");
+      TierFlags.requireLeftOut("--dir", dir, "without --processes, for only processes log there");
     }
     if (trace == null && limit != null && limit > Integer.MAX_VALUE) {
       throw new IllegalArgumentException("--limit must be <= " + Integer.MAX_VALUE + " without TRACE (was " + limit + ")");
-    }
-  }
-
-  private static void requireLeftOut(String flag, @Nullable Object value, String when) {
-    if (value != null) {
-      throw new IllegalArgumentException(flag + " must be left out " + when + " (was " + value + ")");
-    }
-  }
-
-  private static void requireOff(String flag, String capacity) {
-    if (!Capacity.parse(capacity).isOff()) {
-      throw new IllegalArgumentException(flag + " must be 0, for this version has no such tier (was " + capacity + ")");
     }
   }
 

@@ -14,10 +14,10 @@ import io.penstock.node.admin.NodeState;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.PortChoice;
+import io.penstock.node.tiers.DiskPlan;
+import io.penstock.node.tiers.NodeTiers;
+import io.penstock.node.tiers.TierPlan;
 import io.penstock.tier.ByteBudget;
-import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
-import io.penstock.tier.Medium;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
 import io.penstock.wire.Limits;
@@ -35,7 +35,7 @@ import reactor.netty.ChannelBindException;
 import reactor.netty.DisposableServer;
 import reactor.netty.resources.LoopResources;
 
-/// A node in this process: one tier in memory, served over TCP, with admin endpoints beside it.
+/// A node in this process: a stack of tiers, served over TCP, with admin endpoints beside it.
 ///
 /// Everything it starts, it ends: threads, memory, sockets.
 public final class Node {
@@ -44,25 +44,25 @@ public final class Node {
 
   private final NodeConfig config;
   private final AtomicReference<NodeState> state = new AtomicReference<>(NodeState.STARTING);
-  private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final PrometheusMeterRegistry registry;
   private final JvmGcMetrics collections = new JvmGcMetrics();
   private final Scheduler timers = Schedulers.newSingle("penstock-timers", true);
   private final LoopResources loops;
   private final LoopResources adminLoops = LoopResources.create("penstock-admin", 1, true);
-  private final HostTier tier;
+  private final NodeTiers tier;
   private final ByteBudget ingress;
   private final Mono<Void> closed = Mono.defer(this::closeNow).cache();
   private @Nullable KvServer server;
   private @Nullable DisposableServer admin;
 
-  private Node(NodeConfig config) {
+  private Node(NodeConfig config, PrometheusMeterRegistry registry, NodeTiers tier) {
     this.config = config;
+    this.registry = registry;
+    this.tier = tier;
     this.loops = LoopResources.create("penstock-net", config.get(NodeSettings.LOOPS), true);
-    HostTierOptions options = tierOptions(config);
-    this.tier = new HostTier(config.space(), options, new MicrometerTierListener(registry, options.name(), Medium.HOST));
     this.ingress = new ByteBudget("ingress", config.get(NodeSettings.BUDGET), config.get(NodeSettings.WAITERS));
     Gauges.bind(registry, "ingress", ingress);
-    Gauges.bind(registry, options.name(), tier.arena());
+    Gauges.bind(registry, tier.info().name(), tier.arena());
     new JvmMemoryMetrics().bindTo(registry);
     collections.bindTo(registry);
     if (ByteBufAllocator.DEFAULT instanceof ByteBufAllocatorMetricProvider allocator) {
@@ -75,8 +75,13 @@ public final class Node {
   /// @return a cold `Mono`; each subscription starts a node. It signals what keeps it from listening, naming the setting in an `IOException`
   public static Mono<Node> start(NodeConfig config) {
     return Mono.defer(() -> {
-      Node node = new Node(config);
-      return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
+      PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+      TierPlan plan = tiers(config);
+      return NodeTiers.open(plan, new MicrometerTierListener(registry, plan.name(), plan.medium()))
+          .flatMap(tier -> {
+            Node node = new Node(config, registry, tier);
+            return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
+          });
     });
   }
 
@@ -98,10 +103,13 @@ public final class Node {
         .onErrorMap(ChannelBindException.class, e -> BindFailure.of(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, e));
   }
 
-  private static HostTierOptions tierOptions(NodeConfig config) {
-    return HostTierOptions.defaults(config.get(NodeSettings.DRAM).inBlocks(config.shape().blockBytes())).withName("dram")
-        .withPolicy(config.get(NodeSettings.POLICY)).withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS))
-        .withMaxWaiters(config.get(NodeSettings.WAITERS)).withEventLogSize(config.get(NodeSettings.EVENTS_KEPT));
+  private static TierPlan tiers(NodeConfig config) {
+    DiskPlan disk = config.get(NodeSettings.SSD_DIR).map(folder -> new DiskPlan(folder, config.get(NodeSettings.SSD_ENGINE),
+        config.get(NodeSettings.SSD_SEGMENT_BYTES))).orElse(null);
+    return TierPlan.dram(config.space(), config.get(NodeSettings.DRAM)).withHbm(config.get(NodeSettings.HBM))
+        .withSsd(config.get(NodeSettings.SSD), disk).withMode(config.get(NodeSettings.STACK_MODE)).withPolicy(config.get(NodeSettings.POLICY))
+        .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))
+        .withWaiters(config.get(NodeSettings.WAITERS)).withEventsKept(config.get(NodeSettings.EVENTS_KEPT));
   }
 
   private static KvServerOptions serverOptions(NodeConfig config) {

@@ -114,8 +114,10 @@ final class NodeConfigTest {
     "layers: 3 | block.bytes must be a multiple of 192 B, that is 4 B x layers 3 from FILE line 1 x block.tokens 16 from default "
         + "(was 64 KiB, from default)",
     "block.bytes: 2GiB | block.bytes must be a size from 4 B to 1 GiB (was 2GiB, from FILE line 1)",
-    "dram: much | dram must be a size, \"N blocks\" or unbounded (was much, from FILE line 1)",
-    "dram: 0 | dram must be a size, \"N blocks\" or unbounded (was 0, from FILE line 1)",
+    "dram: much | dram must be a size, \"N blocks\", unbounded, or 0 for off (was much, from FILE line 1)",
+    "dram: 0 | one of hbm, dram and ssd must be > 0 (all are off)",
+    "ssd: 1GiB | ssd.dir must be a folder when ssd is on (was none, from default)",
+    "stack.mode: write_through | ssd must be > 0 to be written through to (was off, from default)",
     "dram: 1KiB | dram must be >= one block, block.bytes 64 KiB from default (was 1 KiB, from FILE line 1)",
     "policy: random | policy must be one of lru, fifo (was random, from FILE line 1)",
     "await.timeout: 5 | await.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 5, from FILE line 1)",

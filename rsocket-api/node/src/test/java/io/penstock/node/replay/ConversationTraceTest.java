@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Permits;
 import io.penstock.node.config.BlockShape;
+import io.penstock.node.config.Capacity;
+import io.penstock.node.tiers.TierPlan;
 import io.penstock.node.trace.TraceReader;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.HostTierOptions;
@@ -67,7 +69,7 @@ final class ConversationTraceTest {
     TraceKeys keys = new TraceKeys(WIRE_SPACE.id(), 0);
     Scheduler driver = Schedulers.newSingle("replay-test");
     try (TraceReader trace = TraceReader.open(TRACE)) {
-      return Mono.usingWhen(LoopbackParties.open(plan, HostTierOptions.defaults(capacityBlocks), keys, driver, System::nanoTime),
+      return Mono.usingWhen(LoopbackParties.open(plan, TierPlan.dram(plan.space(), Capacity.ofBlocks(capacityBlocks)), keys, driver, System::nanoTime),
           parties -> new ReplayRun(parties, subject, new Tally(), driver, System::nanoTime).report(trace), Parties::close)
           .block(Duration.ofMinutes(8));
     } finally {

@@ -4,11 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.node.config.BlockShape;
+import io.penstock.node.config.Capacity;
+import io.penstock.node.tiers.TierPlan;
 import io.penstock.node.trace.GeneratorOptions;
 import io.penstock.node.trace.TraceGenerator;
 import io.penstock.node.trace.TraceRequest;
 import io.penstock.node.trace.TraceSource;
-import io.penstock.tier.HostTierOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -61,7 +62,7 @@ final class LoopbackReplayTest {
     FlowPlan plan = new FlowPlan(SPACE, Math.max(512 << 10, 4L * windowBlocks * SPACE.layout().blockBytes()), 64, 4 << 10, 1, windowBlocks);
     TraceKeys keys = new TraceKeys(SPACE.id(), 0);
 
-    PartyStat end = Mono.usingWhen(LoopbackParties.open(plan, HostTierOptions.defaults(Long.MAX_VALUE), keys, driver, System::nanoTime),
+    PartyStat end = Mono.usingWhen(LoopbackParties.open(plan, TierPlan.dram(plan.space(), Capacity.UNBOUNDED), keys, driver, System::nanoTime),
         parties -> Flux.range(0, 64).flatMap(put -> parties.prefill().put(ids(100L * put, 100)), 64).then(parties.prefill().stat()),
         Parties::close).block(LIMIT);
 
@@ -108,7 +109,7 @@ final class LoopbackReplayTest {
 
   private ReplayReport replay(FlowPlan plan, long capacityBlocks, Pace pace, TraceSource trace) {
     ReplaySubject subject = new ReplaySubject("test", plan, Map.of("dram", capacityBlocks + " blocks"), "lru", pace, Map.of());
-    HostTierOptions tier = HostTierOptions.defaults(capacityBlocks);
+    TierPlan tier = TierPlan.dram(plan.space(), Capacity.ofBlocks(capacityBlocks));
     TraceKeys keys = new TraceKeys(plan.space().id(), 0);
     return Mono.usingWhen(LoopbackParties.open(plan, tier, keys, driver, System::nanoTime),
         parties -> new ReplayRun(parties, subject, new Tally(), driver, System::nanoTime).report(trace), Parties::close).block(LIMIT);

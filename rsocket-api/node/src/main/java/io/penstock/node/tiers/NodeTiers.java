@@ -1,0 +1,94 @@
+package io.penstock.node.tiers;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockArena;
+import io.penstock.device.DeviceStore;
+import io.penstock.device.sim.SimulatedDevice;
+import io.penstock.device.sim.SimulatedDeviceOptions;
+import io.penstock.storage.JournalOptions;
+import io.penstock.storage.JournalStore;
+import io.penstock.tier.BlockStore;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.ForwardingTier;
+import io.penstock.tier.Level;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierListener;
+import io.penstock.tier.TierStack;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/// The tiers of one node, with the device and the disk under them. Closing closes all of it.
+public final class NodeTiers extends ForwardingTier {
+  private final TierStack stack;
+  private final @Nullable SimulatedDevice device;
+
+  private NodeTiers(TierStack stack, @Nullable SimulatedDevice device) {
+    super(stack);
+    this.stack = stack;
+    this.device = device;
+  }
+
+  /// Opens what `plan` says. Reads a disk that has blocks from before, so it may take a while; not for an event loop.
+  ///
+  /// @return cold; each subscription opens once, on the subscribing thread; signals what a device or a disk refuses
+  public static Mono<NodeTiers> open(TierPlan plan, TierListener listener) {
+    return Mono.defer(() -> {
+      if (plan.requireStack().hbm().isOff()) {
+        return Mono.just(open(plan, null, null, listener));
+      }
+      int blocks = Math.toIntExact(plan.hbm().inBlocks(plan.space().layout().blockBytes()));
+      SimulatedDevice device = SimulatedDevice.open(SimulatedDeviceOptions.defaults(Long.MAX_VALUE));
+      return DeviceStore.open(device, "hbm", plan.space(), blocks).map(hbm -> open(plan, device, hbm, listener))
+          .onErrorResume(error -> device.close().then(Mono.error(error)));
+    });
+  }
+
+  private static NodeTiers open(TierPlan plan, @Nullable SimulatedDevice device, @Nullable BlockStore hbm, TierListener listener) {
+    int blockBytes = plan.space().layout().blockBytes();
+    List<Level> levels = new ArrayList<>();
+    if (hbm != null) {
+      levels.add(new Level.Stored(hbm, hbm.capacityBlocks()));
+    }
+    if (!plan.dram().isOff()) {
+      levels.add(new Level.Host("dram", plan.dram().inBlocks(blockBytes)));
+    }
+    BlockStore ssd = null;
+    if (!plan.ssd().isOff()) {
+      ssd = disk(plan, requireNonNull(plan.disk()));
+      levels.add(new Level.Stored(ssd, plan.ssd().inBlocks(blockBytes)));
+    }
+    try {
+      return new NodeTiers(new TierStack(plan.space(), levels, options(plan), listener), device);
+    } catch (RuntimeException e) {
+      if (ssd != null) {
+        ssd.close().subscribe();
+      }
+      throw e;
+    }
+  }
+
+  private static BlockStore disk(TierPlan plan, DiskPlan disk) {
+    return JournalStore.open(plan.space(),
+        JournalOptions.defaults(disk.folder()).withName("ssd").withEngine(disk.engine()).withSegmentBytes(disk.segmentBytes()));
+  }
+
+  private static StackOptions options(TierPlan plan) {
+    int reserve = Math.max(plan.reserveBlocks(), plan.windowBlocks());
+    return StackOptions.defaults(plan.name()).withMode(plan.mode()).withPolicy(plan.policy())
+        .withIngressBlocks(plan.reserveBlocks()).withTransferBlocks(2 * reserve).withPromotionBlocks(reserve)
+        .withMaxWaiters(plan.waiters()).withEventLogSize(plan.eventsKept());
+  }
+
+  /// The host memory of all levels, for gauges.
+  public BlockArena arena() {
+    return stack.arena();
+  }
+
+  @Override
+  public Mono<Void> close() {
+    return device == null ? stack.close() : stack.close().then(device.close());
+  }
+}

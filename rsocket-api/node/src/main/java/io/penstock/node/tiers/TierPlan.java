@@ -1,0 +1,121 @@
+package io.penstock.node.tiers;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.CacheSpace;
+import io.penstock.node.config.Capacity;
+import io.penstock.pool.EvictionPolicy;
+import io.penstock.tier.Medium;
+import io.penstock.tier.StackMode;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// What a node keeps.
+///
+/// @param space of the blocks
+/// @param hbm device memory, simulated
+/// @param dram host memory
+/// @param ssd disk
+/// @param disk where the disk's blocks rest; null if `ssd` is off
+/// @param mode whether a block is on one level or on all from its own down
+/// @param policy who leaves first
+/// @param reserveBlocks slots of host memory beyond `dram`, for each purpose: blocks being written, read back, on the move
+/// @param windowBlocks most blocks of a window that a stream asks for
+/// @param waiters longest line of those who wait for room
+/// @param eventsKept events kept for readers that come later
+public record TierPlan(CacheSpace space, Capacity hbm, Capacity dram, Capacity ssd, @Nullable DiskPlan disk, StackMode mode,
+    EvictionPolicy policy, int reserveBlocks, int windowBlocks, int waiters, int eventsKept) {
+  private static final int RESERVE_BLOCKS = 128;
+  private static final int WINDOW_BLOCKS = 64;
+  private static final int WAITERS = 1024;
+  private static final int EVENTS_KEPT = 65_536;
+
+  public TierPlan {
+    requireNonNull(space, "space");
+    requireNonNull(mode, "mode");
+    requireNonNull(policy, "policy");
+    if (hbm.equals(Capacity.UNBOUNDED)) {
+      throw new IllegalArgumentException("hbm must be a size or a number of blocks (was unbounded)");
+    }
+    if (!ssd.isOff() && disk == null) {
+      throw new IllegalArgumentException("ssd needs a folder to be in: ssd.dir must be a folder (was none)");
+    }
+  }
+
+  /// Host memory alone: LRU, 128 reserve slots, windows of 64 blocks.
+  public static TierPlan dram(CacheSpace space, Capacity dram) {
+    return new TierPlan(space, Capacity.OFF, dram, Capacity.OFF, null, StackMode.EXCLUSIVE, EvictionPolicy.LRU, RESERVE_BLOCKS, WINDOW_BLOCKS,
+        WAITERS, EVENTS_KEPT);
+  }
+
+  public TierPlan withHbm(Capacity hbm) {
+    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept);
+  }
+
+  public TierPlan withSsd(Capacity ssd, @Nullable DiskPlan disk) {
+    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept);
+  }
+
+  public TierPlan withMode(StackMode mode) {
+    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept);
+  }
+
+  public TierPlan withPolicy(EvictionPolicy policy) {
+    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept);
+  }
+
+  public TierPlan withReserveBlocks(int reserveBlocks) {
+    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept);
+  }
+
+  public TierPlan withWindowBlocks(int windowBlocks) {
+    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept);
+  }
+
+  public TierPlan withWaiters(int waiters) {
+    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept);
+  }
+
+  public TierPlan withEventsKept(int eventsKept) {
+    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept);
+  }
+
+  /// This plan, if it can be opened.
+  ///
+  /// @throws IllegalArgumentException if there is no level, or none to write through to
+  TierPlan requireStack() {
+    if (hbm.isOff() && dram.isOff() && ssd.isOff()) {
+      throw new IllegalArgumentException("one of hbm, dram and ssd must be > 0 (all are off)");
+    }
+    if (ssd.isOff() && mode == StackMode.WRITE_THROUGH) {
+      throw new IllegalArgumentException("stack.mode write_through needs a disk to write through to: ssd must be > 0 (was off)");
+    }
+    return this;
+  }
+
+  /// What the tier is called: by its only level, or `stack`.
+  public String name() {
+    return capacities().size() == 1 ? capacities().keySet().iterator().next() : "stack";
+  }
+
+  /// Where the bytes of its fastest level rest.
+  public Medium medium() {
+    return !hbm.isOff() ? Medium.DEVICE : !dram.isOff() ? Medium.HOST : Medium.DISK;
+  }
+
+  /// The capacities of the levels that are on, fastest first, by name.
+  public Map<String, String> capacities() {
+    Map<String, String> capacities = new LinkedHashMap<>();
+    add(capacities, "hbm", hbm);
+    add(capacities, "dram", dram);
+    add(capacities, "ssd", ssd);
+    return capacities;
+  }
+
+  private static void add(Map<String, String> capacities, String name, Capacity capacity) {
+    if (!capacity.isOff()) {
+      capacities.put(name, capacity.toString());
+    }
+  }
+}
