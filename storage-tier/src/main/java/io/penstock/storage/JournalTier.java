@@ -1,0 +1,37 @@
+package io.penstock.storage;
+
+import io.penstock.block.CacheSpace;
+import io.penstock.tier.ForwardingTier;
+import io.penstock.tier.Level;
+import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierListener;
+import io.penstock.tier.TierStack;
+import java.util.List;
+
+/// Blocks on a disk, with an exact eviction policy: a [TierStack] of one level over a [JournalStore].
+///
+/// A block is visible once its record is written, so a receipt promises what the store does; blocks of earlier runs are visible at once.
+public final class JournalTier extends ForwardingTier {
+  private final JournalRecovery recovery;
+
+  /// @param store closed with the tier
+  /// @param capacityBlocks most visible blocks
+  /// @param options how the books are kept; the mode is written through, whatever they say
+  public JournalTier(JournalStore store, long capacityBlocks, StackOptions options, TierListener listener) {
+    super(new TierStack(store.space(), List.of(new Level.Stored(store, capacityBlocks)), options.withMode(StackMode.WRITE_THROUGH), listener));
+    this.recovery = store.recovery();
+  }
+
+  /// Opens the journal of `options` as a tier of its name. Waits until every record's head was read: not for an event loop.
+  ///
+  /// @throws io.penstock.KvException as [JournalStore#open(CacheSpace, JournalOptions)] does
+  public static JournalTier open(CacheSpace space, long capacityBlocks, JournalOptions options, TierListener listener) {
+    return new JournalTier(JournalStore.open(space, options), capacityBlocks, StackOptions.defaults(options.name()), listener);
+  }
+
+  /// What opening found.
+  public JournalRecovery recovery() {
+    return recovery;
+  }
+}

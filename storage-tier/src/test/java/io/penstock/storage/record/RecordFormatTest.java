@@ -1,0 +1,177 @@
+package io.penstock.storage.record;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockHash;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.ElementType;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.Plane;
+import io.penstock.block.PlaneKind;
+import io.penstock.block.SlabArena;
+import io.penstock.block.SpaceId;
+import io.penstock.block.TokenOrder;
+import io.penstock.testkit.LeakLedger;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+final class RecordFormatTest {
+  private static final BlockLayout LAYOUT =
+      new BlockLayout(1, 2, TokenOrder.NHD, List.of(new Plane(PlaneKind.LATENT, ElementType.BF16, 1, 3)));
+  private static final BlockKey KEY = new BlockKey(new SpaceId(0x0001020304050607L, 0x08090a0b0c0d0e0fL),
+      new BlockHash(0x1011121314151617L, 0x18191a1b1c1d1e1fL));
+
+  @RegisterExtension
+  final LeakLedger leaks = new LeakLedger();
+
+  private final SlabArena arena = leaks.watch(new SlabArena("host", LAYOUT, 4, 4));
+  private final RecordWriter writer = new RecordWriter(LAYOUT);
+
+  private byte[] block() {
+    BlockDraft draft = Objects.requireNonNull(arena.tryClaim(List.of(KEY))).getFirst();
+    draft.write(GranuleRange.all(LAYOUT), memory -> {
+      for (int i = 0; i < 12; i++) {
+        memory.set(ValueLayout.JAVA_BYTE, i, (byte) (i + 1));
+      }
+    });
+    draft.produced(GranuleRange.all(LAYOUT));
+    try (Block block = draft.seal()) {
+      return block.read(payload -> joined(writer.block(block, payload, 7)));
+    }
+  }
+
+  private byte[] removal() {
+    return joined(writer.removal(KEY, 9, 7));
+  }
+
+  private static byte[] joined(MemorySegment[] parts) {
+    ByteBuffer all = ByteBuffer.allocate(1024);
+    for (MemorySegment part : parts) {
+      all.put(part.asByteBuffer());
+    }
+    byte[] bytes = new byte[all.position()];
+    all.get(0, bytes);
+    return bytes;
+  }
+
+  private static RecordHead decode(byte[] record) {
+    try (Arena memory = Arena.ofConfined()) {
+      MemorySegment bytes = memory.allocate(Math.max(1, record.length)).asSlice(0, record.length).copyFrom(MemorySegment.ofArray(record));
+      RecordHead head = RecordHead.decode(bytes, record.length);
+      head.requireMark(bytes.asSlice(record.length - 8L));
+      return head;
+    }
+  }
+
+  @Test
+  void examplesOfTheDocument_areWhatIsWritten() throws IOException {
+    String document = Files.readString(Path.of(System.getProperty("basedir", ""), "FORMAT.md"));
+    List<String> examples = Pattern.compile("```hex\n(.*?)```", Pattern.DOTALL).matcher(document).results().map(RecordFormatTest::hex).toList();
+    assertThat(examples).containsExactly(HexFormat.of().formatHex(block()), HexFormat.of().formatHex(removal()));
+  }
+
+  private static String hex(MatchResult example) {
+    return example.group(1).replaceAll("(?m)^[0-9a-f]+:|\\s", "");
+  }
+
+  @Test
+  void decodedBlock_saysWhatWasWritten() {
+    RecordHead head = decode(block());
+    assertThat(head.kind()).isEqualTo(RecordKind.BLOCK);
+    assertThat(head.key()).isEqualTo(KEY);
+    assertThat(head.sequence()).isEqualTo(7);
+    assertThat(head.removes()).isZero();
+    assertThat(head.bytes()).isEqualTo(88).isEqualTo(RecordFormat.headBytes(LAYOUT));
+    assertThat(head.payloadBytes()).isEqualTo(12);
+    assertThat(head.granules()).isEqualTo(1);
+    assertThat(head.granuleBytes(0)).isEqualTo(12);
+    assertThat(head.crc()).isEqualTo(writer.crc());
+    head.requireLayout(LAYOUT);
+  }
+
+  @Test
+  void decodedRemoval_saysWhatWasWritten() {
+    RecordHead head = decode(removal());
+    assertThat(head.kind()).isEqualTo(RecordKind.REMOVAL);
+    assertThat(head.key()).isEqualTo(KEY);
+    assertThat(head.sequence()).isEqualTo(9);
+    assertThat(head.removes()).isEqualTo(7);
+    assertThat(removal()).hasSize(RecordFormat.removalBytes());
+  }
+
+  @Test
+  void brokenRules_areNamedWithTheirValue() {
+    assertBroken(bytes -> bytes.put(0, (byte) 'X'), "magic of record must be 4345524b54534e50 (was 4345524b54534e58)");
+    assertBroken(bytes -> bytes.putInt(12, 13), "headBytes of record must be a multiple of 8 in [80, 104] (was 13)");
+    assertBroken(bytes -> bytes.putInt(12, -8), "headBytes of record must be a multiple of 8 in [80, 104] (was -8)");
+    assertBroken(bytes -> bytes.putInt(12, 112), "headBytes of record must be a multiple of 8 in [80, 104] (was 112)");
+    assertBroken(bytes -> bytes.putLong(16, 8), "headCrc of record must be");
+    assertForged(bytes -> bytes.putShort(10, (short) 3), "kind of record must be 1 or 2 (was 3)");
+    assertForged(bytes -> bytes.putLong(16, -1), "sequence of record must be > 0 (was -1)");
+    assertForged(bytes -> bytes.putLong(56, 1), "removes of record must be 0 (was 1)");
+    assertForged(bytes -> bytes.putInt(64, -1), "payloadBytes of record must be > 0 (was -1)");
+    assertForged(bytes -> bytes.putInt(64, 16), "payloadBytes of record must be 12 (was 16)");
+    assertForged(bytes -> bytes.putInt(68, Integer.MAX_VALUE), "layers of record must be <= 2 (was 2147483647)");
+    assertForged(bytes -> bytes.putInt(72, Integer.MAX_VALUE), "planes of record must be <= 2 (was 2147483647)");
+    assertForged(bytes -> bytes.putInt(68, 2), "headBytes of record must be 96 (was 88)");
+    assertForged(bytes -> bytes.putInt(76, 0), "planeBytes 0 of record must be > 0 (was 0)");
+    assertForged(bytes -> bytes.putInt(76, 40).putInt(64, 40), "length of record must be 136 (was 112)");
+  }
+
+  @Test
+  void unknownVersion_isAnErrorOfItsOwn() {
+    byte[] record = block();
+    Mutations.buffer(record).putShort(8, (short) 2);
+    Mutations.forge(record);
+    assertThatThrownBy(() -> decode(record)).isInstanceOf(RecordVersionException.class).hasMessage("version of record must be 1 (was 2)");
+  }
+
+  @Test
+  void missingMark_isTorn() {
+    byte[] record = block();
+    Mutations.buffer(record).putLong(104, 0);
+    assertThatThrownBy(() -> decode(record)).isInstanceOf(RecordTornException.class)
+        .hasMessageStartingWith("commit mark of record must be ").hasMessageEndingWith("(was 00000000 00000000)");
+  }
+
+  @Test
+  void truncated_anywhere_isRefused() {
+    byte[] record = block();
+    for (int length = 0; length < record.length; length++) {
+      byte[] start = Arrays.copyOf(record, length);
+      assertThatThrownBy(() -> decode(start)).as("length " + length).isInstanceOf(RecordException.class);
+    }
+  }
+
+  private void assertBroken(Consumer<ByteBuffer> change, String message) {
+    byte[] record = block();
+    change.accept(Mutations.buffer(record));
+    assertThatThrownBy(() -> decode(record)).isInstanceOf(RecordMalformedException.class).hasMessageStartingWith(message);
+  }
+
+  /// With a CRC that fits the change.
+  private void assertForged(Consumer<ByteBuffer> change, String message) {
+    byte[] record = block();
+    change.accept(Mutations.buffer(record));
+    Mutations.forge(record);
+    assertThatThrownBy(() -> decode(record)).isInstanceOf(RecordMalformedException.class).hasMessage(message);
+  }
+}
