@@ -35,8 +35,8 @@ final class RecordFuzzTest {
   private final SlabArena arena = leaks.watch(new SlabArena("host", SPACE.layout(), 8, 8));
 
   @Test
-  void damaged_90000Times_givesNoWrongByte() {
-    fuzz(0, 90_000);
+  void damaged_96000Times_givesNoWrongByte() {
+    fuzz(0, 96_000);
   }
 
   @Test
