@@ -17,6 +17,7 @@ import io.penstock.tier.Rest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -68,7 +69,9 @@ final class JournalFuzzTest {
     byte[] bytes = Files.readAllBytes(original);
     for (long seed = fromSeed; seed < toSeed; seed++) {
       Path damaged = Directories.copy(whole, temporary.resolve("damaged"));
-      Files.write(damaged.resolve(whole.relativize(original)), Mutations.mutate(bytes, new Random(seed)));
+      Path file = damaged.resolve(whole.relativize(original));
+      Files.delete(file); // a new one: file systems push out at once what replaces a file in its place
+      Files.write(file, Mutations.mutate(bytes, new Random(seed)), StandardOpenOption.CREATE_NEW);
       try {
         read(new JournalOptions("ssd", damaged, engine, options.segments(), 1, 64, 64, options.durability()), written);
       } catch (KvException e) {

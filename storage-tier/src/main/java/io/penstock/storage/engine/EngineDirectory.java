@@ -59,8 +59,7 @@ final class EngineDirectory implements AutoCloseable {
       file.close();
       throw new DirectoryLockedException(path.toString(), holder);
     }
-    file.truncate(0);
-    Transfer.write(file, 0, StandardCharsets.US_ASCII.encode(ProcessHandle.current().pid() + "\n"));
+    Transfer.write(file, 0, StandardCharsets.US_ASCII.encode("%-19d\n".formatted(ProcessHandle.current().pid())));
     return new EngineDirectory(path, file, lock);
   }
 
