@@ -36,6 +36,7 @@ final class ChronicleRun implements AutoCloseable {
   private final ExcerptAppender appender;
   private volatile int cycle;
   private @Nullable SegmentFile current;
+  private final ByteBuffer end = ByteBuffer.allocateDirect(HEADER_BYTES);
   private long mappedAt;
 
   private ChronicleRun(Path path, int firstSegment, long segmentBytes) {
@@ -92,11 +93,14 @@ final class ChronicleRun implements AutoCloseable {
     }
   }
 
-  /// Chronicle is about to write a few words behind everything written so far, in the mapping of the cycle that it is in.
+  /// Chronicle is about to write a few words behind everything written so far, in the mapping of the cycle that it is in. The page is
+  /// made by a write: one that a fault has to make is read from the medium first, and with it the megabytes behind it, reserved and
+  /// empty, which are zeroed only to be overwritten.
   private void makeEndPresent() throws IOException {
     SegmentFile file = current;
-    if (file != null && !NativePages.populate(mappedAt + file.end(), HEADER_BYTES)) {
-      Transfer.write(file.channel(), file.end(), ByteBuffer.allocateDirect(HEADER_BYTES));
+    if (file != null) {
+      Transfer.write(file.channel(), file.end(), end.clear());
+      NativePages.populate(mappedAt + file.end(), HEADER_BYTES);
     }
   }
 
