@@ -32,9 +32,18 @@ record Books(long misses, List<LevelStat> levels) {
   /// Hits of each tier since `before`, fastest first.
   Map<String, Long> hitsSince(Books before) {
     Map<String, Long> hits = new LinkedHashMap<>();
-    levels.forEach(level -> hits.put(level.name(), level.hits()));
-    before.levels.forEach(level -> hits.computeIfPresent(level.name(), (name, now) -> now - level.hits()));
+    levels.forEach(level -> hits.put(level.name(), level.hits() - before.hits(level.name())));
     return hits;
+  }
+
+  /// Hits of the tier of that name; 0 where it is not told.
+  long hits(String tier) {
+    return levels.stream().filter(level -> level.name().equals(tier)).mapToLong(LevelStat::hits).sum();
+  }
+
+  /// Blocks that the books put in the tier of that name; 0 where it is not told.
+  long blocks(String tier) {
+    return levels.stream().filter(level -> level.name().equals(tier)).mapToLong(LevelStat::blocks).sum();
   }
 
   /// What each tier keeps, fastest first.

@@ -3,10 +3,12 @@ package io.penstock.node.replay;
 import io.penstock.block.CacheSpace;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.OutputFile;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.client.HostPort;
 import io.penstock.node.config.BlockShape;
 import io.penstock.node.config.Sizes;
+import io.penstock.node.report.Summary.Row;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.node.trace.GeneratorOptions;
 import io.penstock.node.trace.TraceGenerator;
@@ -16,10 +18,14 @@ import io.penstock.wire.ConnectionLostException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -27,8 +33,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -53,6 +61,7 @@ import reactor.core.scheduler.Schedulers;
       "  penstock replay conversation_trace.jsonl --dram \"1000 blocks\" --report report.json",
       "  penstock replay --hbm \"200 blocks\" --dram \"300 blocks\" --ssd \"500 blocks\"",
       "  penstock replay --processes --limit 300",
+      "  penstock replay conversation_trace.jsonl --report-html report.html",
       ""
     })
 public final class ReplayCommand implements Callable<Integer> {
@@ -113,8 +122,13 @@ public final class ReplayCommand implements Callable<Integer> {
   @Option(names = "--report", paramLabel = "FILE", description = "Write the report there, as JSON.")
   private @Nullable Path report;
 
+  @Option(names = "--report-html", paramLabel = "FILE", description = "Write a page with charts of the run there, for a browser.")
+  private @Nullable Path reportHtml;
+
   @Option(names = "--json", description = "Print the report as JSON instead of a table.")
   private boolean json;
+
+  @Spec private CommandSpec spec = CommandSpec.create();
 
   ReplayCommand(Console console) {
     this.console = console;
@@ -124,29 +138,35 @@ public final class ReplayCommand implements Callable<Integer> {
   public Integer call() {
     requireTogether();
     FlowPlan plan = FlowPlan.of(space(), Sizes.parseBytes(budget), pace().concurrency());
+    OutputFile page = reportHtml == null ? null : OutputFile.of("--report-html", reportHtml);
     Map<String, Double> ceilings = measuresCeilings ? new Ceilings(System::nanoTime).measure() : Map.of();
     try (tiers) {
-      return replay(plan, ceilings);
+      return replay(plan, ceilings, page);
     }
   }
 
-  private int replay(FlowPlan plan, Map<String, Double> ceilings) {
+  private int replay(FlowPlan plan, Map<String, Double> ceilings, @Nullable OutputFile page) {
     TierPlan kept = connect == null ? tiers.plan(plan.space()).withWindowBlocks(plan.windowBlocks()).withWaiters(WAITERS) : null;
     ReplaySubject subject = kept == null ? new ReplaySubject(traceName(), plan, Map.of(), "the node's own policy", pace(), ceilings)
         : new ReplaySubject(traceName(), plan, kept.capacities(), TierFlags.lower(kept.policy()), pace(), ceilings);
-    ReplayReport outcome = replay(subject, kept);
+    Timeline timeline = Timeline.ofRun();
+    ReplayReport outcome = replay(subject, kept, page == null ? null : timeline);
     show(outcome);
+    show(outcome, timeline, page);
     discardLogs();
     return outcome.isClean() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
 
-  private ReplayReport replay(ReplaySubject subject, @Nullable TierPlan kept) {
+  /// @param timeline to fill meanwhile, if anybody wants it
+  private ReplayReport replay(ReplaySubject subject, @Nullable TierPlan kept, @Nullable Timeline timeline) {
     Scheduler driver = Schedulers.newSingle("replay-driver");
     Tally tally = new Tally();
     try (TraceSource requests = open(); ProgressView view = view()) {
       Mono<ReplayReport> run = Mono.usingWhen(parties(subject.plan(), kept, driver), parties -> {
         Disposable watch = watch(parties, tally, view, driver);
-        return new ReplayRun(parties, subject, tally, driver, System::nanoTime).report(requests).doFinally(end -> watch.dispose());
+        Mono<ReplayReport> report = new ReplayRun(parties, subject, tally, driver, System::nanoTime).report(requests);
+        Mono<ReplayReport> watched = timeline == null ? report : new Sampler(timeline, tally, driver, System::nanoTime).during(parties, report);
+        return watched.doFinally(end -> watch.dispose());
       }, Parties::close);
       return Objects.requireNonNull(run.block(), "a replay ends with a report");
     } finally {
@@ -272,5 +292,25 @@ public final class ReplayCommand implements Callable<Integer> {
     }
     console.out().print(json ? ReportJson.of(outcome) : ReportTable.of(outcome));
     console.out().flush();
+  }
+
+  private void show(ReplayReport outcome, Timeline timeline, @Nullable OutputFile page) {
+    if (page == null) {
+      return;
+    }
+    try {
+      page.write(ReplayPage.of(outcome, RunSeries.of(timeline), circumstances()).getBytes(StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    console.say("charts in " + page);
+  }
+
+  private List<Row> circumstances() {
+    String command = "penstock replay " + String.join(" ", spec.commandLine().getParseResult().originalArgs());
+    return List.of(new Row("command", command.strip()), new Row("budget", Sizes.human(Sizes.parseBytes(budget)) + ", all parties together"),
+        new Row("machine", "%s %s, %d processors, Java %s".formatted(System.getProperty("os.name"), System.getProperty("os.arch"),
+            Runtime.getRuntime().availableProcessors(), Runtime.version().feature())),
+        new Row("ended", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString()));
   }
 }

@@ -1,6 +1,8 @@
 package io.penstock.node.replay;
 
+import org.HdrHistogram.AbstractHistogram;
 import org.HdrHistogram.Histogram;
+import org.HdrHistogram.PackedHistogram;
 
 /// Sums up deliveries. Written by one thread at a time, read by any.
 final class Tally {
@@ -9,6 +11,7 @@ final class Tally {
   private final Histogram firstSlice = new Histogram(LONGEST_NANOS, 3);
   private final Histogram firstLayer = new Histogram(LONGEST_NANOS, 3);
   private final Histogram lastLayer = new Histogram(LONGEST_NANOS, 3);
+  private PackedHistogram firstSlices = newInterval();
   private long requests;
   private long blockRefs;
   private long hits;
@@ -22,6 +25,9 @@ final class Tally {
   record Sums(long requests, long blockRefs, long hits, long prefixHits, long bytesDelivered, long bytesVerified, long corruptBlocks,
       long repeatedPasses) {}
 
+  /// The sums at one moment, and the nanoseconds from lease to first slice of the requests since the moment before.
+  record Interval(Sums sums, AbstractHistogram firstSlices) {}
+
   synchronized void add(Delivery delivery) {
     requests++;
     blockRefs += delivery.blocks();
@@ -33,6 +39,7 @@ final class Tally {
     repeatedPasses += Math.max(0, delivery.passes() - 1);
     if (delivery.blocks() > 0) {
       firstSlice.recordValue(Math.min(LONGEST_NANOS, delivery.firstSliceNanos()));
+      firstSlices.recordValue(Math.min(LONGEST_NANOS, delivery.firstSliceNanos()));
       firstLayer.recordValue(Math.min(LONGEST_NANOS, delivery.firstLayerNanos()));
       lastLayer.recordValue(Math.min(LONGEST_NANOS, delivery.lastLayerNanos()));
     }
@@ -40,6 +47,13 @@ final class Tally {
 
   synchronized Sums sums() {
     return new Sums(requests, blockRefs, hits, prefixHits, bytesDelivered, bytesVerified, corruptBlocks, repeatedPasses);
+  }
+
+  /// Ends an interval and begins the next.
+  synchronized Interval interval() {
+    PackedHistogram ended = firstSlices;
+    firstSlices = newInterval();
+    return new Interval(sums(), ended);
   }
 
   synchronized Micros firstSlice() {
@@ -52,5 +66,10 @@ final class Tally {
 
   synchronized Latency lastLayer() {
     return Latency.of(lastLayer);
+  }
+
+  /// Many of them are kept, each of few values: packed, and to 1 %.
+  private static PackedHistogram newInterval() {
+    return new PackedHistogram(LONGEST_NANOS, 2);
   }
 }

@@ -1,0 +1,71 @@
+package io.penstock.node.cli;
+
+import static java.nio.file.StandardCopyOption.ATOMIC_MOVE;
+import static java.nio.file.StandardOpenOption.CREATE_NEW;
+
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+
+/// A file that a command is told to write when it is done. Whether it can be written is known before the work begins, and whoever looks
+/// at the file sees all of it or what was there before.
+public final class OutputFile {
+  private final Path file;
+  private final Path draft;
+
+  private OutputFile(Path file) {
+    this.file = file;
+    this.draft = file.resolveSibling("." + file.getFileName() + "." + ProcessHandle.current().pid() + ".draft");
+  }
+
+  /// A file to write later.
+  ///
+  /// @param option that named it, for the complaint
+  /// @throws IllegalArgumentException if it cannot be written
+  public static OutputFile of(String option, Path file) {
+    try {
+      OutputFile output = new OutputFile(Files.exists(file) ? file.toRealPath() : file.toAbsolutePath());
+      output.tryOut();
+      return output;
+    } catch (IOException e) {
+      throw new IllegalArgumentException(option + " must be a file that can be written: " + Reason.of(e), e);
+    }
+  }
+
+  /// Writes the whole of it, replacing what was there.
+  public void write(byte[] content) throws IOException {
+    try {
+      Files.write(draft, content, CREATE_NEW);
+      Files.move(draft, file, ATOMIC_MOVE);
+    } finally {
+      Files.deleteIfExists(draft);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return file.toString();
+  }
+
+  private void tryOut() throws IOException {
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      throw new FileSystemException(file.toString(), null, Files.isDirectory(file) ? "is a folder" : "is no regular file");
+    }
+    if (Files.exists(file) && !Files.isWritable(file)) {
+      throw new AccessDeniedException(file.toString());
+    }
+    try {
+      Files.write(draft, new byte[0], CREATE_NEW);
+      Files.delete(draft);
+    } catch (NoSuchFileException e) {
+      throw new NoSuchFileException(file.toString());
+    } catch (AccessDeniedException e) {
+      throw new AccessDeniedException(file.toString());
+    } catch (FileSystemException e) {
+      throw new FileSystemException(file.toString(), null, e.getReason());
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package io.penstock.node.replay;
+
+import java.util.function.LongSupplier;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// Looks at a run from time to time, and writes down what it sees: one question to the parties a sample, none before the last was answered.
+final class Sampler {
+  private final Timeline timeline;
+  private final Tally tally;
+  private final Scheduler scheduler;
+  private final LongSupplier nanoClock;
+
+  /// @param tally of the run
+  /// @param scheduler of one thread; tells when, and does the writing
+  /// @param nanoClock dates the samples
+  Sampler(Timeline timeline, Tally tally, Scheduler scheduler, LongSupplier nanoClock) {
+    this.timeline = timeline;
+    this.tally = tally;
+    this.scheduler = scheduler;
+    this.nanoClock = nanoClock;
+  }
+
+  /// Runs `run` and samples `parties` meanwhile. A party that no longer answers ends the samples, not the run: the run tells by itself
+  /// what went wrong.
+  ///
+  /// @return ends as `run` does; a cold `Mono`, for one subscription
+  <T> Mono<T> during(Parties parties, Mono<T> run) {
+    Mono<T> samples = Mono.defer(() -> Mono.delay(timeline.period(), scheduler)).then(stat(parties))
+        .doOnNext(stat -> timeline.sample(nanoClock.getAsLong(), tally.interval(), stat)).repeat()
+        .then(Mono.<T>never()).onErrorResume(gone -> Mono.never());
+    return stat(parties).doOnNext(stat -> timeline.start(nanoClock.getAsLong(), stat))
+        .then(Mono.firstWithSignal(run, samples))
+        .flatMap(result -> stat(parties).doOnNext(stat -> timeline.end(nanoClock.getAsLong(), tally.interval(), stat)).thenReturn(result));
+  }
+
+  private Mono<PartyStat> stat(Parties parties) {
+    return Mono.defer(parties::stat).publishOn(scheduler);
+  }
+}

@@ -1,0 +1,91 @@
+package io.penstock.node.report;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/// One file of HTML: summary, charts, the data they are drawn from and the scripts that draw them. It opens from a disk and loads
+/// nothing.
+public final class ReportPage {
+  private static final Pattern PLACE = Pattern.compile("\\{\\{(\\w+)}}");
+
+  private ReportPage() {}
+
+  /// The whole page.
+  ///
+  /// @param summary any text; it is escaped
+  /// @param json the data of the charts, as `page.js` expects it; it is escaped
+  /// @param generator the program that made it, with its version
+  public static String of(Summary summary, String json, String generator) {
+    ChartLibrary library = ChartLibrary.load();
+    String pageScript = ChartLibrary.resource("page.js");
+    String style = ChartLibrary.resource("page.css");
+    Map<String, String> parts = new HashMap<>();
+    parts.put("policy", policy(style, List.of(library.script(), pageScript)));
+    parts.put("style", style);
+    parts.put("title", Escape.html(summary.title()));
+    parts.put("generator", Escape.html(generator));
+    parts.put("verdict", Escape.html(summary.verdict()));
+    parts.put("verdictClass", summary.isGood() ? "good" : "bad");
+    parts.put("verdictMark", summary.isGood() ? "✓" : "✗");
+    parts.put("tiles", all(summary.tiles(), ReportPage::tile));
+    parts.put("groups", all(summary.groups(), ReportPage::group));
+    parts.put("data", Escape.json(json));
+    parts.put("library", Escape.html(library.name()));
+    parts.put("licence", library.licence());
+    parts.put("chartScript", library.script());
+    parts.put("pageScript", pageScript);
+    return filled(ChartLibrary.resource("page.html"), parts);
+  }
+
+  /// In one go, so that a part is never searched for places.
+  private static String filled(String template, Map<String, String> parts) {
+    return PLACE.matcher(template).replaceAll(place -> {
+      String part = parts.get(place.group(1));
+      if (part == null) {
+        throw new IllegalStateException("place must be known (was " + place.group() + ")");
+      }
+      return Matcher.quoteReplacement(part);
+    });
+  }
+
+  /// Nothing is loaded from anywhere, and no script runs but these.
+  private static String policy(String style, List<String> scripts) {
+    return "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + digest(style) + "; script-src "
+        + scripts.stream().map(ReportPage::digest).collect(Collectors.joining(" "));
+  }
+
+  private static String digest(String text) {
+    try {
+      byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+      return "'sha256-" + Base64.getEncoder().encodeToString(digest) + "'";
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK must have SHA-256", e);
+    }
+  }
+
+  private static <T> String all(List<T> items, Function<T, String> form) {
+    return items.stream().map(form).collect(Collectors.joining());
+  }
+
+  private static String tile(Summary.Row row) {
+    return "<div><dt>" + Escape.html(row.name()) + "</dt><dd>" + Escape.html(row.value()) + "</dd></div>\n";
+  }
+
+  private static String group(Summary.Group group) {
+    return "<table>\n<caption>" + Escape.html(group.name()) + "</caption>\n<tbody>\n" + all(group.rows(), ReportPage::row)
+        + "</tbody>\n</table>\n";
+  }
+
+  private static String row(Summary.Row row) {
+    return "<tr><th scope=\"row\">" + Escape.html(row.name()) + "</th><td>" + Escape.html(row.value()) + "</td></tr>\n";
+  }
+}

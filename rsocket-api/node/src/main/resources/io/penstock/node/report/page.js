@@ -1,0 +1,208 @@
+(() => {
+  'use strict';
+  const run = JSON.parse(document.getElementById('run').textContent);
+  const series = run.series;
+  const seconds = series.seconds;
+  const charts = [];
+  const root = document.documentElement;
+  const systemDark = matchMedia('(prefers-color-scheme: dark)');
+  const button = document.getElementById('theme');
+  const TIERS = {hbm: 'blue', dram: 'orange', ssd: 'green'};
+  const COLOURS = ['blue', 'orange', 'green', 'purple', 'grey'];
+  const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
+
+  // Numbers, always as in English: a report reads alike on every machine.
+  const plain = new Intl.NumberFormat('en', {maximumSignificantDigits: 4});
+  const whole = new Intl.NumberFormat('en', {maximumFractionDigits: 0});
+  const number = value => Math.abs(value) >= 1000 ? whole.format(value) : plain.format(value);
+  const time = micros => micros < 1e3 ? plain.format(micros) + ' µs' : micros < 1e6 ? plain.format(micros / 1e3) + ' ms' : plain.format(micros / 1e6) + ' s';
+
+  const names = tiers => Object.keys(tiers);
+  const tierColour = (name, i) => TIERS[name] || COLOURS[i % 4];
+  const width = i => Math.max(1e-6, seconds[i] - (i > 0 ? seconds[i - 1] : 0));
+  const perSecond = values => values.map((value, i) => value / width(i));
+  const runningSum = values => { let sum = 0; return values.map(value => sum += value); };
+  const level = value => seconds.map(() => value);
+
+  function answered(of) {
+    const tiers = names(series.hitsByTier).map((name, i) => ({label: 'hits in ' + name, values: of(series.hitsByTier[name]), colour: tierColour(name, i), pattern: i % 3, area: true}));
+    return tiers.concat({label: 'misses', values: of(series.misses), colour: 'grey', pattern: 3, area: true});
+  }
+
+  function fill() {
+    const tiers = names(series.blocksByTier);
+    const bounded = tiers.every(name => series.capacityBlocksByTier[name] != null);
+    const lines = tiers.map((name, i) => {
+      const capacity = series.capacityBlocksByTier[name];
+      return {label: name + (capacity == null ? ' (unbounded)' : ' of ' + whole.format(capacity) + ' blocks'), colour: tierColour(name, i), dash: DASHES[i % 4],
+        values: series.blocksByTier[name].map(blocks => bounded ? 100 * blocks / Math.max(1, capacity) : blocks)};
+    });
+    return bounded ? {lines, axis: 'blocks in the books, % of capacity', format: value => plain.format(value) + ' %', top: 100} : {lines, axis: 'blocks in the books', format: number};
+  }
+
+  const MIB = 1 << 20;
+  const mib = value => plain.format(value) + ' MiB';
+  const specs = [
+    {id: 'hits', title: 'Hits by tier', about: 'Block references as the node answered them: from which tier, or not at all. Stacked.', stacked: true,
+      views: [{name: 'per second', axis: 'block references per second', lines: answered(perSecond), format: number},
+        {name: 'cumulative', axis: 'block references so far', lines: answered(runningSum), format: number}]},
+    {id: 'in-flight', title: 'Bytes in flight', about: 'The most that a sample saw in each interval, over all parties, against the budget that it must not pass.',
+      views: [{axis: 'MiB', format: mib, top: 1.05 * series.budgetBytes / MIB, lines: [
+        {label: 'in flight', values: series.inFlightBytes.map(bytes => bytes / MIB), colour: 'blue', dash: DASHES[0], shade: true},
+        {label: 'peak of the run', values: level(run.report.peakInFlightBytes / MIB), colour: 'orange', dash: DASHES[2], still: true},
+        {label: 'budget', values: level(series.budgetBytes / MIB), colour: 'purple', dash: DASHES[1], still: true}]}]},
+    {id: 'rate', title: 'Delivered and verified', about: 'Payload bytes of the requests that ended in each interval, in 10⁹ bytes a second.',
+      views: [{axis: 'GB/s', format: value => plain.format(value) + ' GB/s', lines: [
+        {label: 'delivered', values: perSecond(series.bytesDelivered.map(bytes => bytes / 1e9)), colour: 'green', dash: DASHES[0], shade: true},
+        {label: 'mean of the run', values: level(run.report.gigabytesPerSecond), colour: 'purple', dash: DASHES[1], still: true}]}]},
+    {id: 'latency', title: 'Latency to first layer', about: 'From the question until the first bytes of layer 0 had been verified; percentiles of the requests that ended in each interval.',
+      views: [{axis: 'time, logarithmic', format: time, logarithmic: true, lines: ['p50', 'p90', 'p99'].map((name, i) =>
+        ({label: name, values: series.firstLayerMicros[name], colour: COLOURS[i], dash: DASHES[i]}))}]},
+    {id: 'fill', title: 'Tier fill', about: 'Blocks that the books put in each tier.', views: [fill()]},
+  ];
+
+  // Colours come from the style sheet, so that a theme has one home.
+  const probe = document.createElement('span');
+  probe.hidden = true;
+  document.body.append(probe);
+  function colour(name, alpha) {
+    probe.style.color = 'var(--' + name + ')';
+    const rgb = getComputedStyle(probe).color;
+    return alpha === undefined ? rgb : rgb.replace('rgb(', 'rgba(').replace(')', ', ' + alpha + ')');
+  }
+
+  /// Areas differ by their hatching too, for those who do not tell the colours apart and for printers without them.
+  function hatched(name, kind) {
+    const tile = document.createElement('canvas');
+    tile.width = tile.height = 8;
+    const pen = tile.getContext('2d');
+    pen.fillStyle = colour(name, kind === 3 ? 0.2 : 0.35);
+    pen.fillRect(0, 0, 8, 8);
+    pen.strokeStyle = pen.fillStyle = colour(name, 0.75);
+    pen.beginPath();
+    if (kind === 1) {
+      pen.moveTo(-2, 6); pen.lineTo(6, -2); pen.moveTo(2, 10); pen.lineTo(10, 2);
+    } else if (kind === 2) {
+      pen.arc(2, 2, 1.2, 0, 7); pen.arc(6, 6, 1.2, 0, 7); pen.fill(); pen.beginPath();
+    } else if (kind === 3) {
+      pen.moveTo(0, 4); pen.lineTo(8, 4);
+    }
+    pen.stroke();
+    return pen.createPattern(tile, 'repeat');
+  }
+
+  function dataset(line) {
+    return {
+      label: line.label, data: line.values.map((y, i) => ({x: seconds[i], y})),
+      borderColor: colour(line.colour), borderWidth: line.area ? 1 : 2, borderDash: line.dash || [],
+      backgroundColor: line.area ? hatched(line.colour, line.pattern) : colour(line.colour, 0.15),
+      fill: line.area ? 'stack' : line.shade ? 'origin' : false,
+      pointRadius: line.still || seconds.length > 60 ? seconds.length === 1 ? 3 : 0 : 2.5, pointHoverRadius: line.still ? 0 : 4,
+      pointBackgroundColor: colour(line.colour), spanGaps: true, tension: 0,
+    };
+  }
+
+  function axes(spec, view) {
+    const quiet = colour('quiet');
+    const grid = {color: colour('rule')};
+    const y = {
+      type: view.logarithmic ? 'logarithmic' : 'linear', stacked: !!spec.stacked, beginAtZero: !view.logarithmic, suggestedMax: view.top, grid,
+      title: {display: true, text: view.axis, color: quiet},
+      ticks: {color: quiet, maxTicksLimit: view.logarithmic ? 12 : 7, callback: value => view.logarithmic && !/^[125]/.test(value.toExponential()) ? '' : view.format(value)},
+    };
+    const x = {type: 'linear', min: 0, max: seconds[seconds.length - 1], grid, title: {display: true, text: 'seconds since the first request', color: quiet},
+      ticks: {color: quiet, maxRotation: 0, callback: value => plain.format(value)}};
+    return {x, y};
+  }
+
+  function options(spec, view) {
+    const box = spec.stacked ? {boxWidth: 26, boxHeight: 12} : {usePointStyle: true, pointStyle: 'line', pointStyleWidth: 34};
+    return {
+      animation: false, parsing: false, normalized: true, responsive: true, maintainAspectRatio: false,
+      interaction: {mode: 'index', intersect: false}, scales: axes(spec, view),
+      plugins: {
+        legend: {position: 'bottom', labels: {color: colour('text'), padding: 14, ...box}},
+        tooltip: {backgroundColor: colour('text'), titleColor: colour('card'), bodyColor: colour('card'), usePointStyle: false, callbacks: {
+          title: items => plain.format(items[0].parsed.x) + ' s',
+          label: item => ' ' + item.dataset.label + ': ' + view.format(item.parsed.y)}},
+      },
+    };
+  }
+
+  function element(name, properties, ...children) {
+    const made = Object.assign(document.createElement(name), properties);
+    made.append(...children);
+    return made;
+  }
+
+  function describe(spec, view) {
+    const parts = view.lines.map(line => {
+      const known = line.values.filter(value => value != null);
+      if (known.length === 0) { return line.label + ': no values'; }
+      const least = known.reduce((a, b) => Math.min(a, b));
+      const most = known.reduce((a, b) => Math.max(a, b));
+      return line.label + ': from ' + view.format(least) + ' to ' + view.format(most) + ', at the end ' + view.format(known[known.length - 1]);
+    });
+    return spec.title + ', ' + view.axis + ', over ' + plain.format(seconds[seconds.length - 1]) + ' seconds. ' + parts.join('; ') + '.';
+  }
+
+  function values(view) {
+    const head = element('tr', {}, element('th', {scope: 'col', textContent: 'second'}), ...view.lines.map(line => element('th', {scope: 'col', textContent: line.label})));
+    const rows = seconds.map((second, i) => element('tr', {}, element('th', {scope: 'row', textContent: second.toFixed(2)}),
+      ...view.lines.map(line => element('td', {textContent: line.values[i] == null ? '–' : view.format(line.values[i])}))));
+    return element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows));
+  }
+
+  function add(spec) {
+    const canvas = element('canvas', {id: spec.id});
+    const table = element('div', {className: 'values', tabIndex: 0});
+    const details = element('details', {}, element('summary', {textContent: 'Values'}), table);
+    const views = element('div', {className: 'views'});
+    const caption = element('figcaption', {}, element('h3', {textContent: spec.title}), views, element('p', {textContent: spec.about}));
+    document.getElementById('charts').append(element('figure', {}, caption, element('div', {className: 'plot'}, canvas), details));
+    canvas.setAttribute('role', 'img');
+    const entry = {spec, view: spec.views[0], draw() {
+      canvas.setAttribute('aria-label', describe(spec, entry.view));
+      if (details.open) { table.replaceChildren(values(entry.view)); }
+      entry.chart.data.datasets = entry.view.lines.map(dataset);
+      entry.chart.options = options(spec, entry.view);
+      entry.chart.update();
+    }};
+    entry.chart = new Chart(canvas, {type: 'line', data: {datasets: []}, options: options(spec, entry.view)});
+    details.addEventListener('toggle', entry.draw);
+    if (spec.views.length > 1) {
+      views.append(...spec.views.map(view => {
+        const choice = element('button', {type: 'button', textContent: view.name});
+        choice.setAttribute('aria-pressed', view === entry.view);
+        choice.addEventListener('click', () => {
+          entry.view = view;
+          for (const other of views.children) { other.setAttribute('aria-pressed', other === choice); }
+          entry.draw();
+        });
+        return choice;
+      }));
+    }
+    charts.push(entry);
+  }
+
+  const draw = () => charts.forEach(entry => entry.draw());
+  const isDark = () => (root.dataset.theme || (systemDark.matches ? 'dark' : 'light')) === 'dark';
+  function label() { button.textContent = isDark() ? 'Light theme' : 'Dark theme'; }
+
+  button.hidden = false;
+  button.addEventListener('click', () => { root.dataset.theme = isDark() ? 'light' : 'dark'; label(); draw(); });
+  systemDark.addEventListener('change', () => { label(); draw(); });
+  if (location.hash === '#dark' || location.hash === '#light') { root.dataset.theme = location.hash.slice(1); }
+  // On paper everything is light, and as wide as the paper.
+  let before;
+  addEventListener('beforeprint', () => { before = root.dataset.theme; root.dataset.theme = 'light'; draw(); charts.forEach(entry => entry.chart.resize(340, 210)); });
+  addEventListener('afterprint', () => {
+    if (before) { root.dataset.theme = before; } else { delete root.dataset.theme; }
+    draw();
+    charts.forEach(entry => entry.chart.resize());
+  });
+  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+  label();
+  specs.forEach(add);
+  draw();
+})();
