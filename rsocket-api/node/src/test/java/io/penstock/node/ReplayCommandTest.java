@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,6 +44,54 @@ final class ReplayCommandTest {
 
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.out()).contains("requests          20\n", "every byte, made anew and compared", "leaked blocks     0\n", "GB/s memory copy", "GB/s byte generation", "GB/s raw Netty over loopback");
+  }
+
+  @Test
+  void reportHtml_ofTheGeneratedTrace_holdsTheDataOfEveryChart(@TempDir Path folder) throws IOException {
+    Path file = folder.resolve("<script>alert(1).html");
+
+    CommandLineRun run = CommandLineRun.of("replay", "--limit", "300", "--block-bytes", "2KiB", "--layers", "4", "--dram", "500 blocks",
+        "--json", "--report-html", file.toString());
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.err()).contains("charts in " + file);
+    String page = Files.readString(file);
+    assertThat(page).doesNotContain("<script>alert(1)").contains("&lt;script&gt;alert(1)", "--dram &quot;500 blocks&quot;");
+    JsonNode data = JSON.readTree(page.substring(page.indexOf("id=\"run\">") + 9, page.indexOf("</script>", page.indexOf("id=\"run\">"))));
+    JsonNode report = JSON.readTree(run.out());
+    assertThat(data.get("report")).isEqualTo(report);
+    JsonNode series = data.get("series");
+    int intervals = series.get("seconds").size();
+    assertThat(intervals).isPositive();
+    for (String chart : List.of("/hitsByTier/dram", "/misses", "/bytesDelivered", "/inFlightBytes", "/blocksByTier/dram", "/requests",
+        "/firstLayerMicros/p50", "/firstLayerMicros/p90", "/firstLayerMicros/p99")) {
+      assertThat(series.at(chart).size()).as(chart).isEqualTo(intervals);
+    }
+    assertThat(sum(series.at("/requests"))).isEqualTo(300);
+    assertThat(sum(series.at("/hitsByTier/dram"))).isEqualTo(report.at("/hitsByTier/dram").longValue()).isEqualTo(report.get("hits").longValue());
+    assertThat(sum(series.at("/hitsByTier/dram")) + sum(series.get("misses"))).isEqualTo(report.get("blockRefs").longValue());
+    assertThat(sum(series.get("bytesDelivered"))).isEqualTo(report.get("bytesDelivered").longValue());
+    assertThat(series.get("budgetBytes")).isEqualTo(report.get("budgetBytes"));
+    assertThat(series.at("/capacityBlocksByTier/dram").longValue()).isEqualTo(500);
+    assertThat(series.at("/blocksByTier/dram").get(intervals - 1)).isEqualTo(report.at("/fillByTier/dram/blocks"));
+    assertThat(report.at("/firstLayerMicros/p50").longValue()).isPositive().isLessThanOrEqualTo(report.at("/firstLayerMicros/p99").longValue());
+  }
+
+  @Test
+  void reportHtml_thatCannotBeWritten_isRefusedBeforeTheRun(@TempDir Path folder) {
+    CommandLineRun run = CommandLineRun.of("replay", "--report-html", folder.resolve("none/report.html").toString());
+
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).contains("--report-html must be a file that can be written: " + folder.resolve("none/report.html")).doesNotContain("requests");
+    assertThat(run.out()).isEmpty();
+  }
+
+  private static long sum(JsonNode values) {
+    long sum = 0;
+    for (JsonNode value : values) {
+      sum += value.longValue();
+    }
+    return sum;
   }
 
   @Test

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -307,8 +308,9 @@ public final class ReplayCommand implements Callable<Integer> {
   }
 
   private List<Row> circumstances() {
-    String command = "penstock replay " + String.join(" ", spec.commandLine().getParseResult().originalArgs());
-    return List.of(new Row("command", command.strip()), new Row("budget", Sizes.human(Sizes.parseBytes(budget)) + ", all parties together"),
+    Stream<String> words = spec.commandLine().getParseResult().originalArgs().stream();
+    String command = words.map(word -> word.contains(" ") ? '"' + word + '"' : word).collect(Collectors.joining(" ", "penstock ", ""));
+    return List.of(new Row("command", command), new Row("budget", Sizes.human(Sizes.parseBytes(budget)) + ", all parties together"),
         new Row("machine", "%s %s, %d processors, Java %s".formatted(System.getProperty("os.name"), System.getProperty("os.arch"),
             Runtime.getRuntime().availableProcessors(), Runtime.version().feature())),
         new Row("ended", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString()));

@@ -31,9 +31,9 @@ final class Timeline {
     this.period = firstPeriod;
   }
 
-  /// At most 600 points, 50 ms apart for the first half minute.
+  /// At most 240 points, about as many as a chart has room for; 50 ms apart in a run of up to 12 s.
   static Timeline ofRun() {
-    return new Timeline(600, Duration.ofMillis(50));
+    return new Timeline(240, Duration.ofMillis(50));
   }
 
   /// The run begins now.

@@ -81,8 +81,9 @@ public final class ReportPage {
   }
 
   private static String group(Summary.Group group) {
-    return "<table>\n<caption>" + Escape.html(group.name()) + "</caption>\n<tbody>\n" + all(group.rows(), ReportPage::row)
-        + "</tbody>\n</table>\n";
+    String name = Escape.html(group.name());
+    return "<div class=\"group\">\n<h3>" + name + "</h3>\n<table aria-label=\"" + name + "\">\n<tbody>\n" + all(group.rows(), ReportPage::row)
+        + "</tbody>\n</table>\n</div>\n";
   }
 
   private static String row(Summary.Row row) {

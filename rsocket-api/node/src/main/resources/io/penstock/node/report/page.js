@@ -37,22 +37,22 @@
       return {label: name + (capacity == null ? ' (unbounded)' : ' of ' + whole.format(capacity) + ' blocks'), colour: tierColour(name, i), dash: DASHES[i % 4],
         values: series.blocksByTier[name].map(blocks => bounded ? 100 * blocks / Math.max(1, capacity) : blocks)};
     });
-    return bounded ? {lines, axis: 'blocks in the books, % of capacity', format: value => plain.format(value) + ' %', top: 100} : {lines, axis: 'blocks in the books', format: number};
+    return bounded ? {lines, axis: '% of capacity', format: value => plain.format(value) + ' %', top: 100, tick: plain.format} : {lines, axis: 'blocks', format: number};
   }
 
   const MIB = 1 << 20;
   const mib = value => plain.format(value) + ' MiB';
   const specs = [
-    {id: 'hits', title: 'Hits by tier', about: 'Block references as the node answered them: from which tier, or not at all. Stacked.', stacked: true,
-      views: [{name: 'per second', axis: 'block references per second', lines: answered(perSecond), format: number},
-        {name: 'cumulative', axis: 'block references so far', lines: answered(runningSum), format: number}]},
+    {id: 'hits', title: 'Hits by tier', about: 'Block references as the node answered them: from which tier, or not at all. Stacked; a click on a name below hides it.', stacked: true,
+      views: [{name: 'per second', axis: 'references per second', lines: answered(perSecond), format: number},
+        {name: 'cumulative', axis: 'references so far', lines: answered(runningSum), format: number}]},
     {id: 'in-flight', title: 'Bytes in flight', about: 'The most that a sample saw in each interval, over all parties, against the budget that it must not pass.',
-      views: [{axis: 'MiB', format: mib, top: 1.05 * series.budgetBytes / MIB, lines: [
+      views: [{axis: 'MiB', format: mib, tick: plain.format, top: 1.05 * series.budgetBytes / MIB, lines: [
         {label: 'in flight', values: series.inFlightBytes.map(bytes => bytes / MIB), colour: 'blue', dash: DASHES[0], shade: true},
         {label: 'peak of the run', values: level(run.report.peakInFlightBytes / MIB), colour: 'orange', dash: DASHES[2], still: true},
         {label: 'budget', values: level(series.budgetBytes / MIB), colour: 'purple', dash: DASHES[1], still: true}]}]},
     {id: 'rate', title: 'Delivered and verified', about: 'Payload bytes of the requests that ended in each interval, in 10⁹ bytes a second.',
-      views: [{axis: 'GB/s', format: value => plain.format(value) + ' GB/s', lines: [
+      views: [{axis: 'GB/s', format: value => plain.format(value) + ' GB/s', tick: plain.format, lines: [
         {label: 'delivered', values: perSecond(series.bytesDelivered.map(bytes => bytes / 1e9)), colour: 'green', dash: DASHES[0], shade: true},
         {label: 'mean of the run', values: level(run.report.gigabytesPerSecond), colour: 'purple', dash: DASHES[1], still: true}]}]},
     {id: 'latency', title: 'Latency to first layer', about: 'From the question until the first bytes of layer 0 had been verified; percentiles of the requests that ended in each interval.',
@@ -107,16 +107,20 @@
     const grid = {color: colour('rule')};
     const y = {
       type: view.logarithmic ? 'logarithmic' : 'linear', stacked: !!spec.stacked, beginAtZero: !view.logarithmic, suggestedMax: view.top, grid,
-      title: {display: true, text: view.axis, color: quiet},
-      ticks: {color: quiet, maxTicksLimit: view.logarithmic ? 12 : 7, callback: value => view.logarithmic && !/^[125]/.test(value.toExponential()) ? '' : view.format(value)},
+      title: {display: true, text: view.axis, color: quiet, font: {size: 11}},
+      ticks: {color: quiet, maxTicksLimit: view.logarithmic ? 12 : 7, callback: value => view.logarithmic && !/^[125]/.test(value.toExponential()) ? '' : (view.tick || view.format)(value)},
     };
     const x = {type: 'linear', min: 0, max: seconds[seconds.length - 1], grid, title: {display: true, text: 'seconds since the first request', color: quiet},
-      ticks: {color: quiet, maxRotation: 0, callback: value => plain.format(value)}};
+      ticks: {color: quiet, maxRotation: 0, includeBounds: false, callback: value => plain.format(value)}};
     return {x, y};
   }
 
+  /// The library leaves the dashes of a line out of its legend; they tell lines apart without colours.
+  const dashed = chart => Chart.defaults.plugins.legend.labels.generateLabels(chart).map(item =>
+    ({...item, lineDash: chart.data.datasets[item.datasetIndex].borderDash, lineWidth: 2}));
+
   function options(spec, view) {
-    const box = spec.stacked ? {boxWidth: 26, boxHeight: 12} : {usePointStyle: true, pointStyle: 'line', pointStyleWidth: 34};
+    const box = spec.stacked ? {boxWidth: 26, boxHeight: 12} : {usePointStyle: true, pointStyle: 'line', pointStyleWidth: 40, generateLabels: dashed};
     return {
       animation: false, parsing: false, normalized: true, responsive: true, maintainAspectRatio: false,
       interaction: {mode: 'index', intersect: false}, scales: axes(spec, view),
@@ -195,7 +199,7 @@
   if (location.hash === '#dark' || location.hash === '#light') { root.dataset.theme = location.hash.slice(1); }
   // On paper everything is light, and as wide as the paper.
   let before;
-  addEventListener('beforeprint', () => { before = root.dataset.theme; root.dataset.theme = 'light'; draw(); charts.forEach(entry => entry.chart.resize(340, 210)); });
+  addEventListener('beforeprint', () => { before = root.dataset.theme; root.dataset.theme = 'light'; draw(); charts.forEach((entry, i) => entry.chart.resize(i === 0 ? 700 : 340, 210)); });
   addEventListener('afterprint', () => {
     if (before) { root.dataset.theme = before; } else { delete root.dataset.theme; }
     draw();
