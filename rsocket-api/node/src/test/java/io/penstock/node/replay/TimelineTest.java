@@ -33,7 +33,7 @@ final class TimelineTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 7, 8, 9, 16, 17, 1_000, 4_321})
+  @ValueSource(ints = {1, 7, 8, 9, 16, 17, 60, 99})
   void sample_howeverMany_staysBoundedAndKeepsEverySum(int samples) {
     Timeline timeline = new Timeline(8, PERIOD);
     timeline.start(0, stat(100, 40, 0, 0));
@@ -107,11 +107,11 @@ final class TimelineTest {
 
     StepVerifier.create(sampler(timeline).during(parties, Mono.delay(Duration.ofMillis(1_150), time).thenReturn("done")))
         .then(() -> time.advanceTimeBy(Duration.ofMillis(1_149)))
-        .then(() -> assertThat(timeline.points()).extracting(point -> point.nanos() / 1_000_000).containsExactly(400L, 600L, 800L, 1_000L))
+        .then(() -> assertThat(timeline.points()).extracting(point -> point.nanos() / 1_000_000).containsExactly(400L, 700L, 900L))
         .then(() -> time.advanceTimeBy(Duration.ofMillis(1)))
         .expectNext("done").expectComplete().verify(LIMIT);
 
-    assertThat(timeline.points()).extracting(point -> point.nanos() / 1_000_000).containsExactly(400L, 800L, 1_150L);
+    assertThat(timeline.points()).extracting(point -> point.nanos() / 1_000_000).containsExactly(400L, 700L, 900L, 1_150L);
     assertThat(parties.times).as("start, seven samples, end").isEqualTo(9);
     time.advanceTimeBy(Duration.ofSeconds(5));
     assertThat(parties.times).as("after the end").isEqualTo(9);
