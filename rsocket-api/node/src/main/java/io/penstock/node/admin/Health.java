@@ -1,6 +1,7 @@
 package io.penstock.node.admin;
 
 import io.penstock.PenstockVersion;
+import io.penstock.tier.LevelStat;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import java.util.List;
@@ -17,12 +18,21 @@ public record Health(String state, String version, List<TierFacts> tiers, @Nulla
   /// What a probe or a person wants to know of a tier.
   ///
   /// @param capacityBlocks null if unbounded
+  /// @param levels fastest first; one if the tier is of one level
   public record TierFacts(String name, String medium, long blocks, @Nullable Long capacityBlocks, long bytes, long hits, long misses,
-      long evicted, long corrupt) {
+      long evicted, long corrupt, List<LevelFacts> levels) {
     static TierFacts of(TierInfo info, TierStat stat) {
-      return new TierFacts(info.name(), lower(info.medium()), stat.blocks(),
-          info.capacityBlocks() == Long.MAX_VALUE ? null : (Long) info.capacityBlocks(), stat.bytes(), stat.hits(), stat.misses(),
-          stat.evicted(), stat.corrupt());
+      return new TierFacts(info.name(), lower(info.medium()), stat.blocks(), bounded(info.capacityBlocks()), stat.bytes(), stat.hits(),
+          stat.misses(), stat.evicted(), stat.corrupt(), stat.levels().stream().map(LevelFacts::of).toList());
+    }
+  }
+
+  /// The same of one level of a tier.
+  ///
+  /// @param capacityBlocks null if unbounded
+  public record LevelFacts(String name, String medium, long blocks, @Nullable Long capacityBlocks, long hits) {
+    static LevelFacts of(LevelStat level) {
+      return new LevelFacts(level.name(), lower(level.medium()), level.blocks(), bounded(level.capacityBlocks()), level.hits());
     }
   }
 
@@ -32,6 +42,10 @@ public record Health(String state, String version, List<TierFacts> tiers, @Nulla
 
   static Health failed(NodeState state, String problem) {
     return new Health(lower(state), PenstockVersion.current(), List.of(), problem);
+  }
+
+  private static @Nullable Long bounded(long capacityBlocks) {
+    return capacityBlocks == Long.MAX_VALUE ? null : (Long) capacityBlocks;
   }
 
   private static String lower(Enum<?> word) {

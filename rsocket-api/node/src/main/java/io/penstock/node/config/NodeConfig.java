@@ -3,6 +3,7 @@ package io.penstock.node.config;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.CacheSpace;
+import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.StackMode;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -92,6 +93,7 @@ public final class NodeConfig {
     int blockBytes = get(NodeSettings.BLOCK_BYTES);
     requireShape(problems, blockBytes);
     requireTiers(problems, blockBytes);
+    requireSegments(problems);
     requireAtLeast(problems, NodeSettings.BUDGET, get(NodeSettings.BUDGET), NodeSettings.SLICE_BYTES, get(NodeSettings.SLICE_BYTES));
     requireAtLeast(problems, NodeSettings.RESERVE_BLOCKS, get(NodeSettings.RESERVE_BLOCKS), NodeSettings.WINDOW_BLOCKS,
         get(NodeSettings.WINDOW_BLOCKS));
@@ -112,6 +114,16 @@ public final class NodeConfig {
     }
     if (get(NodeSettings.SSD).isOff() && get(NodeSettings.STACK_MODE) == StackMode.WRITE_THROUGH) {
       problems.add("ssd must be > 0 to be written through to (%s)".formatted(was(NodeSettings.SSD)));
+    }
+  }
+
+  /// Nothing to say while the block's shape is in doubt.
+  private void requireSegments(List<String> problems) {
+    if (problems.isEmpty() && !get(NodeSettings.SSD).isOff()) {
+      long least = 8L * RecordFormat.recordBytes(shape().layout());
+      if (get(NodeSettings.SSD_SEGMENT_BYTES) < least) {
+        problems.add("ssd.segment.bytes must be >= 8 records of a block, %d B (%s)".formatted(least, was(NodeSettings.SSD_SEGMENT_BYTES)));
+      }
     }
   }
 

@@ -71,7 +71,8 @@ final class TierFlags implements AutoCloseable {
         "--policy", lower(plan.policy()), "--stack-mode", lower(plan.mode())));
     DiskPlan disk = plan.disk();
     if (disk != null) {
-      arguments.addAll(List.of("--ssd", plan.ssd().toString(), "--ssd-dir", disk.folder().toString(), "--ssd-engine", lower(disk.engine())));
+      arguments.addAll(List.of("--ssd", plan.ssd().toString(), "--ssd-dir", disk.folder().toString(), "--ssd-engine", lower(disk.engine()),
+          "--ssd-segment-bytes", String.valueOf(disk.segmentBytes())));
     }
     return arguments;
   }

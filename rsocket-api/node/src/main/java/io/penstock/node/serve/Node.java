@@ -78,6 +78,7 @@ public final class Node {
       PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
       TierPlan plan = tiers(config);
       return NodeTiers.open(plan, new MicrometerTierListener(registry, plan.name(), plan.medium()))
+          .onErrorMap(failure -> DiskFailure.of(config, failure))
           .flatMap(tier -> {
             Node node = new Node(config, registry, tier);
             return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));

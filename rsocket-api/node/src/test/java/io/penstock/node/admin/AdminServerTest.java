@@ -79,7 +79,8 @@ final class AdminServerTest {
     assertThat(health.get("state").asText()).isEqualTo("ready");
     assertThat(health.get("version").asText()).isEqualTo(System.getProperty("penstock.revision"));
     assertThat(health.at("/tiers/0").toString()).isEqualTo("{\"name\":\"dram\",\"medium\":\"host\",\"blocks\":1,\"capacityBlocks\":10,"
-        + "\"bytes\":65536,\"hits\":0,\"misses\":1,\"evicted\":0,\"corrupt\":0}");
+        + "\"bytes\":65536,\"hits\":0,\"misses\":1,\"evicted\":0,\"corrupt\":0,"
+        + "\"levels\":[{\"name\":\"dram\",\"medium\":\"host\",\"blocks\":1,\"capacityBlocks\":10,\"hits\":0}]}");
   }
 
   @Test

@@ -118,6 +118,7 @@ final class NodeConfigTest {
     "dram: 0 | one of hbm, dram and ssd must be > 0 (all are off)",
     "ssd: 1GiB | ssd.dir must be a folder when ssd is on (was none, from default)",
     "stack.mode: write_through | ssd must be > 0 to be written through to (was off, from default)",
+    "{ssd: 1GiB, ssd.dir: x, ssd.segment.bytes: 1MiB, block.bytes: 128KiB} | ssd.segment.bytes must be >= 8 records of a block, 1049856 B (was 1 MiB, from FILE line 1)",
     "dram: 1KiB | dram must be >= one block, block.bytes 64 KiB from default (was 1 KiB, from FILE line 1)",
     "policy: random | policy must be one of lru, fifo (was random, from FILE line 1)",
     "await.timeout: 5 | await.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 5, from FILE line 1)",

@@ -9,6 +9,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,9 +35,9 @@ final class NodeProcess implements AutoCloseable {
   static NodeProcess start(Path folder, String... flags) throws IOException {
     Path err = Files.createTempFile(folder, "node", ".err");
     List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
-        "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--enable-native-access=ALL-UNNAMED",
-        "--sun-misc-unsafe-memory-access=allow", "-cp", System.getProperty("java.class.path"), PenstockMain.class.getName(), "serve",
-        "--json", "--admin-port", "0"));
+        "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.addAll(accessFlags());
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), PenstockMain.class.getName(), "serve", "--json", "--admin-port", "0"));
     command.addAll(List.of(flags));
     if (!command.contains("--listen-port")) {
       command.addAll(List.of("--listen-port", "0"));
@@ -47,6 +48,11 @@ final class NodeProcess implements AutoCloseable {
     String line = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
     assertThat(line).as(() -> "ready line; standard error: " + read(err)).isNotNull();
     return new NodeProcess(process, err, new ObjectMapper().readTree(line));
+  }
+
+  /// What this process was allowed of native code and of the JDK's inside.
+  private static List<String> accessFlags() {
+    return ManagementFactory.getRuntimeMXBean().getInputArguments().stream().filter(flag -> flag.startsWith("--")).toList();
   }
 
   int port() {

@@ -1,0 +1,257 @@
+package io.penstock.node.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.KvException;
+import io.penstock.block.BlockKey;
+import io.penstock.node.CommandLineRun;
+import io.penstock.tier.Durability;
+import io.penstock.tier.Receipt;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// A node of three levels in a process of its own: its end, its return, and folders that it must not take.
+@Timeout(180)
+final class ServeStackTest {
+  private static final Duration SOON = Duration.ofSeconds(30);
+  private static final int BLOCKS = 600;
+
+  @TempDir private Path folder;
+
+  @ParameterizedTest
+  @CsvSource({"chronicle, exclusive", "plain, exclusive", "chronicle, write_through", "plain, write_through"})
+  void terminated_whileBlocksMove_endsThePutAndKeepsTheDisk(String engine, String mode) throws Exception {
+    List<BlockKey> keys = PatternClient.keys(0, BLOCKS);
+    try (NodeProcess node = start(engine, mode); PatternClient client = new PatternClient(node)) {
+      List<Receipt> receipts = Objects.requireNonNull(client.put(keys).index().doOnNext(each -> {
+        if (each.getT1() == 100) {
+          node.terminate();
+        }
+      }).map(each -> each.getT2()).collectList().block(SOON));
+
+      assertThat(receipts).extracting(Receipt::key).containsExactlyInAnyOrderElementsOf(keys);
+      assertThat(receipts).extracting(Receipt::durability)
+          .containsOnly(mode.equals("write_through") ? Durability.WRITTEN : Durability.VOLATILE);
+      assertThat(node.exitCode()).isZero();
+      assertThat(node.said()).endsWith("draining\nstopped\n");
+    }
+
+    try (NodeProcess again = start(engine, mode); PatternClient client = new PatternClient(again)) {
+      int inMemory = mode.equals("write_through") ? 0 : 10 + 20;
+      assertThat(client.read(keys)).as("what was on disk").hasSizeGreaterThanOrEqualTo(BLOCKS - inMemory);
+      again.terminate();
+      assertThat(again.exitCode()).isZero();
+    }
+  }
+
+  @Test
+  void figures_nameTheLevels() throws Exception {
+    try (NodeProcess node = start("chronicle", "exclusive"); PatternClient client = new PatternClient(node)) {
+      client.put(PatternClient.keys(0, 100)).blockLast(SOON);
+      assertThat(client.read(PatternClient.keys(0, 100))).hasSize(100);
+
+      var tier = new ObjectMapper().readTree(http(node, "/health").body()).get("tiers").get(0);
+      assertThat(tier.get("name").asText()).isEqualTo("stack");
+      assertThat(tier.get("levels")).extracting(level -> level.get("name").asText()).containsExactly("hbm", "dram", "ssd");
+      assertThat(tier.get("levels")).extracting(level -> level.get("medium").asText()).containsExactly("device", "host", "disk");
+      assertThat(tier.get("levels")).extracting(level -> level.get("blocks").asInt()).containsExactly(10, 20, 70);
+      assertThat(tier.get("levels")).extracting(level -> level.get("capacityBlocks").asInt()).containsExactly(10, 20, 1_000);
+      int hits = 0;
+      for (var level : tier.get("levels")) {
+        hits += level.get("hits").asInt();
+      }
+      assertThat(hits).isEqualTo(tier.get("hits").asInt()).isEqualTo(100);
+    }
+  }
+
+  @Test
+  void folderOfARunningNode_isRefusedNamingFolderAndHolder() throws Exception {
+    try (NodeProcess node = start("plain", "write_through")) {
+      CommandLineRun second = CommandLineRun.of(arguments("plain", "write_through", "--listen-port", "0", "--admin-port", "off"));
+
+      assertThat(second.exitCode()).isEqualTo(74);
+      assertThat(second.err()).isEqualTo(("serve: ssd.dir must be a folder that no other process has open (was %1$s, from --ssd-dir: "
+          + "journal %1$s must be opened by one process at a time (was open in process %2$d))%n").formatted(ssd(), node.pid()));
+      assertThat(http(node, "/health").statusCode()).isEqualTo(200);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+      "engine, --ssd-engine, chronicle, 'engine chronicle` (was'",
+      "model, --model, another, 'space of journal plain'",
+      "layers, --layers, 2, 'space of journal plain'",
+  })
+  void folderOfAnother_isRefused(String what, String flag, String value, String complaint) throws Exception {
+    try (NodeProcess node = start("plain", "write_through"); PatternClient client = new PatternClient(node)) {
+      client.put(PatternClient.keys(0, 10)).blockLast(SOON);
+      node.terminate();
+      assertThat(node.exitCode()).isZero();
+    }
+
+    CommandLineRun other = CommandLineRun.of(arguments("plain", "write_through", "--listen-port", "0", "--admin-port", "off", flag, value));
+
+    assertThat(other.exitCode()).as(what).isEqualTo(74);
+    assertThat(other.err()).startsWith("serve: ssd.dir must be a folder of this engine, format, model and block shape, or a new one (was " + ssd())
+        .contains(complaint).hasLineCount(1);
+    requireAllThere("plain", 10);
+  }
+
+  @Test
+  void folderOfANewerRelease_isRefusedAndLeftAsItWas() throws Exception {
+    Path format = Files.createDirectories(ssd()).resolve("format");
+    Files.writeString(format, "penstock journal, format 2, engine plain\n");
+
+    CommandLineRun run = CommandLineRun.of(arguments("plain", "exclusive", "--listen-port", "0", "--admin-port", "off"));
+
+    assertThat(run.exitCode()).isEqualTo(74);
+    assertThat(run.err()).contains("`penstock journal, format 1, engine plain` (was `penstock journal, format 2, engine plain`)").hasLineCount(1);
+    assertThat(format).hasContent("penstock journal, format 2, engine plain\n");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"chronicle", "plain"})
+  void journalDamagedWhileTheNodeWasAway_neverGivesAWrongByte(String engine) throws Exception {
+    fill(engine);
+    int damaged = damage(engine, 20, 5);
+
+    try (NodeProcess node = start(engine, "write_through"); PatternClient client = new PatternClient(node)) {
+      Reads reads = new Reads(client, PatternClient.keys(0, BLOCKS));
+
+      assertThat(reads.whole.size()).as("whole of %d, with %d places damaged", BLOCKS, damaged).isBetween(1, BLOCKS - 1);
+      assertThat(http(node, "/health").statusCode()).as("%s", http(node, "/health").body()).isEqualTo(200);
+      client.put(PatternClient.keys(0, BLOCKS)).blockLast(SOON); // what was lost can be put again
+      assertThat(client.read(PatternClient.keys(0, BLOCKS))).hasSize(BLOCKS);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"chronicle", "plain"})
+  void journalDamagedUnderARunningNode_neverGivesAWrongByte(String engine) throws Exception {
+    fill(engine);
+    try (NodeProcess node = start(engine, "write_through"); PatternClient client = new PatternClient(node)) {
+      int damaged = damage(engine, 20, 6);
+      Reads first = new Reads(client, PatternClient.keys(0, BLOCKS));
+
+      assertThat(first.failures).as("typed failures, with %d places damaged", damaged).isNotEmpty()
+          .allSatisfy(failure -> assertThat(failure).isInstanceOf(KvException.class).hasMessageContaining("tier"));
+      assertThat(first.whole).isNotEmpty();
+      Reads second = new Reads(client, PatternClient.keys(0, BLOCKS));
+      assertThat(second.failures).as("quarantined blocks are misses").isEmpty();
+      assertThat(second.whole).isEqualTo(first.whole);
+      assertThat(http(node, "/health").body()).contains("\"corrupt\":" + first.failures.size());
+    }
+  }
+
+  /// Blocks read one by one, for one that is damaged ends the stream that carries it.
+  private static final class Reads {
+    private final Set<BlockKey> whole = new HashSet<>();
+    private final List<KvException> failures = new ArrayList<>();
+
+    Reads(PatternClient client, List<BlockKey> keys) {
+      for (BlockKey key : keys) {
+        try {
+          whole.addAll(client.read(List.of(key)));
+        } catch (KvException e) {
+          failures.add(e);
+        }
+      }
+    }
+  }
+
+  private void fill(String engine) throws Exception {
+    try (NodeProcess node = start(engine, "write_through"); PatternClient client = new PatternClient(node)) {
+      client.put(PatternClient.keys(0, BLOCKS)).blockLast(SOON);
+      node.terminate();
+      assertThat(node.exitCode()).isZero();
+    }
+  }
+
+  private void requireAllThere(String engine, int blocks) throws Exception {
+    try (NodeProcess node = start(engine, "write_through"); PatternClient client = new PatternClient(node)) {
+      assertThat(client.read(PatternClient.keys(0, blocks))).hasSize(blocks);
+    }
+  }
+
+  /// Flips bytes in the segments, beyond their heads and before the space that is only reserved.
+  private int damage(String engine, int places, long seed) throws IOException {
+    Random random = new Random(seed);
+    List<Path> segments;
+    try (Stream<Path> files = Files.walk(ssd())) {
+      segments = files.filter(file -> file.toString().endsWith(engine.equals("plain") ? ".log" : ".cq4")).sorted().toList();
+    }
+    int done = 0;
+    for (int i = 0; i < places; i++) {
+      Path file = segments.get(random.nextInt(segments.size()));
+      try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        long at = 4_096 + random.nextLong(channel.size() - 4_096);
+        ByteBuffer one = ByteBuffer.allocate(1);
+        channel.read(one, at);
+        one.put(0, (byte) ~one.get(0)).flip();
+        channel.write(one, at);
+        done++;
+      }
+    }
+    return done;
+  }
+
+  private NodeProcess start(String engine, String mode) throws IOException {
+    List<String> flags = List.of(arguments(engine, mode));
+    return NodeProcess.start(Files.createDirectories(folder.resolve("said")), flags.subList(1, flags.size()).toArray(String[]::new));
+  }
+
+  private String[] arguments(String engine, String mode, String... more) {
+    Map<String, String> flags = new LinkedHashMap<>();
+    put(flags, PatternClient.SHAPE.toArray(String[]::new));
+    put(flags, "--hbm", "10 blocks", "--dram", "20 blocks", "--ssd", "1000 blocks", "--ssd-dir", ssd().toString(), "--ssd-engine", engine,
+        "--ssd-segment-bytes", "1MiB", "--stack-mode", mode, "--window-blocks", "32");
+    put(flags, more);
+    List<String> arguments = new ArrayList<>(List.of("serve"));
+    flags.forEach((flag, value) -> arguments.addAll(List.of(flag, value)));
+    return arguments.toArray(String[]::new);
+  }
+
+  /// The later wins.
+  private static void put(Map<String, String> flags, String... flagsAndValues) {
+    for (int i = 0; i < flagsAndValues.length; i += 2) {
+      flags.put(flagsAndValues[i], flagsAndValues[i + 1]);
+    }
+  }
+
+  private Path ssd() {
+    return folder.resolve("ssd");
+  }
+
+  private static HttpResponse<String> http(NodeProcess node, String path) throws IOException, InterruptedException {
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      URI uri = URI.create("http://127.0.0.1:" + node.adminPort() + path);
+      return client.send(HttpRequest.newBuilder(uri).timeout(SOON).build(), BodyHandlers.ofString());
+    }
+  }
+}
