@@ -31,9 +31,9 @@ final class Timeline {
     this.period = firstPeriod;
   }
 
-  /// At most 240 points, about as many as a chart has room for; 50 ms apart in a run of up to 12 s.
+  /// At most 240 points, about as many as a chart has room for; 100 ms apart in a run of up to 24 s.
   static Timeline ofRun() {
-    return new Timeline(240, Duration.ofMillis(50));
+    return new Timeline(240, Duration.ofMillis(100));
   }
 
   /// The run begins now.

@@ -118,6 +118,18 @@ final class TimelineTest {
   }
 
   @Test
+  void during_whereAnswersTakeLong_asksSeldom() {
+    Timeline timeline = new Timeline(4, PERIOD);
+    Asked parties = new Asked(Mono.delay(Duration.ofMillis(10), time).thenReturn(stat(1, 2, 3, 4)));
+
+    StepVerifier.create(sampler(timeline).during(parties, Mono.delay(Duration.ofMillis(630), time).thenReturn("done")))
+        .then(() -> time.advanceTimeBy(Duration.ofSeconds(2)))
+        .expectNext("done").expectComplete().verify(LIMIT);
+
+    assertThat(timeline.points()).extracting(point -> point.nanos() / 1_000_000).as("310, and 620 with the end at 640").containsExactly(310L, 640L);
+  }
+
+  @Test
   void during_whoseSamplesFail_stillEndsAsTheRun() {
     Asked parties = new Asked(Mono.just(stat(1, 2, 3, 4)));
 
