@@ -88,7 +88,8 @@ public final class ReplayCommand implements Callable<Integer> {
   private @Nullable Long limit;
 
   @Option(names = "--concurrency", paramLabel = "N",
-      description = "Requests under way at a time; 1 is strict trace order (default: ${DEFAULT-VALUE}).", defaultValue = "1")
+      description = "Requests under way at a time; the node decides on them in trace order in any case (default: ${DEFAULT-VALUE}).",
+      defaultValue = "4")
   private int concurrency;
 
   @Option(names = "--speed", paramLabel = "X",
