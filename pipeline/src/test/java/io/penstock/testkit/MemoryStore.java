@@ -2,6 +2,7 @@ package io.penstock.testkit;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.TransientKvException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
@@ -21,9 +22,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
+import reactor.core.publisher.Sinks;
 
 /// A store in memory whose copies run when its executor wants: at once, on another thread, or in the order of a seed.
 public final class MemoryStore implements BlockStore {
@@ -33,7 +34,8 @@ public final class MemoryStore implements BlockStore {
   private final long capacityBlocks;
   private final Executor executor;
   private final Set<Resting> resting = new LinkedHashSet<>();
-  private final AtomicLong underWay = new AtomicLong();
+  private final Sinks.Empty<Void> ended = Sinks.empty();
+  private long underWay;
   private List<Rest> recovered = List.of();
   private boolean closed;
 
@@ -59,7 +61,9 @@ public final class MemoryStore implements BlockStore {
     @Override
     protected void free() {
       synchronized (resting) {
-        resting.remove(this);
+        if (!closed || underWay > 0 || medium != Medium.DISK) { // what rests on a closed disk stays there
+          resting.remove(this);
+        }
       }
     }
   }
@@ -98,12 +102,17 @@ public final class MemoryStore implements BlockStore {
       }
       synchronized (resting) {
         if (resting.size() + copies.size() > capacityBlocks) {
-          throw new IllegalStateException("places of " + name + " must be enough (was " + resting.size() + " + " + copies.size() + ")");
+          throw new PlacesExhaustedException(name, capacityBlocks - resting.size(), copies.size());
         }
         resting.addAll(copies);
       }
       return List.<Rest>copyOf(copies);
-    });
+    }).doOnDiscard(List.class, MemoryStore::closeAll);
+  }
+
+  /// Nobody took the rests of a put.
+  private static void closeAll(List<?> rests) {
+    rests.forEach(rest -> ((Rest) rest).close());
   }
 
   private Resting copy(Block block) {
@@ -140,23 +149,36 @@ public final class MemoryStore implements BlockStore {
 
   private <T> Mono<T> run(Callable<T> copy) {
     return Mono.create(sink -> {
-      underWay.incrementAndGet();
+      synchronized (resting) {
+        if (closed) {
+          sink.error(new TierClosedException(name));
+          return;
+        }
+        underWay++;
+      }
       executor.execute(() -> answer(sink, copy));
     });
   }
 
   private <T> void answer(MonoSink<T> sink, Callable<T> copy) {
     try {
-      if (isClosed()) {
-        throw new TierClosedException(name);
-      }
-      T value = copy.call();
-      underWay.decrementAndGet();
-      sink.success(value);
+      sink.success(copy.call());
     } catch (Exception e) {
-      underWay.decrementAndGet();
       sink.error(e);
     }
+    synchronized (resting) {
+      underWay--;
+    }
+    endIfDone();
+  }
+
+  private void endIfDone() {
+    synchronized (resting) {
+      if (!closed || underWay > 0) {
+        return;
+      }
+    }
+    ended.tryEmitEmpty();
   }
 
   /// Flips a bit of the resting block of `key`, as a bad device would; false if it does not rest here.
@@ -205,18 +227,21 @@ public final class MemoryStore implements BlockStore {
     return found;
   }
 
-  private boolean isClosed() {
-    synchronized (resting) {
-      return closed;
-    }
-  }
-
   @Override
   public Mono<Void> close() {
-    return Mono.fromRunnable(() -> {
+    return Mono.defer(() -> {
       synchronized (resting) {
         closed = true;
       }
+      endIfDone();
+      return ended.asMono();
     });
+  }
+
+  /// There are not as many places as are asked for.
+  static final class PlacesExhaustedException extends TransientKvException {
+    PlacesExhaustedException(String store, long free, int needed) {
+      super("places of " + store + " needed must be <= " + free + " free (was " + needed + ")");
+    }
   }
 }

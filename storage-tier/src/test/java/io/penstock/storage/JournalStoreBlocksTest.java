@@ -1,0 +1,178 @@
+package io.penstock.storage;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.Block;
+import io.penstock.block.Owned;
+import io.penstock.storage.engine.ChronicleEngine;
+import io.penstock.storage.engine.EngineOptions;
+import io.penstock.storage.engine.Location;
+import io.penstock.storage.engine.MemoryDisk;
+import io.penstock.storage.engine.MemoryEngine;
+import io.penstock.storage.engine.PlainEngine;
+import io.penstock.storage.engine.ScanEnd;
+import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.record.RecordFormat;
+import io.penstock.testkit.BlockStoreContract;
+import io.penstock.tier.BlockStore;
+import io.penstock.tier.Rest;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.io.TempDir;
+
+/// The contract of a store, kept by a journal on every engine. What only a journal promises stands in [JournalStoreContract].
+final class JournalStoreBlocksTest {
+  private static final EngineOptions SEGMENTS = new EngineOptions(1 << 20, 0);
+
+  private abstract static class Contract extends BlockStoreContract {
+    /// Where the bits of a record's payload are flipped.
+    private final Map<Location, Long> damage = new ConcurrentHashMap<>();
+    /// What opens the medium of each store once more.
+    private final Map<BlockStore, Supplier<SegmentEngine>> media = new HashMap<>();
+    private int opened;
+
+    /// What opens medium `number` again and again.
+    abstract Supplier<SegmentEngine> medium(int number);
+
+    @Override
+    protected BlockStore openStore(int capacityBlocks) {
+      opened++;
+      return open(medium(opened));
+    }
+
+    private BlockStore open(Supplier<SegmentEngine> medium) {
+      JournalOptions options = JournalOptions.defaults(Path.of("unused")).withSegmentBytes(SEGMENTS.segmentBytes()).withIoThreads(2);
+      JournalThreads threads = JournalThreads.own(options);
+      SegmentEngine engine = new Damaged(medium.get(), damage, RecordFormat.headBytes(space.layout()));
+      JournalStore store = JournalStore.open(space, options, engine, threads.appending(), threads.reading());
+      media.put(store, medium);
+      return store;
+    }
+
+    @Override
+    protected @Nullable BlockStore reopenStore(BlockStore closed) {
+      return open(requireNonNull(media.get(closed)));
+    }
+
+    @Override
+    protected List<Rest> putDamaged(BlockStore store, List<Block> blocks, int index, long offset) {
+      List<Rest> rests = requireNonNull(store.put(blocks).block(PATIENCE));
+      damage.put(((JournalRest) rests.get(index)).location(), offset);
+      return rests;
+    }
+
+    @Override
+    protected long restingBlocks(BlockStore closed) {
+      BlockStore again = requireNonNull(reopenStore(closed));
+      int found = again.recovered().size();
+      again.close().block(PATIENCE);
+      return found;
+    }
+  }
+
+  /// An engine whose medium gives back some records with a flipped bit.
+  private record Damaged(SegmentEngine engine, Map<Location, Long> damage, int headBytes) implements SegmentEngine {
+    @Override
+    public void read(Location record, long from, MemorySegment into) {
+      engine.read(record, from, into);
+      Long offset = damage.get(record);
+      long at = offset == null ? -1 : headBytes + offset - from;
+      if (at >= 0 && at < into.byteSize()) {
+        into.set(JAVA_BYTE, at, (byte) (into.get(JAVA_BYTE, at) ^ 1));
+      }
+    }
+
+    @Override
+    public String name() {
+      return engine.name();
+    }
+
+    @Override
+    public int maxRecordBytes() {
+      return engine.maxRecordBytes();
+    }
+
+    @Override
+    public Location append(MemorySegment... parts) {
+      return engine.append(parts);
+    }
+
+    @Override
+    public Owned pin(int segment) {
+      return engine.pin(segment);
+    }
+
+    @Override
+    public void roll() {
+      engine.roll();
+    }
+
+    @Override
+    public int activeSegment() {
+      return engine.activeSegment();
+    }
+
+    @Override
+    public List<Integer> segments() {
+      return engine.segments();
+    }
+
+    @Override
+    public ScanEnd scan(int segment, Consumer<Location> visitor) {
+      return engine.scan(segment, visitor);
+    }
+
+    @Override
+    public void delete(int segment) {
+      engine.delete(segment);
+    }
+
+    @Override
+    public void sync() {
+      engine.sync();
+    }
+
+    @Override
+    public void close() {
+      engine.close();
+    }
+  }
+
+  @Nested
+  final class OnChronicle extends Contract {
+    @TempDir Path temporary;
+
+    @Override
+    Supplier<SegmentEngine> medium(int number) {
+      return () -> ChronicleEngine.open(temporary.resolve("journal-" + number), SEGMENTS);
+    }
+  }
+
+  @Nested
+  final class OnPlainFiles extends Contract {
+    @TempDir Path temporary;
+
+    @Override
+    Supplier<SegmentEngine> medium(int number) {
+      return () -> PlainEngine.open(temporary.resolve("journal-" + number), SEGMENTS);
+    }
+  }
+
+  @Nested
+  final class InMemory extends Contract {
+    @Override
+    Supplier<SegmentEngine> medium(int number) {
+      MemoryDisk disk = new MemoryDisk();
+      return () -> MemoryEngine.open(disk, SEGMENTS);
+    }
+  }
+}
