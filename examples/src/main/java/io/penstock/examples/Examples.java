@@ -3,6 +3,7 @@ package io.penstock.examples;
 import io.penstock.examples.hello.HelloCommand;
 import io.penstock.examples.pipe.PipeCommand;
 import io.penstock.examples.stream.StreamCommand;
+import io.penstock.examples.tiers.TiersCommand;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Failures;
@@ -20,7 +21,8 @@ public final class Examples {
   private static final List<Story> STORIES = List.of(
       new Story("hello", "puts one block into a node and gets it back", HelloCommand::new),
       new Story("stream", "a slow reader of a large stream: memory stays bounded", StreamCommand::new),
-      new Story("pipe", "tensors from one process to another, in order, every byte verified", PipeCommand::new));
+      new Story("pipe", "tensors from one process to another, in order, every byte verified", PipeCommand::new),
+      new Story("tiers", "blocks sink from device to host memory to disk, and rise again", TiersCommand::new));
 
   private Examples() {}
 
@@ -56,6 +58,7 @@ public final class Examples {
   private static CommandLine commandLine(Story story, Console console) {
     Failures failures = new Failures();
     return new CommandLine(story.command().apply(console))
+        .setCaseInsensitiveEnumValuesAllowed(true)
         .setCommandName("penstock example " + story.name())
         .setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8))
         .setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8))

@@ -1,0 +1,111 @@
+package io.penstock.examples.tiers;
+
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockHash;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.ElementType;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.PrefixHasher;
+import io.penstock.block.SliceShape;
+import io.penstock.device.Device;
+import io.penstock.device.DeviceStore;
+import io.penstock.examples.source.SeededBytes;
+import io.penstock.storage.JournalOptions;
+import io.penstock.storage.JournalStore;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.Level;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.Receipt;
+import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierListener;
+import io.penstock.tier.TierStack;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// Opens a stack of three levels, puts blocks into it and reads them layer by layer. Written against the public API only: copy from here.
+final class Tiers {
+  static final int HBM_BLOCKS = 16;
+  static final int DRAM_BLOCKS = 24;
+  static final int SSD_BLOCKS = 96;
+
+  /// Blocks that are put together, and read together.
+  static final int WINDOW_BLOCKS = 16;
+
+  /// A block: 32 layers of keys and values for 16 tokens, 8 heads × 64 elements of BF16: 1 MiB.
+  static final CacheSpace SPACE = CacheSpace.of("my-model", BlockLayout.attention(32, 16, 8, 64, ElementType.BF16));
+
+  /// Slices of 512 KiB, layer after layer: each is one layer of 16 blocks.
+  private static final SliceShape SLICES = SliceShape.defaults().withWindowBlocks(WINDOW_BLOCKS).withSliceBytes(512 << 10);
+
+  private Tiers() {}
+
+  /// Fastest level first. The stack closes the stores with itself; the device stays the caller's. Waits for the disk while it is
+  /// subscribed to, so never on an event loop.
+  static Mono<TierStack> open(Device device, JournalOptions journal, StackMode mode) {
+    return Mono.defer(() -> {
+      JournalStore ssd = JournalStore.open(SPACE, journal);
+      return DeviceStore.open(device, "hbm", SPACE, HBM_BLOCKS)
+          .map(hbm -> new TierStack(SPACE,
+              List.of(new Level.Stored(hbm, HBM_BLOCKS), new Level.Host("dram", DRAM_BLOCKS), new Level.Stored(ssd, SSD_BLOCKS)),
+              options(mode), TierListener.noop()))
+          .onErrorResume(failure -> ssd.close().then(Mono.error(failure)));
+    });
+  }
+
+  /// Host memory beyond what rests there: a window on its way in, two on their way to readers, and what changes its level.
+  private static StackOptions options(StackMode mode) {
+    return StackOptions.defaults("tiers").withMode(mode).withIngressBlocks(WINDOW_BLOCKS).withTransferBlocks(2 * WINDOW_BLOCKS)
+        .withPromotionBlocks(WINDOW_BLOCKS).withBounceBlocks(WINDOW_BLOCKS);
+  }
+
+  /// The keys of the first `blocks` blocks of a prompt.
+  static List<BlockKey> keys(long seed, int blocks) {
+    PrefixHasher hasher = new PrefixHasher(List.of());
+    List<BlockKey> keys = new ArrayList<>(blocks);
+    BlockHash hash = BlockHash.ROOT;
+    for (int i = 0; i < blocks; i++) {
+      hash = hasher.next(hash, IntStream.range(0, 16).map(token -> Long.hashCode(seed) + token).toArray());
+      keys.add(SPACE.key(hash));
+    }
+    return keys;
+  }
+
+  /// Puts the blocks of `keys`, window after window: reserve, write, commit. Waits for room, so memory stays bounded.
+  static Flux<Receipt> put(BlockTier tier, List<BlockKey> keys) {
+    return Flux.fromIterable(keys).buffer(WINDOW_BLOCKS).concatMap(window -> putWindow(tier, window), 1);
+  }
+
+  private static Flux<Receipt> putWindow(BlockTier tier, List<BlockKey> keys) {
+    return Flux.using(BlockScope::new, scope -> tier.reserve(keys, scope).flatMap(reservation -> {
+      reservation.drafts().forEach(Tiers::write);
+      return reservation.commit(reservation.drafts());
+    }).flatMapIterable(receipts -> receipts), BlockScope::close);
+  }
+
+  /// What a model would do: fills the block, and states what it wrote.
+  private static void write(BlockDraft draft) {
+    GranuleRange all = GranuleRange.all(draft.layout());
+    draft.write(all, memory -> SeededBytes.fill(draft.key().hash().low(), 0, memory));
+    draft.produced(all);
+  }
+
+  /// Reads the blocks of `keys` that are there, layer 0 of a window first, each slice as soon as its bytes are up, and compares them.
+  static Mono<Reading> read(BlockTier tier, List<BlockKey> keys) {
+    return Mono.using(BlockScope::new, scope -> {
+      SliceReader reader = new SliceReader(SPACE.layout());
+      return tier.lease(keys, OnMiss.SKIP, scope)
+          .flatMapMany(lease -> lease.opened(SLICES, scope))
+          .index()
+          .concatMap(window -> window.getT2().slices(window.getT1().intValue()), 1)
+          .doOnNext(reader::take)
+          .then(Mono.fromSupplier(reader::reading));
+    }, BlockScope::close);
+  }
+}

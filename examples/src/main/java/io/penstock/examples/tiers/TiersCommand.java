@@ -1,0 +1,85 @@
+package io.penstock.examples.tiers;
+
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.storage.EngineKind;
+import io.penstock.tier.StackMode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/// `penstock example tiers`.
+@Command(name = "tiers", mixinStandardHelpOptions = true,
+    description = "Puts more blocks than device and host memory hold into a stack of three levels, and watches them sink to the disk"
+        + " and rise again. Compares every byte, and opens the same folder once more.",
+    footer = {"", "Example:", "  penstock example tiers --write-through --engine plain"})
+public final class TiersCommand implements Callable<Integer> {
+  private final Console console;
+
+  @Option(names = "--dir", paramLabel = "DIR", description = "Folder of the disk's journal, kept afterwards (default: a temporary one).")
+  private @Nullable Path directory;
+
+  @Option(names = "--engine", paramLabel = "ENGINE", defaultValue = "chronicle",
+      description = "What keeps the journal: chronicle, plain, or memory, which forgets (default: ${DEFAULT-VALUE}).")
+  private EngineKind engine = EngineKind.CHRONICLE;
+
+  @Option(names = "--write-through", description = "Writes every block to the disk before it is visible, so that its receipt promises it.")
+  private boolean writeThrough;
+
+  @Option(names = "--seed", paramLabel = "N", description = "What keys and bytes are made from (default: ${DEFAULT-VALUE}).",
+      defaultValue = "1")
+  private long seed;
+
+  @Option(names = "--json", description = "Prints all figures as JSON.")
+  private boolean json;
+
+  public TiersCommand(Console console) {
+    this.console = console;
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    if (directory != null) {
+      return run(directory);
+    }
+    Path temporary = Files.createTempDirectory("penstock-tiers-");
+    try {
+      return run(temporary);
+    } finally {
+      delete(temporary);
+    }
+  }
+
+  private int run(Path journal) {
+    StackMode mode = writeThrough ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE;
+    TiersOptions options = new TiersOptions(journal, engine, mode, seed);
+    Scheduler timers = Schedulers.newSingle("tiers-timers");
+    try {
+      TiersReport report = new TiersRun(options, timers).run();
+      if (json) {
+        console.json(report);
+      } else {
+        TiersTable.of(report).forEach(console::print);
+      }
+      return report.isGood() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+    } finally {
+      timers.dispose();
+    }
+  }
+
+  private static void delete(Path folder) throws IOException {
+    try (Stream<Path> inside = Files.walk(folder)) {
+      for (Path each : inside.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(each);
+      }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package io.penstock.examples.tiers;
+
+import io.penstock.storage.EngineKind;
+import io.penstock.tier.Durability;
+import io.penstock.tier.LevelStat;
+import io.penstock.tier.StackMode;
+import java.util.List;
+import java.util.Map;
+
+/// What a [TiersRun] saw.
+///
+/// @param blocks put and asked for
+/// @param blockBytes bytes of each
+/// @param first from the opening of the stack to its end
+/// @param second the same folder, opened again
+/// @param leakedBlocks blocks of host memory not given back after the end
+record TiersReport(EngineKind engine, StackMode mode, int blocks, int blockBytes, First first, Second second, long leakedBlocks) {
+  /// @param found blocks that the folder had before
+  /// @param receipts for the blocks that were put, by what they promise
+  /// @param fromDisk a read of the first window, which rests on the disk
+  /// @param again the same window, risen
+  /// @param all a read of every block, the last first
+  /// @param steps what the levels had after each step
+  record First(long found, Map<Durability, Long> receipts, Reading fromDisk, Reading again, Reading all, List<Step> steps) {
+    First {
+      receipts = Map.copyOf(receipts);
+      steps = List.copyOf(steps);
+    }
+  }
+
+  /// @param recovered blocks that the disk still had
+  /// @param read all of those
+  /// @param opened what the levels had then
+  record Second(long recovered, Reading read, Step opened) {}
+
+  /// @param did what was done
+  /// @param levels figures afterwards, fastest first; hits are those since the stack was opened
+  record Step(String did, List<LevelStat> levels) {
+    Step {
+      levels = List.copyOf(levels);
+    }
+  }
+
+  /// Whether every block came whenever it was asked for, and right.
+  boolean isGood() {
+    boolean complete = first.fromDisk.blocks() == Tiers.WINDOW_BLOCKS && first.again.blocks() == Tiers.WINDOW_BLOCKS
+        && first.all.blocks() == blocks && second.read.blocks() == second.recovered;
+    return complete && wrongSpans() == 0 && leakedBlocks == 0;
+  }
+
+  int wrongSpans() {
+    return readings().stream().mapToInt(Reading::wrongSpans).sum();
+  }
+
+  int blocksRead() {
+    return readings().stream().mapToInt(Reading::blocks).sum();
+  }
+
+  private List<Reading> readings() {
+    return List.of(first.fromDisk, first.again, first.all, second.read);
+  }
+}

@@ -1,0 +1,95 @@
+package io.penstock.examples.tiers;
+
+import io.penstock.block.BlockKey;
+import io.penstock.device.Device;
+import io.penstock.device.sim.SimulatedDevice;
+import io.penstock.device.sim.SimulatedDeviceOptions;
+import io.penstock.examples.tiers.TiersReport.First;
+import io.penstock.examples.tiers.TiersReport.Second;
+import io.penstock.examples.tiers.TiersReport.Step;
+import io.penstock.tier.Receipt;
+import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStat;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// The story: more blocks than device and host memory hold sink to the disk and rise again; then the same folder is opened anew.
+final class TiersRun {
+  static final int BLOCKS = 64;
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final Duration LOOK_EVERY = Duration.ofMillis(20);
+  private static final int STILL_LOOKS = 4;
+
+  private final TiersOptions options;
+  private final Scheduler timers;
+  private final List<BlockKey> keys;
+  private final List<BlockKey> window;
+  private long leakedBlocks;
+
+  TiersRun(TiersOptions options, Scheduler timers) {
+    this.options = options;
+    this.timers = timers;
+    this.keys = Tiers.keys(options.seed(), BLOCKS);
+    this.window = keys.subList(0, Tiers.WINDOW_BLOCKS);
+  }
+
+  TiersReport run() {
+    First first = with(this::fillAndRead);
+    Second second = with(this::readWhatIsLeft);
+    return new TiersReport(options.engine(), options.mode(), BLOCKS, Tiers.SPACE.layout().blockBytes(), first, second, leakedBlocks);
+  }
+
+  /// A stack of its own for `story`, on a device that knows nothing yet, as after a restart.
+  private <R> R with(Function<TierStack, R> story) {
+    Device device = SimulatedDevice.open(SimulatedDeviceOptions.defaults((long) Tiers.HBM_BLOCKS * Tiers.SPACE.layout().blockBytes()));
+    try {
+      TierStack stack = await(Tiers.open(device, options.journal(), options.mode()));
+      try {
+        return story.apply(stack);
+      } finally {
+        stack.close().block(LIMIT);
+        leakedBlocks += stack.arena().claimedSlots();
+      }
+    } finally {
+      device.close().block(LIMIT);
+    }
+  }
+
+  private First fillAndRead(TierStack stack) {
+    List<Step> steps = new ArrayList<>();
+    long found = await(stack.stat()).blocks();
+    List<Receipt> receipts = await(Tiers.put(stack, keys).collectList());
+    steps.add(step("put " + BLOCKS, stack));
+    Reading fromDisk = await(Tiers.read(stack, window));
+    steps.add(step("read first " + window.size(), stack));
+    Reading again = await(Tiers.read(stack, window));
+    steps.add(step("read them again", stack));
+    Reading all = await(Tiers.read(stack, keys.reversed()));
+    steps.add(step("read all backwards", stack));
+    return new First(found, receipts.stream().collect(Collectors.groupingBy(Receipt::durability, Collectors.counting())), fromDisk, again,
+        all, steps);
+  }
+
+  private Second readWhatIsLeft(TierStack stack) {
+    Step opened = step("open again", stack);
+    return new Second(await(stack.stat()).blocks(), await(Tiers.read(stack, keys)), opened);
+  }
+
+  /// Bytes follow the books. Only somebody who looks at both has to wait, until nothing changes for a while.
+  private Step step(String did, TierStack stack) {
+    Flux<TierStat> looks = stack.stat().repeatWhen(looked -> looked.delayElements(LOOK_EVERY, timers));
+    return await(looks.map(TierStat::levels).buffer(STILL_LOOKS, 1).filter(last -> Set.copyOf(last).size() == 1).next()
+        .map(last -> new Step(did, last.getFirst())));
+  }
+
+  private static <T> T await(Mono<T> mono) {
+    return mono.blockOptional(LIMIT).orElseThrow();
+  }
+}

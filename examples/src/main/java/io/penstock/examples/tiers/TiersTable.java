@@ -1,0 +1,57 @@
+package io.penstock.examples.tiers;
+
+import io.penstock.examples.tiers.TiersReport.Step;
+import io.penstock.node.config.Sizes;
+import io.penstock.tier.LevelStat;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/// A [TiersReport] for a reader.
+final class TiersTable {
+  private static final int LAST_LAYER = Tiers.SPACE.layout().layers() - 1;
+
+  private TiersTable() {}
+
+  static List<String> of(TiersReport report) {
+    List<String> lines = new ArrayList<>();
+    List<Step> steps = report.first().steps();
+    lines.add(String.format(Locale.ROOT, "%-20s", "blocks of " + Sizes.exact(report.blockBytes())) + titles(steps.getFirst().levels()));
+    for (int i = 0; i < steps.size(); i++) {
+      lines.add(row(steps.get(i), i == 0 ? null : steps.get(i - 1)));
+    }
+    lines.add(row(report.second().opened(), null));
+    lines.add("");
+    lines.add(arrival("first " + Tiers.WINDOW_BLOCKS + ", from disk", report.first().fromDisk()));
+    lines.add(arrival("the same again", report.first().again()));
+    lines.add("");
+    lines.add("receipts " + report.first().receipts() + ", on disk before " + report.first().found() + ", after reopening "
+        + report.second().recovered() + " of " + report.blocks());
+    lines.add(String.format(Locale.ROOT, "tiers: %d blocks put, %d read, %d wrong, %d leaked", report.blocks(), report.blocksRead(),
+        report.wrongSpans(), report.leakedBlocks()));
+    return lines;
+  }
+
+  private static String titles(List<LevelStat> levels) {
+    StringBuilder line = new StringBuilder();
+    levels.forEach(level -> line.append(String.format(Locale.ROOT, "%16s", level.name() + " " + level.capacityBlocks())));
+    return line.toString();
+  }
+
+  /// Bytes at rest on each level, and the hits that this step had there.
+  private static String row(Step step, @Nullable Step before) {
+    StringBuilder line = new StringBuilder(String.format(Locale.ROOT, "%-20s", step.did()));
+    for (int i = 0; i < step.levels().size(); i++) {
+      LevelStat level = step.levels().get(i);
+      long hits = level.hits() - (before == null ? 0 : before.levels().get(i).hits());
+      line.append(String.format(Locale.ROOT, "%6d %9s", level.resting(), hits == 0 ? "" : "+" + hits + (hits == 1 ? " hit " : " hits")));
+    }
+    return line.toString().stripTrailing();
+  }
+
+  private static String arrival(String what, Reading reading) {
+    return String.format(Locale.ROOT, "%-22s layer 0 after %.1f ms, layer %d after %.1f ms, in %d slices", what + ":",
+        reading.firstMillis(), LAST_LAYER, reading.lastMillis(), reading.slices());
+  }
+}

@@ -1,0 +1,107 @@
+package io.penstock.examples.tiers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.examples.ConsoleCapture;
+import io.penstock.examples.Examples;
+import io.penstock.examples.tiers.TiersReport.Step;
+import io.penstock.storage.EngineKind;
+import io.penstock.tier.Durability;
+import io.penstock.tier.LevelStat;
+import io.penstock.tier.StackMode;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@Timeout(120)
+final class TiersCommandTest {
+  private static final ObjectMapper JSON = new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
+
+  private final ConsoleCapture capture = new ConsoleCapture();
+  @TempDir Path directory;
+
+  @ParameterizedTest
+  @EnumSource(EngineKind.class)
+  void exclusive_blocksSinkAndRise_andTheDiskKeepsWhatSank(EngineKind engine) throws IOException {
+    TiersReport report = report(engine, StackMode.EXCLUSIVE);
+
+    List<Step> steps = report.first().steps();
+    assertThat(of(steps.get(0), LevelStat::blocks)).containsExactly(16L, 24L, 24L);
+    assertThat(of(steps.get(0), LevelStat::resting)).containsExactly(16L, 24L, 24L);
+    assertThat(of(steps.get(1), LevelStat::hits)).as("from the disk").containsExactly(0L, 0L, 16L);
+    assertThat(of(steps.get(2), LevelStat::hits)).as("risen").containsExactly(16L, 0L, 16L);
+    assertThat(of(steps.get(3), LevelStat::hits)).as("sunk again").containsExactly(16L, 24L, 56L);
+    assertThat(report.first().receipts()).isEqualTo(Map.of(Durability.VOLATILE, 64L));
+    boolean forgets = engine == EngineKind.MEMORY;
+    assertThat(report.second().recovered()).isBetween(forgets ? 0L : 24L, forgets ? 0L : 64L);
+  }
+
+  @ParameterizedTest
+  @EnumSource(EngineKind.class)
+  void writtenThrough_everyReceiptIsKeptByTheDisk(EngineKind engine) throws IOException {
+    TiersReport report = report(engine, StackMode.WRITE_THROUGH);
+
+    boolean forgets = engine == EngineKind.MEMORY;
+    assertThat(report.first().receipts()).isEqualTo(Map.of(forgets ? Durability.VOLATILE : Durability.WRITTEN, 64L));
+    assertThat(of(report.first().steps().getFirst(), LevelStat::resting)).containsExactly(16L, 24L, 64L);
+    assertThat(report.second().recovered()).isEqualTo(forgets ? 0 : 64);
+  }
+
+  @Test
+  void keptFolder_isFoundByTheNextRun() throws IOException {
+    report(EngineKind.PLAIN, StackMode.WRITE_THROUGH);
+    ConsoleCapture second = new ConsoleCapture();
+
+    assertThat(Examples.run(new String[] {"tiers", "--engine", "plain", "--write-through", "--dir", directory.toString()}, second.console()))
+        .as(second.err()).isZero();
+
+    assertThat(second.out()).contains("receipts {}, on disk before 64, after reopening 64 of 64").endsWith(" 0 wrong, 0 leaked\n");
+  }
+
+  @Test
+  void table_hasAColumnForEachLevel() {
+    assertThat(run("tiers", "--engine", "memory")).as(capture.err()).isZero();
+
+    assertThat(capture.out()).contains("hbm 16", "dram 24", "ssd 96", "put 64", "open again", "layer 0 after");
+  }
+
+  @Test
+  void unknownEngine_isMisuse() {
+    assertThat(run("tiers", "--engine", "tape")).isEqualTo(2);
+    assertThat(capture.err()).contains("tape", "CHRONICLE");
+  }
+
+  /// Runs it and asserts what is true of any run.
+  private TiersReport report(EngineKind engine, StackMode mode) throws IOException {
+    String name = engine.name().toLowerCase(Locale.ROOT);
+    List<String> args = mode == StackMode.WRITE_THROUGH ? List.of("--write-through") : List.of();
+    String[] line = Stream.concat(List.of("tiers", "--json", "--engine", name, "--dir", directory.toString()).stream(),
+        args.stream()).toArray(String[]::new);
+    assertThat(run(line)).as(capture.err() + capture.out()).isZero();
+    TiersReport report = JSON.readValue(capture.out(), TiersReport.class);
+    assertThat(report.isGood()).isTrue();
+    assertThat(report.mode()).isEqualTo(mode);
+    assertThat(report.first().fromDisk().slices()).isEqualTo(Tiers.SPACE.layout().layers());
+    assertThat(report.first().fromDisk().firstMillis()).isPositive().isLessThan(report.first().fromDisk().lastMillis());
+    return report;
+  }
+
+  private static List<Long> of(Step step, ToLongFunction<LevelStat> figure) {
+    return step.levels().stream().map(figure::applyAsLong).toList();
+  }
+
+  private int run(String... args) {
+    return Examples.run(args, capture.console());
+  }
+}
