@@ -32,12 +32,14 @@ public final class ChronicleEngine extends FileEngine {
   ///
   /// @throws DirectoryLockedException if another process has it open
   /// @throws JournalFormatException if something else, or another version, wrote it
+  /// @throws EngineUnavailableException if the JVM was started without the flags that Chronicle needs
   public static ChronicleEngine open(Path directory, EngineOptions options) {
     return open(directory, options, FreeSpace.of(directory));
   }
 
   /// The same, with another word on how much is free.
   public static ChronicleEngine open(Path directory, EngineOptions options, FreeSpace space) {
+    ChronicleAccess.require();
     ChronicleEngine engine = new ChronicleEngine(directory, options, space);
     return engine.opened(engine);
   }

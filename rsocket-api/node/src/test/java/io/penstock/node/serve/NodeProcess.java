@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import io.penstock.node.PenstockMain;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -34,9 +35,24 @@ final class NodeProcess implements AutoCloseable {
   /// @param folder for what it says on standard error
   static NodeProcess start(Path folder, String... flags) throws IOException {
     Path err = Files.createTempFile(folder, "node", ".err");
+    Process process = begin(accessFlags(), err, flags);
+    String line = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
+    assertThat(line).as(() -> "ready line; standard error: " + read(err)).isNotNull();
+    return new NodeProcess(process, err, new ObjectMapper().readTree(line));
+  }
+
+  /// Starts one with no right to the JDK's inside, which must not get as far as to say that it is ready.
+  static NodeProcess startWithoutAccess(Path folder, String... flags) throws IOException {
+    Path err = Files.createTempFile(folder, "node", ".err");
+    Process process = begin(List.of(), err, flags);
+    assertThat(process.getInputStream().readAllBytes()).as("ready line").isEmpty();
+    return new NodeProcess(process, err, MissingNode.getInstance());
+  }
+
+  private static Process begin(List<String> accessFlags, Path err, String... flags) throws IOException {
     List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
         "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
-    command.addAll(accessFlags());
+    command.addAll(accessFlags);
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), PenstockMain.class.getName(), "serve", "--json", "--admin-port", "0"));
     command.addAll(List.of(flags));
     if (!command.contains("--listen-port")) {
@@ -44,10 +60,7 @@ final class NodeProcess implements AutoCloseable {
     }
     ProcessBuilder builder = new ProcessBuilder(command).redirectError(err.toFile());
     builder.environment().keySet().removeIf(name -> name.startsWith("PENSTOCK_"));
-    Process process = builder.start();
-    String line = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
-    assertThat(line).as(() -> "ready line; standard error: " + read(err)).isNotNull();
-    return new NodeProcess(process, err, new ObjectMapper().readTree(line));
+    return builder.start();
   }
 
   /// What this process was allowed of native code and of the JDK's inside.

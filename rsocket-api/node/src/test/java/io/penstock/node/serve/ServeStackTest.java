@@ -102,25 +102,30 @@ final class ServeStackTest {
     }
   }
 
-  @ParameterizedTest
-  @CsvSource({
-      "engine, --ssd-engine, chronicle, 'engine chronicle` (was'",
-      "model, --model, another, 'space of journal plain'",
-      "layers, --layers, 2, 'space of journal plain'",
-  })
-  void folderOfAnother_isRefused(String what, String flag, String value, String complaint) throws Exception {
+  @Test
+  void folderOfAnother_isRefusedAndLeftAsItWas() throws Exception {
     try (NodeProcess node = start("plain", "write_through"); PatternClient client = new PatternClient(node)) {
       client.put(PatternClient.keys(0, 10)).blockLast(SOON);
       node.terminate();
       assertThat(node.exitCode()).isZero();
     }
 
-    CommandLineRun other = CommandLineRun.of(arguments("plain", "write_through", "--listen-port", "0", "--admin-port", "off", flag, value));
+    assertRefused("engine chronicle` (was", "--ssd-engine", "chronicle");
+    assertRefused("space of journal plain", "--model", "another");
+    assertRefused("space of journal plain", "--layers", "2");
 
-    assertThat(other.exitCode()).as(what).isEqualTo(74);
-    assertThat(other.err()).startsWith("serve: ssd.dir must be a folder of this engine, format, model and block shape, or a new one (was " + ssd())
+    try (NodeProcess node = start("plain", "write_through"); PatternClient client = new PatternClient(node)) {
+      assertThat(client.read(PatternClient.keys(0, 10))).hasSize(10);
+    }
+  }
+
+  private void assertRefused(String complaint, String... flags) {
+    CommandLineRun run = CommandLineRun.of(arguments("plain", "write_through",
+        Stream.concat(Stream.of(flags), Stream.of("--listen-port", "0", "--admin-port", "off")).toArray(String[]::new)));
+
+    assertThat(run.exitCode()).as("%s: %s", List.of(flags), run.err()).isEqualTo(74);
+    assertThat(run.err()).startsWith("serve: ssd.dir must be a folder of this engine, format, model and block shape, or a new one (was " + ssd())
         .contains(complaint).hasLineCount(1);
-    requireAllThere("plain", 10);
   }
 
   @Test
@@ -133,6 +138,18 @@ final class ServeStackTest {
     assertThat(run.exitCode()).isEqualTo(74);
     assertThat(run.err()).contains("`penstock journal, format 1, engine plain` (was `penstock journal, format 2, engine plain`)").hasLineCount(1);
     assertThat(format).hasContent("penstock journal, format 2, engine plain\n");
+  }
+
+  @Test
+  void jvmWithoutTheFlagsOfChronicle_isToldAtOnceWhichTheyAre() throws Exception {
+    List<String> flags = List.of(arguments("chronicle", "write_through"));
+    try (NodeProcess node = NodeProcess.startWithoutAccess(folder, flags.subList(1, flags.size()).toArray(String[]::new))) {
+      assertThat(node.exitCode()).isEqualTo(74);
+      assertThat(node.said()).contains("serve: ssd.engine must be one that this process can run (was chronicle, from --ssd-engine: engine chronicle "
+          + "must be run by a JVM with --add-opens=java.base/java.lang.reflect=ALL-UNNAMED --add-exports=java.base/sun.nio.ch=ALL-UNNAMED "
+          + "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED (was run without))");
+      assertThat(ssd()).doesNotExist();
+    }
   }
 
   @ParameterizedTest
@@ -190,12 +207,6 @@ final class ServeStackTest {
       client.put(PatternClient.keys(0, BLOCKS)).blockLast(SOON);
       node.terminate();
       assertThat(node.exitCode()).isZero();
-    }
-  }
-
-  private void requireAllThere(String engine, int blocks) throws Exception {
-    try (NodeProcess node = start(engine, "write_through"); PatternClient client = new PatternClient(node)) {
-      assertThat(client.read(PatternClient.keys(0, blocks))).hasSize(blocks);
     }
   }
 
