@@ -24,6 +24,26 @@ public enum KvMeters implements MeterDocumentation {
   /// Blocks whose bytes differed from their checksum.
   TIER_QUARANTINED("penstock.tier.quarantined", Meter.Type.COUNTER, "blocks", "Blocks whose bytes differed from their checksum",
       MeterTag.TIER, MeterTag.MEDIUM),
+  /// Blocks gone against the tier's will: damaged, or a store failed to take or give them.
+  TIER_LOST("penstock.tier.lost", Meter.Type.COUNTER, "blocks", "Blocks gone against the tier's will", MeterTag.TIER, MeterTag.MEDIUM),
+  /// Blocks that have arrived on another level, up after a use or down to make room. Appears with the first move between two levels.
+  TIER_MOVED("penstock.tier.moved", Meter.Type.COUNTER, "blocks", "Blocks that have arrived on another level", MeterTag.TIER,
+      MeterTag.MEDIUM, MeterTag.FROM, MeterTag.TO),
+  /// Bytes of the blocks that have arrived on another level.
+  TIER_CARRIED("penstock.tier.carried", Meter.Type.COUNTER, "bytes", "Bytes of the blocks that have arrived on another level",
+      MeterTag.TIER, MeterTag.MEDIUM, MeterTag.FROM, MeterTag.TO),
+  /// Visible blocks that the books put on a level.
+  LEVEL_VISIBLE("penstock.level.visible", Meter.Type.GAUGE, "blocks", "Visible blocks that the books put on a level", MeterTag.TIER,
+      MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Most blocks that the books put on a level, infinite if unbounded.
+  LEVEL_CAPACITY("penstock.level.capacity", Meter.Type.GAUGE, "blocks", "Most blocks that the books put on a level", MeterTag.TIER,
+      MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Blocks whose bytes are on a level: the books may be ahead, and a disk keeps copies of what rose.
+  LEVEL_RESTING("penstock.level.resting", Meter.Type.GAUGE, "blocks", "Blocks whose bytes are on a level", MeterTag.TIER, MeterTag.LEVEL,
+      MeterTag.MEDIUM),
+  /// References that found their block in the books of a level.
+  LEVEL_HITS("penstock.level.hits", Meter.Type.COUNTER, null, "References that found their block in the books of a level", MeterTag.TIER,
+      MeterTag.LEVEL, MeterTag.MEDIUM),
   /// Visible blocks.
   TIER_VISIBLE("penstock.tier.visible", Meter.Type.GAUGE, "blocks", "Visible blocks", MeterTag.TIER, MeterTag.MEDIUM),
   /// Most blocks the tier keeps, infinite if unbounded.

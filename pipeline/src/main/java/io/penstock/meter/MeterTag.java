@@ -8,6 +8,12 @@ public enum MeterTag implements KeyName {
   TIER("tier"),
   /// Where a tier's bytes rest, a [io.penstock.tier.Medium] in lower case.
   MEDIUM("medium"),
+  /// Configured name of a level of a tier.
+  LEVEL("level"),
+  /// Level from which blocks came.
+  FROM("from"),
+  /// Level to which blocks went.
+  TO("to"),
   /// Name of a byte budget.
   BUDGET("budget"),
   /// Name of an arena.

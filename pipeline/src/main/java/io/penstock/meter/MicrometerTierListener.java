@@ -3,12 +3,16 @@ package io.penstock.meter;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.penstock.tier.Level;
 import io.penstock.tier.Medium;
 import io.penstock.tier.TierListener;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
-/// Counts what a tier did. Every meter exists from the start, at 0, so that a dashboard shows no gaps.
+/// Counts what a tier did. Every meter exists from the start, at 0, so that a dashboard shows no gaps; but for moves between two levels,
+/// which appear with the first.
 ///
-/// Each call costs an atomic add or two and allocates nothing.
+/// Each call costs an atomic add or two; a move looks up its pair of levels as well. Safe from any thread.
 public final class MicrometerTierListener implements TierListener {
   private final Counter hits;
   private final Counter misses;
@@ -17,12 +21,21 @@ public final class MicrometerTierListener implements TierListener {
   private final Counter evicted;
   private final Counter reclaimedBytes;
   private final Counter quarantined;
+  private final Counter lost;
+  private final Map<Route, Moves> moves = new ConcurrentHashMap<>();
+  private final MeterRegistry registry;
+  private final Tags tags;
+
+  private record Route(String from, String to) {}
+
+  private record Moves(Counter blocks, Counter bytes) {}
 
   /// @param registry where the meters live
   /// @param tier configured name of the tier
   /// @param medium where its bytes rest
   public MicrometerTierListener(MeterRegistry registry, String tier, Medium medium) {
-    Tags tags = TierTags.of(tier, medium);
+    this.registry = registry;
+    this.tags = TierTags.of(tier, medium);
     this.hits = counter(registry, KvMeters.TIER_REFERENCES, tags.and(MeterTag.RESULT.asString(), "hit"));
     this.misses = counter(registry, KvMeters.TIER_REFERENCES, tags.and(MeterTag.RESULT.asString(), "miss"));
     this.stored = counter(registry, KvMeters.TIER_STORED, tags);
@@ -30,6 +43,7 @@ public final class MicrometerTierListener implements TierListener {
     this.evicted = counter(registry, KvMeters.TIER_EVICTED, tags);
     this.reclaimedBytes = counter(registry, KvMeters.TIER_RECLAIMED, tags);
     this.quarantined = counter(registry, KvMeters.TIER_QUARANTINED, tags);
+    this.lost = counter(registry, KvMeters.TIER_LOST, tags);
   }
 
   @Override
@@ -53,6 +67,23 @@ public final class MicrometerTierListener implements TierListener {
   @Override
   public void corrupt() {
     quarantined.increment();
+  }
+
+  @Override
+  public void lost(int blocks) {
+    lost.increment(blocks);
+  }
+
+  @Override
+  public void moved(Level from, Level to, int blocks, long bytes) {
+    Moves move = moves.computeIfAbsent(new Route(from.name(), to.name()), this::moves);
+    move.blocks().increment(blocks);
+    move.bytes().increment(bytes);
+  }
+
+  private Moves moves(Route route) {
+    Tags both = tags.and(MeterTag.FROM.asString(), route.from(), MeterTag.TO.asString(), route.to());
+    return new Moves(counter(registry, KvMeters.TIER_MOVED, both), counter(registry, KvMeters.TIER_CARRIED, both));
   }
 
   private static Counter counter(MeterRegistry registry, KvMeters meter, Tags tags) {

@@ -1,26 +1,33 @@
 package io.penstock.meter;
 
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.penstock.tier.BlockTier;
+import io.penstock.tier.LevelStat;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /// Shows a tier's figures as gauges. A tier answers asynchronously and a gauge cannot wait, so whoever reads the registry calls
-/// [#refresh()] first; until then, and after a failed one, the gauges show the figures before (NaN if there never were any).
+/// [#refresh()] first; until then, and after a failed one, the gauges show the figures before (NaN if there never were any). What a tier
+/// says of its levels is known, and shown, from the first answer on.
 public final class TierGauges {
   private final BlockTier tier;
+  private final MeterRegistry registry;
+  private final AtomicBoolean levelsShown = new AtomicBoolean();
   private volatile @Nullable TierStat latest;
 
-  private TierGauges(BlockTier tier) {
+  private TierGauges(BlockTier tier, MeterRegistry registry) {
     this.tier = tier;
+    this.registry = registry;
   }
 
   public static TierGauges bind(MeterRegistry registry, BlockTier tier) {
-    TierGauges gauges = new TierGauges(tier);
+    TierGauges gauges = new TierGauges(tier, registry);
     TierInfo info = tier.info();
     Tags tags = TierTags.of(info.name(), info.medium());
     Gauges.gauge(registry, KvMeters.TIER_CAPACITY, tags, gauges, any -> blocks(info.capacityBlocks()));
@@ -35,7 +42,27 @@ public final class TierGauges {
   ///
   /// @return a cold `Mono`; each subscription asks once
   public Mono<TierStat> refresh() {
-    return tier.stat().doOnNext(stat -> latest = stat);
+    return tier.stat().doOnNext(this::show);
+  }
+
+  private void show(TierStat stat) {
+    latest = stat;
+    if (levelsShown.compareAndSet(false, true)) {
+      for (int i = 0; i < stat.levels().size(); i++) {
+        showLevel(i, stat.levels().get(i));
+      }
+    }
+  }
+
+  private void showLevel(int number, LevelStat level) {
+    Tags tags = TierTags.of(tier.info().name(), level);
+    Gauges.gauge(registry, KvMeters.LEVEL_CAPACITY, tags, this, any -> blocks(level.capacityBlocks()));
+    show(registry, KvMeters.LEVEL_VISIBLE, tags, stat -> stat.levels().get(number).blocks());
+    show(registry, KvMeters.LEVEL_RESTING, tags, stat -> stat.levels().get(number).resting());
+    FunctionCounter.builder(KvMeters.LEVEL_HITS.getName(), this, gauges -> {
+      TierStat stat = gauges.latest;
+      return stat == null ? 0 : stat.levels().get(number).hits();
+    }).description(KvMeters.LEVEL_HITS.description()).tags(tags).register(registry);
   }
 
   private void show(MeterRegistry registry, KvMeters meter, Tags tags, ToDoubleFunction<TierStat> figure) {

@@ -7,6 +7,9 @@ import java.util.List;
 import java.util.Set;
 
 /// What a critical section of a [TierStack] leaves to be done outside its lock: memory to free, copies to start, readers to tell.
+///
+/// All of it is done, whatever throws: most of it is for others than the caller. The thread's uncaught exception handler hears of it,
+/// never the innocent whose call made the decision.
 final class Aftermath {
   private final EventLog events;
   private final List<Owned> handles = new ArrayList<>(0);
@@ -36,15 +39,24 @@ final class Aftermath {
     told.add(lease);
   }
 
-  /// Whoever waits is told even if memory cannot be given back, or the listener fails.
   void run() {
-    try {
-      handles.forEach(Owned::close);
-      tasks.forEach(Runnable::run);
-    } finally {
-      told.forEach(StackLease::signal);
-      events.signal();
+    for (Owned handle : handles) {
+      attempt(handle::close);
     }
-    reports.forEach(Runnable::run);
+    tasks.forEach(Aftermath::attempt);
+    for (StackLease lease : told) {
+      attempt(lease::signal);
+    }
+    attempt(events::signal);
+    reports.forEach(Aftermath::attempt);
+  }
+
+  private static void attempt(Runnable task) {
+    try {
+      task.run();
+    } catch (Throwable e) { // the others get theirs all the same
+      Thread thread = Thread.currentThread();
+      thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+    }
   }
 }

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
@@ -60,7 +61,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     }
   }
 
-  private final TierStack tier;
+  private final StackRising rising;
   private final BlockLayout layout;
   private final SliceShape shape;
   private final List<Rising> blocks = new ArrayList<>();
@@ -70,6 +71,8 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   private Permits.@Nullable Ticket ticket;
   private volatile boolean granted;
   private volatile @Nullable Throwable refusal;
+  /// Steps to be started; whoever makes it 1 starts them.
+  private final AtomicInteger starts = new AtomicInteger();
   private int step;
   private boolean reading;
   private boolean cleaned;
@@ -79,9 +82,9 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   /// Somebody who waits until so many steps were read.
   private record Waiter(int steps, MonoSink<Boolean> sink) {}
 
-  RisingWindow(TierStack tier, List<StackLease.Item> items, SliceShape shape) {
-    this.tier = tier;
-    this.layout = tier.info().space().layout();
+  RisingWindow(StackRising rising, List<StackLease.Item> items, SliceShape shape) {
+    this.rising = rising;
+    this.layout = rising.books.info.space().layout();
     this.shape = shape;
     items.forEach(item -> blocks.add(new Rising(item)));
     this.cuts = SlicePlan.of(layout, blocks.size(), shape.startLayer(), shape.sliceBytes(), shape.order());
@@ -120,9 +123,9 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   ///
   /// @param told runs when the memory was granted or refused
   void claim(Runnable told) {
-    List<BlockKey> keys = blocks.stream().filter(Rising::isMissing).map(rising -> rising.promised().key).toList();
+    List<BlockKey> keys = blocks.stream().filter(Rising::isMissing).map(each -> each.promised().key).toList();
     try {
-      Permits.Ticket place = tier.transfer().claim(keys, drafts -> {
+      Permits.Ticket place = rising.books.memory.transfer().claim(keys, drafts -> {
         grant(drafts);
         told.run();
       }, error -> refuse(error, told));
@@ -150,7 +153,14 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
       drafts.forEach(BlockDraft::close);
       return;
     }
-    tier.startReading(blocks, drafts).forEach(BlockDraft::close);
+    try {
+      rising.start(blocks, drafts).forEach(BlockDraft::close);
+    } catch (TierClosedException e) {
+      drafts.forEach(BlockDraft::close);
+      refusal = e;
+      cleanUp();
+      return;
+    }
     granted = true;
     if (isClosed()) {
       cleanUp();
@@ -170,19 +180,28 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
 
   // Reading
 
-  /// Reads the next step of all missing blocks.
+  /// Reads the next step, and the one after it if a store answered at once, which so does not deepen the stack.
   private void read() {
+    if (starts.getAndIncrement() == 0) {
+      do {
+        readStep();
+      } while (starts.decrementAndGet() != 0);
+    }
+  }
+
+  /// Reads the next step of all missing blocks.
+  private void readStep() {
     Map<Integer, List<Rising>> byLevel = new TreeMap<>();
-    for (Rising rising : blocks) {
-      if (rising.draft != null) {
-        byLevel.computeIfAbsent(rising.level, level -> new ArrayList<>()).add(rising);
+    for (Rising each : blocks) {
+      if (each.draft != null) {
+        byLevel.computeIfAbsent(each.level, level -> new ArrayList<>()).add(each);
       }
     }
     GranuleRange range = steps.get(step);
     List<Mono<Void>> reads = new ArrayList<>(byLevel.size());
-    byLevel.forEach((level, group) -> reads.add(Mono.defer(() -> tier.store(level).read(
-        group.stream().map(rising -> requireNonNull(rising.place).rest).toList(),
-        group.stream().map(rising -> requireNonNull(rising.draft)).toList(), range))));
+    byLevel.forEach((level, group) -> reads.add(Mono.defer(() -> rising.books.store(level).read(
+        group.stream().map(each -> requireNonNull(each.place).rest).toList(),
+        group.stream().map(each -> requireNonNull(each.draft)).toList(), range))));
     Mono.whenDelayError(reads).subscribe(nothing -> {}, this::failed, this::arrived);
   }
 
@@ -198,23 +217,30 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
       serve();
       read();
     } else {
-      seal();
+      try {
+        rising.landed(sealed());
+      } catch (RuntimeException e) { // the store left something out
+        failed(e);
+        return;
+      }
+      landed();
     }
   }
 
-  private void seal() {
+  private synchronized List<Rising> sealed() {
     List<Rising> landed = new ArrayList<>();
-    synchronized (this) {
-      for (Rising rising : blocks) {
-        BlockDraft draft = rising.draft;
-        if (draft != null) {
-          rising.block = draft.seal();
-          rising.draft = null;
-          landed.add(rising);
-        }
+    for (Rising each : blocks) {
+      BlockDraft draft = each.draft;
+      if (draft != null) {
+        each.block = draft.seal();
+        each.draft = null;
+        landed.add(each);
       }
     }
-    tier.landed(landed);
+    return landed;
+  }
+
+  private void landed() {
     synchronized (this) {
       reading = false;
       cleaned = isClosed();
@@ -226,16 +252,17 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   }
 
   private void failed(Throwable error) {
-    Throwable cause = Exceptions.unwrapMultiple(error).getFirst();
+    List<Throwable> causes = Exceptions.unwrapMultiple(error);
     synchronized (this) {
-      failure = cause;
+      failure = causes.getFirst();
     }
-    if (cause instanceof BlockCorruptException corrupt) {
-      blocks.stream().filter(rising -> rising.draft != null && rising.promised().key.equals(corrupt.key()))
-          .forEach(rising -> tier.quarantine(rising.promised()));
+    for (Throwable cause : causes) {
+      if (cause instanceof BlockCorruptException corrupt) {
+        blocks.stream().filter(each -> each.draft != null && each.promised().key.equals(corrupt.key()))
+            .forEach(each -> rising.quarantine(each.promised()));
+      }
     }
     cleanUp();
-    serve();
   }
 
   /// Tells who waits, if it is time.
@@ -259,11 +286,19 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   /// True when `wanted` steps were read.
   private Mono<Boolean> arrived(int wanted) {
     return Mono.create(sink -> {
+      Waiter mine = new Waiter(wanted, sink);
       synchronized (this) {
-        waiter = new Waiter(wanted, sink);
+        waiter = mine;
       }
+      sink.onCancel(() -> forget(mine));
       serve();
     });
+  }
+
+  private synchronized void forget(Waiter gone) {
+    if (gone.equals(waiter)) {
+      waiter = null;
+    }
   }
 
   // Handing out
@@ -290,9 +325,9 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
 
   @Override
   public synchronized LayerSpan span(int i, GranuleRange range) {
-    Rising rising = blocks.get(i);
-    BlockDraft draft = rising.draft;
-    return draft != null ? draft.span(range) : requireNonNull(rising.block, "block").span(range);
+    Rising each = blocks.get(i);
+    BlockDraft draft = each.draft;
+    return draft != null ? draft.span(range) : requireNonNull(each.block, "block").span(range);
   }
 
   /// The blocks, all of them there, handed over to `scope`.
@@ -305,7 +340,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
       throw new CancellationException("window must be open (was closed)");
     }
     List<Leased> leased = new ArrayList<>(blocks.size());
-    blocks.forEach(rising -> leased.add(new Leased(rising.position, scope.adopt(requireNonNull(rising.block)))));
+    blocks.forEach(each -> leased.add(new Leased(each.position, scope.adopt(requireNonNull(each.block)))));
     return leased;
   }
 
@@ -327,7 +362,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     }
   }
 
-  /// Gives everything back, once, when nobody reads into it.
+  /// Gives everything back, once, when nobody reads into it; whoever still waits hears of the end.
   private void cleanUp() {
     List<BlockDraft> drafts = new ArrayList<>();
     synchronized (this) {
@@ -336,20 +371,24 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
         return;
       }
       cleaned = true;
-      for (Rising rising : blocks) {
-        if (rising.draft != null) {
-          drafts.add(rising.draft);
+      if (failure == null) {
+        failure = new CancellationException("window must be open (was closed)");
+      }
+      for (Rising each : blocks) {
+        if (each.draft != null) {
+          drafts.add(each.draft);
         }
       }
     }
-    tier.abandoned(blocks);
+    rising.abandoned(blocks);
     drafts.forEach(BlockDraft::close);
     closeBlocks();
+    serve();
   }
 
   private void closeBlocks() {
-    for (Rising rising : blocks) {
-      Block block = rising.block;
+    for (Rising each : blocks) {
+      Block block = each.block;
       if (block != null) {
         block.close();
       }

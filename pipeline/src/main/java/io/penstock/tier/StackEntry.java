@@ -23,19 +23,21 @@ sealed interface StackEntry {
     boolean atHost;
     /// Where its bytes rest, by level; null for none.
     final @Nullable Place[] places;
-    /// Whether its bytes are in stores alone, as counted.
+    /// Whether its bytes are on a level, and whether they are in stores alone, as the [StackFigures] have it.
+    final boolean[] counted;
     boolean restingOnly;
     /// Leases that were promised the block and hold no share of its memory yet.
     int pins;
     /// True while a copy to or from a store is under way for its move.
     boolean moving;
     /// What its move waits for.
-    Mover.@Nullable Wait wait;
+    @Nullable MoveWait wait;
 
     Resident(BlockKey key, int level, int levels) {
       this.key = key;
       this.level = level;
       this.places = new @Nullable Place[levels];
+      this.counted = new boolean[levels];
     }
 
     /// The fastest store that has it, −1 if none.
@@ -46,6 +48,16 @@ sealed interface StackEntry {
         }
       }
       return -1;
+    }
+
+    /// Whether its bytes are anywhere but in the store of `level`.
+    boolean hasOtherThan(int level) {
+      for (int i = 0; i < places.length; i++) {
+        if (i != level && places[i] != null) {
+          return true;
+        }
+      }
+      return host != null;
     }
   }
 

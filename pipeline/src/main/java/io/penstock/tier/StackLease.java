@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.ArenaClosedException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockScope;
@@ -24,7 +25,7 @@ import reactor.core.publisher.Operators;
 
 /// A lease of a [TierStack] and, once somebody reads it, the stream of its windows. Fields marked so are guarded by the tier's lock.
 final class StackLease extends Lease {
-  private final TierStack tier;
+  private final StackLeases leases;
   private final int keys;
   final BitSet hits = new BitSet();
   final BitSet found = new BitSet();
@@ -42,8 +43,8 @@ final class StackLease extends Lease {
   /// A block of this lease: a share of its memory, or the promise of one whose bytes rest in a store.
   record Item(int position, @Nullable Block block, StackEntry.@Nullable Resident promised) {}
 
-  StackLease(TierStack tier, int keys) {
-    this.tier = tier;
+  StackLease(StackLeases leases, int keys) {
+    this.leases = leases;
     this.keys = keys;
   }
 
@@ -74,8 +75,13 @@ final class StackLease extends Lease {
     }
     SliceShape whole = new SliceShape(maxBlocks, Integer.MAX_VALUE, SliceOrder.BLOCK_FIRST, 0);
     Flux<LeasedWindow> windows = opened(whole, scope);
-    return tier.hasStores() ? windows.concatMap(window -> blocks(window, scope), 1)
+    return leases.books.hasStores() ? windows.concatMap(window -> blocks(window, scope), 1)
         : windows.map(window -> ((ReadyWindow) window).handOver(scope));
+  }
+
+  /// Most blocks of a window: there is memory for so many on their way up.
+  private int maxWindowBlocks() {
+    return leases.books.hasStores() ? leases.books.options.transferBlocks() : Integer.MAX_VALUE;
   }
 
   private static Mono<List<Leased>> blocks(LeasedWindow window, BlockScope scope) {
@@ -110,7 +116,7 @@ final class StackLease extends Lease {
 
   @Override
   protected void free() {
-    tier.end(this);
+    leases.end(this);
     signal();
   }
 
@@ -129,7 +135,7 @@ final class StackLease extends Lease {
 
     Windows(Subscriber<? super LeasedWindow> subscriber, SliceShape shape, BlockScope scope) {
       this.subscriber = subscriber;
-      this.shape = shape.withWindowBlocks(Math.min(shape.windowBlocks(), tier.maxWindowBlocks()));
+      this.shape = shape.withWindowBlocks(Math.min(shape.windowBlocks(), maxWindowBlocks()));
       this.scope = scope;
     }
 
@@ -170,13 +176,7 @@ final class StackLease extends Lease {
         Throwable misuse = illegal;
         if (misuse != null) {
           fail(misuse);
-          return;
-        }
-        if (rising != null) {
-          if (!emitRising()) {
-            return;
-          }
-        } else if (!emitNext()) {
+        } else if (!(rising != null ? emitRising() : emitNext())) {
           return;
         }
       }
@@ -186,7 +186,7 @@ final class StackLease extends Lease {
     /// False if there is nothing to emit now.
     private boolean emitNext() {
       boolean wanted = requested.get() > 0;
-      TierStack.Taken taken = tier.take(StackLease.this, wanted ? shape.windowBlocks() : 0);
+      StackLeases.Taken taken = leases.take(StackLease.this, wanted ? shape.windowBlocks() : 0);
       if (taken.failure() != null) {
         fail(taken.failure());
       } else if (!taken.items().isEmpty()) {
@@ -196,24 +196,29 @@ final class StackLease extends Lease {
         close();
         subscriber.onComplete();
       } else if (isClosed()) {
-        fail(new CancellationException("lease ended before its stream"));
+        fail(ended());
       } else {
         return false;
       }
       return true;
     }
 
+    /// Why a stream whose lease is closed has no more.
+    private RuntimeException ended() {
+      return leases.books.isClosed() ? leases.books.closedException() : new CancellationException("lease ended before its stream");
+    }
+
     private void take(List<Item> items) {
       BlockCorruptException corrupt = firstCorrupt(items);
       if (corrupt != null) {
-        tier.giveUp(items);
+        leases.giveUp(items);
         fail(corrupt);
       } else if (items.stream().allMatch(item -> item.block() != null)) {
         List<Leased> window = new ArrayList<>(items.size());
         items.forEach(item -> window.add(new Leased(item.position(), requireNonNull(item.block()))));
         emit(new ReadyWindow(window, shape));
       } else {
-        RisingWindow window = new RisingWindow(tier, items, shape);
+        RisingWindow window = new RisingWindow(leases.rising(), items, shape);
         rising = window;
         window.claim(this::drain);
       }
@@ -223,10 +228,12 @@ final class StackLease extends Lease {
     private boolean emitRising() {
       RisingWindow window = requireNonNull(rising);
       Throwable refusal = window.refusal();
-      if (refusal != null) {
+      if (refusal instanceof ArenaClosedException) {
+        fail(leases.books.closedException());
+      } else if (refusal != null) {
         fail(refusal);
       } else if (isClosed()) {
-        fail(new CancellationException("lease ended before its stream"));
+        fail(ended());
       } else if (window.isGranted() && requested.get() > 0) {
         rising = null;
         emit(window);
@@ -245,17 +252,17 @@ final class StackLease extends Lease {
     }
 
     private @Nullable BlockCorruptException firstCorrupt(List<Item> items) {
-      if (!tier.verifiesReads()) {
+      if (!leases.books.options.verifyReads()) {
         return null;
       }
       for (Item item : items) {
         Block block = item.block();
         try {
           if (block != null) {
-            block.verify("tier " + tier.info().name());
+            block.verify("tier " + leases.books.info.name());
           }
         } catch (BlockCorruptException e) {
-          tier.quarantine(requireNonNull(block));
+          leases.quarantine(requireNonNull(block));
           return e;
         } catch (IllegalStateException e) { // closed meanwhile: the stream was cancelled
           return null;

@@ -40,9 +40,13 @@ final class StackMemory {
     boolean stores = levels.size() > (host < 0 ? 0 : 1);
     long capacity = host < 0 ? 0 : Math.min(levels.get(host).capacityBlocks(), Integer.MAX_VALUE);
     long resting = host == 0 ? capacity + options.ingressBlocks() : host > 0 ? capacity + options.bounceBlocks() : 0;
-    int moving = stores ? options.transferBlocks() + options.promotionBlocks() + options.bounceBlocks() : 0;
+    long moving = stores ? (long) options.transferBlocks() + options.promotionBlocks() + options.bounceBlocks() : 0;
     int writing = host == 0 ? 0 : options.ingressBlocks();
-    resting = Math.min(resting, Integer.MAX_VALUE - (long) moving - writing);
+    if (moving + options.ingressBlocks() >= Integer.MAX_VALUE) {
+      throw new IllegalArgumentException("slots beyond the capacity must be < %d in sum (was %d)".formatted(Integer.MAX_VALUE,
+          moving + options.ingressBlocks()));
+    }
+    resting = Math.min(resting, Integer.MAX_VALUE - moving - writing);
     this.arena = new SlabArena(options.name(), layout, (int) (resting + moving + writing), options.maxWaiters());
     int movers = (int) Math.min(Integer.MAX_VALUE, (long) options.maxWaiters() + resting + moving + writing + places(levels, host));
     this.resident = host < 0 ? null : arena.part(options.name() + " resident", (int) resting, host == 0 && !stores

@@ -14,7 +14,7 @@ import reactor.core.publisher.MonoSink;
 
 /// A reservation of a [TierStack]: first in line for slots, then holding drafts.
 final class StackReservation extends Reservation {
-  private final TierStack tier;
+  private final StackWrites writes;
   private final int keys;
   private final MonoSink<Reservation> sink;
   private final AtomicBoolean settled = new AtomicBoolean();
@@ -24,8 +24,8 @@ final class StackReservation extends Reservation {
   private List<BlockDraft> drafts = List.of();
   private Permits.@Nullable Ticket ticket;
 
-  StackReservation(TierStack tier, int keys, MonoSink<Reservation> sink) {
-    this.tier = tier;
+  StackReservation(StackWrites writes, int keys, MonoSink<Reservation> sink) {
+    this.writes = writes;
     this.keys = keys;
     this.sink = sink;
   }
@@ -47,8 +47,8 @@ final class StackReservation extends Reservation {
     }
     if (isClosed()) {
       lent.forEach(BlockDraft::close);
-    } else if (tier.isClosed()) { // room came from another reservation that the closing tier ended
-      fail(new TierClosedException(tier.info().name()));
+    } else if (writes.books.isClosed()) { // room came from another reservation that the closing tier ended
+      fail(writes.books.closedException());
     } else {
       succeed();
     }
@@ -80,7 +80,7 @@ final class StackReservation extends Reservation {
 
   @Override
   public Mono<List<Receipt>> commit(List<BlockDraft> complete) {
-    return tier.commit(this, complete);
+    return writes.commit().commit(this, complete);
   }
 
   @Override
@@ -95,6 +95,6 @@ final class StackReservation extends Reservation {
       place.cancel();
     }
     lent.forEach(BlockDraft::close);
-    tier.revoke(this);
+    writes.revoke(this);
   }
 }

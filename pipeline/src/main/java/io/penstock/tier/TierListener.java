@@ -14,6 +14,12 @@ public interface TierListener {
   /// A block was quarantined.
   default void corrupt() {}
 
+  /// `blocks` are gone against the tier's will: damaged, or a store failed to take or give them.
+  default void lost(int blocks) {}
+
+  /// `blocks` that were on level `from` have arrived on level `to`, up after a use or down to make room.
+  default void moved(Level from, Level to, int blocks, long bytes) {}
+
   /// Hears nothing.
   static TierListener noop() {
     return new TierListener() {};

@@ -14,13 +14,19 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.ElementType;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
+import io.penstock.testkit.FaultyStore;
+import io.penstock.testkit.MemoryStore;
+import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.Lease;
+import io.penstock.tier.Level;
 import io.penstock.tier.Medium;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierStack;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -29,6 +35,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 
 final class KvMetersTest {
   private static final Duration SOON = Duration.ofSeconds(5);
@@ -36,8 +43,8 @@ final class KvMetersTest {
   private static final CacheSpace SPACE = CacheSpace.of("meters", LAYOUT);
 
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-  private final HostTier tier = new HostTier(SPACE, HostTierOptions.defaults(2).withName("dram"),
-      new MicrometerTierListener(registry, "dram", Medium.HOST));
+  private final MicrometerTierListener listener = new MicrometerTierListener(registry, "dram", Medium.HOST);
+  private final HostTier tier = new HostTier(SPACE, HostTierOptions.defaults(2).withName("dram"), listener);
   private final TierGauges gauges = TierGauges.bind(registry, tier);
   private final ByteBudget budget = new ByteBudget("node", 1 << 20, 4);
   private final SlabArena arena = new SlabArena("test", LAYOUT, 4, 1);
@@ -53,6 +60,8 @@ final class KvMetersTest {
     Gauges.bind(registry, "node", budget);
     Gauges.bind(registry, "dram", tier.arena());
     Gauges.bindServer(registry, () -> 3, () -> 4);
+    listener.moved(new Level.Host("dram", 1), new Level.Host("more", 1), 1, 2);
+    gauges.refresh().block(SOON);
 
     for (KvMeters meter : KvMeters.values()) {
       assertThat(registry.find(meter.getName()).meters()).as(meter.getName()).isNotEmpty().allSatisfy(found -> {
@@ -103,6 +112,33 @@ final class KvMetersTest {
   }
 
   @Test
+  void stack_whatMovedAndWhereItIs_isShownByLevel() {
+    MemoryStore ssd = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run);
+    FaultyStore disk = new FaultyStore(ssd);
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("ram", 1), new Level.Stored(disk, 4)), StackOptions.defaults("stack"),
+        new MicrometerTierListener(registry, "stack", Medium.HOST));
+    TierGauges figures = TierGauges.bind(registry, stack);
+    put(stack, 0);
+    put(stack, 1); // 0 goes down
+    put(stack, 2); // 1 goes down
+    disk.puts(put -> Mono.error(new IllegalStateException("full")));
+    put(stack, 3); // 2 is lost
+    try (BlockScope scope = new BlockScope()) {
+      assertThat(stack.get(List.of(key(0)), scope).count().block(SOON)).as("0 comes up, 3 is lost").isEqualTo(1);
+    }
+    figures.refresh().block(SOON);
+
+    assertThat(registry.get("penstock.tier.moved").tags("from", "ram", "to", "ssd").counter().count()).isEqualTo(2);
+    assertThat(registry.get("penstock.tier.carried").tags("from", "ssd", "to", "ram").counter().count()).isEqualTo(LAYOUT.blockBytes());
+    assertThat(registry.get("penstock.tier.lost").tag("tier", "stack").counter().count()).isEqualTo(2);
+    assertThat(registry.get("penstock.level.visible").tags("level", "ssd", "medium", "disk").gauge().value()).isEqualTo(1);
+    assertThat(registry.get("penstock.level.resting").tags("level", "ssd").gauge().value()).as("with the copy of 0").isEqualTo(2);
+    assertThat(registry.get("penstock.level.hits").tags("level", "ssd").functionCounter().count()).isEqualTo(1);
+    assertThat(registry.get("penstock.level.capacity").tags("level", "ram").gauge().value()).isEqualTo(1);
+    stack.close().block(SOON);
+  }
+
+  @Test
   void budgetAndArena_showWhatIsInUse() {
     Gauges.bind(registry, "node", budget);
     Gauges.bind(registry, "spare", arena);
@@ -144,6 +180,10 @@ final class KvMetersTest {
   }
 
   private void put(int number) {
+    put(tier, number);
+  }
+
+  private static void put(BlockTier tier, int number) {
     try (BlockScope scope = new BlockScope()) {
       Reservation reservation = tier.reserve(List.of(key(number)), scope).block(SOON);
       reservation.drafts().forEach(draft -> draft.produced(GranuleRange.all(LAYOUT)));

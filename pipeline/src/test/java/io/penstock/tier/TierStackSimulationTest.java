@@ -2,7 +2,9 @@ package io.penstock.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.TransientKvException;
 import io.penstock.block.Block;
+import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
@@ -12,7 +14,9 @@ import io.penstock.block.LayerSpan;
 import io.penstock.block.SliceOrder;
 import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
+import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashSet;
@@ -27,6 +31,7 @@ import org.junit.jupiter.api.Timeout;
 import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /// Stacks with pools down to one window, under requests that read, write and leave in the order of a seed, in one thread: every request
 /// ends, no pool is overrun, every byte is right, nothing stays behind, and the decisions are the textbook's.
@@ -55,6 +60,13 @@ final class TierStackSimulationTest {
     }
   }
 
+  /// What a store reports now and then.
+  private static final class Fault extends TransientKvException {
+    Fault() {
+      super("a fault of the simulation");
+    }
+  }
+
   private static final class Simulation {
     private final Random random;
     private final List<Runnable> tasks = new ArrayList<>();
@@ -63,6 +75,11 @@ final class TierStackSimulationTest {
     private final LinkedHashSet<BlockKey> model = new LinkedHashSet<>();
     private final List<BlockKey> keys;
     private final boolean leaves;
+    /// Whether stores fail now and then, and bytes get damaged.
+    private final boolean faulty;
+    /// Steps until the stack is closed in the middle of it all; below 0 if it is not.
+    private int stepsToClose;
+    private boolean closed;
     private final int window;
     private final TierStack stack;
     private long hits;
@@ -71,6 +88,8 @@ final class TierStackSimulationTest {
       this.random = new Random(seed * 0x9E3779B97F4A7C15L); // first draws of neighbouring seeds are alike
       this.keys = Blocks.keys(SPACE, 0, 4 + random.nextInt(16));
       this.leaves = random.nextInt(3) == 0;
+      this.faulty = random.nextInt(3) == 0;
+      this.stepsToClose = random.nextInt(4) == 0 ? random.nextInt(200) : -1;
       this.window = 1 + random.nextInt(3);
       StackMode mode = random.nextInt(4) == 0 ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE;
       List<Level> levels = levels(mode);
@@ -102,14 +121,58 @@ final class TierStackSimulationTest {
     private Level store(String name, Medium medium, int capacity) {
       MemoryStore store = new MemoryStore(name, medium, SPACE, medium == Medium.DISK ? Long.MAX_VALUE : capacity, tasks::add);
       stores.add(store);
-      return new Level.Stored(store, capacity);
+      return new Level.Stored(faulty ? new FaultyStore(store).puts(this::maybePut).reads(this::maybe) : store, capacity);
+    }
+
+    /// Fails now and then, in one of several ways.
+    private Mono<Void> maybe(Mono<Void> answer) {
+      return switch (random.nextInt(30)) {
+        case 0 -> throw new Fault();
+        case 1 -> Mono.error(new Fault());
+        case 2 -> answer.then(Mono.error(new Fault())); // it was done, and nobody knows
+        default -> answer;
+      };
+    }
+
+    private Mono<List<Rest>> maybePut(Mono<List<Rest>> answer) {
+      return switch (random.nextInt(30)) {
+        case 0 -> throw new Fault();
+        case 1 -> Mono.error(new Fault());
+        case 2 -> answer.doOnNext(rests -> rests.forEach(Rest::close)).then(Mono.error(new Fault())); // it was done, and taken back
+        default -> answer;
+      };
+    }
+
+    private void damage() {
+      if (faulty && !stores.isEmpty() && random.nextInt(50) == 0) {
+        stores.get(random.nextInt(stores.size())).corrupt(keys.get(random.nextInt(keys.size())), random.nextInt(256));
+      }
+    }
+
+    /// Whether the figures are those of the textbook.
+    private boolean isExact() {
+      return !leaves && !faulty && !closed;
+    }
+
+    private boolean mayEnd(Throwable error) {
+      return (leaves && error instanceof CancellationException) || (closed && error instanceof TierClosedException)
+          || (faulty && (error instanceof Fault || error instanceof BlockCorruptException));
+    }
+
+    private void close() {
+      closed = true;
+      stack.close().subscribe();
     }
 
     void run() {
       int toStart = 5 + random.nextInt(25);
       while (toStart > 0 || !tasks.isEmpty() || requests.stream().anyMatch(Request::canGoOn)) {
         int choice = random.nextInt(4);
-        if (choice == 0 && toStart > 0) {
+        damage();
+        if (stepsToClose-- == 0) {
+          close();
+          toStart = 0;
+        } else if (choice == 0 && toStart > 0) {
           toStart--;
           requests.add(new Request());
         } else if (choice == 1 && !tasks.isEmpty()) {
@@ -132,25 +195,40 @@ final class TierStackSimulationTest {
       while (!tasks.isEmpty()) {
         tasks.removeFirst().run();
       }
+      if (closed) {
+        checkClosed();
+        return;
+      }
       TierStat stat = Objects.requireNonNull(stack.stat().block());
       assertThat(stack.unsettledBlocks()).as("blocks that still wait or move").isZero();
       assertThat(stat.claimedBytes()).as("bytes lent").isEqualTo(stat.bytes());
-      assertThat(stat.corrupt()).isZero();
+      if (!faulty) {
+        assertThat(stat.corrupt()).isZero();
+      }
       assertThat(stack.arena().highWaterSlots()).isLessThanOrEqualTo(stack.arena().capacitySlots());
       for (LevelStat level : stat.levels()) {
         if (level.medium() != Medium.DISK) {
           assertThat(level.resting()).as("%s", level).isLessThanOrEqualTo(level.capacityBlocks());
         }
       }
-      if (!leaves) {
+      if (isExact()) {
         assertThat(stat.hits()).isEqualTo(hits);
         assertThat(stat.levels().stream().mapToLong(LevelStat::hits).sum()).isEqualTo(hits);
         assertThat(stat.blocks()).isEqualTo(model.size());
         assertThat(keys.stream().filter(model::contains).toList())
             .isEqualTo(Objects.requireNonNull(stack.contains(keys).block()).bits().stream().mapToObj(keys::get).toList());
       }
-      stack.close().block();
+      checkClosed();
+    }
+
+    private void checkClosed() {
+      stack.close().block(Duration.ofSeconds(5));
       assertThat(stack.arena().claimedSlots()).as("slots after the close").isZero();
+      for (MemoryStore store : stores) {
+        if (store.medium() != Medium.DISK && !faulty) {
+          assertThat(store.restingBlocks()).as("places of %s after the close", store.name()).isZero();
+        }
+      }
     }
 
     private boolean reference(BlockKey key) {
@@ -179,7 +257,7 @@ final class TierStackSimulationTest {
         for (int i = 0; i < asked.size(); i++) {
           boolean hit = reference(asked.get(i));
           hits += hit ? 1 : 0;
-          if (!leaves) {
+          if (isExact()) {
             assertThat(lease.hits().get(i)).as("hit %d", i).isEqualTo(hit);
           }
         }
@@ -218,6 +296,11 @@ final class TierStackSimulationTest {
 
       private void leave() {
         reader.cancel();
+        end();
+      }
+
+      /// Gives everything back, as whoever reads does at the end of a failed stream: windows that wait unread hold memory.
+      private void end() {
         reader.over = true;
         scope.close();
         toPut.clear();
@@ -233,7 +316,8 @@ final class TierStackSimulationTest {
           reservation = granted;
         }, error -> {
           reserving = false;
-          if (!(error instanceof CancellationException)) {
+          toPut.clear();
+          if (!scope.isClosed() && !mayEnd(error)) {
             throw new AssertionError(error);
           }
         });
@@ -241,6 +325,11 @@ final class TierStackSimulationTest {
 
       private void commit(Reservation granted) {
         List<BlockDraft> drafts = granted.drafts();
+        if (granted.isClosed()) { // the stack closed
+          toPut.clear();
+          reservation = null;
+          return;
+        }
         drafts.forEach(Blocks::produce);
         toPut.subList(0, Math.min(window, toPut.size())).clear();
         reservation = null;
@@ -249,7 +338,12 @@ final class TierStackSimulationTest {
           reserving = false;
           granted.close();
         }, error -> {
-          throw new AssertionError(error);
+          reserving = false;
+          boolean left = granted.isClosed();
+          granted.close();
+          if (!left && !mayEnd(error)) {
+            throw new AssertionError(error);
+          }
         });
       }
 
@@ -292,8 +386,8 @@ final class TierStackSimulationTest {
 
         @Override
         protected void hookOnError(Throwable error) {
-          over = true;
-          if (!(leaves && error instanceof CancellationException)) {
+          end();
+          if (!mayEnd(error)) {
             throw new AssertionError(error);
           }
         }

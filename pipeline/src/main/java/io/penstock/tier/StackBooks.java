@@ -1,0 +1,240 @@
+package io.penstock.tier;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockKey;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.SpaceId;
+import io.penstock.pool.Ledger;
+import io.penstock.tier.StackEntry.Pending;
+import io.penstock.tier.StackEntry.Resident;
+import java.util.BitSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/// The books of a [TierStack]: which key is on which level, what happened, and the one lock that guards it all.
+///
+/// Everything but the final fields is guarded by [#lock]. What a decision leaves to be done goes to an [Aftermath], which runs outside.
+final class StackBooks {
+  final Object lock = new Object();
+  final TierInfo info;
+  final SpaceId space;
+  final StackOptions options;
+  final List<Level> levels;
+  /// The level of host memory, −1 if there is none.
+  final int host;
+  final TierListener listener;
+  final StackMemory memory;
+  final EventLog events;
+  final StackFigures figures;
+  final Mover mover;
+  private final Ledger<StackEntry> ledger;
+  /// Blocks that the decision being made has moved.
+  private final Set<Resident> restless = new LinkedHashSet<>();
+  private boolean closed;
+
+  StackBooks(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener) {
+    this.levels = List.copyOf(levels);
+    this.options = options;
+    this.listener = listener;
+    this.host = StackShape.requireStack(space, this.levels, options.mode());
+    this.ledger = new Ledger<>(options.policy(), StackShape.books(this.levels, options.mode()));
+    this.info = new TierInfo(options.name(), this.levels.getFirst().medium(), space, ledger.capacityBlocks());
+    this.space = space.id();
+    this.memory = new StackMemory(space.layout(), this.levels, host, options);
+    this.events = new EventLog(options.eventLogSize());
+    this.figures = new StackFigures(this.levels, host);
+    this.mover = new Mover(this);
+  }
+
+  Aftermath aftermath() {
+    return new Aftermath(events);
+  }
+
+  long blockBytes() {
+    return info.space().layout().blockBytes();
+  }
+
+  boolean hasStores() {
+    return levels.size() > (host < 0 ? 0 : 1);
+  }
+
+  BlockStore store(int level) {
+    return ((Level.Stored) levels.get(level)).store();
+  }
+
+  boolean isClosed() {
+    synchronized (lock) {
+      return closed;
+    }
+  }
+
+  TierClosedException closedException() {
+    return new TierClosedException(info.name());
+  }
+
+  // All below under the lock
+
+  boolean isClosedNow() {
+    return closed;
+  }
+
+  void requireOpen() {
+    if (closed) {
+      throw closedException();
+    }
+  }
+
+  @Nullable StackEntry peek(BlockKey key) {
+    return ledger.peek(key);
+  }
+
+  int level(BlockKey key) {
+    return ledger.level(key);
+  }
+
+  /// Counts a use of `key`, which is on `level`.
+  void touch(BlockKey key, int level, Aftermath after) {
+    figures.hit(level);
+    ledger.touch(key, (moved, entry, to) -> moved(moved, entry, to, after));
+  }
+
+  /// Puts a key that is not here into the books.
+  void list(Pending pending, Aftermath after) {
+    pending.listed = true;
+    ledger.insert(pending.key, pending, (key, entry, level) -> moved(key, entry, level, after));
+  }
+
+  void unlist(Pending pending) {
+    if (pending.listed) {
+      ledger.remove(pending.key);
+      pending.listed = false;
+    }
+  }
+
+  /// Shows a block that was pending.
+  void show(Resident resident) {
+    ledger.update(resident.key, resident);
+    figures.shown(resident, 1);
+    figures.counted(resident);
+    restless.add(resident);
+  }
+
+  /// The ledger moved `entry`, or evicted it.
+  private void moved(BlockKey key, StackEntry entry, int level, Aftermath after) {
+    boolean leaves = level == levels.size();
+    switch (entry) {
+      case Pending pending -> pending.listed = !leaves;
+      case Resident resident -> {
+        figures.shown(resident, -1);
+        if (leaves) {
+          evicted(key, after);
+          resident.gone = true;
+        } else {
+          resident.level = level;
+          figures.shown(resident, 1);
+        }
+        restless.add(resident);
+      }
+    }
+  }
+
+  void evicted(BlockKey key, Aftermath after) {
+    figures.evicted++;
+    events.append(sequence -> new TierEvent.Evicted(sequence, key));
+    after.hear(() -> listener.evicted(blockBytes()));
+  }
+
+  /// Looks after the bytes of whatever the decision has moved: the end of every decision.
+  void reviewMoved(Aftermath after) {
+    if (!restless.isEmpty()) {
+      restless.forEach(resident -> mover.review(resident, after));
+      restless.clear();
+    }
+  }
+
+  /// Removes `key` at somebody's wish; false if it is not visible.
+  boolean remove(BlockKey key) {
+    if (!(ledger.peek(key) instanceof Resident resident)) {
+      return false;
+    }
+    strike(resident);
+    restless.add(resident);
+    events.append(sequence -> new TierEvent.Removed(sequence, key));
+    return true;
+  }
+
+  private void strike(Resident resident) {
+    ledger.remove(resident.key);
+    figures.shown(resident, -1);
+    resident.gone = true;
+  }
+
+  /// The block is gone against the stack's will.
+  void lose(Resident resident, String reason, Aftermath after) {
+    if (!resident.gone && !closed) {
+      strike(resident);
+      events.append(sequence -> new TierEvent.Lost(sequence, resident.key, reason));
+      after.hear(() -> listener.lost(1));
+    }
+    mover.review(resident, after);
+  }
+
+  void countCorrupt(Aftermath after) {
+    figures.corrupt++;
+    after.hear(listener::corrupt);
+  }
+
+  /// Takes over a block found at opening on `level`.
+  void recover(int level, Rest rest, Aftermath after) {
+    if (ledger.peek(rest.key()) instanceof Resident faster) { // of another store
+      if (faster.places[level] == null) {
+        faster.places[level] = new Place(rest);
+        figures.counted(faster);
+        restless.add(faster);
+      } else {
+        after.close(rest);
+      }
+      return;
+    }
+    // written through, the last level holds as much as all of the books; what it holds rises when it is read
+    int start = options.mode() == StackMode.WRITE_THROUGH ? 0 : level;
+    Resident resident = new Resident(rest.key(), start, levels.size());
+    resident.places[level] = new Place(rest);
+    figures.counted(resident);
+    figures.shown(resident, 1);
+    events.append(sequence -> new TierEvent.Stored(sequence, rest.key()));
+    ledger.insertAt(start, rest.key(), resident, (key, entry, to) -> moved(key, entry, to, after));
+  }
+
+  /// Which of `keys` are visible.
+  BitSet visible(List<BlockKey> keys) {
+    BitSet present = new BitSet();
+    for (int i = 0; i < keys.size(); i++) {
+      present.set(i, ledger.peek(keys.get(i)) instanceof Resident);
+    }
+    return present;
+  }
+
+  /// Blocks whose bytes are being moved, or wait for room to be.
+  int unsettledBlocks() {
+    int[] count = {0};
+    for (int level = 0; level < levels.size(); level++) {
+      ledger.forEach(level, (key, entry) ->
+          count[0] += entry instanceof Resident resident && (resident.moving || resident.wait != null) ? 1 : 0);
+    }
+    return count[0];
+  }
+
+  /// A share of the block of `key` in host memory, if it is there now.
+  @Nullable Block hostCopy(BlockKey key) {
+    return ledger.peek(key) instanceof Resident resident && resident.host != null ? resident.host.share() : null;
+  }
+
+  /// Ends the books; host memory goes, what rests in stores stays until [Mover#storesClosed].
+  void close(Aftermath after) {
+    closed = true;
+    mover.close(ledger.clear(), after);
+  }
+}

@@ -1,0 +1,92 @@
+package io.penstock.tier;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+
+/// From drafts to receipts: seal, put to the last store if the stack is written through, publish. All or nothing.
+final class StackCommit {
+  private final StackBooks books;
+  private final StackWrites writes;
+  /// The last level's store, if a block has to be there before it is visible.
+  private final @Nullable BlockStore through;
+
+  StackCommit(StackBooks books, StackWrites writes) {
+    this.books = books;
+    this.writes = writes;
+    this.through = books.options.mode() == StackMode.WRITE_THROUGH ? books.store(books.levels.size() - 1) : null;
+  }
+
+  /// What a receipt promises.
+  Durability durability() {
+    return through == null ? Durability.VOLATILE : through.durability();
+  }
+
+  Mono<List<Receipt>> commit(StackReservation reservation, List<BlockDraft> complete) {
+    BlockStore below = through;
+    if (below == null) {
+      return Mono.fromCallable(() -> writes.publish(reservation, sealed(reservation, complete), List.of()));
+    }
+    return Mono.create(sink -> {
+      try {
+        List<Block> blocks = sealed(reservation, complete);
+        if (blocks.isEmpty()) {
+          sink.success(List.of());
+        } else {
+          writeThrough(below, reservation, blocks, sink);
+        }
+      } catch (RuntimeException e) {
+        sink.error(e);
+      }
+    });
+  }
+
+  /// Publishes when the bytes are below. The copy goes on when the caller leaves, and so does the commit.
+  private void writeThrough(BlockStore below, StackReservation reservation, List<Block> blocks, MonoSink<List<Receipt>> sink) {
+    Dock.put(below, blocks).subscribe(rests -> {
+      try {
+        sink.success(writes.publish(reservation, blocks, rests));
+      } catch (RuntimeException e) {
+        sink.error(e);
+      }
+    }, error -> {
+      blocks.forEach(Block::close);
+      writes.revoke(reservation, blocks);
+      sink.error(error);
+    });
+  }
+
+  private List<Block> sealed(StackReservation reservation, List<BlockDraft> complete) {
+    if (reservation.isClosed()) {
+      throw writes.ended();
+    }
+    if (!new HashSet<>(reservation.drafts()).containsAll(complete)) {
+      throw new IllegalArgumentException("drafts must be of this reservation (was another's)");
+    }
+    for (BlockDraft draft : complete) {
+      draft.requireComplete();
+    }
+    try {
+      return sealed(complete);
+    } catch (IllegalStateException e) {
+      throw books.isClosed() ? books.closedException() : e;
+    }
+  }
+
+  /// Seals all drafts or, if one of them cannot be, keeps none.
+  static List<Block> sealed(List<BlockDraft> drafts) {
+    List<Block> blocks = new ArrayList<>(drafts.size());
+    try {
+      drafts.forEach(draft -> blocks.add(draft.seal()));
+      return blocks;
+    } catch (RuntimeException e) {
+      blocks.forEach(Block::close);
+      throw e;
+    }
+  }
+}

@@ -1,0 +1,79 @@
+package io.penstock.tier;
+
+import io.penstock.tier.StackEntry.Resident;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Counts of a [TierStack], kept as things happen, so that asking costs nothing. Guarded by the stack's lock.
+final class StackFigures {
+  private final List<Level> levels;
+  private final int host;
+  private final long[] hitsOfLevel;
+  private final long[] arrivals;
+  private final long[] visibleOfLevel;
+  private final long[] restingOnLevel;
+  private long visible;
+  /// Blocks, visible or still leased, whose bytes are in stores alone.
+  private long restingOnly;
+  long hits;
+  long misses;
+  long stored;
+  long evicted;
+  long corrupt;
+
+  StackFigures(List<Level> levels, int host) {
+    this.levels = levels;
+    this.host = host;
+    this.hitsOfLevel = new long[levels.size()];
+    this.arrivals = new long[levels.size()];
+    this.visibleOfLevel = new long[levels.size()];
+    this.restingOnLevel = new long[levels.size()];
+  }
+
+  void hit(int level) {
+    hitsOfLevel[level]++;
+  }
+
+  void arrived(int level) {
+    arrivals[level]++;
+  }
+
+  /// Blocks that `resident` adds to the visible ones of its level: 1 or −1.
+  void shown(Resident resident, int more) {
+    visible += more;
+    visibleOfLevel[resident.level] += more;
+  }
+
+  /// Counts `resident` anew after its bytes came or went somewhere.
+  void counted(Resident resident) {
+    for (int level = 0; level < restingOnLevel.length; level++) {
+      boolean now = level == host ? resident.host != null && resident.atHost : resident.places[level] != null;
+      if (now != resident.counted[level]) {
+        resident.counted[level] = now;
+        restingOnLevel[level] += now ? 1 : -1;
+      }
+    }
+    boolean only = resident.host == null && resident.fastestPlace() >= 0;
+    if (only != resident.restingOnly) {
+      resident.restingOnly = only;
+      restingOnly += only ? 1 : -1;
+    }
+  }
+
+  TierStat stat(StackBooks books) {
+    long blockBytes = books.blockBytes();
+    return new TierStat(visible, books.info.capacityBlocks(), visible * blockBytes,
+        (books.memory.arena.claimedSlots() + restingOnly) * blockBytes, hits, misses, stored, evicted, corrupt,
+        books.events.lastSequence(), levelStats());
+  }
+
+  private List<LevelStat> levelStats() {
+    List<LevelStat> stats = new ArrayList<>(levels.size());
+    for (int i = 0; i < levels.size(); i++) {
+      Level level = levels.get(i);
+      stats.add(new LevelStat(level.name(), level.medium(), level.capacityBlocks(), visibleOfLevel[i], restingOnLevel[i], hitsOfLevel[i],
+          arrivals[i]));
+    }
+    return stats;
+  }
+}

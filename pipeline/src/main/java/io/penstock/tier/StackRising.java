@@ -1,0 +1,139 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.ArenaClosedException;
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.SlabPart;
+import io.penstock.tier.RisingWindow.Rising;
+import io.penstock.tier.StackEntry.Resident;
+import java.util.ArrayList;
+import java.util.List;
+
+/// The books of windows on their way up to readers: what they read, where, and what becomes of it when it is here.
+final class StackRising {
+  final StackBooks books;
+
+  StackRising(StackBooks books) {
+    this.books = books;
+  }
+
+  /// Settles where the missing blocks are read, into which memory, and answers the memory that is not needed after all.
+  ///
+  /// @throws TierClosedException if the stack closed meanwhile; the drafts stay the caller's
+  List<BlockDraft> start(List<Rising> blocks, List<BlockDraft> drafts) {
+    List<BlockDraft> unused = new ArrayList<>(0);
+    Aftermath after = books.aftermath();
+    int next = 0;
+    synchronized (books.lock) {
+      books.requireOpen();
+      for (Rising rising : blocks) {
+        if (!rising.isMissing()) {
+          continue;
+        }
+        Resident resident = rising.promised();
+        BlockDraft draft = drafts.get(next++);
+        if (resident.host != null) {
+          rising.block = resident.host.share();
+          unpin(rising, after);
+          unused.add(draft);
+        } else {
+          rising.draft = draft;
+          rising.level = resident.fastestPlace();
+          rising.place = requireNonNull(resident.places[rising.level], "a promised block is somewhere");
+          rising.place.reads++;
+        }
+      }
+    }
+    after.run();
+    return unused;
+  }
+
+  /// The bytes of `blocks` are in host memory: they rise to where the books want them, if there is memory to wait in.
+  void landed(List<Rising> blocks) {
+    Aftermath after = books.aftermath();
+    synchronized (books.lock) {
+      for (Rising rising : blocks) {
+        Resident resident = rising.promised();
+        endReading(rising, after);
+        if (books.mover.isWanted(resident)) {
+          Block block = requireNonNull(rising.block).share();
+          boolean direct = books.mover.belongsInHost(resident);
+          after.then(() -> rise(resident, block, direct));
+        }
+        unpin(rising, after);
+      }
+    }
+    after.run();
+  }
+
+  /// Takes over `block`. The books may have changed since: they are asked again once it is paid for.
+  private void rise(Resident resident, Block block, boolean direct) {
+    boolean atHost = direct && charged(books.memory.resident(), block);
+    boolean charged = atHost || charged(books.memory.promotion(), block);
+    Aftermath after = books.aftermath();
+    synchronized (books.lock) {
+      if (charged && books.mover.isWanted(resident)) {
+        resident.host = block;
+        resident.atHost = atHost;
+        if (atHost) {
+          books.figures.arrived(books.host);
+          books.mover.hearMoved(resident.fastestPlace(), books.host, 1, after);
+        }
+        books.figures.counted(resident);
+        books.mover.review(resident, after);
+      } else {
+        after.close(block);
+      }
+    }
+    after.run();
+  }
+
+  private static boolean charged(SlabPart part, Block block) {
+    try {
+      return part.tryAdopt(block);
+    } catch (ArenaClosedException e) { // the stack closed while the bytes came: the reader has them, nobody else wants them
+      return false;
+    }
+  }
+
+  /// Nobody will read `blocks` any further.
+  void abandoned(List<Rising> blocks) {
+    Aftermath after = books.aftermath();
+    synchronized (books.lock) {
+      for (Rising rising : blocks) {
+        endReading(rising, after);
+        unpin(rising, after);
+      }
+    }
+    after.run();
+  }
+
+  /// Removes `resident`, read from a store with bytes that differ from their checksum.
+  void quarantine(Resident resident) {
+    Aftermath after = books.aftermath();
+    synchronized (books.lock) {
+      books.countCorrupt(after);
+      books.lose(resident, "checksum mismatch", after);
+    }
+    after.run();
+  }
+
+  private void endReading(Rising rising, Aftermath after) {
+    Place place = rising.place;
+    if (place != null) {
+      rising.place = null;
+      books.mover.readEnded(rising.level, place, after);
+    }
+  }
+
+  private void unpin(Rising rising, Aftermath after) {
+    if (rising.pinned) {
+      rising.pinned = false;
+      Resident resident = rising.promised();
+      resident.pins--;
+      books.mover.review(resident, after);
+    }
+  }
+}

@@ -1,0 +1,221 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.tier.StackEntry.Pending;
+import io.penstock.tier.StackEntry.Resident;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/// The keys of a [TierStack] that are being written: from the reservation, or the admission, to the block that everybody sees.
+final class StackWrites {
+  final StackBooks books;
+  private final StackCommit commit;
+  /// Guarded by the stack's lock.
+  private final Map<BlockKey, Pending> writing = new HashMap<>();
+  private final Set<StackReservation> reservations = new LinkedHashSet<>();
+
+  StackWrites(StackBooks books) {
+    this.books = books;
+    this.commit = new StackCommit(books, this);
+  }
+
+  StackCommit commit() {
+    return commit;
+  }
+
+  Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
+    return Mono.create(sink -> {
+      StackReservation reservation = scope.adopt(new StackReservation(this, keys.size(), sink));
+      sink.onCancel(reservation::close);
+      try {
+        List<BlockKey> wanted = enter(reservation, keys);
+        if (wanted.isEmpty()) {
+          reservation.succeed();
+        } else {
+          reservation.waitsAt(books.memory.ingress.claim(wanted, reservation::granted, reservation::fail));
+        }
+      } catch (RuntimeException e) {
+        reservation.fail(e);
+      }
+    });
+  }
+
+  /// Puts the keys that nobody has or writes into the books, in order, and answers them.
+  private List<BlockKey> enter(StackReservation reservation, List<BlockKey> keys) {
+    List<BlockKey> wanted = new ArrayList<>(keys.size());
+    Aftermath after = books.aftermath();
+    synchronized (books.lock) {
+      books.requireOpen();
+      if (reservation.isClosed()) { // its revocation has passed already, or finds everything below
+        throw new CancellationException("reservation ended before its turn came");
+      }
+      reservations.add(reservation);
+      for (int i = 0; i < keys.size(); i++) {
+        if (takes(reservation, keys.get(i), after)) {
+          wanted.add(keys.get(i));
+        } else {
+          reservation.skipped.set(i);
+        }
+      }
+      books.reviewMoved(after);
+    }
+    after.run();
+    return wanted;
+  }
+
+  /// False if somebody has `key`, or writes it.
+  private boolean takes(StackReservation reservation, BlockKey key, Aftermath after) {
+    Pending pending = writing.get(key);
+    if (books.peek(key) instanceof Resident || (pending != null && pending.admittedBy == null)) {
+      return false;
+    }
+    if (pending == null) {
+      pending = new Pending(key, null);
+      writing.put(key, pending);
+      books.list(pending, after);
+    }
+    pending.admittedBy = null;
+    reservation.pending.put(key, pending);
+    return true;
+  }
+
+  /// The block of `key` that is being written, if it is. Under the lock.
+  @Nullable Pending pending(BlockKey key) {
+    return writing.get(key);
+  }
+
+  /// A block that `lease` will have written. Under the lock.
+  Pending admit(BlockKey key, StackLease lease) {
+    Pending pending = new Pending(key, lease);
+    writing.put(key, pending);
+    return pending;
+  }
+
+  /// Makes `blocks` visible, or closes them and throws if the reservation was revoked meanwhile.
+  ///
+  /// @param rests where the blocks are at rest already; empty for nowhere
+  List<Receipt> publish(StackReservation reservation, List<Block> blocks, List<Rest> rests) {
+    List<Receipt> receipts = new ArrayList<>(blocks.size());
+    Aftermath after = books.aftermath();
+    synchronized (books.lock) {
+      if (books.isClosedNow() || !reservation.pending.keySet().containsAll(blocks.stream().map(Block::key).toList())) {
+        blocks.forEach(after::close);
+        rests.forEach(after::close);
+      } else {
+        for (int i = 0; i < blocks.size(); i++) {
+          receipts.add(publish(reservation, blocks.get(i), rests.isEmpty() ? null : rests.get(i), after));
+        }
+        books.figures.stored += blocks.size();
+        books.reviewMoved(after);
+        after.hear(() -> books.listener.stored(blocks.size(), blocks.size() * books.blockBytes()));
+      }
+    }
+    after.run();
+    if (receipts.size() < blocks.size()) {
+      throw ended();
+    }
+    return receipts;
+  }
+
+  private Receipt publish(StackReservation reservation, Block block, @Nullable Rest rest, Aftermath after) {
+    BlockKey key = block.key();
+    Pending pending = requireNonNull(reservation.pending.remove(key), "a reserved key is being written");
+    writing.remove(key);
+    long sequence = books.events.append(number -> new TierEvent.Stored(number, key));
+    for (Pending.Waiter waiter : pending.waiters()) {
+      waiter.lease().ready.add(new StackLease.Item(waiter.position(), block.share(), null));
+      settle(waiter.lease(), pending, after);
+    }
+    if (pending.listed) {
+      books.show(resident(block, rest));
+    } else { // chosen as victim before its bytes came: those who waited have it, the tier does not keep it
+      books.evicted(key, after);
+      after.close(block);
+      if (rest != null) {
+        after.close(rest);
+      }
+    }
+    return new Receipt(key, books.info.name(), commit.durability(), sequence);
+  }
+
+  private Resident resident(Block block, @Nullable Rest rest) {
+    int last = books.levels.size() - 1;
+    Resident resident = new Resident(block.key(), books.level(block.key()), books.levels.size());
+    resident.host = block;
+    resident.atHost = books.host == 0;
+    if (resident.atHost) {
+      books.figures.arrived(0);
+    }
+    if (rest != null) {
+      resident.places[last] = new Place(rest);
+      books.figures.arrived(last);
+    }
+    return resident;
+  }
+
+  private static void settle(StackLease lease, Pending pending, Aftermath after) {
+    lease.waiting--;
+    lease.pending.remove(pending);
+    after.signal(lease);
+  }
+
+  /// Takes back what `reservation` had not committed.
+  void revoke(StackReservation reservation) {
+    Aftermath after = books.aftermath();
+    synchronized (books.lock) {
+      reservations.remove(reservation);
+      reservation.pending.values().forEach(pending -> revoke(pending, after));
+      reservation.pending.clear();
+    }
+    after.run();
+  }
+
+  /// Takes back the keys of `blocks`, which could not be written: another may try, and nobody waits for them any more.
+  void revoke(StackReservation reservation, List<Block> blocks) {
+    Aftermath after = books.aftermath();
+    synchronized (books.lock) {
+      for (Block block : blocks) {
+        Pending pending = reservation.pending.remove(block.key());
+        if (pending != null) {
+          revoke(pending, after);
+        }
+      }
+    }
+    after.run();
+  }
+
+  /// Nobody writes `pending` any more. Under the lock.
+  void revoke(Pending pending, Aftermath after) {
+    if (!writing.remove(pending.key, pending)) {
+      return;
+    }
+    books.unlist(pending);
+    for (Pending.Waiter waiter : pending.waiters()) {
+      settle(waiter.lease(), pending, after);
+    }
+  }
+
+  RuntimeException ended() {
+    return books.isClosed() ? books.closedException() : new IllegalStateException("reservation must be open (was closed)");
+  }
+
+  /// Fails every reservation. Under the lock.
+  void close(Aftermath after) {
+    writing.values().forEach(pending -> pending.listed = false);
+    TierClosedException reason = books.closedException();
+    for (StackReservation reservation : reservations) {
+      after.then(() -> reservation.fail(reason));
+    }
+  }
+}

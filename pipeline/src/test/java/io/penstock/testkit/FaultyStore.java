@@ -1,0 +1,88 @@
+package io.penstock.testkit;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
+import io.penstock.tier.BlockStore;
+import io.penstock.tier.Durability;
+import io.penstock.tier.Medium;
+import io.penstock.tier.Rest;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import reactor.core.publisher.Mono;
+
+/// A store that answers what a test wants it to: another error, nothing, an exception where none is expected.
+public final class FaultyStore implements BlockStore {
+  private final BlockStore store;
+  private volatile UnaryOperator<Mono<List<Rest>>> puts = UnaryOperator.identity();
+  private volatile UnaryOperator<Mono<Void>> reads = UnaryOperator.identity();
+
+  /// @param store does what is not changed
+  public FaultyStore(BlockStore store) {
+    this.store = store;
+  }
+
+  /// Changes what every put answers from now on; runs when `put` is called, and may throw.
+  public FaultyStore puts(UnaryOperator<Mono<List<Rest>>> change) {
+    puts = change;
+    return this;
+  }
+
+  /// Changes what every read answers from now on; runs when `read` is called, and may throw.
+  public FaultyStore reads(UnaryOperator<Mono<Void>> change) {
+    reads = change;
+    return this;
+  }
+
+  /// Behaves from now on.
+  public void mend() {
+    puts = UnaryOperator.identity();
+    reads = UnaryOperator.identity();
+  }
+
+  @Override
+  public String name() {
+    return store.name();
+  }
+
+  @Override
+  public Medium medium() {
+    return store.medium();
+  }
+
+  @Override
+  public CacheSpace space() {
+    return store.space();
+  }
+
+  @Override
+  public Durability durability() {
+    return store.durability();
+  }
+
+  @Override
+  public long capacityBlocks() {
+    return store.capacityBlocks();
+  }
+
+  @Override
+  public Mono<List<Rest>> put(List<Block> blocks) {
+    return puts.apply(store.put(blocks));
+  }
+
+  @Override
+  public Mono<Void> read(List<? extends Rest> rests, List<BlockDraft> drafts, GranuleRange range) {
+    return reads.apply(store.read(rests, drafts, range));
+  }
+
+  @Override
+  public List<Rest> recovered() {
+    return store.recovered();
+  }
+
+  @Override
+  public Mono<Void> close() {
+    return store.close();
+  }
+}

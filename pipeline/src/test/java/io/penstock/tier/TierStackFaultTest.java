@@ -1,0 +1,386 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.ElementType;
+import io.penstock.block.LayerSlice;
+import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
+import io.penstock.testkit.Blocks;
+import io.penstock.testkit.FaultyStore;
+import io.penstock.testkit.MemoryStore;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.publisher.Mono;
+
+/// Stacks whose stores fail, whose listeners throw, or that close in the middle of something: nothing hangs, nothing stays lent.
+@Timeout(30)
+final class TierStackFaultTest {
+  private static final CacheSpace SPACE = Blocks.smallSpace();
+  private static final Duration SOON = Duration.ofSeconds(5);
+
+  private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+  private final FaultyStore disk = new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run));
+  private final MemoryStore slowDisk = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);
+  private final MemoryStore memoryDevice = new MemoryStore("hbm", Medium.DEVICE, SPACE, 1, Runnable::run);
+  private final FaultyStore device = new FaultyStore(memoryDevice);
+  private final MemoryStore slowDevice = new MemoryStore("hbm", Medium.DEVICE, SPACE, 1, tasks::add);
+
+  /// Ways in which a store does not do what it was asked for.
+  enum Fault {
+    THROWS, FAILS, ANSWERS_NOTHING;
+
+    <T> Mono<T> in(Mono<T> answer) {
+      return switch (this) {
+        case THROWS -> throw new IllegalStateException("thrown");
+        case FAILS -> Mono.error(new IllegalStateException("failed"));
+        case ANSWERS_NOTHING -> Mono.empty();
+      };
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void commitWrittenThrough_toAStoreThatFails_freesKeysAndMemoryAtOnce(Fault fault) {
+    TierStack stack = written(new Level.Stored(disk, 4));
+    try (BlockScope scope = new BlockScope()) {
+      Lease lease = requireNonNull(stack.lease(List.of(key(0)), OnMiss.ADMIT, scope).block(SOON));
+      Reservation failing = reserved(stack, 0, scope);
+      disk.puts(fault::in);
+      failing.drafts().forEach(Blocks::produce);
+      assertThatThrownBy(() -> failing.commit(failing.drafts()).block(SOON)).isInstanceOf(IllegalStateException.class);
+      assertThat(lease.windows(1, scope).count().block(SOON)).as("nobody writes it any more").isZero();
+      disk.mend();
+      Reservation next = reserved(stack, 0, scope);
+      assertThat(next.drafts()).as("the key is free").hasSize(1);
+      next.drafts().forEach(Blocks::produce);
+      assertThat(requireNonNull(next.commit(next.drafts()).block(SOON))).hasSize(1);
+    }
+    assertClosesClean(stack);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void blockOnItsWayDown_toAStoreThatFails_isLostAlone(Fault fault) {
+    TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(disk, 4));
+    put(stack, 0);
+    disk.puts(fault::in);
+    put(stack, 1);
+    disk.mend();
+    put(stack, 2);
+    assertThat(present(stack, 0, 1, 2)).as("the one that the disk did not take").isEqualTo("011");
+    assertThat(stack.unsettledBlocks()).isZero();
+    List<TierEvent> history = requireNonNull(stack.events(0).take(4).collectList().block(SOON));
+    assertThat(history).filteredOn(TierEvent.Lost.class::isInstance).singleElement().satisfies(lost ->
+        assertThat(((TierEvent.Lost) lost).key()).isEqualTo(key(0)));
+    read(stack, 1);
+    assertClosesClean(stack);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void blockOnDisk_whoseDeviceFails_isNotLost(Fault fault) {
+    TierStack stack = written(new Level.Stored(device, 1), new Level.Stored(disk, 4));
+    device.puts(fault::in);
+    put(stack, 0);
+    assertThat(present(stack, 0)).as("it was receipted as written").isEqualTo("1");
+    assertThat(stack.unsettledBlocks()).isZero();
+    read(stack, 0);
+    device.mend();
+    read(stack, 0);
+    assertThat(levels(stack)).extracting(LevelStat::resting).as("a read lifts it").containsExactly(1L, 1L);
+    assertClosesClean(stack);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"THROWS", "FAILS"})
+  void blockToSinkFromADevice_thatDoesNotGiveIt_isLostAlone(Fault fault) {
+    TierStack stack = exclusive(new Level.Stored(device, 1), new Level.Host("dram", 2));
+    put(stack, 0);
+    device.reads(fault::in);
+    put(stack, 1);
+    device.mend();
+    put(stack, 2);
+    assertThat(present(stack, 0, 1, 2)).isEqualTo("011");
+    assertThat(stack.unsettledBlocks()).isZero();
+    read(stack, 1);
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void blockToSink_readOnlyInPart_isLostAndNothingStuck() {
+    TierStack stack = exclusive(new Level.Stored(device, 1), new Level.Host("dram", 2));
+    put(stack, 0);
+    device.reads(read -> Mono.empty()); // says that it is done, and did nothing
+    put(stack, 1);
+    device.mend();
+    put(stack, 2);
+    assertThat(present(stack, 0, 1, 2)).isEqualTo("011");
+    assertThat(stack.unsettledBlocks()).isZero();
+    assertClosesClean(stack);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void read_ofAStoreThatFails_isAnErrorAndTheBlockStays(Fault fault) {
+    TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(disk, 4));
+    put(stack, 0);
+    put(stack, 1);
+    disk.reads(fault::in);
+    assertThatThrownBy(() -> read(stack, 0)).isInstanceOf(RuntimeException.class);
+    disk.mend();
+    read(stack, 0);
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void slices_ofAWindowClosedWhileItRises_end() {
+    TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(slowDisk, 4));
+    put(stack, 0);
+    put(stack, 1);
+    runTasks();
+    AtomicReference<Throwable> end = new AtomicReference<>();
+    try (BlockScope scope = new BlockScope()) {
+      Lease lease = requireNonNull(stack.lease(List.of(key(0)), OnMiss.SKIP, scope).block(SOON));
+      lease.opened(new SliceShape(1, 64, SliceOrder.LAYER_FIRST, 0), scope).concatMap(window -> window.slices(0))
+          .subscribe(LayerSlice::close, end::set);
+    }
+    runTasks();
+    assertThat(end.get()).isInstanceOf(CancellationException.class);
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void windowWaitingForMemory_whenTheStackCloses_hearsSo() {
+    TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(slowDisk, 4));
+    put(stack, 0);
+    put(stack, 1);
+    put(stack, 2);
+    runTasks();
+    AtomicReference<Throwable> end = new AtomicReference<>();
+    try (BlockScope scope = new BlockScope(); BlockScope other = new BlockScope()) {
+      requireNonNull(stack.lease(List.of(key(0)), OnMiss.SKIP, scope).block(SOON)).windows(1, scope).subscribe();
+      requireNonNull(stack.lease(List.of(key(1)), OnMiss.SKIP, other).block(SOON)).windows(1, other).subscribe(window -> {}, end::set);
+      stack.close().subscribe();
+      runTasks();
+    }
+    assertThat(end.get()).isInstanceOf(TierClosedException.class);
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void close_whileABlockSinks_givesItsMemoryBack() {
+    TierStack stack = exclusive(new Level.Stored(slowDevice, 1), new Level.Host("dram", 2));
+    put(stack, 0);
+    runTasks();
+    put(stack, 1);
+    put(stack, 2);
+    stack.close().subscribe();
+    runTasks();
+    assertClosesClean(stack);
+    assertThat(slowDevice.restingBlocks()).isZero();
+  }
+
+  @Test
+  void close_whileAnEvictedBlockIsCopied_givesItsMemoryBack() {
+    TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(slowDisk, 1));
+    put(stack, 0);
+    put(stack, 1);
+    put(stack, 2); // evicts 0, which is on its way to the disk
+    stack.close().subscribe();
+    runTasks();
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void close_withLinesOfCopies_startsNoneOfThem() {
+    MemoryStore roomy = new MemoryStore("hbm", Medium.DEVICE, SPACE, 4, tasks::add);
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(roomy, 4)), options().withIngressBlocks(4).withBatchBlocks(1),
+        TierListener.noop());
+    for (int i = 0; i < 4; i++) {
+      put(stack, i);
+    }
+    stack.close().subscribe();
+    runTasks();
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void close_givesTheDevicesMemoryBack_andLeavesWhatIsOnDisk() {
+    MemoryStore ssd = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run);
+    TierStack stack = exclusive(new Level.Stored(memoryDevice, 1), new Level.Stored(ssd, 4));
+    put(stack, 0);
+    put(stack, 1);
+    assertClosesClean(stack);
+    assertThat(memoryDevice.restingBlocks()).isZero();
+    assertThat(ssd.restingBlocks()).isEqualTo(1);
+  }
+
+  @Test
+  void close_again_waitsForTheFirst() {
+    TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(slowDisk, 4));
+    put(stack, 0);
+    put(stack, 1);
+    AtomicReference<Boolean> second = new AtomicReference<>(false);
+    stack.close().subscribe();
+    stack.close().doOnSuccess(nothing -> second.set(true)).subscribe();
+    assertThat(second.get()).as("a copy is under way").isFalse();
+    runTasks();
+    assertThat(second.get()).isTrue();
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void recovery_writtenThrough_keepsAllThatTheDiskHolds() {
+    MemoryStore ssd = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run);
+    TierStack first = written(new Level.Host("dram", 2), new Level.Stored(ssd, 4));
+    for (int i = 0; i < 4; i++) {
+      put(first, i);
+    }
+    first.close().block(SOON);
+    TierStack again = written(new Level.Host("dram", 2), new Level.Stored(ssd.reopened(), 4));
+    assertThat(present(again, 0, 1, 2, 3)).isEqualTo("1111");
+    put(again, 4);
+    assertThat(present(again, 0, 1, 2, 3, 4)).as("the oldest goes first").isEqualTo("01111");
+    read(again, 3);
+    assertThat(levels(again)).extracting(LevelStat::resting).as("a read lifts it").containsExactly(2L, 4L);
+    assertClosesClean(again);
+  }
+
+  @Test
+  void recovery_ofABlockOnTwoDisks_keepsBothCopies() {
+    MemoryStore ssd = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run);
+    MemoryStore hdd = new MemoryStore("hdd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run);
+    TierStack first = written(new Level.Stored(ssd, 1), new Level.Stored(hdd, 4));
+    put(first, 0);
+    assertThat(levels(first)).extracting(LevelStat::resting).containsExactly(1L, 1L);
+    first.close().block(SOON);
+    TierStack again = written(new Level.Stored(ssd.reopened(), 1), new Level.Stored(hdd.reopened(), 4));
+    assertThat(levels(again)).extracting(LevelStat::resting).containsExactly(1L, 1L);
+    assertClosesClean(again);
+  }
+
+  @Test
+  void manyMovesAtOnce_toAStoreThatAnswersAtOnce_doNotDeepenTheStack() {
+    int many = 20_000;
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", many), new Level.Stored(disk, many)),
+        options().withIngressBlocks(many).withBatchBlocks(1), TierListener.noop());
+    putAll(stack, Blocks.keys(SPACE, 0, many));
+    putAll(stack, Blocks.keys(SPACE, many, 2L * many));
+    assertThat(levels(stack)).extracting(LevelStat::resting).containsExactly((long) many, (long) many);
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void blockOfManyLayers_fromAStoreThatAnswersAtOnce_doesNotDeepenTheStack() {
+    CacheSpace deep = CacheSpace.of("deep", BlockLayout.attention(10_000, 1, 1, 1, ElementType.BF16));
+    MemoryStore ssd = new MemoryStore("ssd", Medium.DISK, deep, Long.MAX_VALUE, Runnable::run);
+    TierStack stack = new TierStack(deep, List.of(new Level.Stored(ssd, 4)), options(), TierListener.noop());
+    BlockKey key = Blocks.key(deep, 0);
+    putAll(stack, List.of(key));
+    try (BlockScope scope = new BlockScope()) {
+      Lease lease = requireNonNull(stack.lease(List.of(key), OnMiss.SKIP, scope).block(SOON));
+      assertThat(lease.opened(new SliceShape(1, 4, SliceOrder.LAYER_FIRST, 0), scope).concatMap(window -> window.slices(0))
+          .doOnNext(LayerSlice::close).count().block(SOON)).isGreaterThan(1_000);
+    }
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void listenerThatThrows_disturbsNobody() {
+    Thread thread = Thread.currentThread();
+    Thread.UncaughtExceptionHandler before = thread.getUncaughtExceptionHandler();
+    AtomicReference<Throwable> heard = new AtomicReference<>();
+    thread.setUncaughtExceptionHandler((any, error) -> heard.set(error));
+    try {
+      TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 1)), options(), new TierListener() {
+        @Override
+        public void referenced(int references, int hits) {
+          throw new IllegalStateException("listener");
+        }
+      });
+      put(stack, 0);
+      read(stack, 0);
+      assertThat(heard.get()).hasMessage("listener");
+      assertClosesClean(stack);
+    } finally {
+      thread.setUncaughtExceptionHandler(before);
+    }
+  }
+
+  private void assertClosesClean(TierStack stack) {
+    runTasks();
+    stack.close().block(SOON);
+    assertThat(stack.arena().claimedSlots()).as("slots lent after the close").isZero();
+  }
+
+  private void runTasks() {
+    while (!tasks.isEmpty()) {
+      tasks.remove().run();
+    }
+  }
+
+  private static StackOptions options() {
+    return StackOptions.defaults("stack").withIngressBlocks(3).withTransferBlocks(1).withPromotionBlocks(1).withBounceBlocks(1);
+  }
+
+  private static TierStack exclusive(Level... levels) {
+    return new TierStack(SPACE, List.of(levels), options(), TierListener.noop());
+  }
+
+  private static TierStack written(Level... levels) {
+    return new TierStack(SPACE, List.of(levels), options().withMode(StackMode.WRITE_THROUGH), TierListener.noop());
+  }
+
+  private static List<LevelStat> levels(TierStack stack) {
+    return requireNonNull(stack.stat().block(SOON)).levels();
+  }
+
+  private static BlockKey key(int number) {
+    return Blocks.key(SPACE, number);
+  }
+
+  /// A digit for each number: 1 if it is visible.
+  private static String present(TierStack stack, int... numbers) {
+    StringBuilder digits = new StringBuilder();
+    for (int number : numbers) {
+      digits.append(requireNonNull(stack.contains(List.of(key(number))).block(SOON)).count());
+    }
+    return digits.toString();
+  }
+
+  private static Reservation reserved(TierStack stack, int number, BlockScope scope) {
+    return requireNonNull(stack.reserve(List.of(key(number)), scope).block(SOON));
+  }
+
+  private static void put(TierStack stack, int number) {
+    putAll(stack, List.of(key(number)));
+  }
+
+  private static void putAll(TierStack stack, List<BlockKey> keys) {
+    try (BlockScope scope = new BlockScope()) {
+      Reservation reservation = requireNonNull(stack.reserve(keys, scope).block(SOON));
+      reservation.drafts().forEach(Blocks::produce);
+      reservation.commit(reservation.drafts()).block(SOON);
+    }
+  }
+
+  private static void read(TierStack stack, int number) {
+    try (BlockScope scope = new BlockScope()) {
+      Blocks.assertBytes(requireNonNull(stack.get(List.of(key(number)), scope).blockFirst(SOON), "a block"));
+    }
+  }
+}
