@@ -122,9 +122,14 @@ final class AdminServerTest {
             penstock_budget_in_flight_bytes{budget="node"} 0.0
             penstock_budget_peak_bytes{budget="node"} 0.0
             penstock_budget_waiting{budget="node"} 0.0
+            penstock_level_capacity_blocks{level="dram",medium="host",tier="dram"} 10.0
+            penstock_level_hits_total{level="dram",medium="host",tier="dram"} 0.0
+            penstock_level_resting_blocks{level="dram",medium="host",tier="dram"} 1.0
+            penstock_level_visible_blocks{level="dram",medium="host",tier="dram"} 1.0
             penstock_tier_capacity_blocks{medium="host",tier="dram"} 10.0
             penstock_tier_claimed_bytes{medium="host",tier="dram"} 65536.0
             penstock_tier_evicted_blocks_total{medium="host",tier="dram"} 0.0
+            penstock_tier_lost_blocks_total{medium="host",tier="dram"} 0.0
             penstock_tier_quarantined_blocks_total{medium="host",tier="dram"} 0.0
             penstock_tier_reclaimed_bytes_total{medium="host",tier="dram"} 0.0
             penstock_tier_references_total{medium="host",result="hit",tier="dram"} 0.0
