@@ -205,15 +205,18 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     Mono.whenDelayError(reads).subscribe(nothing -> {}, this::failed, this::arrived);
   }
 
+  /// A step was read. The last one counts only when the blocks are sealed: nobody is to be handed half a window.
   private void arrived() {
     boolean over;
+    boolean more;
     synchronized (this) {
-      step++;
       over = isClosed();
+      more = step + 1 < steps.size();
+      step += more ? 1 : 0;
     }
     if (over) {
       cleanUp();
-    } else if (step < steps.size()) {
+    } else if (more) {
       serve();
       read();
     } else {
@@ -241,11 +244,17 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   }
 
   private void landed() {
+    boolean over;
     synchronized (this) {
+      step++;
       reading = false;
-      cleaned = isClosed();
+      over = isClosed();
+      cleaned = over;
+      if (over) {
+        failure = closed();
+      }
     }
-    if (cleaned) {
+    if (over) {
       closeBlocks();
     }
     serve();
@@ -335,9 +344,13 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     return arrived(steps.size()).map(here -> handOver(scope)).doOnCancel(this::close);
   }
 
+  private static CancellationException closed() {
+    return new CancellationException("window must be open (was closed)");
+  }
+
   private List<Leased> handOver(BlockScope scope) {
     if (!markClosed()) {
-      throw new CancellationException("window must be open (was closed)");
+      throw closed();
     }
     List<Leased> leased = new ArrayList<>(blocks.size());
     blocks.forEach(each -> leased.add(new Leased(each.position, scope.adopt(requireNonNull(each.block)))));
@@ -372,7 +385,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
       }
       cleaned = true;
       if (failure == null) {
-        failure = new CancellationException("window must be open (was closed)");
+        failure = closed();
       }
       for (Rising each : blocks) {
         if (each.draft != null) {

@@ -19,6 +19,8 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -297,6 +299,18 @@ final class TierStackFaultTest {
           .doOnNext(LayerSlice::close).count().block(SOON)).isGreaterThan(1_000);
     }
     assertClosesClean(stack);
+  }
+
+  @Test
+  void reads_whileTheStoresThreadSeals_neverGetHalfAWindow() {
+    try (ExecutorService thread = Executors.newSingleThreadExecutor()) {
+      TierStack stack = exclusive(new Level.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, thread), 4));
+      put(stack, 0);
+      for (int i = 0; i < 20_000; i++) {
+        read(stack, 0);
+      }
+      assertClosesClean(stack);
+    }
   }
 
   @Test
