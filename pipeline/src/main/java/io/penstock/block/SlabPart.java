@@ -67,7 +67,7 @@ public final class SlabPart implements BlockArena {
     if (!slots.tryAcquire(1)) {
       return false;
     }
-    block.charge(this);
+    new Room(this).adopt(block);
     return true;
   }
 

@@ -27,7 +27,9 @@ public final class JournalTier extends ForwardingTier {
   ///
   /// @throws io.penstock.KvException as [JournalStore#open(CacheSpace, JournalOptions)] does
   public static JournalTier open(CacheSpace space, long capacityBlocks, JournalOptions options, TierListener listener) {
-    return new JournalTier(JournalStore.open(space, options), capacityBlocks, StackOptions.defaults(options.name()), listener);
+    StackOptions books = StackOptions.defaults(options.name())
+        .withIngressBlocks(options.maxWaitingPuts()); // each may be a commit of its own: whoever got memory is not refused by the disk
+    return new JournalTier(JournalStore.open(space, options), capacityBlocks, books, listener);
   }
 
   /// What opening found.

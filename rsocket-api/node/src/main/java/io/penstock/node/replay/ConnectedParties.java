@@ -1,5 +1,6 @@
 package io.penstock.node.replay;
 
+import io.penstock.node.tiers.Endings;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
 import java.net.SocketAddress;

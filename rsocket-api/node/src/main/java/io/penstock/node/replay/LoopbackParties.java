@@ -2,6 +2,7 @@ package io.penstock.node.replay;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.node.tiers.Endings;
 import io.penstock.node.tiers.NodeTiers;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.tier.ByteBudget;

@@ -5,6 +5,7 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Failures;
 import io.penstock.node.config.BlockShape;
 import io.penstock.node.serve.ServeCommand;
+import io.penstock.node.tiers.Endings;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
 import java.io.IOException;

@@ -124,6 +124,7 @@ final class TierFlags implements AutoCloseable {
     try {
       if (ssdDir == null) {
         temporary = Files.createTempDirectory("penstock-ssd-");
+        Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().name("penstock-ssd-cleaner").unstarted(this::delete)); // a signal, too, is an end
         return temporary;
       }
       Files.createDirectories(ssdDir);
@@ -141,7 +142,11 @@ final class TierFlags implements AutoCloseable {
   /// Deletes the temporary folder, if there is one.
   @Override
   public void close() {
-    if (temporary == null) {
+    delete();
+  }
+
+  private synchronized void delete() {
+    if (temporary == null || !Files.exists(temporary)) {
       return;
     }
     try (Stream<Path> files = Files.walk(requireNonNull(temporary))) {

@@ -15,6 +15,7 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.PortChoice;
 import io.penstock.node.tiers.DiskPlan;
+import io.penstock.node.tiers.Endings;
 import io.penstock.node.tiers.NodeTiers;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.tier.ByteBudget;
@@ -25,6 +26,7 @@ import io.penstock.wire.transport.TcpListener;
 import io.penstock.wire.transport.TcpServerOptions;
 import io.penstock.wire.transport.TcpTransport;
 import java.time.Duration;
+import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -167,9 +169,8 @@ public final class Node {
     DisposableServer boundAdmin = admin;
     Mono<Void> wire = boundServer == null ? Mono.empty() : boundServer.close();
     Mono<Void> http = boundAdmin == null ? Mono.empty() : Mono.fromRunnable(boundAdmin::dispose);
-    return wire.timeout(GOODBYE, Mono.empty(), timers).then(http).then(tier.close())
-        .then(Mono.when(loops.disposeLater(QUIET, GOODBYE), adminLoops.disposeLater(QUIET, GOODBYE)))
-        .then(Mono.fromRunnable(this::closeRest));
+    return Endings.inOrder(List.of(wire.timeout(GOODBYE, Mono.empty(), timers), http, tier.close(), loops.disposeLater(QUIET, GOODBYE),
+        adminLoops.disposeLater(QUIET, GOODBYE), Mono.fromRunnable(this::closeRest)));
   }
 
   private void closeRest() {

@@ -22,6 +22,9 @@ import reactor.core.publisher.Mono;
 
 /// The tiers of one node, with the device and the disk under them. Closing closes all of it.
 public final class NodeTiers extends ForwardingTier {
+  /// Batches that the stack itself has under way at a store.
+  private static final int OWN_BATCHES = 8;
+
   private final TierStack stack;
   private final @Nullable SimulatedDevice device;
 
@@ -33,20 +36,24 @@ public final class NodeTiers extends ForwardingTier {
 
   /// Opens what `plan` says. Reads a disk that has blocks from before, so it may take a while; not for an event loop.
   ///
-  /// @return cold; each subscription opens once, on the subscribing thread; signals what a device or a disk refuses
+  /// @return cold; each subscription opens once, the disk on the subscribing thread; signals what a device or a disk refuses
   public static Mono<NodeTiers> open(TierPlan plan, TierListener listener) {
     return Mono.defer(() -> {
-      if (plan.requireStack().hbm().isOff()) {
-        return Mono.just(open(plan, null, null, listener));
+      plan.requireStack();
+      BlockStore ssd = plan.ssd().isOff() ? null : disk(plan, requireNonNull(plan.disk()));
+      Mono<Void> closeDisk = ssd == null ? Mono.empty() : ssd.close();
+      if (plan.hbm().isOff()) {
+        return Mono.fromCallable(() -> stack(plan, null, null, ssd, listener)).onErrorResume(error -> Endings.after(error, closeDisk));
       }
       int blocks = Math.toIntExact(plan.hbm().inBlocks(plan.space().layout().blockBytes()));
       SimulatedDevice device = SimulatedDevice.open(SimulatedDeviceOptions.defaults(Long.MAX_VALUE));
-      return DeviceStore.open(device, "hbm", plan.space(), blocks).map(hbm -> open(plan, device, hbm, listener))
-          .onErrorResume(error -> device.close().then(Mono.error(error)));
+      return DeviceStore.open(device, "hbm", plan.space(), blocks).map(hbm -> stack(plan, device, hbm, ssd, listener))
+          .onErrorResume(error -> Endings.after(error, Endings.inOrder(List.of(closeDisk, device.close()))));
     });
   }
 
-  private static NodeTiers open(TierPlan plan, @Nullable SimulatedDevice device, @Nullable BlockStore hbm, TierListener listener) {
+  private static NodeTiers stack(TierPlan plan, @Nullable SimulatedDevice device, @Nullable BlockStore hbm, @Nullable BlockStore ssd,
+      TierListener listener) {
     int blockBytes = plan.space().layout().blockBytes();
     List<Level> levels = new ArrayList<>();
     if (hbm != null) {
@@ -55,24 +62,18 @@ public final class NodeTiers extends ForwardingTier {
     if (!plan.dram().isOff()) {
       levels.add(new Level.Host("dram", plan.dram().inBlocks(blockBytes)));
     }
-    BlockStore ssd = null;
-    if (!plan.ssd().isOff()) {
-      ssd = disk(plan, requireNonNull(plan.disk()));
+    if (ssd != null) {
       levels.add(new Level.Stored(ssd, plan.ssd().inBlocks(blockBytes)));
     }
-    try {
-      return new NodeTiers(new TierStack(plan.space(), levels, options(plan), listener), device);
-    } catch (RuntimeException e) {
-      if (ssd != null) {
-        ssd.close().subscribe();
-      }
-      throw e;
-    }
+    return new NodeTiers(new TierStack(plan.space(), levels, options(plan), listener), device);
   }
 
+  /// Lines as long as there are blocks that can want in: the disk refuses nobody whom the slots of memory let through.
   private static BlockStore disk(TierPlan plan, DiskPlan disk) {
+    int movers = OWN_BATCHES + 4 * Math.max(plan.reserveBlocks(), plan.windowBlocks());
     return JournalStore.open(plan.space(),
-        JournalOptions.defaults(disk.folder()).withName("ssd").withEngine(disk.engine()).withSegmentBytes(disk.segmentBytes()));
+        JournalOptions.defaults(disk.folder()).withName("ssd").withEngine(disk.engine()).withSegmentBytes(disk.segmentBytes())
+            .withMaxWaitingPuts(movers).withMaxWaitingReads(movers));
   }
 
   private static StackOptions options(TierPlan plan) {
@@ -89,6 +90,6 @@ public final class NodeTiers extends ForwardingTier {
 
   @Override
   public Mono<Void> close() {
-    return device == null ? stack.close() : stack.close().then(device.close());
+    return device == null ? stack.close() : Endings.inOrder(List.of(stack.close(), device.close()));
   }
 }

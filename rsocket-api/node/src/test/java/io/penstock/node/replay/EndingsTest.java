@@ -2,6 +2,7 @@ package io.penstock.node.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.node.tiers.Endings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
