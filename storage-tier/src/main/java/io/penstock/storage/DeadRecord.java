@@ -1,10 +1,9 @@
 package io.penstock.storage;
 
-import io.penstock.block.BlockKey;
+import io.penstock.storage.record.RecordName;
 
 /// A record that nobody needs any more, and that lies in its segment until that goes.
 ///
-/// @param key its block
-/// @param sequence its own
+/// @param name its own
 /// @param segment where it lies
-record DeadRecord(BlockKey key, long sequence, int segment) {}
+record DeadRecord(RecordName name, int segment) {}

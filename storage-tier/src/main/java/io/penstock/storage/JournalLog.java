@@ -20,7 +20,7 @@ final class JournalLog {
   private final SegmentBook book;
   private long sequence;
   /// Dead records whose removal is yet to be written.
-  private List<DeadRecord> unmarked = new ArrayList<>();
+  private final List<DeadRecord> unmarked = new ArrayList<>();
 
   /// @param forced whether a batch waits for the medium
   /// @param book of what is there
@@ -60,7 +60,8 @@ final class JournalLog {
     return new JournalRest(store, block.key(), at, number, writer.crc());
   }
 
-  /// Takes note that `freed` records are dead, deletes segments that hold nothing else, and marks the others as removed.
+  /// Takes note that `freed` records are dead, and deletes segments that hold nothing else. The others are marked as removed when enough
+  /// of them are gathered for one record.
   ///
   /// What cannot be done now, because the disk is full or fails, is done at the next call.
   ///
@@ -70,9 +71,20 @@ final class JournalLog {
       book.freed(dead.segment());
       unmarked.add(dead);
     }
+    return done(RecordWriter.REMOVALS);
+  }
+
+  /// Marks all dead records, however few.
+  ///
+  /// @return what could not be done, if anything
+  @Nullable KvException settle() {
+    return done(1);
+  }
+
+  private @Nullable KvException done(int enough) {
     try {
       deleteUnneeded();
-      mark();
+      mark(enough);
       return null;
     } catch (KvException e) {
       return e;
@@ -82,7 +94,9 @@ final class JournalLog {
   private void deleteUnneeded() {
     for (int segment : book.unneeded(engine.activeSegment())) {
       List<DeadRecord> needed = book.neededRemovals(segment);
-      needed.forEach(this::remove);
+      for (int from = 0; from < needed.size(); from += RecordWriter.REMOVALS) {
+        remove(needed.subList(from, Math.min(needed.size(), from + RecordWriter.REMOVALS)));
+      }
       if (forced && !needed.isEmpty()) {
         engine.sync(); // they must not be lost with their segment
       }
@@ -93,30 +107,21 @@ final class JournalLog {
     }
   }
 
-  private void mark() {
-    List<DeadRecord> waiting = unmarked;
-    unmarked = new ArrayList<>();
-    for (int i = 0; i < waiting.size(); i++) {
-      DeadRecord dead = waiting.get(i);
-      try {
-        if (book.exists(dead.segment())) {
-          remove(dead);
-        }
-      } catch (KvException e) {
-        unmarked.addAll(waiting.subList(i, waiting.size()));
-        throw e;
-      }
+  private void mark(int enough) {
+    if (unmarked.size() < enough) {
+      return;
+    }
+    unmarked.removeIf(dead -> !book.exists(dead.segment())); // gone with its segment
+    while (unmarked.size() >= enough) {
+      List<DeadRecord> next = unmarked.subList(0, Math.min(unmarked.size(), RecordWriter.REMOVALS));
+      remove(next);
+      next.clear();
     }
   }
 
-  private void remove(DeadRecord dead) {
+  private void remove(List<DeadRecord> dead) {
     long number = ++sequence;
-    Location at = engine.append(writer.removal(dead.key(), number, dead.sequence()));
-    book.removed(dead, at.segment());
-  }
-
-  /// Dead records whose removal could not be written yet.
-  int unmarked() {
-    return unmarked.size();
+    Location at = engine.append(writer.removal(dead.stream().map(DeadRecord::name).toList(), number));
+    dead.forEach(each -> book.removed(each, at.segment()));
   }
 }

@@ -2,6 +2,7 @@ package io.penstock.storage;
 
 import io.penstock.block.BlockKey;
 import io.penstock.storage.engine.Location;
+import io.penstock.storage.record.RecordName;
 import io.penstock.tier.Rest;
 
 /// A block at rest in a journal: where its record lies, and what tells it from any other.
@@ -38,7 +39,7 @@ final class JournalRest extends Rest {
 
   @Override
   protected void free() {
-    store.free(new DeadRecord(key(), sequence, location.segment()));
+    store.free(new DeadRecord(new RecordName(key(), sequence), location.segment()));
   }
 
   @Override

@@ -65,7 +65,8 @@ public final class JournalStore implements BlockStore {
     this.recovered = rests(found.run());
     this.recovery = found.summary();
     this.log = new JournalLog(this, space, engine, options.durability() == Durability.FORCED, found.book(), found.sequence());
-    log.sweep(found.dead()); // what it cannot do now it does later
+    log.sweep(found.dead());
+    log.settle(); // what it cannot do now it does later
   }
 
   /// Opens the journal of `options` with threads of its own. Waits until every record's head was read: not for an event loop.
@@ -257,7 +258,7 @@ public final class JournalStore implements BlockStore {
       if (entered(puts, sink)) {
         threads.appending().execute(() -> {
           sweep();
-          KvException failure = log.sweep(List.of());
+          KvException failure = log.settle();
           puts.leave();
           if (failure == null) {
             sink.success();
@@ -282,6 +283,7 @@ public final class JournalStore implements BlockStore {
   private void end() {
     try {
       sweep();
+      log.settle(); // what the disk refuses comes back
       closed = true;
       engine.close();
       ended.tryEmitEmpty();

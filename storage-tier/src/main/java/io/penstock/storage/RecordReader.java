@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 
 /// Reads records that nobody vouches for, at opening. One thread.
 final class RecordReader {
-  private static final int GUESS_BYTES = 4096;
+  private static final int GUESS_BYTES = 8192;
 
   private final SegmentEngine engine;
   private final String boundary;

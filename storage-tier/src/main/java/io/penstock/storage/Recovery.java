@@ -11,6 +11,7 @@ import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordException;
 import io.penstock.storage.record.RecordHead;
 import io.penstock.storage.record.RecordKind;
+import io.penstock.storage.record.RecordName;
 import io.penstock.storage.record.RecordVersionException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -36,7 +37,7 @@ final class Recovery {
 
   record Found(Location at, RecordHead head) {}
 
-  private record Removal(BlockKey key, long removes, int segment) {}
+  private record Removal(RecordName name, int segment) {}
 
   Recovery(CacheSpace space, SegmentEngine engine, String boundary) {
     this.space = space;
@@ -75,7 +76,7 @@ final class Recovery {
     }
     sequence = Math.max(sequence, head.sequence());
     if (head.kind() == RecordKind.REMOVAL) {
-      removals.add(new Removal(head.key(), head.removes(), at.segment()));
+      head.removals().forEach(name -> removals.add(new Removal(name, at.segment())));
     } else {
       take(at, head, newest);
     }
@@ -105,9 +106,9 @@ final class Recovery {
 
   private void applyRemovals() {
     for (Removal removal : removals) {
-      Found removed = found.get(removal.removes());
-      if (removed != null && removed.head().key().equals(removal.key())) {
-        found.remove(removal.removes());
+      Found removed = found.get(removal.name().sequence());
+      if (removed != null && removed.head().key().equals(removal.name().key())) {
+        found.remove(removal.name().sequence());
         book.freed(removed.at().segment());
         book.removed(dead(removed.at(), removed.head()), removal.segment());
         freed++;
@@ -128,7 +129,7 @@ final class Recovery {
   }
 
   private static DeadRecord dead(Location at, RecordHead head) {
-    return new DeadRecord(head.key(), head.sequence(), at.segment());
+    return new DeadRecord(new RecordName(head.key(), head.sequence()), at.segment());
   }
 
   SegmentBook book() {

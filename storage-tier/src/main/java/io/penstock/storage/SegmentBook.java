@@ -1,15 +1,19 @@
 package io.penstock.storage;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.TreeMap;
+import java.util.Map;
+import java.util.TreeSet;
 
 /// What each segment holds: how many records that count, and which removals. Used by the thread that appends.
 ///
 /// A segment can go when none of its records counts. A removal in it is needed as long as the record that it removes exists; it is then
 /// written anew before its segment goes.
 final class SegmentBook {
-  private final TreeMap<Integer, Usage> segments = new TreeMap<>();
+  private final Map<Integer, Usage> segments = new HashMap<>();
+  /// Segments of which nothing counts.
+  private final TreeSet<Integer> empty = new TreeSet<>();
 
   private static final class Usage {
     private int live;
@@ -19,18 +23,27 @@ final class SegmentBook {
   /// A segment that exists, also if nothing in it counts.
   void found(int segment) {
     usage(segment);
+    empty.add(segment);
   }
 
   void written(int segment) {
     usage(segment).live++;
+    empty.remove(segment);
   }
 
   void freed(int segment) {
-    usage(segment).live--;
+    Usage usage = usage(segment);
+    usage.live--;
+    if (usage.live == 0) {
+      empty.add(segment);
+    }
   }
 
   /// The removal of `dead` was written to `segment`.
   void removed(DeadRecord dead, int segment) {
+    if (!segments.containsKey(segment)) {
+      found(segment); // one of nothing but removals
+    }
     usage(segment).removals.add(dead);
   }
 
@@ -40,13 +53,7 @@ final class SegmentBook {
 
   /// Segments of which nothing counts, but for the active one, oldest first.
   List<Integer> unneeded(int active) {
-    List<Integer> unneeded = new ArrayList<>(0);
-    segments.forEach((number, usage) -> {
-      if (usage.live == 0 && number != active) {
-        unneeded.add(number);
-      }
-    });
-    return unneeded;
+    return empty.stream().filter(number -> number != active).toList();
   }
 
   /// Removals in `segment` of records that exist elsewhere.
@@ -56,6 +63,7 @@ final class SegmentBook {
 
   void deleted(int segment) {
     segments.remove(segment);
+    empty.remove(segment);
   }
 
   private Usage usage(int segment) {

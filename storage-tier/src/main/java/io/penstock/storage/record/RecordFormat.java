@@ -1,5 +1,6 @@
 package io.penstock.storage.record;
 
+import io.penstock.block.BlockHash;
 import io.penstock.block.BlockLayout;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -24,14 +25,23 @@ public final class RecordFormat {
   static final int HEAD_BYTES_AT = 12;
   static final int SEQUENCE_AT = 16;
   static final int KEY_AT = 24;
-  static final int REMOVES_AT = 56;
+  static final int REMOVALS_AT = 56;
   static final int PAYLOAD_BYTES_AT = 64;
   static final int LAYERS_AT = 68;
   static final int PLANES_AT = 72;
   static final int PLANE_BYTES_AT = 76;
   static final int CRC_BYTES = 4;
 
-  /// The head of a removal, and the shortest there is.
+  /// Where a removal lists what it removes.
+  static final int NAMES_AT = PLANE_BYTES_AT;
+
+  /// A record that is removed: its sequence, the hash of its key.
+  static final int NAME_BYTES = 8 + BlockHash.BYTES;
+
+  /// Most records that one removal removes: its own fits every segment.
+  public static final int MOST_REMOVALS = 4096;
+
+  /// No head is shorter: that of a removal, but for what it lists.
   static final int SHORTEST_HEAD = PLANE_BYTES_AT + CRC_BYTES;
 
   /// The shortest record there is.
@@ -58,9 +68,13 @@ public final class RecordFormat {
     return headBytes(layout) + (int) padded(layout.blockBytes()) + MARK_BYTES;
   }
 
-  /// Bytes of the record of a removal.
-  public static int removalBytes() {
-    return SHORTEST_RECORD;
+  /// Bytes of a record that removes `count` others.
+  public static int removalBytes(int count) {
+    return removalHeadBytes(count) + MARK_BYTES;
+  }
+
+  static int removalHeadBytes(int count) {
+    return NAMES_AT + count * NAME_BYTES + CRC_BYTES;
   }
 
   static long headBytes(long layers, long planes) {

@@ -2,11 +2,15 @@ package io.penstock.storage.record;
 
 import static io.penstock.storage.record.RecordFormat.INT;
 
+import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.Checksum;
 import io.penstock.block.GranuleRange;
+import io.penstock.block.SpaceId;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 
 /// What the head of a record says, decoded from bytes that nobody vouches for: no byte is touched before its place was checked.
 public final class RecordHead {
@@ -14,7 +18,7 @@ public final class RecordHead {
   private final int bytes;
   private final long sequence;
   private final BlockKey key;
-  private final long removes;
+  private final List<RecordName> removals;
   private final int payloadBytes;
   private final int[] planeBytes;
   private final int[] checksums;
@@ -26,12 +30,22 @@ public final class RecordHead {
     this.kind = head.get(RecordFormat.SHORT, RecordFormat.KIND_AT) == RecordKind.BLOCK.code() ? RecordKind.BLOCK : RecordKind.REMOVAL;
     this.sequence = head.get(RecordFormat.LONG, RecordFormat.SEQUENCE_AT);
     this.key = BlockKey.read(head.asSlice(RecordFormat.KEY_AT, BlockKey.BYTES).asByteBuffer());
-    this.removes = head.get(RecordFormat.LONG, RecordFormat.REMOVES_AT);
+    this.removals = removals(head, key.space());
     this.payloadBytes = head.get(INT, RecordFormat.PAYLOAD_BYTES_AT);
     int planes = head.get(INT, RecordFormat.PLANES_AT);
     this.planeBytes = ints(head, RecordFormat.PLANE_BYTES_AT, planes);
     this.checksums = ints(head, RecordFormat.PLANE_BYTES_AT + 4L * planes, head.get(INT, RecordFormat.LAYERS_AT) * planes);
     this.crc = head.get(INT, head.byteSize() - RecordFormat.CRC_BYTES);
+  }
+
+  private static List<RecordName> removals(MemorySegment head, SpaceId space) {
+    int count = (int) head.get(RecordFormat.LONG, RecordFormat.REMOVALS_AT);
+    List<RecordName> names = new ArrayList<>(count);
+    for (long at = RecordFormat.NAMES_AT; names.size() < count; at += RecordFormat.NAME_BYTES) {
+      BlockHash hash = BlockHash.read(head.asSlice(at + Long.BYTES, BlockHash.BYTES).asByteBuffer());
+      names.add(new RecordName(new BlockKey(space, hash), head.get(RecordFormat.LONG, at)));
+    }
+    return List.copyOf(names);
   }
 
   private static int[] ints(MemorySegment from, long offset, int count) {
@@ -105,9 +119,12 @@ public final class RecordHead {
     require("planes", block ? planes > 0 : planes == 0, block ? "> 0" : "0", planes);
     require("payloadBytes", block ? payload > 0 : payload == 0, block ? "> 0" : "0", payload);
     long sequence = head.get(RecordFormat.LONG, RecordFormat.SEQUENCE_AT);
-    long removes = head.get(RecordFormat.LONG, RecordFormat.REMOVES_AT);
     require("sequence", sequence > 0, "> 0", sequence);
-    require("removes", block ? removes == 0 : removes > 0 && removes < sequence, block ? "0" : "in (0, " + sequence + ")", removes);
+    requireRemovals(head, block, sequence);
+    if (!block) {
+      require("length", head.byteSize() + RecordFormat.MARK_BYTES == recordBytes, Long.toString(head.byteSize() + RecordFormat.MARK_BYTES), recordBytes);
+      return;
+    }
     long fits = (head.byteSize() - RecordFormat.SHORTEST_HEAD) / 4; // words: bounds both factors before they are multiplied
     require("planes", planes <= fits, "<= " + fits, planes);
     require("layers", layers <= fits, "<= " + fits, layers);
@@ -116,6 +133,21 @@ public final class RecordHead {
     requirePayload(head, layers, planes, payload);
     long whole = bytes + RecordFormat.padded(payload) + RecordFormat.MARK_BYTES;
     require("length", whole == recordBytes, Long.toString(whole), recordBytes);
+  }
+
+  private static void requireRemovals(MemorySegment head, boolean block, long sequence) {
+    long removals = head.get(RecordFormat.LONG, RecordFormat.REMOVALS_AT);
+    int most = RecordFormat.MOST_REMOVALS;
+    require("removals", block ? removals == 0 : removals > 0 && removals <= most, block ? "0" : "in [1, " + most + "]", removals);
+    if (block) {
+      return;
+    }
+    long bytes = RecordFormat.removalHeadBytes((int) removals);
+    require("headBytes", bytes == head.byteSize(), Long.toString(bytes), head.byteSize());
+    for (int i = 0; i < removals; i++) {
+      long removed = head.get(RecordFormat.LONG, RecordFormat.NAMES_AT + (long) i * RecordFormat.NAME_BYTES);
+      require("removal " + i, removed > 0 && removed < sequence, "in (0, " + sequence + ")", removed);
+    }
   }
 
   private static void requirePayload(MemorySegment head, int layers, int planes, long payload) {
@@ -171,13 +203,14 @@ public final class RecordHead {
     return sequence;
   }
 
+  /// The block's key; of a removal only the space counts.
   public BlockKey key() {
     return key;
   }
 
-  /// Sequence of the record that a removal removes; 0 for a block.
-  public long removes() {
-    return removes;
+  /// The records that a removal removes; none for a block.
+  public List<RecordName> removals() {
+    return removals;
   }
 
   public int payloadBytes() {

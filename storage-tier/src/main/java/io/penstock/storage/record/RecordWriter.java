@@ -3,15 +3,20 @@ package io.penstock.storage.record;
 import static io.penstock.storage.record.RecordFormat.INT;
 
 import io.penstock.block.Block;
+import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.Checksum;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 /// Makes records, in parts that are to be appended one after the other. The parts are its own memory, so it serves one record at a time,
 /// on one thread.
 public final class RecordWriter {
+  /// Most records that one removal made here removes; readers take more.
+  public static final int REMOVALS = 256;
+
   private final BlockLayout layout;
   private final MemorySegment head;
   private final MemorySegment removal;
@@ -24,7 +29,7 @@ public final class RecordWriter {
     this.layout = layout;
     Arena arena = Arena.ofAuto();
     this.head = arena.allocate(RecordFormat.headBytes(layout));
-    this.removal = arena.allocate(RecordFormat.SHORTEST_HEAD);
+    this.removal = arena.allocate(RecordFormat.removalHeadBytes(REMOVALS));
     this.end = arena.allocate(RecordFormat.padded(layout.blockBytes()) - layout.blockBytes() + RecordFormat.MARK_BYTES);
     start(head, RecordKind.BLOCK);
     start(removal, RecordKind.REMOVAL);
@@ -40,7 +45,6 @@ public final class RecordWriter {
     head.set(RecordFormat.LONG, RecordFormat.MAGIC_AT, RecordFormat.MAGIC);
     head.set(RecordFormat.SHORT, RecordFormat.VERSION_AT, (short) RecordFormat.VERSION);
     head.set(RecordFormat.SHORT, RecordFormat.KIND_AT, (short) kind.code());
-    head.set(INT, RecordFormat.HEAD_BYTES_AT, (int) head.byteSize());
   }
 
   /// The record of `block`, whose bytes are lent as `payload`.
@@ -53,11 +57,18 @@ public final class RecordWriter {
     return new MemorySegment[] {head, payload, end};
   }
 
-  /// The record that removes the one of `key` with the sequence `removes`.
-  public MemorySegment[] removal(BlockKey key, long sequence, long removes) {
-    removal.set(RecordFormat.LONG, RecordFormat.REMOVES_AT, removes);
-    seal(removal, key, sequence);
-    return new MemorySegment[] {removal, end.asSlice(end.byteSize() - RecordFormat.MARK_BYTES)};
+  /// The record that removes those of `names`: 1 to [#REMOVALS], all of one space.
+  public MemorySegment[] removal(List<RecordName> names, long sequence) {
+    long at = RecordFormat.NAMES_AT;
+    for (RecordName name : names) {
+      removal.set(RecordFormat.LONG, at, name.sequence());
+      name.key().hash().write(removal.asSlice(at + Long.BYTES, BlockHash.BYTES).asByteBuffer());
+      at += RecordFormat.NAME_BYTES;
+    }
+    MemorySegment whole = removal.asSlice(0, RecordFormat.removalHeadBytes(names.size()));
+    whole.set(RecordFormat.LONG, RecordFormat.REMOVALS_AT, names.size());
+    seal(whole, new BlockKey(names.getFirst().key().space(), BlockHash.ROOT), sequence);
+    return new MemorySegment[] {whole, end.asSlice(end.byteSize() - RecordFormat.MARK_BYTES)};
   }
 
   /// CRC of the head of the newest record.
@@ -66,6 +77,7 @@ public final class RecordWriter {
   }
 
   private void seal(MemorySegment of, BlockKey key, long sequence) {
+    of.set(INT, RecordFormat.HEAD_BYTES_AT, (int) of.byteSize());
     of.set(RecordFormat.LONG, RecordFormat.SEQUENCE_AT, sequence);
     key.write(of.asSlice(RecordFormat.KEY_AT, BlockKey.BYTES).asByteBuffer());
     long covered = of.byteSize() - RecordFormat.CRC_BYTES;

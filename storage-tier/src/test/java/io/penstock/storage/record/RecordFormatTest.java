@@ -30,6 +30,7 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -59,11 +60,12 @@ final class RecordFormatTest {
   }
 
   private byte[] removal() {
-    return joined(writer.removal(KEY, 9, 7));
+    BlockKey other = new BlockKey(KEY.space(), new BlockHash(0x2021222324252627L, 0x28292a2b2c2d2e2fL));
+    return joined(writer.removal(List.of(new RecordName(KEY, 7), new RecordName(other, 8)), 9));
   }
 
   private static byte[] joined(MemorySegment[] parts) {
-    ByteBuffer all = ByteBuffer.allocate(1024);
+    ByteBuffer all = ByteBuffer.allocate(16 << 10);
     for (MemorySegment part : parts) {
       all.put(part.asByteBuffer());
     }
@@ -98,7 +100,7 @@ final class RecordFormatTest {
     assertThat(head.kind()).isEqualTo(RecordKind.BLOCK);
     assertThat(head.key()).isEqualTo(KEY);
     assertThat(head.sequence()).isEqualTo(7);
-    assertThat(head.removes()).isZero();
+    assertThat(head.removals()).isEmpty();
     assertThat(head.bytes()).isEqualTo(88).isEqualTo(RecordFormat.headBytes(LAYOUT));
     assertThat(head.payloadBytes()).isEqualTo(12);
     assertThat(head.granules()).isEqualTo(1);
@@ -111,10 +113,10 @@ final class RecordFormatTest {
   void decodedRemoval_saysWhatWasWritten() {
     RecordHead head = decode(removal());
     assertThat(head.kind()).isEqualTo(RecordKind.REMOVAL);
-    assertThat(head.key()).isEqualTo(KEY);
+    assertThat(head.key().space()).isEqualTo(KEY.space());
     assertThat(head.sequence()).isEqualTo(9);
-    assertThat(head.removes()).isEqualTo(7);
-    assertThat(removal()).hasSize(RecordFormat.removalBytes());
+    assertThat(head.removals()).hasSize(2).first().isEqualTo(new RecordName(KEY, 7));
+    assertThat(removal()).hasSize(RecordFormat.removalBytes(2));
   }
 
   @Test
@@ -126,7 +128,7 @@ final class RecordFormatTest {
     assertBroken(bytes -> bytes.putLong(16, 8), "headCrc of record must be");
     assertForged(bytes -> bytes.putShort(10, (short) 3), "kind of record must be 1 or 2 (was 3)");
     assertForged(bytes -> bytes.putLong(16, -1), "sequence of record must be > 0 (was -1)");
-    assertForged(bytes -> bytes.putLong(56, 1), "removes of record must be 0 (was 1)");
+    assertForged(bytes -> bytes.putLong(56, 1), "removals of record must be 0 (was 1)");
     assertForged(bytes -> bytes.putInt(64, -1), "payloadBytes of record must be > 0 (was -1)");
     assertForged(bytes -> bytes.putInt(64, 16), "payloadBytes of record must be 12 (was 16)");
     assertForged(bytes -> bytes.putInt(68, Integer.MAX_VALUE), "layers of record must be <= 2 (was 2147483647)");
@@ -134,6 +136,29 @@ final class RecordFormatTest {
     assertForged(bytes -> bytes.putInt(68, 2), "headBytes of record must be 96 (was 88)");
     assertForged(bytes -> bytes.putInt(76, 0), "planeBytes 0 of record must be > 0 (was 0)");
     assertForged(bytes -> bytes.putInt(76, 40).putInt(64, 40), "length of record must be 136 (was 112)");
+  }
+
+  @Test
+  void brokenRulesOfARemoval_areNamedWithTheirValue() {
+    assertForged(removal(), bytes -> bytes.putLong(56, 0), "removals of record must be in [1, 4096] (was 0)");
+    assertForged(removal(), bytes -> bytes.putLong(56, 4097), "removals of record must be in [1, 4096] (was 4097)");
+    assertForged(removal(), bytes -> bytes.putLong(56, 1L << 32), "removals of record must be in [1, 4096] (was 4294967296)");
+    assertForged(removal(), bytes -> bytes.putLong(56, 3), "headBytes of record must be 152 (was 128)");
+    assertForged(removal(), bytes -> bytes.putLong(56, 1), "headBytes of record must be 104 (was 128)");
+    assertForged(removal(), bytes -> bytes.putInt(68, 1), "layers of record must be 0 (was 1)");
+    assertForged(removal(), bytes -> bytes.putLong(76, 0), "removal 0 of record must be in (0, 9) (was 0)");
+    assertForged(removal(), bytes -> bytes.putLong(100, 9), "removal 1 of record must be in (0, 9) (was 9)");
+    assertForged(Arrays.copyOf(removal(), 144), bytes -> {}, "length of record must be 136 (was 144)");
+  }
+
+  @Test
+  void longestRemoval_isTakenWhole() {
+    List<RecordName> names = LongStream.rangeClosed(1, RecordWriter.REMOVALS)
+        .mapToObj(i -> new RecordName(new BlockKey(KEY.space(), new BlockHash(i, -i)), i)).toList();
+    byte[] record = joined(writer.removal(names, 1000));
+    assertThat(record).hasSize(RecordFormat.removalBytes(RecordWriter.REMOVALS));
+    assertThat(decode(record).removals()).isEqualTo(names);
+    assertThat(RecordFormat.removalBytes(RecordFormat.MOST_REMOVALS)).isLessThanOrEqualTo(128 << 10);
   }
 
   @Test
@@ -169,7 +194,10 @@ final class RecordFormatTest {
 
   /// With a CRC that fits the change.
   private void assertForged(Consumer<ByteBuffer> change, String message) {
-    byte[] record = block();
+    assertForged(block(), change, message);
+  }
+
+  private static void assertForged(byte[] record, Consumer<ByteBuffer> change, String message) {
     change.accept(Mutations.buffer(record));
     Mutations.forge(record);
     assertThatThrownBy(() -> decode(record)).isInstanceOf(RecordMalformedException.class).hasMessage(message);

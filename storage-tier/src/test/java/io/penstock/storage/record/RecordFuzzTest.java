@@ -19,6 +19,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -88,6 +89,7 @@ final class RecordFuzzTest {
         byte[] told = bytes.asSlice(0, offset).toArray(ValueLayout.JAVA_BYTE);
         assertThat(told).startsWith(original.length == record.length ? Arrays.copyOf(original, told.length) : told);
         assertThat(head.key().toString()).isEqualTo(key(original));
+        assertThat(names(head.removals().size())).isEqualTo(head.removals());
       }
       return true;
     }
@@ -106,8 +108,13 @@ final class RecordFuzzTest {
         originals.add(block.read(payload -> joined(writer.block(block, payload, sequence))));
       }
     }
-    originals.add(joined(writer.removal(Blocks.key(SPACE, 2), 9, 3)));
+    originals.add(joined(writer.removal(names(1), 9)));
+    originals.add(joined(writer.removal(names(7), 9)));
     return originals;
+  }
+
+  private static List<RecordName> names(int count) {
+    return LongStream.rangeClosed(1, count).mapToObj(i -> new RecordName(Blocks.key(SPACE, i), i)).toList();
   }
 
   private static byte[] joined(MemorySegment[] parts) {

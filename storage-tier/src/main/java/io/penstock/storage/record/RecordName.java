@@ -1,0 +1,18 @@
+package io.penstock.storage.record;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockKey;
+
+/// What a removal calls the record of a block by.
+///
+/// @param key of the block
+/// @param sequence of the record
+public record RecordName(BlockKey key, long sequence) {
+  public RecordName {
+    requireNonNull(key, "key");
+    if (sequence <= 0) {
+      throw new IllegalArgumentException("sequence must be > 0 (was " + sequence + ")");
+    }
+  }
+}
