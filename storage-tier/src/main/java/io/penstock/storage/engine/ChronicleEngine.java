@@ -92,7 +92,7 @@ public final class ChronicleEngine extends FileEngine {
     if (queue == null) {
       throw new IllegalStateException("a run must have begun before its segment " + file.number());
     }
-    return queue.append(file, RecordParts.buffers(0, parts), length);
+    return queue.append(file, parts, length);
   }
 
   @Override

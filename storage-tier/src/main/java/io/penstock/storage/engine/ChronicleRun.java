@@ -3,6 +3,7 @@ package io.penstock.storage.engine;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -29,14 +30,14 @@ final class ChronicleRun implements AutoCloseable {
   /// Header, index and end mark of a cycle file, and what alignment takes, are less than this.
   static final int OVERHEAD_BYTES = 64 << 10;
 
-  private static final int HEADER_BYTES = 4 << 10;
+  private static final int WORD_BYTES = 4;
 
   private final Path path;
   private final SingleChronicleQueue queue;
   private final ExcerptAppender appender;
   private volatile int cycle;
   private @Nullable SegmentFile current;
-  private final ByteBuffer end = ByteBuffer.allocateDirect(HEADER_BYTES);
+  private final ByteBuffer nextWord = ByteBuffer.allocateDirect(WORD_BYTES);
   private long mappedAt;
 
   private ChronicleRun(Path path, int firstSegment, long segmentBytes) {
@@ -73,8 +74,8 @@ final class ChronicleRun implements AutoCloseable {
     return file;
   }
 
-  /// Appends one record to `file`; answers its offset. Another file than the last time ends the cycle of that one.
-  long append(SegmentFile file, ByteBuffer[] record, int length) throws IOException {
+  /// Appends the record of `parts` to `file`; answers its offset. Another file than the last time ends the cycle of that one.
+  long append(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
     makeEndPresent();
     current = file;
     cycle = file.number();
@@ -83,7 +84,7 @@ final class ChronicleRun implements AutoCloseable {
         Bytes<?> bytes = requireNonNull(document.wire(), "wire").bytes();
         long offset = bytes.writePosition();
         mappedAt = bytes.addressForWrite(offset) - offset;
-        Transfer.writeAll(file.channel(), offset, record);
+        Transfer.writeAll(file.channel(), offset, withNextWord(parts));
         bytes.writePosition(offset + length);
         return offset;
       } catch (IOException | RuntimeException e) {
@@ -93,14 +94,19 @@ final class ChronicleRun implements AutoCloseable {
     }
   }
 
-  /// Chronicle is about to write a few words behind everything written so far, in the mapping of the cycle that it is in. The page is
-  /// made by a write: one that a fault has to make is read from the medium first, and with it the megabytes behind it, reserved and
-  /// empty, which are zeroed only to be overwritten.
-  private void makeEndPresent() throws IOException {
+  private ByteBuffer[] withNextWord(MemorySegment[] parts) {
+    ByteBuffer[] buffers = RecordParts.buffers(0, parts, 1);
+    buffers[parts.length] = nextWord.clear();
+    return buffers;
+  }
+
+  /// Chronicle is about to write the word behind everything written so far, in the mapping of the cycle that it is in. Its page is made
+  /// by the write of the record before it, which goes one word further: a page that a fault has to make is read from the medium first,
+  /// and with it the megabytes behind it, reserved and empty, which are zeroed only to be overwritten.
+  private void makeEndPresent() {
     SegmentFile file = current;
     if (file != null) {
-      Transfer.write(file.channel(), file.end(), end.clear());
-      NativePages.populate(mappedAt + file.end(), HEADER_BYTES);
+      NativePages.populate(mappedAt + file.end(), WORD_BYTES);
     }
   }
 

@@ -75,7 +75,7 @@ public final class PlainEngine extends FileEngine {
   long write(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
     long offset = file.end() + PlainFormat.FRAME_BYTES;
     PlainFormat.frame(frame, file.number(), offset, length);
-    ByteBuffer[] buffers = RecordParts.buffers(1, parts);
+    ByteBuffer[] buffers = RecordParts.buffers(1, parts, 0);
     buffers[0] = frame;
     Transfer.writeAll(file.channel(), file.end(), buffers);
     return offset;

@@ -23,11 +23,11 @@ final class RecordParts {
     return (int) length;
   }
 
-  /// Views of `parts`, with room for `frames` buffers before them.
-  static ByteBuffer[] buffers(int frames, MemorySegment[] parts) {
-    ByteBuffer[] buffers = new ByteBuffer[frames + parts.length];
+  /// Views of `parts`, with room for so many buffers `before` and `after` them.
+  static ByteBuffer[] buffers(int before, MemorySegment[] parts, int after) {
+    ByteBuffer[] buffers = new ByteBuffer[before + parts.length + after];
     for (int i = 0; i < parts.length; i++) {
-      buffers[frames + i] = parts[i].asByteBuffer();
+      buffers[before + i] = parts[i].asByteBuffer();
     }
     return buffers;
   }

@@ -121,7 +121,8 @@ public final class NodeConfig {
   private void requireSegments(List<String> problems) {
     if (problems.isEmpty() && !get(NodeSettings.SSD).isOff()) {
       long least = 8L * RecordFormat.recordBytes(shape().layout());
-      if (get(NodeSettings.SSD_SEGMENT_BYTES) < least) {
+      long bytes = get(NodeSettings.SSD_SEGMENT_BYTES); // 0 is auto
+      if (bytes > 0 && bytes < least) {
         problems.add("ssd.segment.bytes must be >= 8 records of a block, %d B (%s)".formatted(least, was(NodeSettings.SSD_SEGMENT_BYTES)));
       }
     }

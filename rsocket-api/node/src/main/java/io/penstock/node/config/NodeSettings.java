@@ -36,8 +36,8 @@ public final class NodeSettings {
       "Folder of the blocks on disk; one node at a time.");
   public static final Setting<EngineKind> SSD_ENGINE = new Setting<>("ssd.engine", SettingType.oneOf(EngineKind.class), "chronicle",
       "What keeps the records on disk.");
-  public static final Setting<Long> SSD_SEGMENT_BYTES = new Setting<>("ssd.segment.bytes", SettingType.longSize(1 << 20), "1 GiB",
-      "Size of one file on disk; a block takes at most an eighth of it.");
+  public static final Setting<Long> SSD_SEGMENT_BYTES = new Setting<>("ssd.segment.bytes", SettingType.longSizeOrAuto(1 << 20),
+      SettingType.AUTO, "Size of one file on disk, at least 8 blocks; when nothing is said, an eighth of ssd, from 64 MiB to 1 GiB.");
   public static final Setting<StackMode> STACK_MODE = new Setting<>("stack.mode", SettingType.oneOf(StackMode.class), "exclusive",
       "Whether a block is on one level, or written through to disk before it is visible.");
   public static final Setting<EvictionPolicy> POLICY = new Setting<>("policy", SettingType.oneOf(EvictionPolicy.class), "lru",

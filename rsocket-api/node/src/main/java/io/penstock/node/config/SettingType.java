@@ -14,6 +14,9 @@ import java.util.function.Function;
 /// @param parse throws `IllegalArgumentException` or answers a value
 /// @param print the inverse of `parse`
 public record SettingType<T>(String label, String rule, Function<String, T> parse, Function<T, String> print) {
+  /// What follows from other settings.
+  public static final String AUTO = "auto";
+
   static SettingType<Integer> count(int min, int max) {
     return new SettingType<>("N", "an integer from " + min + " to " + max, text -> within(Integer.parseInt(text), min, max), String::valueOf);
   }
@@ -41,6 +44,13 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
       }
       return bytes;
     }, Sizes::exact);
+  }
+
+  /// A size; 0 is `auto`.
+  static SettingType<Long> longSizeOrAuto(long minBytes) {
+    SettingType<Long> size = longSize(minBytes);
+    return new SettingType<>(size.label(), size.rule() + ", or auto", text -> text.strip().equals(AUTO) ? Long.valueOf(0) : size.parse().apply(text),
+        bytes -> bytes == 0 ? AUTO : Sizes.exact(bytes));
   }
 
   static SettingType<Capacity> capacityOrOff() {

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.node.config.Capacity;
+import io.penstock.node.config.NodeSettings;
 import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.pool.EvictionPolicy;
@@ -72,7 +73,7 @@ final class TierFlags implements AutoCloseable {
     DiskPlan disk = plan.disk();
     if (disk != null) {
       arguments.addAll(List.of("--ssd", plan.ssd().toString(), "--ssd-dir", disk.folder().toString(), "--ssd-engine", lower(disk.engine()),
-          "--ssd-segment-bytes", String.valueOf(disk.segmentBytes())));
+          "--ssd-segment-bytes", NodeSettings.SSD_SEGMENT_BYTES.type().print().apply(disk.segmentBytes())));
     }
     return arguments;
   }

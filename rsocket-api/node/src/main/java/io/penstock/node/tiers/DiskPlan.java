@@ -9,18 +9,29 @@ import java.nio.file.Path;
 ///
 /// @param folder of the journal; one process at a time
 /// @param engine what keeps the records
-/// @param segmentBytes capacity of one file
+/// @param segmentBytes capacity of one file; [#AUTO] follows from what is kept
 public record DiskPlan(Path folder, EngineKind engine, long segmentBytes) {
-  private static final long SEGMENT_BYTES = 1L << 30;
+  /// Files of an eighth of what is kept, from 64 MiB to 1 GiB, and of 8 blocks or more. A file goes when nothing in it counts any more:
+  /// small ones go before the system has written them to the medium, large ones are few.
+  public static final long AUTO = 0;
+
+  private static final long SMALLEST_BYTES = 64L << 20;
+  private static final long LARGEST_BYTES = 1L << 30;
+  private static final int FILES = 8;
+  private static final int BLOCKS_A_FILE = 8;
+  private static final long ROUND_BYTES = 1L << 20;
 
   public DiskPlan {
     requireNonNull(folder, "folder");
     requireNonNull(engine, "engine");
+    if (segmentBytes < 0) {
+      throw new IllegalArgumentException("segmentBytes must be >= 0, 0 for what follows from the capacity (was " + segmentBytes + ")");
+    }
   }
 
-  /// Chronicle Queue, files of 1 GiB.
+  /// Chronicle Queue, files of a size that follows from what is kept.
   public static DiskPlan in(Path folder) {
-    return new DiskPlan(folder, EngineKind.CHRONICLE, SEGMENT_BYTES);
+    return new DiskPlan(folder, EngineKind.CHRONICLE, AUTO);
   }
 
   public DiskPlan withEngine(EngineKind engine) {
@@ -29,5 +40,19 @@ public record DiskPlan(Path folder, EngineKind engine, long segmentBytes) {
 
   public DiskPlan withSegmentBytes(long segmentBytes) {
     return new DiskPlan(folder, engine, segmentBytes);
+  }
+
+  /// Capacity of one file.
+  ///
+  /// @param blocks kept on the disk
+  /// @param recordBytes of one of them
+  long segmentBytes(long blocks, int recordBytes) {
+    if (segmentBytes != AUTO) {
+      return segmentBytes;
+    }
+    long most = LARGEST_BYTES * FILES / recordBytes; // more blocks make no difference
+    long share = Math.max(SMALLEST_BYTES, Math.min(blocks, most) * recordBytes / FILES);
+    long bytes = Math.max(share, (long) BLOCKS_A_FILE * recordBytes);
+    return (bytes + ROUND_BYTES - 1) / ROUND_BYTES * ROUND_BYTES;
   }
 }

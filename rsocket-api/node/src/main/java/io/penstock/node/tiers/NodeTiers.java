@@ -3,11 +3,13 @@ package io.penstock.node.tiers;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockArena;
+import io.penstock.block.BlockLayout;
 import io.penstock.device.DeviceStore;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
+import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.BlockStore;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ForwardingTier;
@@ -71,8 +73,10 @@ public final class NodeTiers extends ForwardingTier {
   /// Lines as long as there are blocks that can want in: the disk refuses nobody whom the slots of memory let through.
   private static BlockStore disk(TierPlan plan, DiskPlan disk) {
     int movers = OWN_BATCHES + 4 * Math.max(plan.reserveBlocks(), plan.windowBlocks());
+    BlockLayout layout = plan.space().layout();
+    long segmentBytes = disk.segmentBytes(plan.ssd().inBlocks(layout.blockBytes()), RecordFormat.recordBytes(layout));
     return JournalStore.open(plan.space(),
-        JournalOptions.defaults(disk.folder()).withName("ssd").withEngine(disk.engine()).withSegmentBytes(disk.segmentBytes())
+        JournalOptions.defaults(disk.folder()).withName("ssd").withEngine(disk.engine()).withSegmentBytes(segmentBytes)
             .withMaxWaitingPuts(movers).withMaxWaitingReads(movers));
   }
 

@@ -40,7 +40,7 @@ final class PrintConfigTest {
         ssd                off         default
         ssd.dir            none        default
         ssd.engine         chronicle   default
-        ssd.segment.bytes  1 GiB       default
+        ssd.segment.bytes  auto        default
         stack.mode         exclusive   default
         policy             lru         default
         budget             64 MiB      default
