@@ -30,14 +30,15 @@ final class ChronicleRun implements AutoCloseable {
   /// Header, index and end mark of a cycle file, and what alignment takes, are less than this.
   static final int OVERHEAD_BYTES = 64 << 10;
 
-  private static final int WORD_BYTES = 4;
+  /// As far behind a record as Chronicle may look when it publishes it.
+  private static final int BEHIND_BYTES = 64;
 
   private final Path path;
   private final SingleChronicleQueue queue;
   private final ExcerptAppender appender;
   private volatile int cycle;
   private @Nullable SegmentFile current;
-  private final ByteBuffer nextWord = ByteBuffer.allocateDirect(WORD_BYTES);
+  private final ByteBuffer behind = ByteBuffer.allocateDirect(BEHIND_BYTES);
   private long mappedAt;
 
   private ChronicleRun(Path path, int firstSegment, long segmentBytes) {
@@ -76,7 +77,9 @@ final class ChronicleRun implements AutoCloseable {
 
   /// Appends the record of `parts` to `file`; answers its offset. Another file than the last time ends the cycle of that one.
   long append(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
-    makeEndPresent();
+    if (current != null) {
+      makePresent(current.end()); // again, for it may be long ago
+    }
     current = file;
     cycle = file.number();
     try (DocumentContext document = appender.writingDocument()) {
@@ -84,7 +87,8 @@ final class ChronicleRun implements AutoCloseable {
         Bytes<?> bytes = requireNonNull(document.wire(), "wire").bytes();
         long offset = bytes.writePosition();
         mappedAt = bytes.addressForWrite(offset) - offset;
-        Transfer.writeAll(file.channel(), offset, withNextWord(parts));
+        Transfer.writeAll(file.channel(), offset, andBehind(parts));
+        makePresent(offset + length);
         bytes.writePosition(offset + length);
         return offset;
       } catch (IOException | RuntimeException e) {
@@ -94,20 +98,17 @@ final class ChronicleRun implements AutoCloseable {
     }
   }
 
-  private ByteBuffer[] withNextWord(MemorySegment[] parts) {
+  private ByteBuffer[] andBehind(MemorySegment[] parts) {
     ByteBuffer[] buffers = RecordParts.buffers(0, parts, 1);
-    buffers[parts.length] = nextWord.clear();
+    buffers[parts.length] = behind.clear();
     return buffers;
   }
 
-  /// Chronicle is about to write the word behind everything written so far, in the mapping of the cycle that it is in. Its page is made
-  /// by the write of the record before it, which goes one word further: a page that a fault has to make is read from the medium first,
-  /// and with it the megabytes behind it, reserved and empty, which are zeroed only to be overwritten.
-  private void makeEndPresent() {
-    SegmentFile file = current;
-    if (file != null) {
-      NativePages.populate(mappedAt + file.end(), WORD_BYTES);
-    }
+  /// Chronicle writes the word behind everything written so far when it publishes a record, and when it begins the next one. Its page is
+  /// made by the write of the record, which goes a little further: a page that a fault has to make is read from the medium first, and
+  /// with it the megabytes behind it, reserved and empty, which are zeroed only to be overwritten. Here it is mapped.
+  private void makePresent(long end) {
+    NativePages.populate(mappedAt + end, BEHIND_BYTES);
   }
 
   Path path() {
