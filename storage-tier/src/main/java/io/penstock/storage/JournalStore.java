@@ -282,10 +282,13 @@ public final class JournalStore implements BlockStore {
 
   private void end() {
     try {
-      sweep();
-      log.settle(); // what the disk refuses comes back
-      closed = true;
-      engine.close();
+      try {
+        sweep();
+        log.settle(); // what the disk refuses comes back
+      } finally {
+        closed = true;
+        engine.close();
+      }
       ended.tryEmitEmpty();
     } catch (Throwable e) { // whoever waits must hear of it, whatever it is
       ended.tryEmitError(e);

@@ -78,7 +78,7 @@ final class ChronicleRun implements AutoCloseable {
   /// Appends the record of `parts` to `file`; answers its offset. Another file than the last time ends the cycle of that one.
   long append(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
     if (current != null) {
-      makePresent(current.end()); // again, for it may be long ago
+      makePresent(current, current.end()); // again, for it may be long ago
     }
     current = file;
     cycle = file.number();
@@ -88,7 +88,7 @@ final class ChronicleRun implements AutoCloseable {
         long offset = bytes.writePosition();
         mappedAt = bytes.addressForWrite(offset) - offset;
         Transfer.writeAll(file.channel(), offset, andBehind(parts));
-        makePresent(offset + length);
+        makePresent(file, offset + length);
         bytes.writePosition(offset + length);
         return offset;
       } catch (IOException | RuntimeException e) {
@@ -107,8 +107,8 @@ final class ChronicleRun implements AutoCloseable {
   /// Chronicle writes the word behind everything written so far when it publishes a record, and when it begins the next one. Its page is
   /// made by the write of the record, which goes a little further: a page that a fault has to make is read from the medium first, and
   /// with it the megabytes behind it, reserved and empty, which are zeroed only to be overwritten. Here it is mapped.
-  private void makePresent(long end) {
-    NativePages.populate(mappedAt + end, BEHIND_BYTES);
+  private void makePresent(SegmentFile file, long end) throws IOException {
+    NativePages.populate(mappedAt + end, BEHIND_BYTES, file.path());
   }
 
   Path path() {

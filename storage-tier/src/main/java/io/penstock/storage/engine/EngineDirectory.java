@@ -99,7 +99,12 @@ final class EngineDirectory implements AutoCloseable {
 
   /// Makes new and deleted names survive the machine.
   void force() throws IOException {
-    try (FileChannel names = FileChannel.open(path, StandardOpenOption.READ)) {
+    force(path);
+  }
+
+  /// The same, for a folder in it.
+  static void force(Path folder) throws IOException {
+    try (FileChannel names = FileChannel.open(folder, StandardOpenOption.READ)) {
       names.force(true);
     }
   }

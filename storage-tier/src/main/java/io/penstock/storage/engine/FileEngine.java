@@ -3,6 +3,7 @@ package io.penstock.storage.engine;
 import io.penstock.block.Owned;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -89,6 +90,9 @@ abstract class FileEngine implements SegmentEngine {
     } catch (IOException e) {
       active = null; // what the write left behind ends this segment
       throw failure("append to", length, e);
+    } catch (RuntimeException e) { // what is below has errors of its own
+      active = null;
+      throw failure("append to", length, new IOException(e));
     }
   }
 
@@ -177,6 +181,11 @@ abstract class FileEngine implements SegmentEngine {
     try {
       table.force();
       directory.force();
+      SegmentFile file = active;
+      Path folder = file == null ? null : file.path().getParent();
+      if (folder != null && !folder.equals(directory.path())) {
+        EngineDirectory.force(folder);
+      }
     } catch (IOException e) {
       throw new StorageFailedException("sync " + directory.path(), e);
     }

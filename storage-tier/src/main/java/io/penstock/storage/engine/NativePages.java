@@ -1,5 +1,6 @@
 package io.penstock.storage.engine;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import net.openhft.posix.OpenFlag;
 import net.openhft.posix.PosixAPI;
@@ -10,13 +11,17 @@ import net.openhft.posix.PosixAPI;
 /// takes another way.
 final class NativePages {
   private static final int POPULATE_WRITE = 23; // MADV_POPULATE_WRITE; in a Linux kernel only
+  private static final int NO_SPACE = 28; // ENOSPC
+  private static final int BAD_PAGE = 14; // EFAULT: the page cannot be had
   private static final long PAGE = 4096;
   private static final boolean LINUX = System.getProperty("os.name", "").startsWith("Linux");
 
   private NativePages() {}
 
   /// Reserves the first `bytes` of `file` on the medium; its length grows to them.
-  static boolean reserve(Path file, long bytes) {
+  ///
+  /// @throws IOException if the medium is full
+  static boolean reserve(Path file, long bytes) throws IOException {
     if (!LINUX) {
       return false;
     }
@@ -24,9 +29,9 @@ final class NativePages {
     int descriptor = -1;
     try {
       descriptor = posix.open(file.toString(), OpenFlag.O_RDWR, 0);
-      return descriptor >= 0 && posix.fallocate(descriptor, 0, 0, bytes) == 0;
+      return descriptor >= 0 && (posix.fallocate(descriptor, 0, 0, bytes) == 0 || refused(posix, NO_SPACE, "reserve " + bytes + " bytes", file));
     } catch (RuntimeException e) { // the binding's way to say that the call failed
-      return false;
+      return refused(posix, NO_SPACE, "reserve " + bytes + " bytes", file);
     } finally {
       if (descriptor >= 0) {
         posix.close(descriptor);
@@ -35,15 +40,27 @@ final class NativePages {
   }
 
   /// Makes the pages of `bytes` bytes at `address` present and writable, so that touching them cannot fail or wait.
-  static boolean populate(long address, long bytes) {
+  ///
+  /// @param file that is mapped there, named in the error
+  /// @throws IOException if the medium cannot give the pages: touching them would end the process
+  static boolean populate(long address, long bytes, Path file) throws IOException {
     if (!LINUX) {
       return false;
     }
     long first = address & -PAGE;
+    PosixAPI posix = PosixAPI.posix();
     try {
-      return PosixAPI.posix().madvise(first, address + bytes - first, POPULATE_WRITE) == 0;
+      return posix.madvise(first, address + bytes - first, POPULATE_WRITE) == 0 || refused(posix, BAD_PAGE, "make a page present", file);
     } catch (RuntimeException e) { // the binding's way to say that the call failed
-      return false;
+      return refused(posix, BAD_PAGE, "make a page present", file);
     }
+  }
+
+  /// False if the system does not know the call, or does not allow it here.
+  private static boolean refused(PosixAPI posix, int fatal, String work, Path file) throws IOException {
+    if (posix.lastError() == fatal) {
+      throw new IOException(work + " of " + file + " failed: " + posix.lastErrorStr());
+    }
+    return false;
   }
 }
