@@ -71,6 +71,7 @@ public final class ReplayCommand implements Callable<Integer> {
 
   private final Console console;
   private @Nullable Path temporary;
+  private @Nullable OutputFile written;
 
   @Parameters(index = "0", arity = "0..1", paramLabel = "TRACE",
       description = "JSONL in the Mooncake form, also packed (.gz); without one, a trace is generated from the seed.")
@@ -141,6 +142,7 @@ public final class ReplayCommand implements Callable<Integer> {
     requireTogether();
     FlowPlan plan = FlowPlan.of(space(), Sizes.parseBytes(budget), pace().concurrency());
     OutputFile page = reportHtml == null ? null : OutputFile.of("--report-html", reportHtml);
+    written = report == null ? null : OutputFile.of("--report", report);
     Map<String, Double> ceilings = measuresCeilings ? new Ceilings(System::nanoTime).measure() : Map.of();
     try (tiers) {
       return replay(plan, ceilings, page);
@@ -150,7 +152,7 @@ public final class ReplayCommand implements Callable<Integer> {
   private int replay(FlowPlan plan, Map<String, Double> ceilings, @Nullable OutputFile page) {
     TierPlan kept = connect == null ? tiers.plan(plan.space()).withWindowBlocks(plan.windowBlocks()).withWaiters(WAITERS) : null;
     ReplaySubject subject = kept == null ? new ReplaySubject(traceName(), plan, Map.of(), "the node's own policy", pace(), ceilings)
-        : new ReplaySubject(traceName(), plan, kept.capacities(), TierFlags.lower(kept.policy()), pace(), ceilings);
+        : new ReplaySubject(traceName(), plan, kept.capacities(), kept.rule(), pace(), ceilings);
     Timeline timeline = Timeline.ofRun();
     ReplayReport outcome = replay(subject, kept, page == null ? null : timeline);
     show(outcome);
@@ -285,9 +287,9 @@ public final class ReplayCommand implements Callable<Integer> {
   }
 
   private void show(ReplayReport outcome) {
-    if (report != null) {
+    if (written != null) {
       try {
-        Files.writeString(report, ReportJson.of(outcome));
+        written.write(ReportJson.of(outcome).getBytes(StandardCharsets.UTF_8));
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }

@@ -40,7 +40,7 @@ final class ReportRows {
         : row("verified", "ONLY %,d bytes", r.bytesVerified()));
     Long loopbackBytes = r.loopbackBytes();
     if (loopbackBytes != null) {
-      rows.add(row("loopback", "%s  (%,d bytes by the kernel's count)", Sizes.human(loopbackBytes), loopbackBytes));
+      rows.add(row("loopback", "%s  (%,d bytes by the kernel's count, of all on this machine)", Sizes.human(loopbackBytes), loopbackBytes));
     }
     rows.add(row("corrupt blocks", "%,d", r.corruptBlocks()));
     rows.add(row("leaked blocks", "%,d", r.leakedBlocks()));

@@ -8,6 +8,7 @@ import io.penstock.pool.EvictionPolicy;
 import io.penstock.tier.Medium;
 import io.penstock.tier.StackMode;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -92,6 +93,13 @@ public record TierPlan(CacheSpace space, Capacity hbm, Capacity dram, Capacity s
       throw new IllegalArgumentException("stack.mode write_through needs a disk to write through to: ssd must be > 0 (was off)");
     }
     return this;
+  }
+
+  /// Who leaves first and, with a disk, whether blocks are written through to it and what keeps them there: `lru, exclusive, chronicle`.
+  public String rule() {
+    String leaves = policy.name().toLowerCase(Locale.ROOT);
+    return disk == null ? leaves
+        : "%s, %s, %s".formatted(leaves, mode.name().toLowerCase(Locale.ROOT).replace('_', ' '), disk.engine().name().toLowerCase(Locale.ROOT));
   }
 
   /// What the tier is called: by its only level, or `stack`.
