@@ -78,10 +78,21 @@ final class PenstockMainTest {
     String nothing = folder.resolve("nothing/file").toString();
 
     for (CommandLineRun run : List.of(CommandLineRun.of("replay", nothing), CommandLineRun.of("trace", "generate", "--out", nothing),
-        CommandLineRun.of("serve", "--listen-port", "0", "--admin-port", "off", "--ready-file", nothing),
-        CommandLineRun.of("replay", "--limit", "1", "--report", nothing))) {
+        CommandLineRun.of("serve", "--listen-port", "0", "--admin-port", "off", "--ready-file", nothing))) {
       assertThat(run.exitCode()).as(run.err()).isEqualTo(74);
       assertThat(run.err()).contains(nothing, " must be in a folder that exists (no such folder)").doesNotContain("Exception");
+    }
+  }
+
+  @Test
+  void aReportThatCannotBeWritten_isMisuse_foundBeforeTheRun(@TempDir Path folder) {
+    String nothing = folder.resolve("nothing/file").toString();
+
+    for (String option : List.of("--report", "--report-html")) {
+      CommandLineRun run = CommandLineRun.of("replay", option, nothing);
+
+      assertThat(run.exitCode()).as(run.err()).isEqualTo(2);
+      assertThat(run.err()).contains(option, nothing, " must be in a folder that exists (no such folder)").doesNotContain("of 1,000 requests");
     }
   }
 
