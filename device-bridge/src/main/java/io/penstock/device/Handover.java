@@ -1,7 +1,6 @@
 package io.penstock.device;
 
 import io.penstock.block.Owned;
-import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Flux;
@@ -24,16 +23,16 @@ final class Handover {
     });
   }
 
-  /// `handles` one by one; those that were not handed out when the stream ends are closed.
+  /// `handles` one by one, each taken when it is asked for; those that were not handed out when the stream ends are closed.
   static <T extends Owned> Flux<T> oneByOne(List<T> handles) {
     return Flux.defer(() -> {
       Remaining<T> rest = new Remaining<>(handles);
-      return Flux.fromIterable(() -> rest).doFinally(end -> rest.close());
+      return Flux.range(0, handles.size()).map(rest::take).doFinally(end -> rest.close()); // fromIterable takes one ahead
     });
   }
 
   /// Handed out by one thread, while another may close what is left.
-  private static final class Remaining<T extends Owned> implements Iterator<T> {
+  private static final class Remaining<T extends Owned> {
     private final List<T> handles;
     /// Guarded by `this`.
     private int next;
@@ -42,15 +41,10 @@ final class Handover {
       this.handles = handles;
     }
 
-    @Override
-    public synchronized boolean hasNext() {
-      return next < handles.size();
-    }
-
-    /// What was closed between [#hasNext] and here is answered closed: its stream is cancelled and does not send it.
-    @Override
-    public synchronized T next() {
-      return next < handles.size() ? handles.get(next++) : handles.getLast();
+    /// What was closed meanwhile is answered closed: its stream is cancelled and does not send it.
+    synchronized T take(int index) {
+      next = Math.max(next, index + 1);
+      return handles.get(index);
     }
 
     void close() {

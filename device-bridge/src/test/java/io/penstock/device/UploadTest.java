@@ -15,6 +15,7 @@ import io.penstock.device.sim.SimulatedDeviceOptions;
 import io.penstock.stage.BatchOptions;
 import io.penstock.stage.Stage;
 import io.penstock.testkit.Blocks;
+import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.StageContract;
 import io.penstock.testkit.StageFixtures;
 import java.time.Duration;
@@ -135,9 +136,10 @@ final class UploadTest extends StageContract<Block, DeviceBlock> {
     BlockScope lasting = leaks.watch(new BlockScope());
     StepVerifier.create(inputs(6, lasting).transform(stage(lasting)), 0).thenRequest(1).assertNext(DeviceBlock::close)
         .thenCancel().verify(LIMIT);
-    leaks.watch("claimed slots while the scope is open", bridge::claimedSlots);
-    StepVerifier.create(Flux.defer(() -> bridge.claimedSlots() == 0 ? Flux.just(1) : Flux.<Integer>empty())
-        .repeatWhen(again -> again.delayElements(Duration.ofMillis(1), timer)).next()).expectNext(1).expectComplete().verify(LIMIT);
+    try (LeakLedger whileOpen = new LeakLedger()) {
+      whileOpen.watch("slots while the scope is open", bridge::claimedSlots);
+      whileOpen.awaitEmpty(LIMIT);
+    }
     lasting.close();
   }
 
