@@ -125,14 +125,13 @@ final class BlockCopies {
     });
   }
 
-  private Flux<Void> runBatch(Copies copies, int from, Door.Pass pass) {
+  private Mono<Void> runBatch(Copies copies, int from, Door.Pass pass) {
     int to = Math.min(copies.count(), from + CopyBatch.MAX_ELEMENTS);
-    return Quiet.afterCancel(Flux.defer(() -> device.copy(batch(copies, from, to, pass)))
-        .concatWith(Mono.fromRunnable(() -> {
-          for (int i = from; i < to; i++) {
-            copies.ended(i);
-          }
-        })));
+    return Quiet.afterCancel(Mono.defer(() -> device.copy(batch(copies, from, to, pass))).then(Mono.<Void>fromRunnable(() -> {
+      for (int i = from; i < to; i++) {
+        copies.ended(i);
+      }
+    })).flux()).then();
   }
 
   private static CopyBatch batch(Copies copies, int from, int to, Door.Pass pass) {

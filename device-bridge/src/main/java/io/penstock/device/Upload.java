@@ -4,6 +4,7 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockScope;
 import io.penstock.stage.Batch;
 import io.penstock.stage.BatchOptions;
+import io.penstock.stage.InTurn;
 import io.penstock.stage.Quiet;
 import io.penstock.stage.Stage;
 import java.util.List;
@@ -28,7 +29,7 @@ final class Upload {
 
   private Flux<DeviceBlock> upload(List<Block> window, BlockScope scope) {
     return Quiet.afterCancel(Claims.<DeviceBlock>of((granted, failed) -> slots.claim(window, granted, failed), scope)
-        .flatMapMany(places -> copies.toDevice(window, places).thenMany(Handover.oneByOne(places)))
+        .flatMapMany(places -> InTurn.of(copies.toDevice(window, places), Handover.oneByOne(places)))
         .doFinally(end -> window.forEach(Block::close)));
   }
 

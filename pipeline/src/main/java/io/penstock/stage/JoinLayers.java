@@ -63,9 +63,9 @@ public final class JoinLayers {
   }
 
   private static Flux<Block> join(Flux<LayerSlice> source, Supplier<Joining> begin) {
-    return Quiet.afterCancel(Flux.using(begin::get, joining -> source
-        .concatMap(slice -> Flux.defer(() -> joining.land(slice)).doFinally(end -> slice.close()), 0)
-        .concatWith(Flux.defer(joining::end)), Joining::close, false));
+    return Quiet.afterCancel(Flux.using(begin::get, joining -> InTurn.of(
+        source.concatMap(slice -> Flux.defer(() -> joining.land(slice)).doFinally(end -> slice.close()), 0),
+        Flux.defer(joining::end)), Joining::close, false));
   }
 
   /// What one subscription has joined so far.

@@ -16,12 +16,12 @@ final class Windows {
   static <T, K> Flux<List<T>> distinct(Flux<T> source, int max, Function<T, K> key) {
     return max == 1 ? source.map(List::of) : Flux.defer(() -> {
       Gathering<T, K> gathering = new Gathering<>(max, key);
-      return source.<List<T>>handle((element, sink) -> {
+      return InTurn.of(source.<List<T>>handle((element, sink) -> {
         List<T> window = gathering.add(element);
         if (window != null) {
           sink.next(window);
         }
-      }).concatWith(Flux.defer(gathering::rest));
+      }), Flux.defer(gathering::rest));
     });
   }
 

@@ -22,6 +22,10 @@ public final class ArchitectureRules {
   private static final String ROOT = "io.penstock";
   private static final Set<String> PUBLISHERS = Set.of("reactor.core.publisher.Flux", "reactor.core.publisher.Mono");
 
+  /// Operators that lose requests and cancels, see `InTurn`.
+  private static final Set<String> CONCATENATING =
+      Set.of("concat", "concatWith", "concatWithValues", "startWith", "thenMany");
+
   private static final Set<String> SHARED = Set.of("boundedElastic", "parallel", "single");
 
   private final Map<String, Set<String>> arrows = new HashMap<>();
@@ -127,7 +131,11 @@ public final class ArchitectureRules {
         from.members().stream()
             .filter(call -> reactive.contains(room) && picksScheduler(call))
             .map(call -> from.name() + " must be given the scheduler of " + call);
-    return Stream.concat(names, calls);
+    Stream<String> concatenations =
+        from.members().stream()
+            .filter(call -> PUBLISHERS.contains(call.owner()) && CONCATENATING.contains(call.name()))
+            .map(call -> from.name() + " must put streams in turn with InTurn, not " + call);
+    return Stream.of(names, calls, concatenations).flatMap(each -> each);
   }
 
   private boolean mayName(String from, String name) {

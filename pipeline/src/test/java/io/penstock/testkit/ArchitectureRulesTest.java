@@ -42,6 +42,16 @@ final class ArchitectureRulesTest {
   }
 
   @Test
+  void operatorThatLosesRequests_isReported() throws IOException {
+    ClassDesc flux = ClassDesc.of("reactor.core.publisher.Flux");
+    MethodTypeDesc type = MethodTypeDesc.of(flux, ClassDesc.of("org.reactivestreams.Publisher"));
+    write("io.penstock.node.Late", late -> late.withMethodBody("go", MethodTypeDesc.of(ConstantDescs.CD_void), ClassFile.ACC_STATIC,
+        code -> code.aconst_null().aconst_null().invokevirtual(flux, "concatWith", type).pop().return_()));
+
+    assertThat(violations()).singleElement().asString().startsWith("io.penstock.node.Late must put streams in turn with InTurn, not ");
+  }
+
+  @Test
   void arrowsAlong_areAllowedAndReachThrough() throws IOException {
     write("io.penstock.flow.High", type -> type.withField("low", ClassDesc.of("io.penstock.block.Low"), 0));
     write("io.penstock.block.Low", type -> type.withField("root", ClassDesc.of("io.penstock.KvException"), 0));

@@ -1,6 +1,7 @@
 package io.penstock.examples.pipe;
 
 import io.penstock.examples.source.FirstRequest;
+import io.penstock.stage.InTurn;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
@@ -15,8 +16,7 @@ final class ChunkSource extends BaseSubscriber<PipeChunk> {
 
   /// All chunks of `tensors`, and one that ends them.
   static Flux<PipeChunk> chunks(Flux<Tensor> tensors, PipeOptions options) {
-    return tensors.concatMap(tensor -> chunks(tensor, options), 0)
-        .concatWithValues(new PipeChunk.Last(null));
+    return InTurn.of(tensors.concatMap(tensor -> chunks(tensor, options), 0), Flux.just(new PipeChunk.Last(null)));
   }
 
   private static Flux<PipeChunk> chunks(Tensor tensor, PipeOptions options) {

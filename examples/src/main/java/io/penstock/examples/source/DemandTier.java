@@ -110,7 +110,7 @@ public abstract class DemandTier implements BlockTier {
   /// Nothing ever happens to what is not kept: completes when the tier closes.
   @Override
   public final Flux<TierEvent> events(long sequence) {
-    return closed.asMono().thenMany(Flux.empty());
+    return closed.asMono().<TierEvent>then(Mono.empty()).flux();
   }
 
   @Override

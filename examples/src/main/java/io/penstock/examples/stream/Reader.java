@@ -52,13 +52,13 @@ final class Reader {
   Mono<Void> read(long streamBytes, Duration duration, Stage<LayerSlice, LayerSlice> pace, Scheduler timers) {
     return Flux.using(BlockScope::new,
         scope -> client.lease(keys(streamBytes / Shape.BLOCK_BYTES), OnMiss.SKIP, scope)
-            .flatMapMany(lease -> read(lease, scope, pace, Mono.delay(duration, timers))),
+            .flatMap(lease -> read(lease, scope, pace, Mono.delay(duration, timers))),
         BlockScope::close).then();
   }
 
-  private Flux<Void> read(RemoteLease lease, BlockScope scope, Stage<LayerSlice, LayerSlice> pace, Mono<Long> until) {
+  private Mono<Void> read(RemoteLease lease, BlockScope scope, Stage<LayerSlice, LayerSlice> pace, Mono<Long> until) {
     return lease.slices(scope).limitRate(Shape.READ_AHEAD_SLICES).transform(pace).doOnNext(this::take)
-        .takeUntilOther(until).thenMany(lease.drained());
+        .takeUntilOther(until).then(lease.drained());
   }
 
   private List<BlockKey> keys(long blocks) {

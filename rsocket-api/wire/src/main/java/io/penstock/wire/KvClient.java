@@ -12,6 +12,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.Permits;
 import io.penstock.block.SpaceId;
+import io.penstock.stage.InTurn;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
@@ -216,7 +217,7 @@ public final class KvClient {
   public Flux<Receipt> put(List<BlockKey> keys, PutSource source) {
     List<BlockKey> asked = checked(keys);
     int blocks = Math.clamp(asked.size(), 1, windowBlocks());
-    return Flux.using(BlockScope::new, scope -> source.begin(blocks, scope).thenMany(stream(asked, source)), BlockScope::close);
+    return Flux.using(BlockScope::new, scope -> InTurn.of(source.begin(blocks, scope), stream(asked, source)), BlockScope::close);
   }
 
   private Flux<Receipt> stream(List<BlockKey> asked, PutSource source) {

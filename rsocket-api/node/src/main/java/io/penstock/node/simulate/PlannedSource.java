@@ -6,6 +6,7 @@ import io.penstock.node.replay.KvPattern;
 import io.penstock.node.simulate.RequestRun.WriterGoneException;
 import io.penstock.node.simulate.Scenario.WriterPlan;
 import io.penstock.node.simulate.Scenario.Writing;
+import io.penstock.stage.InTurn;
 import io.penstock.wire.GranuleWriter;
 import io.penstock.wire.ProducingSource;
 import io.penstock.wire.PutSource;
@@ -36,9 +37,9 @@ final class PlannedSource implements PutSource {
     Flux<LayerSlice> slices = source.window(window);
     return switch (plan.writing()) {
       case WELL, THROWS -> slices;
-      case SIGNALS_ERROR -> slices.take(plan.after()).concatWith(Flux.error(WriterGoneException::new));
+      case SIGNALS_ERROR -> InTurn.of(slices.take(plan.after()), Flux.error(WriterGoneException::new));
       case ENDS_EARLY -> slices.take(plan.after());
-      case HANGS -> slices.take(plan.after()).concatWith(Flux.never());
+      case HANGS -> InTurn.of(slices.take(plan.after()), Flux.never());
       case IS_CUT_OFF -> slices.doOnNext(slice -> {
         if (written++ == plan.after()) {
           party.disconnect();
