@@ -72,18 +72,31 @@ public final class ChronicleEngine extends FileEngine {
   }
 
   @Override
-  SegmentFile create(EngineDirectory in, int number) throws IOException {
+  SegmentFile create(EngineDirectory in, SpareSegments from, int number) throws IOException {
     ChronicleRun queue = run;
     if (queue == null) {
       queue = ChronicleRun.begin(in.path().resolve("run-%010d".formatted(number)), number, options().segmentBytes());
       run = queue;
     }
-    return queue.nextCycle(number, options().segmentBytes());
+    return queue.nextCycle(number, options().segmentBytes(), from);
+  }
+
+  @Override
+  boolean isMapped(int segment) {
+    ChronicleRun queue = run;
+    return queue != null && queue.isMapped(segment);
+  }
+
+  @Override
+  void ended(SegmentFile file) {
+    // Chronicle writes its mark when the next one begins
   }
 
   @Override
   long endAfter(SegmentFile file, int length) {
-    return file.end() + length + ChronicleRun.OVERHEAD_BYTES;
+    ChronicleRun queue = run;
+    boolean full = queue != null && queue.isFull();
+    return full ? Long.MAX_VALUE : file.end() + length + ChronicleRun.OVERHEAD_BYTES;
   }
 
   @Override

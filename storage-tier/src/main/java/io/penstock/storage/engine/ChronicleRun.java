@@ -2,6 +2,7 @@ package io.penstock.storage.engine;
 
 import static java.util.Objects.requireNonNull;
 
+import java.io.File;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -9,8 +10,11 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import net.openhft.chronicle.bytes.Bytes;
 import net.openhft.chronicle.queue.ExcerptAppender;
+import net.openhft.chronicle.queue.impl.StoreFileListener;
 import net.openhft.chronicle.queue.impl.single.SingleChronicleQueue;
 import net.openhft.chronicle.queue.impl.single.SingleChronicleQueueBuilder;
 import net.openhft.chronicle.queue.rollcycles.LegacyRollCycles;
@@ -30,13 +34,20 @@ final class ChronicleRun implements AutoCloseable {
   /// Header, index and end mark of a cycle file, and what alignment takes, are less than this.
   static final int OVERHEAD_BYTES = 64 << 10;
 
+  /// Chronicle notes the place of every so many records, in an index of so many places at the head of the file. A second index would be in
+  /// the midst of the records, on pages that nobody made present.
+  private static final int INDEX_SPACING = 256;
+  private static final int INDEX_COUNT = 1024;
+
   /// As far behind a record as Chronicle may look when it publishes it.
   private static final int BEHIND_BYTES = 64;
 
   private final Path path;
   private final SingleChronicleQueue queue;
   private final ExcerptAppender appender;
+  private final Set<Integer> mapped = ConcurrentHashMap.newKeySet();
   private volatile int cycle;
+  private int records;
   private @Nullable SegmentFile current;
   private final ByteBuffer behind = ByteBuffer.allocateDirect(BEHIND_BYTES);
   private long mappedAt;
@@ -48,8 +59,9 @@ final class ChronicleRun implements AutoCloseable {
         .rollCycle(LegacyRollCycles.HOURLY)
         .timeProvider(() -> cycle * ChronicleFormat.HOUR_MILLIS + 1)
         .blockSize(segmentBytes)
-        .indexSpacing(256)
-        .indexCount(1024)
+        .indexSpacing(INDEX_SPACING)
+        .indexCount(INDEX_COUNT)
+        .storeFileListener(new Mapped())
         .build();
     this.appender = queue.createAppender();
     appender.singleThreadedCheckDisabled(true); // the engine's lock keeps callers apart
@@ -61,24 +73,56 @@ final class ChronicleRun implements AutoCloseable {
   }
 
   /// Makes the file of the next cycle, with its space reserved and its first pages present, before Chronicle maps it.
-  SegmentFile nextCycle(int segment, long segmentBytes) throws IOException {
-    SegmentFile file = SegmentFile.create(segment, path.resolve(ChronicleFormat.fileName(segment)));
+  SegmentFile nextCycle(int segment, long segmentBytes, SpareSegments from) throws IOException {
+    Path name = path.resolve(ChronicleFormat.fileName(segment));
+    ByteBuffer head = ByteBuffer.allocateDirect(OVERHEAD_BYTES);
+    boolean anew = from.begin(name, head);
+    SegmentFile file = anew ? SegmentFile.existing(segment, name) : SegmentFile.create(segment, name);
     try {
       NativePages.reserve(file.path(), segmentBytes);
-      Transfer.write(file.channel(), 0, ByteBuffer.allocateDirect(OVERHEAD_BYTES));
+      if (!anew) {
+        Transfer.write(file.channel(), 0, head);
+      }
     } catch (IOException e) {
       Files.deleteIfExists(file.path());
       file.release();
       throw e;
     }
     file.end(0);
+    records = 0;
     return file;
+  }
+
+  /// Whether another record would need a second index.
+  boolean isFull() {
+    return records == INDEX_SPACING * INDEX_COUNT;
+  }
+
+  /// Whether Chronicle has the file of `segment` mapped.
+  boolean isMapped(int segment) {
+    return mapped.contains(segment);
+  }
+
+  /// Hears from Chronicle which files it maps and lets go.
+  private final class Mapped implements StoreFileListener {
+    @Override
+    public void onAcquired(int segment, File file) {
+      mapped.add(segment);
+    }
+
+    @Override
+    public void onReleased(int segment, File file) {
+      mapped.remove(segment);
+    }
   }
 
   /// Appends the record of `parts` to `file`; answers its offset. Another file than the last time ends the cycle of that one.
   long append(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
     if (current != null) {
       makePresent(current, current.end()); // again, for it may be long ago
+    }
+    if (current == file && records % INDEX_SPACING == 0) { // the next record's place will be noted
+      NativePages.populate(mappedAt, OVERHEAD_BYTES, file.path());
     }
     current = file;
     cycle = file.number();
@@ -90,6 +134,7 @@ final class ChronicleRun implements AutoCloseable {
         Transfer.writeAll(file.channel(), offset, andBehind(parts));
         makePresent(file, offset + length);
         bytes.writePosition(offset + length);
+        records++;
         return offset;
       } catch (IOException | RuntimeException e) {
         document.rollbackOnClose();

@@ -10,11 +10,15 @@ import org.jspecify.annotations.Nullable;
 
 /// What engines whose segments are files have in common: one lock for those who change the log, none for those who read it.
 abstract class FileEngine implements SegmentEngine {
+  /// Deleted segments come one by one where blocks leave in the order in which they came; more would only take room.
+  private static final int SPARES = 2;
+
   private final String name;
   private final EngineDirectory directory;
   private final EngineOptions options;
   private final FreeSpace space;
   private final SegmentTable table;
+  private final SpareSegments spares;
   private @Nullable SegmentFile active;
 
   FileEngine(String name, EngineDirectory directory, EngineOptions options, FreeSpace space) {
@@ -23,11 +27,13 @@ abstract class FileEngine implements SegmentEngine {
     this.options = options;
     this.space = space;
     this.table = new SegmentTable(name);
+    this.spares = new SpareSegments(directory.path(), SPARES);
   }
 
   /// Opens what earlier runs left; closes the engine if that fails.
   final <E extends FileEngine> E opened(E self) {
     try {
+      spares.clear();
       for (SegmentFile segment : find(directory)) {
         table.add(segment);
       }
@@ -44,8 +50,16 @@ abstract class FileEngine implements SegmentEngine {
   /// The segments of earlier runs, in order.
   abstract List<SegmentFile> find(EngineDirectory from) throws IOException;
 
-  /// Makes the file of a new segment.
-  abstract SegmentFile create(EngineDirectory in, int number) throws IOException;
+  /// Makes the file of a new segment, of a spare if there is one.
+  abstract SegmentFile create(EngineDirectory in, SpareSegments from, int number) throws IOException;
+
+  /// `file` will not be written any more.
+  abstract void ended(SegmentFile file) throws IOException;
+
+  /// Whether somebody else may still have the file of `segment` mapped.
+  boolean isMapped(int segment) {
+    return false;
+  }
 
   /// Bytes that `file` has after a record of `length`.
   abstract long endAfter(SegmentFile file, int length);
@@ -97,15 +111,29 @@ abstract class FileEngine implements SegmentEngine {
   }
 
   private SegmentFile begin() {
-    active = null;
+    endActive();
     try {
-      options.requireRoom(directory.path().toString(), space);
-      SegmentFile file = create(directory, table.nextNumber());
+      if (spares.isEmpty()) {
+        options.requireRoom(directory.path().toString(), space);
+      }
+      SegmentFile file = create(directory, spares, table.nextNumber());
       table.add(file);
       active = file;
       return file;
     } catch (IOException e) {
       throw failure("begin a segment of", options.segmentBytes(), e);
+    }
+  }
+
+  private void endActive() {
+    SegmentFile file = active;
+    active = null;
+    if (file != null) {
+      try {
+        ended(file);
+      } catch (IOException e) {
+        throw new StorageFailedException("end segment " + file.number() + " of " + directory.path(), e);
+      }
     }
   }
 
@@ -134,7 +162,7 @@ abstract class FileEngine implements SegmentEngine {
   @Override
   public final synchronized void roll() {
     table.requireOpen();
-    active = null;
+    endActive();
   }
 
   @Override
@@ -167,6 +195,9 @@ abstract class FileEngine implements SegmentEngine {
     }
     StoredSegment held = table.hold(segment);
     try {
+      if (!isMapped(segment)) {
+        ((SegmentFile) held).spareTo(spares);
+      }
       table.delete(segment);
       afterDelete((SegmentFile) held);
     } catch (IOException e) {
@@ -199,11 +230,15 @@ abstract class FileEngine implements SegmentEngine {
       return;
     }
     try {
-      finish(last);
+      try {
+        finish(last);
+      } finally {
+        table.close();
+        spares.close();
+      }
     } catch (IOException e) {
       throw new StorageFailedException("close " + directory.path(), e);
     } finally {
-      table.close();
       directory.close();
     }
   }

@@ -17,6 +17,7 @@ public final class PlainEngine extends FileEngine {
   public static final String NAME = "plain";
 
   private final ByteBuffer frame = PlainFormat.direct(PlainFormat.FRAME_BYTES);
+  private final ByteBuffer behind = PlainFormat.direct(PlainFormat.FRAME_BYTES);
 
   private PlainEngine(Path directory, EngineOptions options, FreeSpace space) {
     super(NAME, EngineDirectory.open(directory, NAME), options, space);
@@ -53,10 +54,17 @@ public final class PlainEngine extends FileEngine {
   }
 
   @Override
-  SegmentFile create(EngineDirectory in, int number) throws IOException {
-    SegmentFile file = SegmentFile.create(number, in.path().resolve(PlainFormat.fileName(number)));
+  SegmentFile create(EngineDirectory in, SpareSegments from, int number) throws IOException {
+    Path path = in.path().resolve(PlainFormat.fileName(number));
+    ByteBuffer head = PlainFormat.head(number, options().segmentBytes());
+    if (from.begin(path, head)) {
+      SegmentFile anew = SegmentFile.existing(number, path);
+      anew.end(PlainFormat.HEAD_BYTES);
+      return anew;
+    }
+    SegmentFile file = SegmentFile.create(number, path);
     try {
-      Transfer.write(file.channel(), 0, PlainFormat.head(number, options().segmentBytes()));
+      Transfer.write(file.channel(), 0, head);
     } catch (IOException e) {
       Files.deleteIfExists(file.path());
       file.release();
@@ -68,15 +76,16 @@ public final class PlainEngine extends FileEngine {
 
   @Override
   long endAfter(SegmentFile file, int length) {
-    return file.end() + PlainFormat.FRAME_BYTES + length;
+    return file.end() + PlainFormat.FRAME_BYTES + length + PlainFormat.FRAME_BYTES;
   }
 
   @Override
   long write(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
     long offset = file.end() + PlainFormat.FRAME_BYTES;
     PlainFormat.frame(frame, file.number(), offset, length);
-    ByteBuffer[] buffers = RecordParts.buffers(1, parts, 0);
+    ByteBuffer[] buffers = RecordParts.buffers(1, parts, 1); // behind the record stands a frame of zeros, until there is another
     buffers[0] = frame;
+    buffers[buffers.length - 1] = behind.clear();
     Transfer.writeAll(file.channel(), file.end(), buffers);
     return offset;
   }
@@ -92,7 +101,14 @@ public final class PlainEngine extends FileEngine {
   }
 
   @Override
-  void finish(@Nullable SegmentFile last) {
-    // every byte is with the operating system already
+  void ended(SegmentFile file) throws IOException {
+    file.channel().truncate(file.end()); // what a file begun anew had there before, and the frame of zeros
+  }
+
+  @Override
+  void finish(@Nullable SegmentFile last) throws IOException {
+    if (last != null) {
+      ended(last);
+    }
   }
 }

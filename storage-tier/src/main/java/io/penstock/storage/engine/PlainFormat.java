@@ -77,6 +77,9 @@ final class PlainFormat {
       Transfer.read(segment.channel(), at, frame.clear());
       int length = frame.getInt(0);
       long record = at + FRAME_BYTES;
+      if (frame.getLong(0) == 0) {
+        return ScanEnd.CLEAN;
+      }
       if (length <= 0 || length > EngineOptions.MOST_RECORD_BYTES || length % SegmentEngine.RECORD_ALIGNMENT != 0 || length > end - record
           || frame.getInt(4) != frameCrc(segment.number(), record, length)) {
         return ScanEnd.TORN;

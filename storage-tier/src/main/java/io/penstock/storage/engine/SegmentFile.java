@@ -9,11 +9,15 @@ import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /// A segment that is a file, read with positioned reads: a page that is gone is an error then, not a signal that ends the process.
 final class SegmentFile extends StoredSegment {
   private final Path path;
   private final FileChannel channel;
+  /// Where the file goes when it is deleted, and its name there.
+  private @Nullable SpareSegments spares;
+  private @Nullable Path spare;
 
   private SegmentFile(int number, Path path, FileChannel channel, long end) {
     super(number, end);
@@ -26,7 +30,7 @@ final class SegmentFile extends StoredSegment {
     return open(number, path, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE));
   }
 
-  /// A file of an earlier run.
+  /// A file that is there: of an earlier run, or a spare that was begun anew.
   static SegmentFile existing(int number, Path path) throws IOException {
     return open(number, path, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
   }
@@ -34,6 +38,11 @@ final class SegmentFile extends StoredSegment {
   private static SegmentFile open(int number, Path path, Set<OpenOption> options) throws IOException {
     FileChannel channel = FileChannel.open(path, options);
     return new SegmentFile(number, path, channel, channel.size());
+  }
+
+  /// Has the file become a spare of `pool` when it is deleted.
+  void spareTo(SpareSegments pool) {
+    spares = pool;
   }
 
   Path path() {
@@ -56,7 +65,12 @@ final class SegmentFile extends StoredSegment {
 
   @Override
   void unlink() throws IOException {
-    Files.deleteIfExists(path);
+    SpareSegments pool = spares;
+    if (pool == null) {
+      Files.deleteIfExists(path);
+    } else {
+      spare = pool.keep(path);
+    }
   }
 
   @Override
@@ -65,6 +79,11 @@ final class SegmentFile extends StoredSegment {
       channel.close();
     } catch (IOException e) {
       throw new UncheckedIOException("could not close " + path, e);
+    }
+    Path renamed = spare;
+    SpareSegments pool = spares;
+    if (renamed != null && pool != null) {
+      pool.free(renamed);
     }
   }
 }

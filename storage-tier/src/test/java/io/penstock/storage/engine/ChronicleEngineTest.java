@@ -10,6 +10,8 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -71,5 +73,34 @@ final class ChronicleEngineTest extends SegmentEngineContract {
     assertThat(ChronicleFormat.fileName(1)).isEqualTo("19700101-01.cq4");
     assertThat(ChronicleFormat.segment(Path.of("metadata.cq4t"))).isZero();
     assertThat(ChronicleFormat.segment(Path.of("x.cq4"))).isZero();
+  }
+
+  @Test
+  void deletedFiles_areWrittenAnew_andGoWhenTheEngineCloses() throws IOException {
+    SegmentEngine engine = open(SMALL, FreeSpace.endless());
+    for (int i = 0; i < 6; i++) {
+      append(engine, i, i + 1);
+      engine.roll();
+    }
+    engine.segments().subList(0, 4).forEach(engine::delete);
+    assertThat(spares()).hasSize(2); // and no more
+    append(engine, 6, 7);
+    assertThat(spares()).hasSize(1);
+    engine.roll();
+    append(engine, 7, 8);
+    assertThat(spares()).isEmpty();
+    engine.delete(engine.segments().getFirst());
+    assertThat(spares()).hasSize(1);
+    engine.close();
+    assertThat(spares()).isEmpty();
+    Files.createFile(directory().resolve("spare-7")); // of a run that was ended
+    open(SMALL, FreeSpace.endless()).close();
+    assertThat(spares()).isEmpty();
+  }
+
+  private List<Path> spares() throws IOException {
+    try (Stream<Path> files = Files.list(directory())) {
+      return files.filter(file -> file.getFileName().toString().startsWith("spare-")).toList();
+    }
   }
 }

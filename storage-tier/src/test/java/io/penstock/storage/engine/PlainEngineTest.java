@@ -1,5 +1,6 @@
 package io.penstock.storage.engine;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.Checksum;
@@ -11,6 +12,8 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -62,5 +65,34 @@ final class PlainEngineTest extends SegmentEngineContract {
     Files.write(file, bytes.array());
     assertThatThrownBy(() -> open(SMALL, FreeSpace.endless())).isInstanceOf(JournalFormatException.class)
         .hasMessage("version of segment " + file + " must be 1 (was 2)");
+  }
+
+  @Test
+  void deletedFiles_areWrittenAnew_andGoWhenTheEngineCloses() throws IOException {
+    SegmentEngine engine = open(SMALL, FreeSpace.endless());
+    for (int i = 0; i < 6; i++) {
+      append(engine, i, i + 1);
+      engine.roll();
+    }
+    engine.segments().subList(0, 4).forEach(engine::delete);
+    assertThat(spares()).hasSize(2); // and no more
+    append(engine, 6, 7);
+    assertThat(spares()).hasSize(1);
+    engine.roll();
+    append(engine, 7, 8);
+    assertThat(spares()).isEmpty();
+    engine.delete(engine.segments().getFirst());
+    assertThat(spares()).hasSize(1);
+    engine.close();
+    assertThat(spares()).isEmpty();
+    Files.createFile(directory().resolve("spare-7")); // of a run that was ended
+    open(SMALL, FreeSpace.endless()).close();
+    assertThat(spares()).isEmpty();
+  }
+
+  private List<Path> spares() throws IOException {
+    try (Stream<Path> files = Files.list(directory())) {
+      return files.filter(file -> file.getFileName().toString().startsWith("spare-")).toList();
+    }
   }
 }

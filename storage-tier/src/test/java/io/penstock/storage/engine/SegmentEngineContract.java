@@ -9,7 +9,10 @@ import io.penstock.block.Owned;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -268,6 +271,52 @@ abstract class SegmentEngineContract {
     stop.set(1);
     reader.join();
     assertThat(wrong.get()).isNull();
+  }
+
+  /// Files of deleted segments may be written anew: what was in them before must not be seen, by anybody, at any time.
+  @Test
+  void segments_thatTakeTurns_tellNothingOfAnEarlierLife() {
+    SegmentEngine engine = open();
+    Random random = new Random(4_711);
+    Map<Location, Long> kept = new LinkedHashMap<>();
+    Map<Location, Long> pinned = new LinkedHashMap<>();
+    List<Owned> pins = new ArrayList<>();
+    long number = 0;
+    for (int turn = 0; turn < 60; turn++) {
+      int records = 1 + random.nextInt(40);
+      for (Location at : append(engine, number, number + records)) {
+        kept.put(at, number++);
+      }
+      engine.roll();
+      Location oldest = kept.keySet().iterator().next();
+      if (turn % 7 == 3) {
+        pins.add(engine.pin(oldest.segment()));
+        kept.forEach((at, each) -> {
+          if (at.segment() == oldest.segment()) {
+            pinned.put(at, each);
+          }
+        });
+      }
+      if (turn % 5 > 0) {
+        kept.keySet().removeIf(at -> at.segment() == oldest.segment());
+        engine.delete(oldest.segment());
+      }
+      if (turn % 20 == 10) { // in the middle of a segment
+        for (Location at : append(engine, number, number + 3)) {
+          kept.put(at, number++);
+        }
+        pinned.forEach((at, each) -> Records.assertRecord(opened.getLast(), at, each));
+        pins.forEach(Owned::close);
+        pins.clear();
+        pinned.clear();
+        crash();
+        engine = open();
+      }
+      assertThat(scanAll(engine)).as("turn %d", turn).containsExactlyElementsOf(kept.keySet());
+      SegmentEngine now = engine;
+      kept.forEach((at, each) -> Records.assertRecord(now, at, each));
+    }
+    pins.forEach(Owned::close);
   }
 
   @Test

@@ -1,0 +1,120 @@
+package io.penstock.storage.engine;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// Files of deleted segments, kept to be written anew: their space is reserved and their pages are in memory, so that an append into one
+/// is a copy, where a new file takes pages from the system and a deleted one gives them back.
+///
+/// A spare has a name that no walk looks at. It gets the name of a segment only after the head of the new segment was written over its
+/// own, so a process that ends in between leaves no segment with the records of another.
+final class SpareSegments {
+  private static final String PREFIX = "spare-";
+
+  private final Path directory;
+  private final int most;
+  /// Guarded by `this`: those that nobody reads any more.
+  private final ArrayDeque<Path> free = new ArrayDeque<>();
+  private int kept;
+  private long names;
+  private boolean closed;
+
+  /// @param most files kept at a time
+  SpareSegments(Path directory, int most) {
+    this.directory = directory;
+    this.most = most;
+  }
+
+  /// Removes what an earlier run left.
+  void clear() throws IOException {
+    List<Path> left;
+    try (Stream<Path> files = Files.list(directory)) {
+      left = files.filter(file -> file.getFileName().toString().startsWith(PREFIX)).toList();
+    }
+    for (Path file : left) {
+      Files.deleteIfExists(file);
+    }
+  }
+
+  /// Takes the name off `file`, and keeps the file if there is room for it.
+  ///
+  /// @return what it is called now, to be told to [#free] when nobody reads it any more; null if it was deleted
+  @Nullable Path keep(Path file) throws IOException {
+    Path name;
+    synchronized (this) {
+      if (closed || kept == most) {
+        Files.deleteIfExists(file);
+        return null;
+      }
+      kept++;
+      name = directory.resolve(PREFIX + names++);
+    }
+    try {
+      return Files.move(file, name, StandardCopyOption.ATOMIC_MOVE);
+    } catch (IOException e) {
+      synchronized (this) {
+        kept--;
+      }
+      throw e;
+    }
+  }
+
+  /// The spare may be written anew.
+  void free(Path spare) {
+    synchronized (this) {
+      if (!closed) {
+        free.add(spare);
+        return;
+      }
+    }
+    try {
+      Files.deleteIfExists(spare);
+    } catch (IOException e) {
+      throw new UncheckedIOException("could not delete " + spare, e);
+    }
+  }
+
+  synchronized boolean isEmpty() {
+    return free.isEmpty();
+  }
+
+  /// Makes a spare the file of a new segment, which begins with `head`; false if there is none.
+  boolean begin(Path segment, ByteBuffer head) throws IOException {
+    Path spare;
+    synchronized (this) {
+      spare = free.poll();
+      kept -= spare == null ? 0 : 1;
+    }
+    if (spare == null) {
+      return false;
+    }
+    try (FileChannel file = FileChannel.open(spare, StandardOpenOption.WRITE)) {
+      Transfer.write(file, 0, head);
+    }
+    Files.move(spare, segment, StandardCopyOption.ATOMIC_MOVE);
+    return true;
+  }
+
+  /// Deletes the spares; those that are read still go when they have been.
+  void close() throws IOException {
+    List<Path> left;
+    synchronized (this) {
+      closed = true;
+      left = List.copyOf(free);
+      free.clear();
+    }
+    for (Path file : left) {
+      Files.deleteIfExists(file);
+    }
+  }
+}
