@@ -250,9 +250,6 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
       reading = false;
       over = isClosed();
       cleaned = over;
-      if (over) {
-        failure = closed();
-      }
     }
     if (over) {
       closeBlocks();
@@ -278,15 +275,17 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   private void serve() {
     Waiter served = null;
     Throwable reason;
+    boolean gone;
     synchronized (this) {
       reason = failure;
-      if (waiter != null && (reason != null || step >= waiter.steps())) {
+      gone = cleaned;
+      if (waiter != null && (reason != null || gone || step >= waiter.steps())) {
         served = waiter;
         waiter = null;
       }
     }
-    if (served != null && reason != null) {
-      served.sink().error(reason);
+    if (served != null && (reason != null || gone)) {
+      served.sink().error(reason != null ? reason : closed());
     } else if (served != null) {
       served.sink().success(true);
     }
@@ -384,9 +383,6 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
         return;
       }
       cleaned = true;
-      if (failure == null) {
-        failure = closed();
-      }
       for (Rising each : blocks) {
         if (each.draft != null) {
           drafts.add(each.draft);
