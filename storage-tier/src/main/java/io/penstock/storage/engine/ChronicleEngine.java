@@ -20,7 +20,7 @@ public final class ChronicleEngine extends FileEngine {
   /// As in [#name].
   public static final String NAME = "chronicle";
 
-  private static final Pattern RUN = Pattern.compile("run-\\d{10}");
+  static final Pattern RUN = Pattern.compile("run-\\d{10}");
 
   private @Nullable ChronicleRun run;
 

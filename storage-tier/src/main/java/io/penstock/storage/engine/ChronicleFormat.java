@@ -17,11 +17,11 @@ import java.util.function.Consumer;
 final class ChronicleFormat {
   static final long HOUR_MILLIS = 3_600_000;
 
-  private static final int HEADER_BYTES = 4;
-  private static final int NOT_COMPLETE = 0x8000_0000;
-  private static final int META_DATA = 0x4000_0000;
-  private static final int END_OF_FILE = NOT_COMPLETE | META_DATA;
-  private static final int LENGTH = 0x3FFF_FFFF;
+  static final int HEADER_BYTES = 4;
+  static final int NOT_COMPLETE = 0x8000_0000;
+  static final int META_DATA = 0x4000_0000;
+  static final int END_OF_FILE = NOT_COMPLETE | META_DATA;
+  static final int LENGTH = 0x3FFF_FFFF;
   private static final String SUFFIX = ".cq4";
   private static final DateTimeFormatter HOUR = new DateTimeFormatterBuilder()
       .appendPattern("uuuuMMdd-HH").parseDefaulting(ChronoField.MINUTE_OF_HOUR, 0).toFormatter();

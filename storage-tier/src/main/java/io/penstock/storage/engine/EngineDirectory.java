@@ -17,7 +17,7 @@ final class EngineDirectory implements AutoCloseable {
   /// Version of everything in the directory.
   static final int VERSION = 1;
 
-  private static final String LOCK = "lock";
+  static final String LOCK = "lock";
   private static final String FORMAT = "format";
 
   private final Path path;
@@ -53,7 +53,7 @@ final class EngineDirectory implements AutoCloseable {
 
   private static EngineDirectory lock(Path path) throws IOException {
     FileChannel file = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
-    FileLock lock = tryLock(file);
+    FileLock lock = tryLock(file, false);
     if (lock == null) {
       String holder = holder(file);
       file.close();
@@ -63,15 +63,18 @@ final class EngineDirectory implements AutoCloseable {
     return new EngineDirectory(path, file, lock);
   }
 
-  private static @Nullable FileLock tryLock(FileChannel file) throws IOException {
+  /// The lock of `file`; null if somebody has it.
+  ///
+  /// @param shared whether others may have it, too, who want the same
+  static @Nullable FileLock tryLock(FileChannel file, boolean shared) throws IOException {
     try {
-      return file.tryLock();
+      return file.tryLock(0, Long.MAX_VALUE, shared);
     } catch (OverlappingFileLockException e) { // held in this process
       return null;
     }
   }
 
-  private static String holder(FileChannel file) throws IOException {
+  static String holder(FileChannel file) throws IOException {
     ByteBuffer text = ByteBuffer.allocate((int) Math.min(32, file.size()));
     Transfer.read(file, 0, text);
     String holder = StandardCharsets.US_ASCII.decode(text.flip()).toString().strip();
@@ -86,11 +89,16 @@ final class EngineDirectory implements AutoCloseable {
       Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
       return;
     }
-    String found = new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1);
+    String found = format(path);
     if (!found.equals(format)) {
       throw new JournalFormatException("journal " + path, "`" + format.strip() + "`",
           "`" + found.substring(0, Math.min(found.length(), 80)).strip() + "`");
     }
+  }
+
+  /// What the file `format` of `path` says.
+  static String format(Path path) throws IOException {
+    return new String(Files.readAllBytes(path.resolve(FORMAT)), StandardCharsets.ISO_8859_1);
   }
 
   Path path() {

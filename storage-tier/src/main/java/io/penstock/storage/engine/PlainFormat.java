@@ -55,14 +55,21 @@ final class PlainFormat {
     }
     ByteBuffer head = direct(HEAD_BYTES);
     Transfer.read(file, 0, head);
+    return isHead(head, segment.path(), segment.number());
+  }
+
+  /// Whether `head` is the one of segment `number`.
+  ///
+  /// @throws JournalFormatException if its version is not known
+  static boolean isHead(ByteBuffer head, Path path, int number) {
     if (head.slice(0, MAGIC.length).mismatch(ByteBuffer.wrap(MAGIC)) >= 0
         || head.getInt(HEAD_CRC) != Checksum.of(head.slice(0, HEAD_CRC))) {
       return false;
     }
     if (head.getInt(8) != VERSION) {
-      throw new JournalFormatException("version of segment " + segment.path(), Integer.toString(VERSION), Integer.toString(head.getInt(8)));
+      throw new JournalFormatException("version of segment " + path, Integer.toString(VERSION), Integer.toString(head.getInt(8)));
     }
-    return head.getInt(12) == segment.number();
+    return head.getInt(12) == number;
   }
 
   /// Tells the records whose frames lie before `end`.
@@ -94,7 +101,7 @@ final class PlainFormat {
     return ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  private static int frameCrc(int segment, long offset, int length) {
+  static int frameCrc(int segment, long offset, int length) {
     CRC32C crc = new CRC32C();
     crc.update(ByteBuffer.allocate(16).order(ByteOrder.LITTLE_ENDIAN).putInt(length).putInt(segment).putLong(offset).flip());
     return (int) crc.getValue();

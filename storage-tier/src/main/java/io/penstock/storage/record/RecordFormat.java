@@ -18,7 +18,12 @@ public final class RecordFormat {
   static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  static final long MAGIC = magic();
+  /// Begins what a repair left where a damaged record was: to be skipped.
+  public static final long GAP = magic("PNSTKGAP");
+
+  /// What every record begins with.
+  public static final long MAGIC = magic("PNSTKREC");
+
   static final int MAGIC_AT = 0;
   static final int VERSION_AT = 8;
   static final int KIND_AT = 10;
@@ -45,12 +50,12 @@ public final class RecordFormat {
   static final int SHORTEST_HEAD = PLANE_BYTES_AT + CRC_BYTES;
 
   /// The shortest record there is.
-  static final int SHORTEST_RECORD = SHORTEST_HEAD + MARK_BYTES;
+  public static final int SHORTEST_RECORD = SHORTEST_HEAD + MARK_BYTES;
 
   private RecordFormat() {}
 
-  private static long magic() {
-    byte[] text = "PNSTKREC".getBytes(StandardCharsets.US_ASCII);
+  private static long magic(String word) {
+    byte[] text = word.getBytes(StandardCharsets.US_ASCII);
     long magic = 0;
     for (int i = text.length - 1; i >= 0; i--) {
       magic = magic << 8 | text[i];

@@ -78,6 +78,18 @@ public final class RecordHead {
     return bytes;
   }
 
+  /// Length that the record has if what `start` begins with is its head; 0 if it cannot be. Proves nothing: [#decode] does.
+  ///
+  /// @param start the first bytes of a record, at least 88
+  public static int claimedBytes(MemorySegment start) {
+    long head = start.get(INT, RecordFormat.HEAD_BYTES_AT);
+    long payload = start.get(INT, RecordFormat.PAYLOAD_BYTES_AT);
+    long whole = head + RecordFormat.padded(payload) + RecordFormat.MARK_BYTES;
+    boolean possible = start.get(RecordFormat.LONG, RecordFormat.MAGIC_AT) == RecordFormat.MAGIC && head >= RecordFormat.SHORTEST_HEAD
+        && payload >= 0 && whole <= Integer.MAX_VALUE;
+    return possible ? (int) whole : 0;
+  }
+
   /// Reads a head.
   ///
   /// @param start the first bytes of a record, its whole head among them

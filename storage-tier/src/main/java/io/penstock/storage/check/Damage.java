@@ -1,0 +1,33 @@
+package io.penstock.storage.check;
+
+import static java.util.Objects.requireNonNull;
+
+import org.jspecify.annotations.Nullable;
+
+/// A range of a segment that is not as it was written.
+///
+/// @param segment its number
+/// @param offset of the range in the segment's file
+/// @param length of the range in bytes: a whole frame and its record, wherever in it the damage is
+/// @param kind what is wrong
+/// @param key of the block, in hexadecimal: space, then hash; null if it cannot be known, or the record is a removal
+/// @param sequence of the record; 0 if it cannot be known
+/// @param granule that differs first; -1 if `kind` is not [DamageKind#PAYLOAD]
+/// @param live whether the record counts; true if that cannot be known
+/// @param reason in words
+public record Damage(int segment, long offset, long length, DamageKind kind, @Nullable String key, long sequence, int granule, boolean live,
+    String reason) {
+  public Damage {
+    requireNonNull(kind, "kind");
+    requireNonNull(reason, "reason");
+  }
+
+  /// A range of which nothing else is known.
+  static Damage unknown(int segment, long offset, long length, DamageKind kind, String reason) {
+    return new Damage(segment, offset, length, kind, null, 0, -1, true, reason);
+  }
+
+  Damage withLive(boolean counts) {
+    return new Damage(segment, offset, length, kind, key, sequence, granule, counts, reason);
+  }
+}

@@ -1,0 +1,167 @@
+package io.penstock.storage.check;
+
+import io.penstock.storage.engine.Frame;
+import io.penstock.storage.engine.Frames;
+import io.penstock.storage.engine.Location;
+import io.penstock.storage.engine.SegmentWindow;
+import io.penstock.storage.record.RecordFormat;
+import io.penstock.storage.record.RecordHead;
+import org.jspecify.annotations.Nullable;
+
+/// Goes through a whole segment, frame by frame; where a frame leads nowhere it looks for the next record behind it.
+///
+/// A file may have had an earlier life, whose records lie behind the last one: a record whose sequence is not higher than all before is
+/// one of those, and ends the walk.
+final class SegmentWalk {
+  /// Hears what there is, in the order of the file.
+  interface Visitor {
+    /// A record with a good head.
+    ///
+    /// @param flaw what is wrong behind the head; null if nothing is
+    void record(Location at, RecordHead head, RecordCheck.@Nullable Flaw flaw);
+
+    void damaged(long offset, long length, DamageKind kind, String reason);
+
+    /// A repair took `length` bytes out.
+    void aside(long length);
+  }
+
+  private final Frames frames;
+  private final int segment;
+  private final SegmentWindow file;
+  private final RecordCheck records;
+  private final Visitor visitor;
+  private long highest;
+
+  /// @param highest sequence of any record of earlier segments
+  SegmentWalk(Frames frames, int segment, SegmentWindow file, long highest, Visitor visitor) {
+    this.frames = frames;
+    this.segment = segment;
+    this.file = file;
+    this.records = new RecordCheck(file);
+    this.highest = highest;
+    this.visitor = visitor;
+  }
+
+  /// Goes from the first frame to the end; answers the highest sequence so far.
+  long run() {
+    long at = frames.start();
+    while (at < file.size()) {
+      at = step(at);
+    }
+    return highest;
+  }
+
+  private long step(long at) {
+    Frame frame = frames.at(file, segment, at);
+    return switch (frame.kind()) {
+      case RECORD -> record(at, frame.length());
+      case OTHER -> other(at, frame.length());
+      case END -> search(at, Frame.Kind.END, "");
+      case BROKEN -> search(at, Frame.Kind.BROKEN, "a frame must stand here (was none)");
+    };
+  }
+
+  private long record(long at, int length) {
+    long body = at + frames.bytes();
+    long next = frames.next(body + length);
+    if (isAside(body, length)) {
+      visitor.aside(next - at);
+      return next;
+    }
+    RecordCheck.Read read = records.head(body, length);
+    RecordHead head = read.head();
+    if (head != null) {
+      return good(body, head);
+    }
+    if (frames.isChecked() || leadsOn(next)) {
+      visitor.damaged(at, next - at, DamageKind.HEAD, read.reason());
+      return next;
+    }
+    return search(at, Frame.Kind.BROKEN, read.reason());
+  }
+
+  private boolean isAside(long body, int length) {
+    return length >= Long.BYTES && records.word(body) == RecordFormat.GAP;
+  }
+
+  private long good(long body, RecordHead head) {
+    if (head.sequence() <= highest) {
+      return file.size();
+    }
+    highest = head.sequence();
+    int length = RecordCheck.length(head);
+    visitor.record(new Location(segment, body, length), head, records.flaw(body, head));
+    return frames.next(body + length);
+  }
+
+  /// Data of the engine's own; if a record hides in it, the frame is wrong.
+  private long other(long at, int length) {
+    long next = frames.next(at + frames.bytes() + length);
+    boolean hides = find(at + frames.bytes(), Math.min(next, file.size())) > 0;
+    return hides || !leadsOn(next) ? search(at, Frame.Kind.BROKEN, "a frame must end where the next one begins") : next;
+  }
+
+  /// Whether a frame at `at` is one that may well be.
+  private boolean leadsOn(long at) {
+    if (at >= file.size()) {
+      return at == file.size();
+    }
+    Frame frame = frames.at(file, segment, at);
+    long body = at + frames.bytes();
+    return switch (frame.kind()) {
+      case END, OTHER -> true;
+      case BROKEN -> false;
+      case RECORD -> isAside(body, frame.length()) || records.head(body, frame.length()).head() != null;
+    };
+  }
+
+  /// The frame at `at` leads nowhere: goes on with the next record that is not of an earlier life; if there is none, all ends at `at`.
+  private long search(long at, Frame.Kind kind, String reason) {
+    long body = find(at + frames.bytes(), file.size());
+    if (body > 0) {
+      visitor.damaged(at, body - at, DamageKind.FRAME, kind == Frame.Kind.END ? "a frame must stand here (was the end)" : reason);
+      return record(body);
+    }
+    if (kind == Frame.Kind.BROKEN || hasStrayBytes(at)) {
+      visitor.damaged(at, file.size() - at, DamageKind.TORN, kind == Frame.Kind.END ? "nothing must follow the end (was something)" : reason);
+    }
+    return file.size();
+  }
+
+  private long record(long body) {
+    RecordHead head = records.headAlone(body);
+    if (head == null) {
+      throw new IllegalStateException("a record must be at " + body + " of segment " + segment + " as it was (was changed meanwhile)");
+    }
+    return good(body, head);
+  }
+
+  /// Where the next record of this life begins, before `end`; 0 if there is none.
+  private long find(long from, long end) {
+    for (long at = Scan.word(file, frames.next(from), end, frames.alignment(), RecordFormat.MAGIC); at > 0;
+        at = Scan.word(file, at + frames.alignment(), end, frames.alignment(), RecordFormat.MAGIC)) {
+      RecordHead head = records.headAlone(at);
+      if (head != null && head.sequence() > highest) {
+        return at;
+      }
+    }
+    return 0;
+  }
+
+  /// Whether bytes follow an end that are neither reserved nor of an earlier life.
+  private boolean hasStrayBytes(long at) {
+    long behind = at + frames.bytes();
+    return behind < file.size() && (!frames.isReserved() || Scan.nonZero(file, behind)) && !hasEarlierLife(at);
+  }
+
+  private boolean hasEarlierLife(long from) {
+    for (long at = Scan.word(file, frames.next(from), file.size(), frames.alignment(), RecordFormat.MAGIC); at > 0;
+        at = Scan.word(file, at + frames.alignment(), file.size(), frames.alignment(), RecordFormat.MAGIC)) {
+      if (records.headAlone(at) != null) {
+        return true;
+      }
+    }
+    return false;
+  }
+}
