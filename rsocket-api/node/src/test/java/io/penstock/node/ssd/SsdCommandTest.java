@@ -1,0 +1,109 @@
+package io.penstock.node.ssd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.block.Block;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.SlabArena;
+import io.penstock.node.CommandLineRun;
+import io.penstock.storage.EngineKind;
+import io.penstock.storage.JournalOptions;
+import io.penstock.storage.JournalStore;
+import io.penstock.testkit.Blocks;
+import io.penstock.testkit.LeakLedger;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/// `penstock ssd`: what it says, and with which exit code.
+@Timeout(60)
+final class SsdCommandTest {
+  private static final CacheSpace SPACE = Blocks.smallSpace();
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  @TempDir Path folder;
+
+  @RegisterExtension
+  final LeakLedger leaks = new LeakLedger();
+
+  private final SlabArena arena = leaks.watch(new SlabArena("host", SPACE.layout(), 16, 16));
+
+  private JournalStore open() {
+    return JournalStore.open(SPACE, JournalOptions.defaults(folder).withEngine(EngineKind.PLAIN).withSegmentBytes(1 << 20));
+  }
+
+  private void write() {
+    JournalStore store = open();
+    List<Block> blocks = Blocks.keys(SPACE, 0, 10).stream().map(key -> Blocks.block(arena, key)).toList();
+    store.put(blocks).block();
+    blocks.forEach(Block::close);
+    store.close().block();
+  }
+
+  private void damage(int at) throws IOException {
+    try (FileChannel file = FileChannel.open(folder.resolve("segment-0000000001.log"), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      ByteBuffer one = ByteBuffer.allocate(1);
+      file.read(one, at);
+      one.put(0, (byte) (one.get(0) ^ 1));
+      file.write(one.flip(), at);
+    }
+  }
+
+  private static JsonNode json(CommandLineRun run) throws IOException {
+    return JSON.readTree(run.out());
+  }
+
+  @Test
+  void verify_ofWhatIsWhole_endsWith0() throws IOException {
+    write();
+    CommandLineRun run = CommandLineRun.of("ssd", "verify", folder.toString());
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).contains("segment-0000000001.log", "clean: 10 blocks in 1 segments of engine plain");
+    assertThat(run.err()).isEmpty();
+    assertThat(json(CommandLineRun.of("ssd", "verify", folder.toString(), "--json")).get("segments").get(0).get("live").asInt()).isEqualTo(10);
+  }
+
+  @Test
+  void verify_ofADamagedBlock_endsWith1AndNamesItsKeyAndGranule() throws IOException {
+    write();
+    damage(64 + 8 + 104 + 64); // the second granule of the first block
+    CommandLineRun run = CommandLineRun.of("ssd", "verify", "--json", folder.toString());
+
+    assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
+    JsonNode damage = json(run).get("damage").get(0);
+    assertThat(damage.get("kind").asText()).isEqualTo("PAYLOAD");
+    assertThat(damage.get("key").asText()).isEqualTo(Blocks.key(SPACE, 0).toString());
+    assertThat(damage.get("granule").asInt()).isEqualTo(1);
+    assertThat(damage.get("offset").asInt()).isEqualTo(64);
+    assertThat(CommandLineRun.of("ssd", "verify", folder.toString()).out()).contains("payload", "damaged: 1 ranges, 0 torn ends; 9 good blocks are left");
+  }
+
+  @Test
+  void verify_ofAFolderThatCannotBeChecked_endsWith74AndSaysWhy() throws IOException {
+    CommandLineRun none = CommandLineRun.of("ssd", "verify", folder.toString());
+    assertThat(none.exitCode()).isEqualTo(74);
+    assertThat(none.err()).contains("DIR must be a folder of blocks of this release", "was none").doesNotContain("Exception");
+
+    JournalStore store = open();
+    CommandLineRun inUse = CommandLineRun.of("ssd", "verify", folder.toString());
+    store.close().block();
+    assertThat(inUse.exitCode()).isEqualTo(74);
+    assertThat(inUse.err()).contains("a folder that no process has open", "was open in process " + ProcessHandle.current().pid());
+
+    Files.writeString(folder.resolve("format"), "penstock journal, format 2, engine plain\n");
+    CommandLineRun newer = CommandLineRun.of("ssd", "verify", folder.toString());
+    assertThat(newer.exitCode()).isEqualTo(74);
+    assertThat(newer.err()).contains("format 2, engine plain");
+  }
+}
