@@ -1,9 +1,9 @@
 package io.penstock.device;
 
-import io.penstock.TransientKvException;
+import io.penstock.tier.StoreBusyException;
 
 /// The queue of a device is full: nothing of this work was done, and a retry after some of the queue was done can succeed.
-public final class DeviceBusyException extends TransientKvException {
+public final class DeviceBusyException extends StoreBusyException {
   private final String device;
   private final int maxQueued;
 

@@ -60,6 +60,10 @@ public final class DeviceQueue {
   }
 
   /// Queues something that gives back and cannot be refused, such as a free. After [#close] it is dropped: closing gives all back.
+  ///
+  /// It has no room of its own in the line and takes none from others. That is bounded all the same, as long as what is given back was
+  /// got by [#submit] and is given back once: at most one waits for each allocation that is alive, and an allocation is a tier or a bridge,
+  /// not a block.
   public void submitReturn(Runnable work) {
     enterReturn(work, false);
   }

@@ -68,20 +68,28 @@ final class DeviceSlots {
     List<DeviceBlock> places;
     try {
       places = lend(blocks);
-    } catch (RuntimeException e) { // a block was closed meanwhile
+    } catch (RuntimeException e) {
       failed.accept(e);
       return;
     }
     granted.accept(places);
   }
 
+  /// Places for `blocks`, whose permits were taken; gives them back if it throws.
   private List<DeviceBlock> lend(List<Block> blocks) {
+    List<int[]> checksums = new ArrayList<>(blocks.size());
+    try {
+      blocks.forEach(block -> checksums.add(checksums(block)));
+    } catch (RuntimeException e) { // a block of another layout
+      permits.release(blocks.size());
+      throw e;
+    }
     List<DeviceBlock> places = new ArrayList<>(blocks.size());
     synchronized (this) {
-      for (Block block : blocks) {
+      for (int i = 0; i < checksums.size(); i++) {
         DeviceSlot slot = slots[free[--freeCount]];
         slot.lend();
-        places.add(new DeviceBlock(block.key(), layout, slot, checksums(block)));
+        places.add(new DeviceBlock(blocks.get(i).key(), layout, slot, checksums.get(i)));
       }
     }
     return places;

@@ -8,7 +8,9 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.ElementType;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.SlabArena;
@@ -109,6 +111,20 @@ final class DeviceStoreTest {
     assertThat(store.capacityBlocks()).isEqualTo(5000);
     assertThat(store.space()).isEqualTo(SPACE);
     assertThat(store.recovered()).isEmpty();
+  }
+
+  @Test
+  void claim_ofBlocksOfWhichOneIsOfAnotherShape_takesNothing() {
+    CacheSpace thin = CacheSpace.of("thin", BlockLayout.attention(1, 4, 2, 4, ElementType.BF16));
+    try (SlabArena other = new SlabArena("other", thin.layout(), 1, 1); Block odd = Blocks.block(other, Blocks.key(thin, 0))) {
+      DeviceSlots slots = requireNonNull(DeviceSlots.allocate(device, "few", SPACE.layout(), 2, 1).toFuture().join());
+      List<Block> mixed = List.of(blocks(0, 1).getFirst(), odd);
+      assertThatThrownBy(() -> slots.tryClaim(mixed)).isInstanceOf(IndexOutOfBoundsException.class);
+      assertThat(slots.claimed()).isZero();
+      List<DeviceBlock> places = requireNonNull(slots.tryClaim(blocks(0, 2)), "both slots");
+      close(places);
+      slots.close();
+    }
   }
 
   @Test

@@ -32,6 +32,7 @@ public interface BlockStore {
   /// | | |
   /// |---|---|
   /// | ownership | the blocks stay the caller's, who keeps them open until the end; the rests are the caller's |
+  /// | asked for | once at a time by each stack: its other batches wait for their turn |
   /// | signals | [io.penstock.block.BlockCorruptException] naming the key; [TierClosedException]; [io.penstock.KvException]s of the store |
   Mono<List<Rest>> put(List<Block> blocks);
 
@@ -40,7 +41,7 @@ public interface BlockStore {
   /// | | |
   /// |---|---|
   /// | ownership | rests and drafts stay the caller's, who closes neither before the end |
-  /// | signals | [io.penstock.block.BlockCorruptException] naming the first damaged key; [TierClosedException]; the store's own errors |
+  /// | signals | [io.penstock.block.BlockCorruptException] naming the first damaged key; [TierClosedException]; [StoreBusyException], the only one after which the blocks are still looked for here; the store's own errors |
   Mono<Void> read(List<? extends Rest> rests, List<BlockDraft> drafts, GranuleRange range);
 
   /// Blocks found at opening that nobody has taken yet, in the order of writing, at most one a key; the caller owns them from then on.

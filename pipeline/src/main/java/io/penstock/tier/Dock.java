@@ -11,11 +11,11 @@ import io.penstock.tier.StackEntry.Resident;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// The copies of a [Mover] to and from one store: one batch each way at a time, in the order of asking.
+/// The copies of a [Mover] to and from one store: one batch each way at a time, in the order of asking. Besides, the store gets the reads
+/// of windows that rise ([RisingWindow]), one a window and so never more than there are slots to rise into.
 ///
 /// A copy that fails costs the blocks of its batch, unless they rest lower down as well: they stay there then. Nothing is tried again but
 /// the sound companions of a damaged block, so whatever a store does, memory comes back and lines go on.
@@ -30,13 +30,11 @@ final class Dock {
   /// Places of the store that may be used; null if their number is not fixed.
   private final @Nullable Permits places;
   private final int batch;
-  private final AtomicInteger putStarts = new AtomicInteger();
-  private final AtomicInteger getStarts = new AtomicInteger();
+  private final PutLine puts;
+  private final Starts getStarts = new Starts(this::startGet);
 
   /// All below are guarded by the stack's lock.
-  private final ArrayDeque<Resident> toPut = new ArrayDeque<>();
   private final ArrayDeque<Descent> toGet = new ArrayDeque<>();
-  private boolean putting;
   private boolean getting;
 
   Dock(StackBooks books, Mover mover, int level, Level.Stored stored) {
@@ -44,22 +42,10 @@ final class Dock {
     this.mover = mover;
     this.level = level;
     this.store = stored.store();
+    this.puts = new PutLine(books, store);
     this.batch = books.options.batchBlocks();
     this.places = stored.medium() == Medium.DISK ? null : new Permits(stored.name() + " places",
         Math.min(store.capacityBlocks(), Integer.MAX_VALUE), (int) books.memory.arena.capacitySlots());
-  }
-
-  /// Copies `blocks`, which stay the caller's; whatever the store does, there is a rest for each, or an error.
-  static Mono<List<Rest>> put(BlockStore store, List<Block> blocks) {
-    return Mono.defer(() -> store.put(blocks)).switchIfEmpty(Mono.error(() -> new IllegalStateException(
-        "store " + store.name() + " must answer rests (was empty)"))).map(rests -> {
-          if (rests.size() != blocks.size()) {
-            rests.forEach(Rest::close);
-            throw new IllegalStateException("store %s must answer a rest for each of %d blocks (was %d)".formatted(store.name(),
-                blocks.size(), rests.size()));
-          }
-          return rests;
-        });
   }
 
   // Places
@@ -103,107 +89,64 @@ final class Dock {
   /// Puts `entry`, for whom there is a place. Under the lock.
   void put(Resident entry, Aftermath after) {
     entry.moving = true;
-    toPut.add(entry);
-    after.then(this::startPuts);
+    puts.add(new Ascent(entry), after);
   }
 
-  private void startPuts() {
-    start(putStarts, this::startPut);
+  /// Puts blocks that are not visible yet. Under the lock.
+  void put(PutLine.Turn written, Aftermath after) {
+    puts.add(written, after);
   }
 
-  /// Starts a copy, and another after each that ended at once, which so does not deepen the stack.
-  private static void start(AtomicInteger starts, Runnable one) {
-    if (starts.getAndIncrement() == 0) {
-      do {
-        one.run();
-      } while (starts.decrementAndGet() != 0);
+  /// A block on its way from host memory to the store.
+  private final class Ascent implements PutLine.Turn {
+    private final Resident entry;
+
+    Ascent(Resident entry) {
+      this.entry = entry;
     }
-  }
 
-  private void startPut() {
-    List<Resident> entries = new ArrayList<>();
-    List<Block> shares = new ArrayList<>();
-    Aftermath after = books.aftermath();
-    synchronized (books.lock) {
-      while (!putting && shares.size() < batch && !toPut.isEmpty()) {
-        Resident entry = toPut.remove();
-        if (entry.gone) {
-          putEnded(entry, after);
-        } else {
-          shares.add(requireNonNull(entry.host).share());
-          entries.add(entry);
-        }
+    @Override
+    public List<Block> blocks() {
+      return entry.gone ? List.of() : List.of(requireNonNull(entry.host));
+    }
+
+    @Override
+    public void done(List<Rest> rests, Aftermath after) {
+      if (rests.isEmpty()) {
+        ended(after);
+        return;
       }
-      putting |= !shares.isEmpty();
+      mover.hearMoved(entry.atHost ? books.host : entry.fastestPlace(), level, 1, after);
+      entry.moving = false;
+      entry.places[level] = new Place(rests.getFirst());
+      books.figures.arrived(level);
+      books.figures.counted(entry);
+      mover.review(entry, after);
     }
-    after.run();
-    if (!shares.isEmpty()) {
-      put(store, shares).subscribe(rests -> putDone(entries, shares, rests), error -> putFailed(entries, shares, error));
-    }
-  }
 
-  /// `entry` did not get to the place that was kept for it.
-  private void putEnded(Resident entry, Aftermath after) {
-    entry.moving = false;
-    after.then(this::releasePlace);
-    mover.review(entry, after);
-  }
-
-  private void putDone(List<Resident> entries, List<Block> shares, List<Rest> rests) {
-    Aftermath after = books.aftermath();
-    int[] from = new int[books.levels.size()];
-    synchronized (books.lock) {
-      putting = false;
-      shares.forEach(after::close);
-      for (int i = 0; i < entries.size(); i++) {
-        Resident entry = entries.get(i);
-        int before = entry.atHost ? books.host : entry.fastestPlace();
-        if (before >= 0) { // else it was written just now
-          from[before]++;
-        }
-        entry.moving = false;
-        entry.places[level] = new Place(rests.get(i));
-        books.figures.arrived(level);
-        books.figures.counted(entry);
-        mover.review(entry, after);
+    @Override
+    public void failed(Throwable error, Aftermath after) {
+      if (names(error, entry)) {
+        lose(entry, after);
+      } else if (entry.fastestPlace() > level) {
+        mover.dropHost(entry, after); // it stays lower down until somebody reads it
+      } else {
+        books.lose(entry, store.name() + " did not take it: " + error.getMessage(), after);
       }
-      after.then(this::startPuts);
+      ended(after);
     }
-    for (int i = 0; i < from.length; i++) {
-      mover.hearMoved(i, level, from[i], after);
+
+    /// It did not get to the place that was kept for it.
+    private void ended(Aftermath after) {
+      entry.moving = false;
+      after.then(Dock.this::releasePlace);
+      mover.review(entry, after);
     }
-    after.run();
   }
 
-  private void putFailed(List<Resident> entries, List<Block> shares, Throwable error) {
-    Aftermath after = books.aftermath();
-    synchronized (books.lock) {
-      putting = false;
-      shares.forEach(after::close);
-      Resident damaged = damaged(entries, error);
-      for (Resident entry : entries.reversed()) {
-        if (damaged != null && damaged != entry && !books.isClosedNow()) {
-          toPut.addFirst(entry); // the batch is tried again without the damaged one
-          continue;
-        }
-        if (damaged != null) {
-          lose(entry, after);
-        } else if (entry.fastestPlace() > level) {
-          mover.dropHost(entry, after); // it stays lower down until somebody reads it
-        } else {
-          books.lose(entry, store.name() + " did not take it: " + error.getMessage(), after);
-        }
-        putEnded(entry, after);
-      }
-      after.then(this::startPuts);
-    }
-    after.run();
-  }
-
-  /// Which of `entries` has bytes that differ from their checksum, null if none is named.
-  private static @Nullable Resident damaged(List<Resident> entries, Throwable error) {
-    return error instanceof BlockCorruptException corrupt
-        ? entries.stream().filter(entry -> entry.key.equals(corrupt.key())).findFirst().orElse(null) : null;
+  /// Whether `error` says that the bytes of `entry` differ from their checksum.
+  private static boolean names(Throwable error, Resident entry) {
+    return error instanceof BlockCorruptException corrupt && corrupt.key().equals(entry.key);
   }
 
   private void lose(Resident damaged, Aftermath after) {
@@ -221,11 +164,7 @@ final class Dock {
     entry.moving = true;
     place.reads++;
     toGet.add(new Descent(entry, place, draft, toHost));
-    after.then(this::startGets);
-  }
-
-  private void startGets() {
-    start(getStarts, this::startGet);
+    after.then(getStarts::more);
   }
 
   private void startGet() {
@@ -273,7 +212,7 @@ final class Dock {
         }
         mover.review(entry, after);
       }
-      after.then(this::startGets);
+      after.then(getStarts::more);
     }
     mover.hearMoved(level, books.host, arrived, after);
     after.run();
@@ -283,33 +222,44 @@ final class Dock {
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
       getting = false;
-      Resident damaged = damaged(descents.stream().map(Descent::entry).toList(), error);
       for (Descent descent : descents) {
-        Resident entry = descent.entry();
         after.close(descent.draft());
-        entry.moving = false;
+        descent.entry().moving = false;
         readEnded(descent.place(), after);
-        if (damaged == entry) {
-          lose(entry, after);
-        } else if (damaged == null && entry.hasOtherThan(level)) {
-          mover.dropPlace(entry, level, after);
-        } else if (damaged == null) {
-          books.lose(entry, store.name() + " did not give it: " + error.getMessage(), after);
-        }
-        mover.review(entry, after);
       }
-      after.then(this::startGets);
+      List<Resident> entries = descents.stream().map(Descent::entry).toList();
+      notGiven(entries, error, after);
+      entries.forEach(entry -> mover.review(entry, after));
+      after.then(getStarts::more);
     }
     after.run();
   }
 
+  /// The store failed to give `entries`: the damaged one is lost, if one is named; else all of them are looked for elsewhere from now on,
+  /// or are lost, so that asking again is a miss and no error. Under the lock.
+  void notGiven(List<Resident> entries, Throwable error, Aftermath after) {
+    boolean named = false;
+    for (Resident entry : entries) {
+      if (names(error, entry)) {
+        lose(entry, after);
+        named = true;
+      }
+    }
+    if (named || books.isClosedNow()) {
+      return;
+    }
+    for (Resident entry : entries) {
+      if (entry.hasOtherThan(level)) {
+        mover.dropPlace(entry, level, after);
+      } else {
+        books.lose(entry, store.name() + " did not give it: " + error.getMessage(), after);
+      }
+    }
+  }
+
   /// Starts nothing more: what waits here goes back. Under the lock, when the books have closed.
   void close(Aftermath after) {
-    for (Resident entry : toPut) {
-      entry.moving = false;
-      mover.review(entry, after);
-    }
-    toPut.clear();
+    puts.close(after);
     for (Descent descent : toGet) {
       after.close(descent.draft());
       descent.entry().moving = false;

@@ -173,6 +173,16 @@ final class Mover {
     }
   }
 
+  /// Puts blocks of a commit to the last store.
+  void putLast(PutLine.Turn written, Aftermath after) {
+    dock(docks.length - 1).put(written, after);
+  }
+
+  /// The store of `level` failed to give `entries`.
+  void notGiven(int level, List<Resident> entries, Throwable error, Aftermath after) {
+    dock(level).notGiven(entries, error, after);
+  }
+
   /// The end of a read of `place`.
   void readEnded(int level, Place place, Aftermath after) {
     dock(level).readEnded(place, after);

@@ -9,7 +9,6 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
-import io.penstock.block.LayerRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.Permits;
@@ -21,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
@@ -33,46 +31,15 @@ import reactor.core.publisher.MonoSink;
 ///
 /// Guarded by itself, and never locked while the tier's lock is wanted.
 final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
-  /// A block of the window.
-  static final class Rising {
-    final int position;
-    final StackEntry.@Nullable Resident entry;
-    @Nullable Block block;
-    @Nullable BlockDraft draft;
-    /// Where it is read, and at which level. Guarded by the tier's lock until the memory was granted.
-    @Nullable Place place;
-    int level;
-    /// Whether the entry counts this window among its pins. Guarded by the tier's lock.
-    boolean pinned;
-
-    Rising(StackLease.Item item) {
-      this.position = item.position();
-      this.block = item.block();
-      this.entry = item.promised();
-      this.pinned = item.block() == null;
-    }
-
-    boolean isMissing() {
-      return block == null;
-    }
-
-    StackEntry.Resident promised() {
-      return requireNonNull(entry);
-    }
-  }
-
   private final StackRising rising;
-  private final BlockLayout layout;
-  private final SliceShape shape;
   private final List<Rising> blocks = new ArrayList<>();
   private final List<SlicePlan.Cut> cuts;
-  private final List<GranuleRange> steps;
+  private final RisingSteps steps;
 
   private Permits.@Nullable Ticket ticket;
   private volatile boolean granted;
   private volatile @Nullable Throwable refusal;
-  /// Steps to be started; whoever makes it 1 starts them.
-  private final AtomicInteger starts = new AtomicInteger();
+  private final Starts starts = new Starts(this::readStep);
   private int step;
   private boolean reading;
   private boolean cleaned;
@@ -84,32 +51,10 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
 
   RisingWindow(StackRising rising, List<StackLease.Item> items, SliceShape shape) {
     this.rising = rising;
-    this.layout = rising.books.info.space().layout();
-    this.shape = shape;
+    BlockLayout layout = rising.books.info.space().layout();
     items.forEach(item -> blocks.add(new Rising(item)));
     this.cuts = SlicePlan.of(layout, blocks.size(), shape.startLayer(), shape.sliceBytes(), shape.order());
-    this.steps = steps();
-  }
-
-  /// What is read at once: the granules of one cut after the other, whole, then the layers that nobody asked for.
-  private List<GranuleRange> steps() {
-    List<GranuleRange> all = new ArrayList<>();
-    int first = GranuleRange.layers(layout, new LayerRange(shape.startLayer(), layout.layers())).first();
-    int next = first;
-    for (SlicePlan.Cut cut : cuts) {
-      if (end(cut) > next) {
-        all.add(GranuleRange.whole(next, end(cut) - next));
-        next = end(cut);
-      }
-    }
-    if (first > 0) {
-      all.add(GranuleRange.whole(0, first));
-    }
-    return all;
-  }
-
-  private static int end(SlicePlan.Cut cut) {
-    return cut.range().isWhole() ? cut.range().end() : cut.range().first() + 1;
+    this.steps = RisingSteps.of(layout, shape.startLayer(), cuts);
   }
 
   @Override
@@ -155,18 +100,26 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     }
     try {
       rising.start(blocks, drafts).forEach(BlockDraft::close);
+      rising.requireSound(blocks);
     } catch (TierClosedException e) {
       drafts.forEach(BlockDraft::close);
-      refusal = e;
-      cleanUp();
+      refuseGranted(e);
+      return;
+    } catch (BlockCorruptException e) {
+      refuseGranted(e);
       return;
     }
     granted = true;
     if (isClosed()) {
       cleanUp();
     } else {
-      read();
+      starts.more();
     }
+  }
+
+  private void refuseGranted(RuntimeException error) {
+    refusal = error;
+    cleanUp();
   }
 
   boolean isGranted() {
@@ -180,15 +133,6 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
 
   // Reading
 
-  /// Reads the next step, and the one after it if a store answered at once, which so does not deepen the stack.
-  private void read() {
-    if (starts.getAndIncrement() == 0) {
-      do {
-        readStep();
-      } while (starts.decrementAndGet() != 0);
-    }
-  }
-
   /// Reads the next step of all missing blocks.
   private void readStep() {
     Map<Integer, List<Rising>> byLevel = new TreeMap<>();
@@ -199,35 +143,56 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     }
     GranuleRange range = steps.get(step);
     List<Mono<Void>> reads = new ArrayList<>(byLevel.size());
-    byLevel.forEach((level, group) -> reads.add(Mono.defer(() -> rising.books.store(level).read(
-        group.stream().map(each -> requireNonNull(each.place).rest).toList(),
-        group.stream().map(each -> requireNonNull(each.draft)).toList(), range))));
+    byLevel.forEach((level, group) -> reads.add(read(level, group, range)));
     Mono.whenDelayError(reads).subscribe(nothing -> {}, this::failed, this::arrived);
+  }
+
+  private Mono<Void> read(int level, List<Rising> group, GranuleRange range) {
+    return Mono.defer(() -> rising.books.store(level).read(group.stream().map(each -> requireNonNull(each.place).rest).toList(),
+        group.stream().map(each -> requireNonNull(each.draft)).toList(), range)).doOnError(error -> rising.notGiven(level, group, error));
   }
 
   /// A step was read. The last one counts only when the blocks are sealed: nobody is to be handed half a window.
   private void arrived() {
-    boolean over;
-    boolean more;
+    int read;
     synchronized (this) {
+      read = step + 1;
+      step += read < steps.size() ? 1 : 0;
+    }
+    if (read == steps.size()) {
+      landWhole(); // also if its reader has got what he asked for, and left
+    } else if (isClosed() && read < steps.forReader()) {
+      cleanUp();
+    } else if (read == steps.forReader() && !rising.isWanted(blocks)) {
+      stopReading();
+    } else {
+      serve();
+      starts.more();
+    }
+  }
+
+  /// The layers that nobody asked for are of no use to the tier either.
+  private void stopReading() {
+    boolean over;
+    synchronized (this) {
+      reading = false;
       over = isClosed();
-      more = step + 1 < steps.size();
-      step += more ? 1 : 0;
     }
     if (over) {
       cleanUp();
-    } else if (more) {
-      serve();
-      read();
     } else {
-      try {
-        rising.landed(sealed());
-      } catch (RuntimeException e) { // the store left something out
-        failed(e);
-        return;
-      }
-      landed();
+      serve();
     }
+  }
+
+  private void landWhole() {
+    try {
+      rising.landed(sealed());
+    } catch (RuntimeException e) { // the store left something out
+      failed(e);
+      return;
+    }
+    landed();
   }
 
   private synchronized List<Rising> sealed() {
@@ -235,12 +200,21 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     for (Rising each : blocks) {
       BlockDraft draft = each.draft;
       if (draft != null) {
-        each.block = draft.seal();
+        each.block = sealed(each, draft);
         each.draft = null;
         landed.add(each);
       }
     }
     return landed;
+  }
+
+  private Block sealed(Rising each, BlockDraft draft) {
+    try {
+      return draft.seal();
+    } catch (RuntimeException e) {
+      rising.notGiven(each.level, List.of(each), e);
+      throw e;
+    }
   }
 
   private void landed() {
@@ -258,15 +232,8 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   }
 
   private void failed(Throwable error) {
-    List<Throwable> causes = Exceptions.unwrapMultiple(error);
     synchronized (this) {
-      failure = causes.getFirst();
-    }
-    for (Throwable cause : causes) {
-      if (cause instanceof BlockCorruptException corrupt) {
-        blocks.stream().filter(each -> each.draft != null && each.promised().key.equals(corrupt.key()))
-            .forEach(each -> rising.quarantine(each.promised()));
-      }
+      failure = Exceptions.unwrapMultiple(error).getFirst();
     }
     cleanUp();
   }
@@ -313,17 +280,8 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
 
   @Override
   public Flux<LayerSlice> slices(int number) {
-    return Flux.range(0, cuts.size()).concatMap(i -> arrived(stepsOf(cuts.get(i)))
+    return Flux.range(0, cuts.size()).concatMap(i -> arrived(steps.until(cuts.get(i)))
         .map(here -> LayerSlice.of(cuts.get(i), new SlicePlace(number, cuts.size() - 1 - i), this)), 1).doFinally(end -> close());
-  }
-
-  private int stepsOf(SlicePlan.Cut cut) {
-    for (int i = 0; i < steps.size(); i++) {
-      if (steps.get(i).end() >= end(cut)) {
-        return i + 1;
-      }
-    }
-    return steps.size();
   }
 
   @Override

@@ -74,6 +74,19 @@ final class StackBooks {
     return new TierClosedException(info.name());
   }
 
+  /// Removes `block`, whose bytes in host memory differ from their checksum, so that nobody gets it again. A newer block of the same key
+  /// stays. Not under the lock.
+  void quarantine(Block block) {
+    Aftermath after = aftermath();
+    synchronized (lock) {
+      countCorrupt(after);
+      if (ledger.peek(block.key()) instanceof Resident resident && resident.host != null && resident.host.sharesMemoryWith(block)) {
+        lose(resident, "checksum mismatch", after);
+      }
+    }
+    after.run();
+  }
+
   // All below under the lock
 
   boolean isClosedNow() {

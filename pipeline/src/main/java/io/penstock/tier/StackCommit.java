@@ -28,8 +28,7 @@ final class StackCommit {
   }
 
   Mono<List<Receipt>> commit(StackReservation reservation, List<BlockDraft> complete) {
-    BlockStore below = through;
-    if (below == null) {
+    if (through == null) {
       return Mono.fromCallable(() -> writes.publish(reservation, sealed(reservation, complete), List.of()));
     }
     return Mono.create(sink -> {
@@ -38,7 +37,7 @@ final class StackCommit {
         if (blocks.isEmpty()) {
           sink.success(List.of());
         } else {
-          writeThrough(below, reservation, blocks, sink);
+          writeThrough(reservation, blocks, sink);
         }
       } catch (RuntimeException e) {
         sink.error(e);
@@ -47,18 +46,53 @@ final class StackCommit {
   }
 
   /// Publishes when the bytes are below. The copy goes on when the caller leaves, and so does the commit.
-  private void writeThrough(BlockStore below, StackReservation reservation, List<Block> blocks, MonoSink<List<Receipt>> sink) {
-    Dock.put(below, blocks).subscribe(rests -> {
+  private void writeThrough(StackReservation reservation, List<Block> blocks, MonoSink<List<Receipt>> sink) {
+    Aftermath after = books.aftermath();
+    synchronized (books.lock) {
+      books.mover.putLast(new Written(reservation, blocks, sink), after);
+    }
+    after.run();
+  }
+
+  /// Blocks of one commit on their way to the last store; they become visible there, all or none.
+  private final class Written implements PutLine.Turn {
+    private final StackReservation reservation;
+    private final List<Block> blocks;
+    private final MonoSink<List<Receipt>> sink;
+
+    /// Takes over `blocks`.
+    Written(StackReservation reservation, List<Block> blocks, MonoSink<List<Receipt>> sink) {
+      this.reservation = reservation;
+      this.blocks = blocks;
+      this.sink = sink;
+    }
+
+    @Override
+    public List<Block> blocks() {
+      return blocks;
+    }
+
+    @Override
+    public void done(List<Rest> rests, Aftermath after) {
+      after.then(() -> publish(rests));
+    }
+
+    private void publish(List<Rest> rests) {
       try {
         sink.success(writes.publish(reservation, blocks, rests));
       } catch (RuntimeException e) {
         sink.error(e);
       }
-    }, error -> {
-      blocks.forEach(Block::close);
-      writes.revoke(reservation, blocks);
-      sink.error(error);
-    });
+    }
+
+    @Override
+    public void failed(Throwable error, Aftermath after) {
+      blocks.forEach(after::close);
+      after.then(() -> {
+        writes.revoke(reservation, blocks);
+        sink.error(error);
+      });
+    }
   }
 
   private List<Block> sealed(StackReservation reservation, List<BlockDraft> complete) {

@@ -163,18 +163,6 @@ final class StackLeases {
     after.run();
   }
 
-  /// Removes `block`, whose bytes differ from their checksum, so that nobody gets it again. A newer block of the same key stays.
-  void quarantine(Block block) {
-    Aftermath after = books.aftermath();
-    synchronized (books.lock) {
-      books.countCorrupt(after);
-      if (books.peek(block.key()) instanceof Resident resident && resident.host != null && resident.host.sharesMemoryWith(block)) {
-        books.lose(resident, "checksum mismatch", after);
-      }
-    }
-    after.run();
-  }
-
   /// Tells every reader that the stack has closed, and ends the leases. Under the lock.
   void close(Aftermath after) {
     for (StackLease lease : leases) {

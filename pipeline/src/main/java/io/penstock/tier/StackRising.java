@@ -4,9 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.ArenaClosedException;
 import io.penstock.block.Block;
+import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.SlabPart;
-import io.penstock.tier.RisingWindow.Rising;
 import io.penstock.tier.StackEntry.Resident;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,6 +48,30 @@ final class StackRising {
     }
     after.run();
     return unused;
+  }
+
+  /// Compares what has come to host memory since the window was taken with its checksums, as is done with what was there by then.
+  ///
+  /// @throws BlockCorruptException after the block was removed
+  void requireSound(List<Rising> blocks) {
+    if (!books.options.verifyReads()) {
+      return;
+    }
+    for (Rising rising : blocks) {
+      Block block = rising.block;
+      if (rising.entry != null && block != null) {
+        requireSound(block);
+      }
+    }
+  }
+
+  private void requireSound(Block block) {
+    try {
+      block.verify("tier " + books.info.name());
+    } catch (BlockCorruptException e) {
+      books.quarantine(block);
+      throw e;
+    }
   }
 
   /// The bytes of `blocks` are in host memory: they rise to where the books want them, if there is memory to wait in.
@@ -110,12 +134,21 @@ final class StackRising {
     after.run();
   }
 
-  /// Removes `resident`, read from a store with bytes that differ from their checksum.
-  void quarantine(Resident resident) {
+  /// Whether any of `blocks` is to stay in memory.
+  boolean isWanted(List<Rising> blocks) {
+    synchronized (books.lock) {
+      return blocks.stream().anyMatch(rising -> rising.draft != null && books.mover.isWanted(rising.promised()));
+    }
+  }
+
+  /// The store of `level` failed to give `blocks`.
+  void notGiven(int level, List<Rising> blocks, Throwable error) {
+    if (error instanceof StoreBusyException) {
+      return; // the blocks are all right, and the reader may ask again
+    }
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
-      books.countCorrupt(after);
-      books.lose(resident, "checksum mismatch", after);
+      books.mover.notGiven(level, blocks.stream().map(Rising::promised).toList(), error, after);
     }
     after.run();
   }

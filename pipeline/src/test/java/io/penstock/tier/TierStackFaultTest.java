@@ -135,19 +135,6 @@ final class TierStackFaultTest {
     assertClosesClean(stack);
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void read_ofAStoreThatFails_isAnErrorAndTheBlockStays(Fault fault) {
-    TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(disk, 4));
-    put(stack, 0);
-    put(stack, 1);
-    disk.reads(fault::in);
-    assertThatThrownBy(() -> read(stack, 0)).isInstanceOf(RuntimeException.class);
-    disk.mend();
-    read(stack, 0);
-    assertClosesClean(stack);
-  }
-
   @Test
   void slices_ofAWindowClosedWhileItRises_end() {
     TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(slowDisk, 4));

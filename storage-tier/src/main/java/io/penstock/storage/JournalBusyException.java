@@ -1,9 +1,9 @@
 package io.penstock.storage;
 
-import io.penstock.TransientKvException;
+import io.penstock.tier.StoreBusyException;
 
 /// As much work waits for the disk as may wait. Transient: some of it ends.
-public final class JournalBusyException extends TransientKvException {
+public final class JournalBusyException extends StoreBusyException {
   private final int most;
 
   JournalBusyException(String line, int most) {
