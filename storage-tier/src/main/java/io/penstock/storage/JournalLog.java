@@ -5,6 +5,7 @@ import io.penstock.block.Block;
 import io.penstock.block.CacheSpace;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,21 +16,24 @@ final class JournalLog {
   private final JournalStore store;
   private final SegmentEngine engine;
   private final RecordWriter writer;
-  private final boolean forced;
+  private final int recordBytes;
+  private final SyncLine syncs;
   private final String boundary;
   private final SegmentBook book;
   private long sequence;
+  private volatile boolean waitsForSync;
   /// Dead records whose removal is yet to be written.
   private final List<DeadRecord> unmarked = new ArrayList<>();
 
-  /// @param forced whether a batch waits for the medium
+  /// @param syncs forces what is appended here
   /// @param book of what is there
   /// @param sequence of the newest record
-  JournalLog(JournalStore store, CacheSpace space, SegmentEngine engine, boolean forced, SegmentBook book, long sequence) {
+  JournalLog(JournalStore store, CacheSpace space, SegmentEngine engine, SyncLine syncs, SegmentBook book, long sequence) {
     this.store = store;
     this.engine = engine;
     this.writer = new RecordWriter(space.layout());
-    this.forced = forced;
+    this.recordBytes = RecordFormat.recordBytes(space.layout());
+    this.syncs = syncs;
     this.boundary = "tier " + store.name();
     this.book = book;
     this.sequence = sequence;
@@ -42,9 +46,7 @@ final class JournalLog {
       for (Block block : blocks) {
         rests.add(append(block));
       }
-      if (forced) {
-        engine.sync();
-      }
+      syncs.acknowledged();
       return rests;
     } catch (RuntimeException e) {
       rests.forEach(JournalRest::close);
@@ -54,8 +56,10 @@ final class JournalLog {
 
   private JournalRest append(Block block) {
     block.verify(boundary);
+    syncs.admit(recordBytes);
     long number = ++sequence;
     Location at = block.read(payload -> engine.append(writer.block(block, payload, number)));
+    syncs.appended(at.length());
     book.written(at.segment());
     return new JournalRest(store, block.key(), at, number, writer.crc());
   }
@@ -91,20 +95,36 @@ final class JournalLog {
     }
   }
 
+  /// In the order of writing, so that no removal goes before a copy of what it removes.
   private void deleteUnneeded() {
+    waitsForSync = false;
     for (int segment : book.unneeded(engine.activeSegment())) {
-      List<DeadRecord> needed = book.neededRemovals(segment);
-      for (int from = 0; from < needed.size(); from += RecordWriter.REMOVALS) {
-        remove(needed.subList(from, Math.min(needed.size(), from + RecordWriter.REMOVALS)));
-      }
-      if (forced && !needed.isEmpty()) {
-        engine.sync(); // they must not be lost with their segment
+      writeAnew(segment);
+      if (!syncs.secure(book.copiedAt(segment))) {
+        waitsForSync = true;
+        return;
       }
       if (segment != engine.activeSegment()) {
         engine.delete(segment);
         book.deleted(segment);
       }
     }
+  }
+
+  /// Removals that are still needed must not go with their segment.
+  private void writeAnew(int segment) {
+    List<DeadRecord> needed = book.neededRemovals(segment);
+    for (int from = 0; from < needed.size(); from += RecordWriter.REMOVALS) {
+      remove(needed.subList(from, Math.min(needed.size(), from + RecordWriter.REMOVALS)));
+    }
+    if (!needed.isEmpty()) {
+      book.removalsCopied(segment, syncs.position());
+    }
+  }
+
+  /// Whether a segment is only kept until a sync.
+  boolean waitsForSync() {
+    return waitsForSync;
   }
 
   private void mark(int enough) {
@@ -120,8 +140,17 @@ final class JournalLog {
   }
 
   private void remove(List<DeadRecord> dead) {
+    syncs.admit(RecordFormat.removalBytes(dead.size()));
     long number = ++sequence;
     Location at = engine.append(writer.removal(dead.stream().map(DeadRecord::name).toList(), number));
+    syncs.appended(at.length());
     dead.forEach(each -> book.removed(each, at.segment()));
+  }
+
+  /// Syncs what is left; the last call.
+  ///
+  /// @return what could not be done, if anything
+  @Nullable KvException close() {
+    return syncs.close();
   }
 }

@@ -3,7 +3,6 @@ package io.penstock.storage;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.storage.engine.EngineOptions;
-import io.penstock.tier.Durability;
 import java.nio.file.Path;
 
 /// How a [JournalStore] is set up.
@@ -15,9 +14,9 @@ import java.nio.file.Path;
 /// @param ioThreads threads that read
 /// @param maxWaitingPuts most batches accepted and not written yet; a further one fails at once
 /// @param maxWaitingReads most reads accepted and not ended yet; a further one fails at once
-/// @param durability what a put that completed promises: [Durability#WRITTEN], or [Durability#FORCED], which waits for the medium
+/// @param durability when what was appended is forced to the medium, and with it what a put that completed promises
 public record JournalOptions(String name, Path directory, EngineKind engine, EngineOptions segments, int ioThreads,
-    int maxWaitingPuts, int maxWaitingReads, Durability durability) {
+    int maxWaitingPuts, int maxWaitingReads, SyncRule durability) {
   public JournalOptions {
     requireNonNull(name, "name");
     requireNonNull(directory, "directory");
@@ -26,14 +25,12 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
     positive("ioThreads", ioThreads);
     positive("maxWaitingPuts", maxWaitingPuts);
     positive("maxWaitingReads", maxWaitingReads);
-    if (requireNonNull(durability, "durability") == Durability.VOLATILE) {
-      throw new IllegalArgumentException("durability must be WRITTEN or FORCED (was VOLATILE)");
-    }
+    requireNonNull(durability, "durability");
   }
 
-  /// Named `ssd`: Chronicle, segments of 1 GiB, 8 threads, 64 puts, 1,024 reads, written.
+  /// Named `ssd`: Chronicle, segments of 1 GiB, 8 threads, 64 puts, 1,024 reads; synced each second.
   public static JournalOptions defaults(Path directory) {
-    return new JournalOptions("ssd", directory, EngineKind.CHRONICLE, EngineOptions.defaults(), 8, 64, 1024, Durability.WRITTEN);
+    return new JournalOptions("ssd", directory, EngineKind.CHRONICLE, EngineOptions.defaults(), 8, 64, 1024, SyncRule.defaults());
   }
 
   public JournalOptions withName(String name) {
@@ -64,7 +61,7 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
     return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability);
   }
 
-  public JournalOptions withDurability(Durability durability) {
+  public JournalOptions withDurability(SyncRule durability) {
     return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability);
   }
 

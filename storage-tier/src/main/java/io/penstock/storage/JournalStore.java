@@ -14,12 +14,12 @@ import io.penstock.tier.Medium;
 import io.penstock.tier.Rest;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
 
 /// Blocks at rest on a disk: an append-only journal of records, found again after a restart.
 ///
@@ -32,24 +32,19 @@ import reactor.core.publisher.Sinks;
 /// | waiting | `maxWaitingPuts` batches and `maxWaitingReads` reads; a further one fails with [JournalBusyException] |
 /// | cancel | changes nothing on the disk; rests that nobody takes any more are freed |
 public final class JournalStore implements BlockStore {
-  /// Tasks of the appending thread that no caller asked for: a sweep that waits, one that runs while another is asked for, the close.
-  static final int OWN_TASKS = 3;
-
   private final CacheSpace space;
   private final SpaceId spaceId;
   private final JournalOptions options;
   private final SegmentEngine engine;
   private final JournalThreads threads;
-  private final JournalLog log;
+  private final SyncLine syncs;
+  private final JournalWrites writes;
   private final RangeReader reader;
   private final JournalRecovery recovery;
   private final WorkLine puts;
   private final WorkLine reads;
-  private final ConcurrentLinkedQueue<DeadRecord> freed = new ConcurrentLinkedQueue<>();
-  private final AtomicBoolean sweepAsked = new AtomicBoolean();
   private final AtomicBoolean closing = new AtomicBoolean();
   private final Sinks.Empty<Void> ended = Sinks.empty();
-  private volatile boolean closed;
   private List<Rest> recovered;
 
   private JournalStore(CacheSpace space, JournalOptions options, SegmentEngine engine, JournalThreads threads) {
@@ -64,7 +59,9 @@ public final class JournalStore implements BlockStore {
     Recovery found = new Recovery(space, engine, boundary());
     this.recovered = rests(found.run());
     this.recovery = found.summary();
-    this.log = new JournalLog(this, space, engine, options.durability() == Durability.FORCED, found.book(), found.sequence());
+    this.syncs = new SyncLine(engine, options.durability(), threads.clock(), this::synced);
+    JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), found.sequence());
+    this.writes = new JournalWrites(log, threads.appending(), puts);
     log.sweep(found.dead());
     log.settle(); // what it cannot do now it does later
   }
@@ -82,8 +79,15 @@ public final class JournalStore implements BlockStore {
   /// @param engine closed with the store, also if opening fails
   /// @param appending runs one task at a time, in order
   /// @param reading runs tasks that wait for the disk; refuses none
+  /// @param timing tells the time, and runs syncs, which wait for the disk
+  public static JournalStore open(CacheSpace space, JournalOptions options, SegmentEngine engine, Executor appending, Executor reading,
+      Scheduler timing) {
+    return open(space, options, engine, new JournalThreads(appending, reading, JournalClock.of(timing), () -> {}));
+  }
+
+  /// The same without a clock: at an interval means when the bytes of the rule are reached.
   public static JournalStore open(CacheSpace space, JournalOptions options, SegmentEngine engine, Executor appending, Executor reading) {
-    return open(space, options, engine, new JournalThreads(appending, reading, () -> {}));
+    return open(space, options, engine, new JournalThreads(appending, reading, JournalClock.stopped(), () -> {}));
   }
 
   private static JournalStore open(CacheSpace space, JournalOptions options, SegmentEngine engine, JournalThreads threads) {
@@ -130,12 +134,17 @@ public final class JournalStore implements BlockStore {
 
   @Override
   public Durability durability() {
-    return options.engine() == EngineKind.MEMORY ? Durability.VOLATILE : options.durability();
+    return options.engine() == EngineKind.MEMORY ? Durability.VOLATILE : options.durability().receipt();
   }
 
   @Override
   public long capacityBlocks() {
     return Long.MAX_VALUE;
+  }
+
+  /// What is not on the medium yet.
+  public SyncStat syncs() {
+    return syncs.stat();
   }
 
   /// What opening found.
@@ -160,22 +169,9 @@ public final class JournalStore implements BlockStore {
     }
     return Mono.<List<Rest>>create(sink -> {
       if (entered(puts, sink)) {
-        threads.appending().execute(() -> append(batch, sink));
+        writes.put(batch, sink);
       }
     }).doOnDiscard(List.class, JournalStore::closeAll);
-  }
-
-  private void append(List<Block> batch, MonoSink<List<Rest>> sink) {
-    List<Rest> rests;
-    try {
-      rests = List.copyOf(log.append(batch));
-    } catch (Throwable e) { // whoever waits must hear of it, whatever it is
-      puts.leave();
-      sink.error(e);
-      return;
-    }
-    puts.leave();
-    sink.success(rests);
   }
 
   /// Nobody took the rests of a put.
@@ -230,24 +226,11 @@ public final class JournalStore implements BlockStore {
 
   /// A rest was closed.
   void free(DeadRecord dead) {
-    if (closed) {
-      return;
-    }
-    freed.add(dead);
-    if (sweepAsked.compareAndSet(false, true)) {
-      threads.appending().execute(this::sweep);
-    }
+    writes.free(dead);
   }
 
-  private void sweep() {
-    sweepAsked.set(false);
-    if (!closed) {
-      List<DeadRecord> dead = new ArrayList<>();
-      for (DeadRecord each = freed.poll(); each != null; each = freed.poll()) {
-        dead.add(each);
-      }
-      log.sweep(dead);
-    }
+  private void synced() {
+    writes.synced();
   }
 
   /// Completes when every rest closed before is dead on the disk, too: none of them comes back after a restart.
@@ -256,16 +239,7 @@ public final class JournalStore implements BlockStore {
   public Mono<Void> settled() {
     return Mono.create(sink -> {
       if (entered(puts, sink)) {
-        threads.appending().execute(() -> {
-          sweep();
-          KvException failure = log.settle();
-          puts.leave();
-          if (failure == null) {
-            sink.success();
-          } else {
-            sink.error(failure);
-          }
-        });
+        writes.settle(sink);
       }
     });
   }
@@ -274,7 +248,7 @@ public final class JournalStore implements BlockStore {
   public Mono<Void> close() {
     return Mono.defer(() -> {
       if (closing.compareAndSet(false, true)) {
-        Mono.when(puts.close(), reads.close()).doOnTerminate(() -> threads.appending().execute(this::end)).subscribe();
+        Mono.when(puts.close(), reads.close()).doOnTerminate(() -> writes.end(this::end)).subscribe();
       }
       return ended.asMono();
     });
@@ -282,13 +256,7 @@ public final class JournalStore implements BlockStore {
 
   private void end() {
     try {
-      try {
-        sweep();
-        log.settle(); // what the disk refuses comes back
-      } finally {
-        closed = true;
-        engine.close();
-      }
+      engine.close();
       ended.tryEmitEmpty();
     } catch (Throwable e) { // whoever waits must hear of it, whatever it is
       ended.tryEmitError(e);

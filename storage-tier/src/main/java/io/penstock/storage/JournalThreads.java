@@ -3,6 +3,7 @@ package io.penstock.storage;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -11,16 +12,27 @@ import java.util.concurrent.atomic.AtomicInteger;
 ///
 /// @param appending runs one task at a time, in order
 /// @param reading runs tasks that wait for the disk
-/// @param stopping ends both once they have nothing to do
-record JournalThreads(Executor appending, Executor reading, Runnable stopping) {
-  /// Threads of its own: one that appends, and as many as `options` say that read.
+/// @param clock calls for syncs, and whatever else is not at once
+/// @param stopping ends all once they have nothing to do
+record JournalThreads(Executor appending, Executor reading, JournalClock clock, Runnable stopping) {
+  /// Threads of its own: one that appends, one that syncs, and as many as `options` say that read.
   static JournalThreads own(JournalOptions options) {
-    ThreadPoolExecutor appending = pool(options.name() + "-append", 1, options.maxWaitingPuts() + JournalStore.OWN_TASKS);
+    ThreadPoolExecutor appending = pool(options.name() + "-append", 1, options.maxWaitingPuts() + JournalWrites.OWN_TASKS);
     ThreadPoolExecutor reading = pool(options.name() + "-read", options.ioThreads(), options.maxWaitingReads() * ReadJob.MOST_PARTS);
-    return new JournalThreads(appending, reading, () -> {
+    ScheduledThreadPoolExecutor syncing = syncing(options.name() + "-sync");
+    return new JournalThreads(appending, reading, JournalClock.of(syncing), () -> {
       appending.shutdown();
       reading.shutdown();
+      syncing.shutdown();
     });
+  }
+
+  /// What waits here is one task each of those that need a clock. None of them matters after the end.
+  private static ScheduledThreadPoolExecutor syncing(String name) {
+    ScheduledThreadPoolExecutor pool = new ScheduledThreadPoolExecutor(1,
+        task -> Thread.ofPlatform().daemon().name("penstock-" + name).unstarted(task), JournalThreads::refused);
+    pool.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    return pool;
   }
 
   private static ThreadPoolExecutor pool(String name, int threads, int queue) {

@@ -17,7 +17,9 @@ final class SegmentBook {
 
   private static final class Usage {
     private int live;
-    private final List<DeadRecord> removals = new ArrayList<>(0);
+    private List<DeadRecord> removals = new ArrayList<>(0);
+    /// As in [SyncLine#position()].
+    private long copiedAt;
   }
 
   /// A segment that exists, also if nothing in it counts.
@@ -59,6 +61,17 @@ final class SegmentBook {
   /// Removals in `segment` of records that exist elsewhere.
   List<DeadRecord> neededRemovals(int segment) {
     return usage(segment).removals.stream().filter(dead -> dead.segment() != segment && exists(dead.segment())).toList();
+  }
+
+  /// What [#neededRemovals] told of `segment` was written anew, and all that up to `position`.
+  void removalsCopied(int segment, long position) {
+    usage(segment).removals = new ArrayList<>(0);
+    usage(segment).copiedAt = position;
+  }
+
+  /// Up to where the log must be on the medium before `segment` may go; 0 if it may at once.
+  long copiedAt(int segment) {
+    return usage(segment).copiedAt;
   }
 
   void deleted(int segment) {

@@ -137,7 +137,7 @@ final class JournalStoreTest {
 
     @Override
     JournalOptions options() {
-      return super.options().withDurability(Durability.FORCED);
+      return super.options().withDurability(SyncRule.always());
     }
 
     @Test

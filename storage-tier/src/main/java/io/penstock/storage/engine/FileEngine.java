@@ -208,17 +208,26 @@ abstract class FileEngine implements SegmentEngine {
   }
 
   @Override
-  public final synchronized void sync() {
+  public final void sync() {
+    List<StoredSegment> unforced;
+    Path folder;
+    synchronized (this) { // and no longer: appending goes on while the medium works
+      unforced = table.holdUnforced();
+      folder = active == null ? null : active.path().getParent();
+    }
     try {
-      table.force();
+      for (StoredSegment segment : unforced) {
+        segment.force();
+      }
       directory.force();
-      SegmentFile file = active;
-      Path folder = file == null ? null : file.path().getParent();
       if (folder != null && !folder.equals(directory.path())) {
         EngineDirectory.force(folder);
       }
+      table.forced(unforced);
     } catch (IOException e) {
       throw new StorageFailedException("sync " + directory.path(), e);
+    } finally {
+      unforced.forEach(StoredSegment::release);
     }
   }
 

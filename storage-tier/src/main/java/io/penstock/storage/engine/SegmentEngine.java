@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 ///
 /// | | |
 /// |---|---|
-/// | threads | [#append], [#roll], [#delete] and [#sync] take turns, best on one thread; reads, scans and pins run on any, at the same time |
+/// | threads | [#append], [#roll] and [#delete] take turns, best on one thread; syncs, reads, scans and pins run on any, at the same time |
 /// | blocking | everything may wait for the disk: never call it on an event loop, and never interrupt the thread that is in it |
 /// | memory | records are written from, and read into, native memory; no copy is made on the heap |
 /// | segments | begun when needed, ended by [#roll] or when the next record does not fit; never appended to after a restart |
@@ -63,7 +63,7 @@ public interface SegmentEngine extends AutoCloseable {
   /// @throws UnknownLocationException if it is not there
   void delete(int segment);
 
-  /// Forces everything appended so far to the medium.
+  /// Forces everything appended so far to the medium. Nobody else waits for it.
   void sync();
 
   /// Ends the active segment and closes everything. Idempotent.

@@ -12,8 +12,8 @@ final class SegmentTable {
   private final String engine;
   private final ConcurrentSkipListMap<Integer, StoredSegment> segments = new ConcurrentSkipListMap<>();
   private volatile int highest;
-  /// No segment below has anything that was not forced; guarded by the engine.
-  private int forcedBelow;
+  /// No segment below has anything that was not forced.
+  private volatile int forcedBelow;
   private volatile boolean closed;
 
   SegmentTable(String engine) {
@@ -91,15 +91,17 @@ final class SegmentTable {
     segments.values().removeIf(StoredSegment::isGone); // those that readers still pin go at a later delete
   }
 
-  /// Forces every segment that was appended to since the last time.
-  void force() throws IOException {
+  /// Every segment that was appended to since the last time that all was forced, which the caller releases.
+  List<StoredSegment> holdUnforced() {
     requireOpen();
-    for (StoredSegment segment : segments.tailMap(forcedBelow, true).values()) {
-      if (!segment.isDeleted()) {
-        segment.force();
-      }
+    return segments.tailMap(forcedBelow, true).values().stream().filter(segment -> !segment.isDeleted() && segment.retain()).toList();
+  }
+
+  /// All of `held` was forced; the newest of them may be appended to.
+  synchronized void forced(List<StoredSegment> held) {
+    if (!held.isEmpty()) {
+      forcedBelow = Math.max(forcedBelow, held.getLast().number());
     }
-    forcedBelow = highest;
   }
 
   boolean isOpen() {

@@ -2,6 +2,8 @@ package io.penstock.node.config;
 
 import io.penstock.pool.EvictionPolicy;
 import io.penstock.storage.EngineKind;
+import io.penstock.storage.SyncMode;
+import io.penstock.storage.SyncRule;
 import io.penstock.tier.StackMode;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -38,6 +40,12 @@ public final class NodeSettings {
       "What keeps the records on disk.");
   public static final Setting<Long> SSD_SEGMENT_BYTES = new Setting<>("ssd.segment.bytes", SettingType.longSizeOrAuto(1 << 20),
       SettingType.AUTO, "Size of one file on disk, at least 8 blocks; when nothing is said, an eighth of ssd, from 64 MiB to 1 GiB.");
+  public static final Setting<SyncMode> SSD_DURABILITY = new Setting<>("ssd.durability", SettingType.oneOf(SyncMode.class), "interval",
+      "Whether what is on disk survives the machine: all that was acknowledged, all but the newest, or what the system likes.");
+  public static final Setting<Duration> SSD_SYNC_INTERVAL = new Setting<>("ssd.sync.interval", SettingType.duration(),
+      Durations.print(SyncRule.DEFAULT_INTERVAL), "Age at which what was written to disk is forced to the medium, with ssd.durability interval.");
+  public static final Setting<Long> SSD_SYNC_BYTES = new Setting<>("ssd.sync.bytes", SettingType.longSize(1 << 20),
+      Sizes.exact(SyncRule.DEFAULT_BYTES), "Most bytes written to disk and not forced to the medium yet, with ssd.durability interval.");
   public static final Setting<StackMode> STACK_MODE = new Setting<>("stack.mode", SettingType.oneOf(StackMode.class), "exclusive",
       "Whether a block is on one level, or written through to disk before it is visible.");
   public static final Setting<EvictionPolicy> POLICY = new Setting<>("policy", SettingType.oneOf(EvictionPolicy.class), "lru",
@@ -67,8 +75,9 @@ public final class NodeSettings {
 
   /// Every setting, in the order in which people read them.
   public static final List<Setting<?>> ALL = List.of(LISTEN_HOST, LISTEN_PORT, ADMIN_HOST, ADMIN_PORT, MODEL, LAYERS, BLOCK_BYTES,
-      BLOCK_TOKENS, HBM, DRAM, SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, STACK_MODE, POLICY, BUDGET, SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS, CONNECTIONS, AWAIT_TIMEOUT,
-      DRAIN_TIMEOUT, LOG_LEVEL);
+      BLOCK_TOKENS, HBM, DRAM, SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, SSD_DURABILITY,
+      SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, STACK_MODE, POLICY, BUDGET, SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS,
+      CONNECTIONS, AWAIT_TIMEOUT, DRAIN_TIMEOUT, LOG_LEVEL);
 
   private NodeSettings() {}
 

@@ -9,6 +9,8 @@ import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.pool.EvictionPolicy;
 import io.penstock.storage.EngineKind;
+import io.penstock.storage.SyncMode;
+import io.penstock.storage.SyncRule;
 import io.penstock.tier.StackMode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -43,6 +45,10 @@ final class TierFlags implements AutoCloseable {
   @Option(names = "--engine", paramLabel = "NAME", description = "What keeps the records on disk: chronicle, plain or memory (default: chronicle).")
   private @Nullable String engine;
 
+  @Option(names = "--durability", paramLabel = "NAME",
+      description = "When blocks on disk are forced to the medium: none, interval or always (default: none, for a replay starts cold).")
+  private @Nullable String durability;
+
   @Option(names = "--write-through", description = "Write every block to disk before it is visible, and keep it there while it is anywhere.")
   private boolean writeThrough;
 
@@ -59,10 +65,11 @@ final class TierFlags implements AutoCloseable {
     if (capacity(ssd).isOff()) {
       requireLeftOut("--ssd-dir", ssdDir, "without --ssd");
       requireLeftOut("--engine", engine, "without --ssd");
+      requireLeftOut("--durability", durability, "without --ssd");
       requireLeftOut("--write-through", writeThrough ? "set" : null, "without --ssd");
       return plan;
     }
-    return plan.withSsd(capacity(ssd), DiskPlan.in(folder()).withEngine(engine()))
+    return plan.withSsd(capacity(ssd), DiskPlan.in(folder()).withEngine(engine()).withDurability(durability()))
         .withMode(writeThrough ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE);
   }
 
@@ -73,7 +80,10 @@ final class TierFlags implements AutoCloseable {
     DiskPlan disk = plan.disk();
     if (disk != null) {
       arguments.addAll(List.of("--ssd", plan.ssd().toString(), "--ssd-dir", disk.folder().toString(), "--ssd-engine", lower(disk.engine()),
-          "--ssd-segment-bytes", NodeSettings.SSD_SEGMENT_BYTES.type().print().apply(disk.segmentBytes())));
+          "--ssd-segment-bytes", NodeSettings.SSD_SEGMENT_BYTES.type().print().apply(disk.segmentBytes()),
+          "--ssd-durability", lower(disk.durability().mode()),
+          "--ssd-sync-interval", NodeSettings.SSD_SYNC_INTERVAL.type().print().apply(disk.durability().interval()),
+          "--ssd-sync-bytes", NodeSettings.SSD_SYNC_BYTES.type().print().apply(disk.durability().bytes())));
     }
     return arguments;
   }
@@ -85,6 +95,7 @@ final class TierFlags implements AutoCloseable {
     requireLeftOut("--ssd", ssd, when);
     requireLeftOut("--ssd-dir", ssdDir, when);
     requireLeftOut("--engine", engine, when);
+    requireLeftOut("--durability", durability, when);
     requireLeftOut("--write-through", writeThrough ? "set" : null, when);
     requireLeftOut("--policy", policy, when);
   }
@@ -105,6 +116,10 @@ final class TierFlags implements AutoCloseable {
 
   private EngineKind engine() {
     return engine == null ? EngineKind.CHRONICLE : oneOf("--engine", engine, ENGINES);
+  }
+
+  private SyncRule durability() {
+    return SyncRule.defaults().withMode(durability == null ? SyncMode.NONE : oneOf("--durability", durability, List.of(SyncMode.values())));
   }
 
   private static <E extends Enum<E>> E oneOf(String flag, String text, List<E> values) {

@@ -18,6 +18,7 @@ import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.Endings;
 import io.penstock.node.tiers.NodeTiers;
 import io.penstock.node.tiers.TierPlan;
+import io.penstock.storage.SyncRule;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
@@ -108,11 +109,15 @@ public final class Node {
 
   private static TierPlan tiers(NodeConfig config) {
     DiskPlan disk = config.get(NodeSettings.SSD_DIR).map(folder -> new DiskPlan(folder, config.get(NodeSettings.SSD_ENGINE),
-        config.get(NodeSettings.SSD_SEGMENT_BYTES))).orElse(null);
+        config.get(NodeSettings.SSD_SEGMENT_BYTES), durability(config))).orElse(null);
     return TierPlan.dram(config.space(), config.get(NodeSettings.DRAM)).withHbm(config.get(NodeSettings.HBM))
         .withSsd(config.get(NodeSettings.SSD), disk).withMode(config.get(NodeSettings.STACK_MODE)).withPolicy(config.get(NodeSettings.POLICY))
         .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))
         .withWaiters(config.get(NodeSettings.WAITERS)).withEventsKept(config.get(NodeSettings.EVENTS_KEPT));
+  }
+
+  private static SyncRule durability(NodeConfig config) {
+    return new SyncRule(config.get(NodeSettings.SSD_DURABILITY), config.get(NodeSettings.SSD_SYNC_INTERVAL), config.get(NodeSettings.SSD_SYNC_BYTES));
   }
 
   private static KvServerOptions serverOptions(NodeConfig config) {

@@ -3,6 +3,7 @@ package io.penstock.node.tiers;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.storage.EngineKind;
+import io.penstock.storage.SyncRule;
 import java.nio.file.Path;
 
 /// Where and how blocks rest on disk.
@@ -10,7 +11,8 @@ import java.nio.file.Path;
 /// @param folder of the journal; one process at a time
 /// @param engine what keeps the records
 /// @param segmentBytes capacity of one file; [#AUTO] follows from what is kept
-public record DiskPlan(Path folder, EngineKind engine, long segmentBytes) {
+/// @param durability when what was written is forced to the medium
+public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRule durability) {
   /// Files of an eighth of what is kept, from 64 MiB to 1 GiB, and of 8 blocks or more. A file goes when nothing in it counts any more:
   /// small ones go before the system has written them to the medium, large ones are few.
   public static final long AUTO = 0;
@@ -24,22 +26,27 @@ public record DiskPlan(Path folder, EngineKind engine, long segmentBytes) {
   public DiskPlan {
     requireNonNull(folder, "folder");
     requireNonNull(engine, "engine");
+    requireNonNull(durability, "durability");
     if (segmentBytes < 0) {
       throw new IllegalArgumentException("segmentBytes must be >= 0, 0 for what follows from the capacity (was " + segmentBytes + ")");
     }
   }
 
-  /// Chronicle Queue, files of a size that follows from what is kept.
+  /// Chronicle Queue, files of a size that follows from what is kept, synced each second.
   public static DiskPlan in(Path folder) {
-    return new DiskPlan(folder, EngineKind.CHRONICLE, AUTO);
+    return new DiskPlan(folder, EngineKind.CHRONICLE, AUTO, SyncRule.defaults());
   }
 
   public DiskPlan withEngine(EngineKind engine) {
-    return new DiskPlan(folder, engine, segmentBytes);
+    return new DiskPlan(folder, engine, segmentBytes, durability);
   }
 
   public DiskPlan withSegmentBytes(long segmentBytes) {
-    return new DiskPlan(folder, engine, segmentBytes);
+    return new DiskPlan(folder, engine, segmentBytes, durability);
+  }
+
+  public DiskPlan withDurability(SyncRule durability) {
+    return new DiskPlan(folder, engine, segmentBytes, durability);
   }
 
   /// Capacity of one file.

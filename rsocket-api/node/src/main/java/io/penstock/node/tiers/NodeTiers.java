@@ -76,7 +76,7 @@ public final class NodeTiers extends ForwardingTier {
     BlockLayout layout = plan.space().layout();
     long segmentBytes = disk.segmentBytes(plan.ssd().inBlocks(layout.blockBytes()), RecordFormat.recordBytes(layout));
     return JournalStore.open(plan.space(),
-        JournalOptions.defaults(disk.folder()).withName("ssd").withEngine(disk.engine()).withSegmentBytes(segmentBytes)
+        JournalOptions.defaults(disk.folder()).withName("ssd").withEngine(disk.engine()).withSegmentBytes(segmentBytes).withDurability(disk.durability())
             .withMaxWaitingPuts(movers).withMaxWaitingReads(movers));
   }
 

@@ -77,7 +77,7 @@ final class StackReplayTest {
 
   private TierPlan plan(int hbm, int dram, int ssd, EngineKind engine) {
     return TierPlan.dram(SPACE, Capacity.ofBlocks(dram)).withHbm(Capacity.ofBlocks(hbm))
-        .withSsd(Capacity.ofBlocks(ssd), new DiskPlan(folder.resolve("ssd"), engine, 1 << 20));
+        .withSsd(Capacity.ofBlocks(ssd), DiskPlan.in(folder.resolve("ssd")).withEngine(engine).withSegmentBytes(1 << 20));
   }
 
   private static Counts textbook(long capacityBlocks) {

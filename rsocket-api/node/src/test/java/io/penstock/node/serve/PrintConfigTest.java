@@ -41,6 +41,9 @@ final class PrintConfigTest {
         ssd.dir            none        default
         ssd.engine         chronicle   default
         ssd.segment.bytes  auto        default
+        ssd.durability     interval    default
+        ssd.sync.interval  1s          default
+        ssd.sync.bytes     256 MiB     default
         stack.mode         exclusive   default
         policy             lru         default
         budget             64 MiB      default
@@ -63,7 +66,7 @@ final class PrintConfigTest {
 
     JsonNode rows = new ObjectMapper().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
-    assertThat(rows.get(16).toString()).isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
+    assertThat(rows.get(19).toString()).isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
         + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\"}");
   }
 

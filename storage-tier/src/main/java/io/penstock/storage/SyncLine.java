@@ -1,0 +1,234 @@
+package io.penstock.storage;
+
+import io.penstock.KvException;
+import io.penstock.storage.engine.SegmentEngine;
+import org.jspecify.annotations.Nullable;
+
+/// Forces to the medium what was appended, by a [SyncRule], and knows what is not forced yet. Safe from any thread.
+///
+/// Positions are counts of bytes appended since the opening. A sync takes all that was appended when it began; appending goes on meanwhile.
+final class SyncLine {
+  private final SegmentEngine engine;
+  private final SyncRule rule;
+  private final JournalClock clock;
+  private final Runnable afterSync;
+  /// One sync at a time; taken before `this`.
+  private final Object forcing = new Object();
+  private long appended;
+  private long synced;
+  /// When the oldest unsynced byte was appended, or earlier.
+  private long since;
+  private boolean timed;
+  private boolean asked;
+  private boolean closed;
+  private long syncs;
+  private long failures;
+  private @Nullable KvException failure;
+
+  /// @param afterSync told by the thread that synced
+  SyncLine(SegmentEngine engine, SyncRule rule, JournalClock clock, Runnable afterSync) {
+    this.engine = engine;
+    this.rule = rule;
+    this.clock = clock;
+    this.afterSync = afterSync;
+  }
+
+  /// Makes sure that another `bytes` may be unsynced; waits for a sync if not.
+  ///
+  /// @throws io.penstock.storage.engine.StorageFailedException if that failed: nothing more may be appended now
+  void admit(long bytes) {
+    if (rule.mode() == SyncMode.INTERVAL && isTooMuch(bytes)) {
+      sync();
+    }
+  }
+
+  private synchronized boolean isTooMuch(long more) {
+    return appended > synced && appended - synced + more > rule.bytes();
+  }
+
+  /// So many bytes were appended.
+  void appended(long bytes) {
+    synchronized (this) {
+      if (appended == synced) {
+        since = clock.millis();
+      }
+      appended += bytes;
+    }
+    if (rule.mode() == SyncMode.INTERVAL) {
+      askInTime();
+      if (isHalfFull()) {
+        ask();
+      }
+    }
+  }
+
+  /// A batch is about to be acknowledged.
+  ///
+  /// @throws io.penstock.storage.engine.StorageFailedException if it had to be on the medium and is not
+  void acknowledged() {
+    if (rule.mode() == SyncMode.ALWAYS) {
+      sync();
+    }
+  }
+
+  private synchronized boolean isHalfFull() {
+    return appended - synced >= rule.bytes() / 2;
+  }
+
+  private void askInTime() {
+    long wait;
+    synchronized (this) {
+      if (timed || appended == synced || closed) {
+        return;
+      }
+      timed = true;
+      wait = Math.max(1, since + rule.interval().toMillis() - clock.millis());
+    }
+    clock.after(wait, this::inTime);
+  }
+
+  private void inTime() {
+    boolean due;
+    synchronized (this) {
+      timed = false;
+      due = appended > synced && clock.millis() - since >= rule.interval().toMillis();
+    }
+    if (due && !tried()) {
+      again();
+    } else {
+      askInTime();
+    }
+  }
+
+  /// A sync failed, so the oldest bytes are too old already: the next try comes an interval later.
+  private void again() {
+    synchronized (this) {
+      if (timed || closed) {
+        return;
+      }
+      timed = true;
+    }
+    clock.after(rule.interval().toMillis(), this::inTime);
+  }
+
+  /// Has everything synced soon, on the clock's thread.
+  void ask() {
+    synchronized (this) {
+      if (asked || closed) {
+        return;
+      }
+      asked = true;
+    }
+    clock.after(0, () -> {
+      synchronized (this) {
+        asked = false;
+      }
+      tried();
+    });
+  }
+
+  /// A failure is counted and kept: [#stat] tells it.
+  private boolean tried() {
+    try {
+      sync();
+      return true;
+    } catch (KvException e) {
+      return false;
+    }
+  }
+
+  /// Forces everything appended so far; waits for a sync that runs. Nothing after [#close].
+  ///
+  /// @throws io.penstock.storage.engine.StorageFailedException if the medium did not do it
+  void sync() {
+    synchronized (forcing) {
+      long upTo;
+      long began;
+      synchronized (this) {
+        if (closed || appended == synced) {
+          return;
+        }
+        upTo = appended;
+        began = clock.millis();
+      }
+      force();
+      succeeded(upTo, began);
+    }
+    afterSync.run();
+  }
+
+  private void force() {
+    try {
+      engine.sync();
+    } catch (KvException e) {
+      failed(e);
+      rolled();
+      throw e;
+    }
+  }
+
+  /// What a failed sync left may have holes, and nobody reads beyond one: what comes next must not lie behind it.
+  private void rolled() {
+    try {
+      engine.roll();
+    } catch (KvException e) {
+      failed(e);
+    }
+  }
+
+  private synchronized void succeeded(long upTo, long began) {
+    synced = upTo;
+    since = began;
+    syncs++;
+    failure = null;
+  }
+
+  private synchronized void failed(KvException e) {
+    failures++;
+    failure = e;
+  }
+
+  /// Everything that was appended so far.
+  synchronized long position() {
+    return appended;
+  }
+
+  /// Whether what was appended up to `position` is as safe as the rule wants it before an older copy may go.
+  private synchronized boolean covers(long position) {
+    return rule.mode() == SyncMode.NONE || position <= synced;
+  }
+
+  /// Makes what was appended up to `position` safe: at once if that is the rule or there is no clock, else soon.
+  ///
+  /// @return whether it is
+  /// @throws io.penstock.storage.engine.StorageFailedException if the medium did not do it
+  boolean secure(long position) {
+    if (covers(position)) {
+      return true;
+    }
+    if (rule.mode() == SyncMode.ALWAYS || !clock.runs()) {
+      sync();
+      return true;
+    }
+    ask();
+    return false;
+  }
+
+  /// Forces what is left, unless the rule is to force nothing, and never works again.
+  ///
+  /// @return what could not be done, if anything
+  @Nullable KvException close() {
+    boolean done = rule.mode() == SyncMode.NONE || tried();
+    synchronized (forcing) { // a sync that runs ends before the engine may be closed
+      synchronized (this) {
+        closed = true;
+        return done ? null : failure;
+      }
+    }
+  }
+
+  synchronized SyncStat stat() {
+    long unsynced = appended - synced;
+    return new SyncStat(unsynced, unsynced == 0 ? 0 : clock.millis() - since, syncs, failures, failure);
+  }
+}

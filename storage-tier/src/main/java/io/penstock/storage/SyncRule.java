@@ -1,0 +1,60 @@
+package io.penstock.storage;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.tier.Durability;
+import java.time.Duration;
+
+/// How long what was appended may be with the operating system alone.
+///
+/// | | receipts | what a failure of the machine may take |
+/// |---|---|---|
+/// | `none` | written | anything |
+/// | `interval` | written | what is younger than `interval`, and than a sync that still runs; `bytes` at most |
+/// | `always` | forced | nothing that was acknowledged |
+///
+/// @param interval age, in milliseconds, at which unsynced bytes are synced; of meaning for `INTERVAL` only
+/// @param bytes most that is unsynced: a sync begins at half, and appending waits for it at the whole; of meaning for `INTERVAL` only
+public record SyncRule(SyncMode mode, Duration interval, long bytes) {
+  /// As in [#defaults()].
+  public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(1);
+
+  /// As in [#defaults()].
+  public static final long DEFAULT_BYTES = 256L << 20;
+
+  public SyncRule {
+    requireNonNull(mode, "mode");
+    if (requireNonNull(interval, "interval").toMillis() <= 0) {
+      throw new IllegalArgumentException("interval must be >= 1 ms (was " + interval + ")");
+    }
+    if (bytes <= 0) {
+      throw new IllegalArgumentException("bytes must be > 0 (was " + bytes + ")");
+    }
+  }
+
+  /// At most 1 s and 256 MiB unsynced.
+  public static SyncRule defaults() {
+    return new SyncRule(SyncMode.INTERVAL, DEFAULT_INTERVAL, DEFAULT_BYTES);
+  }
+
+  public static SyncRule none() {
+    return defaults().withMode(SyncMode.NONE);
+  }
+
+  public static SyncRule interval(Duration interval, long bytes) {
+    return new SyncRule(SyncMode.INTERVAL, interval, bytes);
+  }
+
+  public static SyncRule always() {
+    return defaults().withMode(SyncMode.ALWAYS);
+  }
+
+  public SyncRule withMode(SyncMode mode) {
+    return new SyncRule(mode, interval, bytes);
+  }
+
+  /// What a put that completed promises.
+  public Durability receipt() {
+    return mode == SyncMode.ALWAYS ? Durability.FORCED : Durability.WRITTEN;
+  }
+}

@@ -1,0 +1,247 @@
+package io.penstock.storage;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.penstock.block.Block;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.SlabArena;
+import io.penstock.storage.engine.EngineOptions;
+import io.penstock.storage.engine.MemoryDisk;
+import io.penstock.storage.engine.MemoryEngine;
+import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.storage.record.RecordFormat;
+import io.penstock.testkit.Blocks;
+import io.penstock.testkit.LeakLedger;
+import io.penstock.tier.Durability;
+import io.penstock.tier.Rest;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.test.StepVerifier;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/// When a journal forces what it appended, with a clock that stands still until it is moved.
+@Timeout(60)
+final class DurabilityTest {
+  private static final CacheSpace SPACE = Blocks.smallSpace();
+  private static final int RECORD = RecordFormat.recordBytes(SPACE.layout());
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration SECOND = Duration.ofSeconds(1);
+
+  @RegisterExtension
+  final LeakLedger leaks = new LeakLedger();
+
+  private final SlabArena arena = leaks.watch(new SlabArena("host", SPACE.layout(), 256, 4));
+  private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
+  private final Medium medium = new Medium();
+  private JournalStore store;
+
+  /// A medium that counts what it is asked to force, and may refuse.
+  private static final class Medium extends WrappedEngine {
+    private final AtomicInteger forced = new AtomicInteger();
+    private volatile boolean refuses;
+    private volatile Runnable whileForcing = () -> {};
+
+    Medium() {
+      super(MemoryEngine.open(new MemoryDisk(), new EngineOptions(1 << 20, 0)));
+    }
+
+    @Override
+    public void sync() {
+      if (refuses) {
+        throw new StorageFailedException("sync", new IOException("no"));
+      }
+      whileForcing.run();
+      super.sync();
+      forced.incrementAndGet();
+    }
+  }
+
+  private void open(SyncRule rule) {
+    JournalOptions options = JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(rule);
+    store = JournalStore.open(SPACE, options, medium, new SerialExecutor(), Runnable::run, time);
+  }
+
+  @AfterEach
+  void close() {
+    medium.refuses = false;
+    if (store != null) {
+      store.close().block(PATIENCE);
+    }
+  }
+
+  private List<Rest> put(long from, long to) {
+    List<Block> blocks = Blocks.keys(SPACE, from, to).stream().map(key -> Blocks.block(arena, key)).toList();
+    try {
+      return requireNonNull(store.put(blocks).block(PATIENCE));
+    } finally {
+      blocks.forEach(Block::close);
+    }
+  }
+
+  private void putRefused() {
+    try (Block block = Blocks.block(arena, Blocks.key(SPACE, 0))) {
+      StepVerifier.create(store.put(List.of(block))).expectError(StorageFailedException.class).verify(PATIENCE);
+    }
+  }
+
+  @Test
+  void always_forcesEachBatchBeforeItsReceipt() {
+    open(SyncRule.always());
+    put(0, 3);
+    put(3, 6);
+    assertThat(medium.forced).hasValue(2);
+    assertThat(store.durability()).isEqualTo(Durability.FORCED);
+    assertThat(store.syncs()).isEqualTo(new SyncStat(0, 0, 2, 0, null));
+  }
+
+  @Test
+  void always_whenTheMediumRefuses_acknowledgesNothing_andTheNextBatchLiesInAnotherSegment() {
+    open(SyncRule.always());
+    put(0, 1);
+    int before = medium.activeSegment();
+    medium.refuses = true;
+    putRefused();
+    assertThat(store.syncs().failedSyncs()).isEqualTo(1);
+    assertThat(store.syncs().failure()).isInstanceOf(StorageFailedException.class);
+    medium.refuses = false;
+    put(1, 2);
+    assertThat(medium.activeSegment()).isGreaterThan(before);
+    assertThat(store.syncs()).isEqualTo(new SyncStat(0, 0, 2, 1, null));
+  }
+
+  @Test
+  void none_forcesNothing_andSaysHowMuchThatIs() {
+    open(SyncRule.none());
+    put(0, 4);
+    time.advanceTimeBy(Duration.ofHours(1));
+    assertThat(store.syncs()).isEqualTo(new SyncStat(4L * RECORD, 3_600_000, 0, 0, null));
+    assertThat(store.durability()).isEqualTo(Durability.WRITTEN);
+    store.close().block(PATIENCE);
+    assertThat(medium.forced).hasValue(0);
+  }
+
+  @Test
+  void interval_forcesWhatIsThatOld_onceAndOnItsOwnThread() {
+    open(SyncRule.interval(SECOND, 1 << 20));
+    put(0, 1);
+    time.advanceTimeBy(Duration.ofMillis(600));
+    put(1, 2);
+    assertThat(store.syncs()).isEqualTo(new SyncStat(2L * RECORD, 600, 0, 0, null));
+    time.advanceTimeBy(Duration.ofMillis(399));
+    assertThat(medium.forced).hasValue(0);
+    time.advanceTimeBy(Duration.ofMillis(1));
+    assertThat(store.syncs()).isEqualTo(new SyncStat(0, 0, 1, 0, null));
+    time.advanceTimeBy(Duration.ofHours(1));
+    assertThat(medium.forced).as("nothing new").hasValue(1);
+    assertThat(store.durability()).isEqualTo(Durability.WRITTEN);
+  }
+
+  @Test
+  void interval_startsAtHalfTheBytes() {
+    open(SyncRule.interval(SECOND, 8L * RECORD));
+    put(0, 3);
+    time.advanceTimeBy(Duration.ofMillis(1));
+    assertThat(medium.forced).hasValue(0);
+    put(3, 4);
+    time.advanceTimeBy(Duration.ofMillis(1));
+    assertThat(medium.forced).hasValue(1);
+  }
+
+  @Test
+  void interval_neverHasMoreBytesUnsyncedThanItSays() {
+    open(SyncRule.interval(SECOND, 8L * RECORD));
+    for (int batch = 0; batch < 40; batch++) {
+      put(batch * 5L, batch * 5L + 5);
+      assertThat(store.syncs().unsyncedBytes()).isLessThanOrEqualTo(8L * RECORD); // the clock stands, so its thread does nothing
+    }
+    assertThat(medium.forced).hasValueGreaterThanOrEqualTo(200 / 8 - 1);
+  }
+
+  @Test
+  void interval_whenTheMediumRefuses_triesAgain_andKeepsItsPromiseMeanwhile() {
+    open(SyncRule.interval(SECOND, 8L * RECORD));
+    put(0, 1);
+    medium.refuses = true;
+    time.advanceTimeBy(Duration.ofSeconds(3));
+    assertThat(store.syncs().failedSyncs()).isEqualTo(3);
+    assertThat(store.syncs().unsyncedMillis()).isEqualTo(3000);
+    put(1, 8);
+    putRefused(); // one more would be more than 8
+    assertThat(store.syncs().unsyncedBytes()).isEqualTo(8L * RECORD);
+    medium.refuses = false;
+    time.advanceTimeBy(SECOND);
+    assertThat(store.syncs().failure()).isNull();
+    assertThat(store.syncs().unsyncedBytes()).isZero();
+    put(8, 9);
+  }
+
+  @Test
+  void interval_forcesWhatIsLeftAtTheClose() {
+    open(SyncRule.interval(SECOND, 1 << 20));
+    put(0, 1);
+    store.close().block(PATIENCE);
+    assertThat(medium.forced).hasValue(1);
+    time.advanceTimeBy(Duration.ofHours(1));
+  }
+
+  @Test
+  void putsGoOn_whileTheMediumForces_andAreNotTakenForForced() {
+    open(SyncRule.interval(SECOND, 1 << 20));
+    put(0, 1);
+    medium.whileForcing = () -> {
+      medium.whileForcing = () -> {};
+      put(1, 3); // would wait for ever if it waited for this
+    };
+    time.advanceTimeBy(SECOND);
+    assertThat(medium.forced).hasValue(1);
+    assertThat(store.syncs().unsyncedBytes()).isEqualTo(2L * RECORD);
+    time.advanceTimeBy(SECOND);
+    assertThat(store.syncs().unsyncedBytes()).isZero();
+  }
+
+  @Test
+  void close_waitsForASyncThatRuns() throws InterruptedException {
+    open(SyncRule.interval(SECOND, 1 << 20));
+    put(0, 1);
+    CountDownLatch runs = new CountDownLatch(1);
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    medium.whileForcing = () -> {
+      runs.countDown();
+      await(mayEnd);
+    };
+    Thread clock = Thread.ofPlatform().start(() -> time.advanceTimeBy(SECOND));
+    runs.await();
+    Thread closer = Thread.ofPlatform().start(() -> store.close().block(PATIENCE));
+    while (closer.getState() != Thread.State.BLOCKED) {
+      Thread.onSpinWait();
+    }
+    mayEnd.countDown();
+    clock.join();
+    closer.join();
+    assertThat(medium.forced).hasValue(1);
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void rules_refuseWhatMakesNoSense() {
+    assertThatIllegalArgumentException().isThrownBy(() -> SyncRule.interval(Duration.ZERO, 1)).withMessage("interval must be >= 1 ms (was PT0S)");
+    assertThatIllegalArgumentException().isThrownBy(() -> SyncRule.interval(SECOND, 0)).withMessage("bytes must be > 0 (was 0)");
+  }
+}
