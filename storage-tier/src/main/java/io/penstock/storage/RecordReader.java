@@ -9,6 +9,8 @@ import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 
 /// Reads records that nobody vouches for, at opening. One thread.
 final class RecordReader {
@@ -22,6 +24,15 @@ final class RecordReader {
   RecordReader(SegmentEngine engine, String boundary) {
     this.engine = engine;
     this.boundary = boundary;
+  }
+
+  /// Whether a repair took out what was at `at`.
+  boolean isAside(Location at) {
+    if (at.length() < Long.BYTES) {
+      return false;
+    }
+    engine.read(at, 0, mark);
+    return mark.get(ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN), 0) == RecordFormat.GAP;
   }
 
   /// The head of a record that was finished.

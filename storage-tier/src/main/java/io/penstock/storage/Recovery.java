@@ -21,6 +21,9 @@ import java.util.TreeMap;
 
 /// Reads a journal at opening: every head and commit mark, and every byte of the newest segment, which a crash may have left half on the
 /// medium. Bytes of older segments are compared when they are read.
+///
+/// The file of a segment may have had an earlier life, whose records lie behind the last one: a record whose sequence is not higher than
+/// all before is one of those, and ends its segment.
 final class Recovery {
   private final CacheSpace space;
   private final SpaceId spaceId;
@@ -31,6 +34,8 @@ final class Recovery {
   private final List<DeadRecord> dead = new ArrayList<>();
   private final SegmentBook book = new SegmentBook();
   private long sequence;
+  /// The rest of this segment is of an earlier life.
+  private boolean ended;
   private int dropped;
   private int torn;
   private int freed;
@@ -53,6 +58,7 @@ final class Recovery {
     List<Integer> segments = engine.segments();
     for (int segment : segments) {
       book.found(segment);
+      ended = false;
       boolean newest = segment == segments.getLast();
       if (engine.scan(segment, at -> take(at, newest)) == ScanEnd.TORN) {
         torn++;
@@ -64,6 +70,9 @@ final class Recovery {
   }
 
   private void take(Location at, boolean newest) {
+    if (ended) {
+      return;
+    }
     RecordHead head;
     try {
       head = reader.finished(at);
@@ -71,10 +80,16 @@ final class Recovery {
     } catch (RecordVersionException e) {
       throw e;
     } catch (RecordException e) {
-      dropped++; // never finished, or damaged: it was never promised, or cannot be kept
+      if (!reader.isAside(at)) {
+        dropped++; // never finished, or damaged: it was never promised, or cannot be kept
+      }
       return;
     }
-    sequence = Math.max(sequence, head.sequence());
+    ended = head.sequence() <= sequence;
+    if (ended) {
+      return;
+    }
+    sequence = head.sequence();
     if (head.kind() == RecordKind.REMOVAL) {
       head.removals().forEach(name -> removals.add(new Removal(name, at.segment())));
     } else {

@@ -139,8 +139,7 @@ final class SegmentWalk {
 
   /// Where the next record of this life begins, before `end`; 0 if there is none.
   private long find(long from, long end) {
-    for (long at = Scan.word(file, frames.next(from), end, frames.alignment(), RecordFormat.MAGIC); at > 0;
-        at = Scan.word(file, at + frames.alignment(), end, frames.alignment(), RecordFormat.MAGIC)) {
+    for (long at = magic(frames.next(from), end); at > 0; at = magic(at + frames.alignment(), end)) {
       RecordHead head = records.headAlone(at);
       if (head != null && head.sequence() > highest) {
         return at;
@@ -149,15 +148,18 @@ final class SegmentWalk {
     return 0;
   }
 
+  private long magic(long from, long end) {
+    return file.find(RecordFormat.MAGIC, from, end, frames.alignment());
+  }
+
   /// Whether bytes follow an end that are neither reserved nor of an earlier life.
   private boolean hasStrayBytes(long at) {
     long behind = at + frames.bytes();
-    return behind < file.size() && (!frames.isReserved() || Scan.nonZero(file, behind)) && !hasEarlierLife(at);
+    return behind < file.size() && (!frames.isReserved() || !file.isZero(behind)) && !hasEarlierLife(at);
   }
 
   private boolean hasEarlierLife(long from) {
-    for (long at = Scan.word(file, frames.next(from), file.size(), frames.alignment(), RecordFormat.MAGIC); at > 0;
-        at = Scan.word(file, at + frames.alignment(), file.size(), frames.alignment(), RecordFormat.MAGIC)) {
+    for (long at = magic(frames.next(from), file.size()); at > 0; at = magic(at + frames.alignment(), file.size())) {
       if (records.headAlone(at) != null) {
         return true;
       }

@@ -111,10 +111,17 @@ public final class ChronicleEngine extends FileEngine {
   @Override
   ScanEnd scan(SegmentFile file, Consumer<Location> visitor) throws IOException {
     ChronicleFormat.Walk walk = ChronicleFormat.walk(file, visitor);
-    if (walk.reserveOnly() && !isOfThisRun(file)) {
+    if (walk.reserveOnly() && !isOfThisRun(file) && isEmpty(file, walk.end())) {
       ChronicleRun.trim(file, walk.end());
     }
     return walk.how();
+  }
+
+  /// Whether nothing follows the word at `end`: damage there must not cost what lies behind.
+  private static boolean isEmpty(SegmentFile file, long end) {
+    try (SegmentWindow window = SegmentWindow.open(file.path())) {
+      return end + ChronicleFormat.HEADER_BYTES >= window.size() || window.isZero(end + ChronicleFormat.HEADER_BYTES);
+    }
   }
 
   @Override

@@ -3,6 +3,8 @@ package io.penstock.storage.engine;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -10,7 +12,9 @@ import java.util.Objects;
 
 /// A file of a journal, read from its beginning to its end in large pieces, each byte once. One thread.
 public final class SegmentWindow implements AutoCloseable {
+  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final int BYTES = 4 << 20;
+  private static final int PIECE_BYTES = 1 << 20;
 
   private final Path path;
   private final FileChannel file;
@@ -50,6 +54,42 @@ public final class SegmentWindow implements AutoCloseable {
       move(at, length);
     }
     return buffer.asSlice(at - from, length);
+  }
+
+  /// Where `word` lies first in `[start, end)`, at a multiple of `step` from `start`; 0 if it does not.
+  public long find(long word, long start, long end, int step) {
+    long at = start;
+    while (end - at >= Long.BYTES) {
+      int length = (int) Math.min(PIECE_BYTES, end - at);
+      MemorySegment piece = bytes(at, length);
+      int i = 0;
+      for (; i <= length - Long.BYTES; i += step) {
+        if (piece.get(LONG, i) == word) {
+          return at + i;
+        }
+      }
+      at += i;
+    }
+    return 0;
+  }
+
+  /// Whether all bytes from `start` on are zero.
+  public boolean isZero(long start) {
+    for (long at = start; at < size; at += PIECE_BYTES) {
+      MemorySegment piece = bytes(at, (int) Math.min(PIECE_BYTES, size - at));
+      long words = piece.byteSize() & -Long.BYTES;
+      for (long i = 0; i < words; i += Long.BYTES) {
+        if (piece.get(LONG, i) != 0) {
+          return false;
+        }
+      }
+      for (long i = words; i < piece.byteSize(); i++) {
+        if (piece.get(ValueLayout.JAVA_BYTE, i) != 0) {
+          return false;
+        }
+      }
+    }
+    return true;
   }
 
   private void move(long at, int length) {

@@ -90,6 +90,22 @@ final class SsdCommandTest {
   }
 
   @Test
+  void repair_setsADamagedBlockAside_thenVerifyIsClean() throws IOException {
+    write();
+    damage(64 + 8 + 104 + 64);
+    CommandLineRun run = CommandLineRun.of("ssd", "repair", folder.toString());
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).contains("payload", "set aside", Blocks.key(SPACE, 0).toString(), "quarantine/segment-0000000001-000000000064.bin",
+        "1 ranges repaired; 9 blocks were good and stay");
+    assertThat(CommandLineRun.of("ssd", "verify", folder.toString()).out()).contains("clean: 9 blocks");
+    CommandLineRun again = CommandLineRun.of("ssd", "repair", folder.toString());
+    assertThat(again.exitCode()).isZero();
+    assertThat(again.out()).isEqualTo("nothing to repair: 9 blocks of engine plain are good\n");
+    assertThat(json(CommandLineRun.of("ssd", "repair", folder.toString(), "--json")).get("actions")).isEmpty();
+  }
+
+  @Test
   void verify_ofAFolderThatCannotBeChecked_endsWith74AndSaysWhy() throws IOException {
     CommandLineRun none = CommandLineRun.of("ssd", "verify", folder.toString());
     assertThat(none.exitCode()).isEqualTo(74);
