@@ -15,20 +15,21 @@ import java.util.Map;
 /// @param second the same folder, opened again
 /// @param leakedBlocks blocks of host memory not given back after the end
 record TiersReport(EngineKind engine, StackMode mode, int blocks, int blockBytes, First first, Second second, long leakedBlocks) {
-  /// @param found blocks that the folder had before
+  /// @param found how many of the blocks the folder had before
+  /// @param besides blocks of other runs that it had, too
   /// @param receipts for the blocks that were put, by what they promise
   /// @param fromDisk a read of the first window, which rests on the disk
   /// @param again the same window, risen
   /// @param others a read of all other blocks, the last first
   /// @param steps what the levels had after each step
-  record First(long found, Map<Durability, Long> receipts, Reading fromDisk, Reading again, Reading others, List<Step> steps) {
+  record First(long found, long besides, Map<Durability, Long> receipts, Reading fromDisk, Reading again, Reading others, List<Step> steps) {
     First {
       receipts = Map.copyOf(receipts);
       steps = List.copyOf(steps);
     }
   }
 
-  /// @param recovered blocks that the disk still had
+  /// @param recovered how many of the blocks the disk still had
   /// @param read all of those
   /// @param opened what the levels had then
   record Second(long recovered, Reading read, Step opened) {}
@@ -46,6 +47,11 @@ record TiersReport(EngineKind engine, StackMode mode, int blocks, int blockBytes
     boolean complete = first.fromDisk.blocks() == Tiers.WINDOW_BLOCKS && first.again.blocks() == Tiers.WINDOW_BLOCKS
         && first.others.blocks() == blocks - Tiers.WINDOW_BLOCKS && second.read.blocks() == second.recovered;
     return complete && wrongSpans() == 0 && leakedBlocks == 0;
+  }
+
+  /// Blocks that rested in memory alone when the stack closed.
+  long gone() {
+    return blocks - second.recovered;
   }
 
   int wrongSpans() {

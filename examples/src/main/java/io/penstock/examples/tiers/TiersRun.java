@@ -66,7 +66,8 @@ final class TiersRun {
 
   private First fillAndRead(TierStack stack) {
     List<Step> steps = new ArrayList<>();
-    long found = await(stack.stat()).blocks();
+    long found = present(stack);
+    long besides = await(stack.stat()).blocks() - found;
     List<Receipt> receipts = await(Tiers.put(stack, keys).collectList());
     steps.add(step("put " + BLOCKS, stack));
     Reading fromDisk = await(Tiers.read(stack, window));
@@ -75,13 +76,18 @@ final class TiersRun {
     steps.add(step("read them again", stack));
     Reading rest = await(Tiers.read(stack, others));
     steps.add(step("read other " + others.size(), stack));
-    return new First(found, receipts.stream().collect(Collectors.groupingBy(Receipt::durability, Collectors.counting())), fromDisk, again,
+    return new First(found, besides, receipts.stream().collect(Collectors.groupingBy(Receipt::durability, Collectors.counting())), fromDisk, again,
         rest, steps);
   }
 
   private Second readWhatIsLeft(TierStack stack) {
     Step opened = step("open again", stack);
-    return new Second(await(stack.stat()).blocks(), await(Tiers.read(stack, keys)), opened);
+    return new Second(present(stack), await(Tiers.read(stack, keys)), opened);
+  }
+
+  /// How many of the blocks of this run are there.
+  private long present(TierStack stack) {
+    return await(stack.contains(keys)).count();
   }
 
   /// Bytes follow the books. Only somebody who looks at both has to wait, until nothing changes for a while.

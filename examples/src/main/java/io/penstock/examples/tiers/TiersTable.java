@@ -3,6 +3,7 @@ package io.penstock.examples.tiers;
 import io.penstock.examples.tiers.TiersReport.Step;
 import io.penstock.node.config.Sizes;
 import io.penstock.tier.LevelStat;
+import io.penstock.tier.StackMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -26,11 +27,27 @@ final class TiersTable {
     lines.add(arrival("first " + Tiers.WINDOW_BLOCKS + ", from disk", report.first().fromDisk()));
     lines.add(arrival("the same again", report.first().again()));
     lines.add("");
-    lines.add("receipts " + report.first().receipts() + ", on disk before " + report.first().found() + ", after reopening "
+    lines.add("on disk before " + before(report) + ", receipts " + report.first().receipts() + ", after reopening "
         + report.second().recovered() + " of " + report.blocks());
+    lines.add(moral(report));
     lines.add(String.format(Locale.ROOT, "tiers: %d blocks put, %d read, %d wrong, %d leaked", report.blocks(), report.blocksRead(),
         report.wrongSpans(), report.leakedBlocks()));
     return lines;
+  }
+
+  private static String before(TiersReport report) {
+    long besides = report.first().besides();
+    return report.first().found() + " of " + report.blocks() + (besides == 0 ? "" : " and " + besides + " of other runs");
+  }
+
+  /// What the mode has to do with it.
+  private static String moral(TiersReport report) {
+    if (report.mode() == StackMode.WRITE_THROUGH) {
+      return "written through: each block is on the disk before it is visible, "
+          + (report.gone() == 0 ? "so all of them are there again" : "but the engine forgets, and its receipts do not promise more");
+    }
+    return "exclusive: a block is on one level, " + (report.gone() == 0 ? "and all of them had sunk to the disk, in this run or before"
+        : "and the " + report.gone() + " that were in memory alone are gone; --write-through would have kept them");
   }
 
   private static String titles(List<LevelStat> levels) {

@@ -8,6 +8,7 @@ import io.penstock.examples.ConsoleCapture;
 import io.penstock.examples.Examples;
 import io.penstock.examples.tiers.TiersReport.Step;
 import io.penstock.storage.EngineKind;
+import io.penstock.storage.JournalStore;
 import io.penstock.tier.Durability;
 import io.penstock.tier.LevelStat;
 import io.penstock.tier.StackMode;
@@ -66,8 +67,31 @@ final class TiersCommandTest {
     assertThat(Examples.run(new String[] {"tiers", "--engine", "plain", "--write-through", "--dir", directory.toString()}, second.console()))
         .as(second.err()).isZero();
 
-    assertThat(second.out()).contains("receipts {}, on disk before 64, after reopening 64 of 64").endsWith(" 0 wrong, 0 leaked\n");
+    assertThat(second.out()).contains("on disk before 64 of 64, receipts {}, after reopening 64 of 64\nwritten through: ")
+        .endsWith(" 0 wrong, 0 leaked\n");
   }
+
+  @Test
+  void keptFolder_withBlocksOfAnotherRun_countsEachForItself() throws IOException {
+    report(EngineKind.PLAIN, StackMode.EXCLUSIVE);
+    for (int run = 0; run < 2; run++) {
+      ConsoleCapture next = new ConsoleCapture();
+      assertThat(Examples.run(new String[] {"tiers", "--engine", "plain", "--seed", "2", "--dir", directory.toString()}, next.console()))
+          .as(next.err()).isZero();
+      assertThat(next.out()).as("run %d", run).containsPattern("on disk before \\d+ of 64 and \\d+ of other runs, receipts")
+          .containsPattern("after reopening (\\d|[1-5]\\d|6[0-4]) of 64\nexclusive: a block is on one level, ");
+    }
+  }
+
+  @Test
+  void lockedFolder_hasTheCodeOfEveryCommand() {
+    JournalStore holder = JournalStore.open(Tiers.SPACE, new TiersOptions(directory, EngineKind.PLAIN, StackMode.EXCLUSIVE, 1).journal());
+    try {
+      assertThat(run("tiers", "--engine", "plain", "--dir", directory.toString())).isEqualTo(74);
+      assertThat(capture.err()).contains("must be opened by one process at a time");
+    } finally {
+      holder.close().block();
+    }  }
 
   @Test
   void table_hasAColumnForEachLevel() {

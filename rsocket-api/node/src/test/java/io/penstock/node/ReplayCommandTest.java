@@ -100,13 +100,18 @@ final class ReplayCommandTest {
 
     CommandLineRun run = CommandLineRun.of("replay", trace.toString(), "--block-bytes", "2KiB", "--layers", "4");
 
-    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.exitCode()).isEqualTo(65);
     assertThat(run.err()).contains("t.jsonl, line 1: input_length must be a whole number >= 0 (was -7)");
   }
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
-      "--hbm unbounded | hbm must be a size or a number of blocks (was unbounded)",
+      "--hbm unbounded | --hbm must be a size, \"N blocks\", or 0 for off (was unbounded)",
+      "--dram lots | --dram: capacity must be a size, \"N blocks\", unbounded, or 0 for off (was lots)",
+      "--ssd 1KiB | --ssd: capacity must be >= one block of 64 KiB (was 1 KiB)",
+      "--ssd 1GiB --stack-mode write_through --dram 2GiB | ssd must be > dram, which it repeats when blocks are written through (was 1 GiB and 2 GiB)",
+      "--ssd 1GiB --write-through --stack-mode exclusive | --write-through must be left out with --stack-mode, which means the same (was set)",
+      "--ssd-engine plain | --ssd-engine must be left out without --ssd (was plain)",
       "--engine plain | --engine must be left out without --ssd (was plain)",
       "--ssd-dir . | --ssd-dir must be left out without --ssd (was .)",
       "--write-through | --write-through must be left out without --ssd (was set)",

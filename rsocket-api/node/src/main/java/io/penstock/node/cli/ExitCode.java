@@ -8,11 +8,13 @@ public final class ExitCode {
   public static final int FOUND_FAILURE = 1;
   /// The command line or the configuration makes no sense.
   public static final int USAGE = 2;
+  /// A file that was to be read is not of its form: a trace that is none.
+  public static final int DATA = 65;
   /// Nobody answers where a node was expected, or the node went away or is draining.
   public static final int UNAVAILABLE = 69;
   /// A mistake of the program itself.
   public static final int INTERNAL = 70;
-  /// A file or stream could not be read or written.
+  /// A file, folder or stream could not be read or written, or another process has it.
   public static final int INPUT_OUTPUT = 74;
 
   private ExitCode() {}

@@ -1,6 +1,13 @@
 package io.penstock.node.cli;
 
 import io.penstock.KvException;
+import io.penstock.node.trace.TraceFormatException;
+import io.penstock.storage.engine.DirectoryLockedException;
+import io.penstock.storage.engine.EngineUnavailableException;
+import io.penstock.storage.engine.JournalFormatException;
+import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.storage.engine.StorageFullException;
+import io.penstock.storage.record.RecordVersionException;
 import io.penstock.wire.ConnectionLostException;
 import io.penstock.wire.ErrorCode;
 import io.penstock.wire.RemoteTransientException;
@@ -73,6 +80,14 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
       case ConnectionLostException e -> ExitCode.UNAVAILABLE;
       case RemoteTransientException e when e.code() == ErrorCode.DRAINING.code() -> ExitCode.UNAVAILABLE;
       case IllegalArgumentException e -> ExitCode.USAGE;
+      case TraceFormatException e -> ExitCode.DATA;
+      case DataException e -> ExitCode.DATA;
+      case DirectoryLockedException e -> ExitCode.INPUT_OUTPUT;
+      case EngineUnavailableException e -> ExitCode.INPUT_OUTPUT;
+      case JournalFormatException e -> ExitCode.INPUT_OUTPUT;
+      case RecordVersionException e -> ExitCode.INPUT_OUTPUT;
+      case StorageFullException e -> ExitCode.INPUT_OUTPUT;
+      case StorageFailedException e -> ExitCode.INPUT_OUTPUT;
       case KvException e -> ExitCode.FOUND_FAILURE;
       case IOException e -> ExitCode.INPUT_OUTPUT;
       case UncheckedIOException e -> ExitCode.INPUT_OUTPUT;

@@ -16,7 +16,8 @@ public final class ClientCommands {
 
   static List<CommandLine> lines(Console console, Dialer dialer) {
     return Stream.of(new PutCommand(console, dialer), new GetCommand(console, dialer), new MatchCommand(console, dialer),
-        new StatCommand(console, dialer), new EventsCommand(console, dialer)).map(ClientCommands::line).toList();
+        new LoadCommand(console, dialer),
+        new CheckCommand(console, dialer), new StatCommand(console, dialer), new EventsCommand(console, dialer)).map(ClientCommands::line).toList();
   }
 
   private static CommandLine line(ClientCommand command) {

@@ -1,25 +1,33 @@
 package io.penstock.node.client;
 
+import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.GranuleRange;
+import io.penstock.block.PrefixHasher;
+import io.penstock.block.SpaceId;
 import io.penstock.node.replay.KvPattern;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /// Blocks whose bytes follow from their key, so that whoever reads them can tell whether they are right.
 final class GeneratedInput implements BlockInput {
-  private final List<BlockKey> keys;
-  private List<BlockKey> window = List.of();
-  private int next;
+  private final SpaceId space;
+  private final long end;
+  private long next;
 
-  GeneratedInput(List<BlockKey> keys) {
-    this.keys = List.copyOf(keys);
+  /// The blocks of `count` trace ids from `first` on.
+  GeneratedInput(SpaceId space, long first, long count) {
+    this.space = space;
+    this.next = first;
+    this.end = Math.addExact(first, count);
   }
 
   @Override
   public List<BlockKey> next(int most) {
-    window = keys.subList(next, Math.min(keys.size(), next + most));
-    next += window.size();
+    long to = Math.min(end, next + most);
+    List<BlockKey> window = LongStream.range(next, to).mapToObj(PrefixHasher::ofTraceId).map(hash -> new BlockKey(space, hash)).toList();
+    next = to;
     return window;
   }
 
@@ -27,6 +35,11 @@ final class GeneratedInput implements BlockInput {
   public void fill(int index, BlockDraft draft) {
     GranuleRange all = GranuleRange.all(draft.layout());
     draft.write(all, memory -> KvPattern.fill(draft.key(), draft.layout(), all, memory));
+  }
+
+  /// Whether the bytes of `block` are not those that it was filled with.
+  static boolean differs(Block block) {
+    return block.read(memory -> KvPattern.mismatch(block.key(), block.layout(), GranuleRange.all(block.layout()), memory)) >= 0;
   }
 
   @Override

@@ -3,13 +3,11 @@ package io.penstock.node.client;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.block.GranuleRange;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Sizes;
-import io.penstock.node.replay.KvPattern;
 import io.penstock.tier.Lease;
 import io.penstock.tier.Leased;
 import io.penstock.tier.OnMiss;
@@ -85,7 +83,7 @@ final class GetCommand extends ClientCommand {
       for (List<Leased> window : lease.windows(windowBlocks, scope).toIterable(1)) {
         for (Leased one : window) {
           try (Block block = one.block()) {
-            if (verify && differs(block)) {
+            if (verify && GeneratedInput.differs(block)) {
               different.add(block.key().toString());
             }
             done += write(block, to, most - done);
@@ -118,10 +116,6 @@ final class GetCommand extends ClientCommand {
       }
     }
     return missing;
-  }
-
-  private static boolean differs(Block block) {
-    return block.read(memory -> KvPattern.mismatch(block.key(), block.layout(), GranuleRange.all(block.layout()), memory)) >= 0;
   }
 
   private static long write(Block block, WritableByteChannel to, long most) {

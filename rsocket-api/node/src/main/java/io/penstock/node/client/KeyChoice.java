@@ -108,7 +108,10 @@ final class KeyChoice {
     return all.lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
   }
 
-  private static BlockKey inside(SpaceId space, BlockKey key) {
+  /// `key`, which is of `space`.
+  ///
+  /// @throws IllegalArgumentException if it is not
+  static BlockKey inside(SpaceId space, BlockKey key) {
     if (!key.space().equals(space)) {
       throw new IllegalArgumentException("key must be of space " + space + ", which --model, --layers, --block-bytes and --block-tokens "
           + "describe (was " + key + ")");

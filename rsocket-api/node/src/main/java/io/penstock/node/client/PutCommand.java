@@ -1,12 +1,7 @@
 package io.penstock.node.client;
 
-import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
-import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.GranuleRange;
-import io.penstock.block.PrefixHasher;
-import io.penstock.block.SpaceId;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.InputFile;
@@ -14,16 +9,13 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Sizes;
 import io.penstock.tier.Receipt;
-import io.penstock.tier.Reservation;
 import java.io.IOException;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.ReadableByteChannel;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -75,7 +67,7 @@ final class PutCommand extends ClientCommand {
     try (BlockInput input = input(space)) {
       int most = config.get(NodeSettings.WINDOW_BLOCKS);
       for (List<BlockKey> keys = input.next(most); !keys.isEmpty(); keys = input.next(most)) {
-        Map<BlockKey, Receipt> receipts = store(node, keys, input);
+        Map<BlockKey, Receipt> receipts = WindowPut.store(node, keys, input, patience());
         keys.forEach(key -> tell(Line.of(key, receipts.get(key))));
       }
       summary(space.layout().blockBytes(), input.paddingBytes());
@@ -86,8 +78,7 @@ final class PutCommand extends ClientCommand {
   private BlockInput input(CacheSpace space) throws IOException {
     if (count != null) {
       requireAlone(count);
-      SpaceId id = space.id();
-      return new GeneratedInput(LongStream.range(seed, seed + count).mapToObj(PrefixHasher::ofTraceId).map(hash -> new BlockKey(id, hash)).toList());
+      return new GeneratedInput(space.id(), seed, count);
     }
     List<BlockKey> keys = choice.isGiven() ? choice.of(space, console.in()) : null;
     ReadableByteChannel from = file == null || file.equals("-") ? Channels.newChannel(console.in()) : FileChannel.open(InputFile.of(file));
@@ -106,25 +97,6 @@ final class PutCommand extends ClientCommand {
     }
     if (choice.isGiven()) {
       throw new IllegalArgumentException(choice.given() + " must be left out with --count, which names its blocks by --seed (was given)");
-    }
-  }
-
-  private Map<BlockKey, Receipt> store(NodeLink node, List<BlockKey> keys, BlockInput input) {
-    try (BlockScope scope = new BlockScope()) {
-      Reservation reservation = Answers.of(node.tier().reserve(keys, scope), patience());
-      int index = 0;
-      for (BlockDraft draft : reservation.drafts()) { // in the order of the keys, without those skipped
-        while (!keys.get(index).equals(draft.key())) {
-          index++;
-        }
-        input.fill(index, draft);
-        draft.produced(GranuleRange.all(draft.layout()));
-      }
-      Map<BlockKey, Receipt> receipts = new HashMap<>();
-      if (!reservation.drafts().isEmpty()) {
-        Answers.of(reservation.commit(reservation.drafts()), patience()).forEach(receipt -> receipts.put(receipt.key(), receipt));
-      }
-      return receipts;
     }
   }
 

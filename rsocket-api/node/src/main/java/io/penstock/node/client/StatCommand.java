@@ -5,6 +5,7 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.Sizes;
+import io.penstock.tier.LevelStat;
 import io.penstock.tier.TierStat;
 import io.penstock.wire.ServerStat;
 import java.util.Locale;
@@ -35,10 +36,10 @@ final class StatCommand extends ClientCommand {
 
   private static TextTable table(ServerStat node) {
     TierStat tier = node.stat();
-    return new TextTable("WHAT", "VALUE")
+    TextTable table = new TextTable("WHAT", "VALUE")
         .row("node", node.node() + (node.draining() ? " (draining)" : ""))
         .row("tier", node.tier() + ", " + node.medium().toLowerCase(Locale.ROOT))
-        .row("blocks", tier.blocks() + " of " + (tier.capacityBlocks() == Long.MAX_VALUE ? "unbounded" : tier.capacityBlocks()))
+        .row("blocks", tier.blocks() + " of " + capacity(tier.capacityBlocks()))
         .row("bytes", Sizes.human(tier.bytes()))
         .row("bytes lent", Sizes.human(tier.claimedBytes()))
         .row("hits", tier.hits())
@@ -50,6 +51,17 @@ final class StatCommand extends ClientCommand {
         .row("last event", tier.lastSequence())
         .row("bytes in flight", Sizes.human(node.inFlightBytes()))
         .row("peak in flight", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
+    tier.levels().forEach(level -> table.row("level " + level.name(), level(level)));
+    return table;
+  }
+
+  /// Blocks that count for it, and copies that are there: on their way, or repeated lower down, a block is elsewhere, too.
+  private static String level(LevelStat level) {
+    return "%d of %s blocks, %d copies here, %d hits".formatted(level.blocks(), capacity(level.capacityBlocks()), level.resting(), level.hits());
+  }
+
+  private static String capacity(long blocks) {
+    return blocks == Long.MAX_VALUE ? "unbounded" : String.valueOf(blocks);
   }
 
   private static String rate(long hits, long misses) {

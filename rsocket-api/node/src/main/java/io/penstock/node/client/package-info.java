@@ -1,4 +1,4 @@
-/// The commands that talk to a running node: `put`, `get`, `match`, `stat`, `events`.
+/// The commands that talk to a running node: `put`, `get`, `match`, `stat`, `events`, `load`, `check`.
 @NullMarked
 package io.penstock.node.client;
 

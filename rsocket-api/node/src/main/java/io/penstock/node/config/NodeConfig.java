@@ -115,6 +115,20 @@ public final class NodeConfig {
     if (get(NodeSettings.SSD).isOff() && get(NodeSettings.STACK_MODE) == StackMode.WRITE_THROUGH) {
       problems.add("ssd must be > 0 to be written through to (%s)".formatted(was(NodeSettings.SSD)));
     }
+    if (problems.isEmpty() && get(NodeSettings.STACK_MODE) == StackMode.WRITE_THROUGH) {
+      requireLarger(problems, levels.stream().filter(level -> !get(level).isOff()).toList(), blockBytes);
+    }
+  }
+
+  /// Written through, each level repeats what is above it.
+  private void requireLarger(List<String> problems, List<Setting<Capacity>> levels, int blockBytes) {
+    for (int i = 1; i < levels.size(); i++) {
+      Setting<Capacity> above = levels.get(i - 1);
+      Setting<Capacity> level = levels.get(i);
+      if (get(level).inBlocks(blockBytes) <= get(above).inBlocks(blockBytes)) {
+        problems.add("%s must be > %s, which it repeats when stack.mode is write_through (%s)".formatted(level.key(), said(above), was(level)));
+      }
+    }
   }
 
   /// Nothing to say while the block's shape is in doubt.

@@ -28,7 +28,7 @@ public final class NodeSettings {
       Sizes.exact(BlockShape.DEFAULT_BLOCK_BYTES), "Size of one block over all layers.");
   public static final Setting<Integer> BLOCK_TOKENS = new Setting<>("block.tokens", SettingType.count(1, 1 << 16),
       String.valueOf(BlockShape.DEFAULT_TOKENS), "Tokens a block stands for.");
-  public static final Setting<Capacity> HBM = new Setting<>("hbm", SettingType.capacityOrOff(), "off",
+  public static final Setting<Capacity> HBM = new Setting<>("hbm", SettingType.finiteCapacityOrOff(), "off",
       "Blocks kept in device memory, simulated in memory of the host.");
   public static final Setting<Capacity> DRAM = new Setting<>("dram", SettingType.capacityOrOff(), "1 GiB",
       "Blocks kept in memory.");
@@ -47,7 +47,8 @@ public final class NodeSettings {
   public static final Setting<Long> SSD_SYNC_BYTES = new Setting<>("ssd.sync.bytes", SettingType.longSize(1 << 20),
       Sizes.exact(SyncRule.DEFAULT_BYTES), "Most bytes written to disk and not forced to the medium yet, with ssd.durability interval.");
   public static final Setting<StackMode> STACK_MODE = new Setting<>("stack.mode", SettingType.oneOf(StackMode.class), "exclusive",
-      "Whether a block is on one level, or written through to disk before it is visible.");
+      "Whether a block is on one level, or on disk before it is visible and on all levels from its own down. Written through, dram must be"
+          + " larger than hbm, and ssd larger than both, for each repeats what is above it.");
   public static final Setting<EvictionPolicy> POLICY = new Setting<>("policy", SettingType.oneOf(EvictionPolicy.class), "lru",
       "Which block leaves first when memory is full.");
   public static final Setting<Long> BUDGET = new Setting<>("budget", SettingType.longSize(1 << 10), "64 MiB",

@@ -57,6 +57,17 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
     return new SettingType<>("CAPACITY", "a size, \"N blocks\", unbounded, or 0 for off", Capacity::parse, Capacity::toString);
   }
 
+  /// A capacity of what cannot grow without end.
+  static SettingType<Capacity> finiteCapacityOrOff() {
+    return new SettingType<>("CAPACITY", "a size, \"N blocks\", or 0 for off", text -> {
+      Capacity capacity = Capacity.parse(text);
+      if (capacity.equals(Capacity.UNBOUNDED)) {
+        throw new IllegalArgumentException();
+      }
+      return capacity;
+    }, Capacity::toString);
+  }
+
   /// A folder; none is `none`.
   static SettingType<Optional<Path>> folder() {
     return new SettingType<>("FOLDER", "a folder, or none", text -> text.isBlank() || text.equals("none") ? Optional.empty()

@@ -23,6 +23,12 @@ final class ProgressBarView implements ProgressView {
   }
 
   @Override
+  public void end(Tally.Sums sums, double bytesPerSecond) {
+    bar.maxHint(sums.requests());
+    show(sums, bytesPerSecond, 0);
+  }
+
+  @Override
   public void close() {
     bar.close();
   }

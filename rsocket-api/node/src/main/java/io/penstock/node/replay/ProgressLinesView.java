@@ -26,9 +26,18 @@ final class ProgressLinesView implements ProgressView {
     long now = nanoClock.getAsLong();
     if (now - lastNanos >= EVERY_NANOS) {
       lastNanos = now;
-      String of = requests < 0 ? "" : String.format(Locale.ROOT, " of %,d", requests);
-      lines.accept(String.format(Locale.ROOT, "%,d%s requests, ", sums.requests(), of) + ProgressLine.of(sums, bytesPerSecond, inFlightBytes));
+      say(sums, requests, bytesPerSecond, inFlightBytes);
     }
+  }
+
+  @Override
+  public void end(Tally.Sums sums, double bytesPerSecond) {
+    say(sums, sums.requests(), bytesPerSecond, 0);
+  }
+
+  private void say(Tally.Sums sums, long all, double bytesPerSecond, long inFlightBytes) {
+    String of = all < 0 ? "" : String.format(Locale.ROOT, " of %,d", all);
+    lines.accept(String.format(Locale.ROOT, "%,d%s requests, ", sums.requests(), of) + ProgressLine.of(sums, bytesPerSecond, inFlightBytes));
   }
 
   @Override

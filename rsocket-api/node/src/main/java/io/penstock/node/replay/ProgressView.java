@@ -8,6 +8,11 @@ interface ProgressView extends AutoCloseable {
   /// @param inFlightBytes over all parties
   void show(Tally.Sums sums, double bytesPerSecond, long inFlightBytes);
 
+  /// Shows the state at the end of a run that came to its end; `sums` has all of its requests.
+  ///
+  /// @param bytesPerSecond over the whole run
+  void end(Tally.Sums sums, double bytesPerSecond);
+
   @Override
   void close();
 }

@@ -19,7 +19,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -70,7 +69,6 @@ public final class ReplayCommand implements Callable<Integer> {
   private static final int WAITERS = 4096;
 
   private final Console console;
-  private @Nullable Path temporary;
   private @Nullable OutputFile written;
 
   @Parameters(index = "0", arity = "0..1", paramLabel = "TRACE",
@@ -154,37 +152,45 @@ public final class ReplayCommand implements Callable<Integer> {
     ReplaySubject subject = kept == null ? new ReplaySubject(traceName(), plan, Map.of(), "the node's own policy", pace(), ceilings)
         : new ReplaySubject(traceName(), plan, kept.capacities(), kept.rule(), pace(), ceilings);
     Timeline timeline = Timeline.ofRun();
-    ReplayReport outcome = replay(subject, kept, page == null ? null : timeline);
+    LogFolder logs = new LogFolder(dir, console::say);
+    ReplayReport outcome;
+    try {
+      outcome = replay(subject, kept, page == null ? null : timeline, logs);
+    } finally {
+      logs.keep();
+    }
     show(outcome);
     show(outcome, timeline, page);
-    discardLogs();
+    logs.delete();
     return outcome.isClean() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
 
   /// @param timeline to fill meanwhile, if anybody wants it
-  private ReplayReport replay(ReplaySubject subject, @Nullable TierPlan kept, @Nullable Timeline timeline) {
+  private ReplayReport replay(ReplaySubject subject, @Nullable TierPlan kept, @Nullable Timeline timeline, LogFolder logs) {
     Scheduler driver = Schedulers.newSingle("replay-driver");
     Tally tally = new Tally();
     try (TraceSource requests = open(); ProgressView view = view()) {
-      Mono<ReplayReport> run = Mono.usingWhen(parties(subject.plan(), kept, driver), parties -> {
+      Mono<ReplayReport> run = Mono.usingWhen(parties(subject.plan(), kept, logs, driver), parties -> {
         Disposable watch = watch(parties, tally, view, driver);
         Mono<ReplayReport> report = new ReplayRun(parties, subject, tally, driver, System::nanoTime).report(requests);
         Mono<ReplayReport> watched = timeline == null ? report : new Sampler(timeline, tally, driver, System::nanoTime).during(parties, report);
         return watched.doFinally(end -> watch.dispose());
       }, Parties::close);
-      return Objects.requireNonNull(run.block(), "a replay ends with a report");
+      ReplayReport ended = Objects.requireNonNull(run.block(), "a replay ends with a report");
+      view.end(tally.sums(), ended.gigabytesPerSecond() * 1e9);
+      return ended;
     } finally {
       driver.dispose();
     }
   }
 
   /// @param kept what the node keeps; null if it runs already
-  private Mono<Parties> parties(FlowPlan plan, @Nullable TierPlan kept, Scheduler driver) {
+  private Mono<Parties> parties(FlowPlan plan, @Nullable TierPlan kept, LogFolder logs, Scheduler driver) {
     if (kept == null) {
       return connected(HostPort.parse(Objects.requireNonNull(connect)), plan);
     }
     if (processes) {
-      return ProcessParties.open(plan, TierFlags.arguments(kept), folder(), driver).map(parties -> parties);
+      return ProcessParties.open(plan, TierFlags.arguments(kept), logs.open(), driver).map(parties -> parties);
     }
     return LoopbackParties.open(plan, kept, keys(plan, false), driver, System::nanoTime);
   }
@@ -193,34 +199,6 @@ public final class ReplayCommand implements Callable<Integer> {
     InetSocketAddress address = InetSocketAddress.createUnresolved(node.host(), node.port());
     return ConnectedParties.open("decode and prefill here, node at " + node, address, plan, keys(plan, true), System::nanoTime)
         .onErrorMap(ConnectionLostException.class, e -> new UnavailableException("no node answers at " + node + ": " + e.getMessage(), e));
-  }
-
-  /// Where child processes log to.
-  private Path folder() {
-    try {
-      if (dir != null) {
-        return Files.createDirectories(dir);
-      }
-      temporary = Files.createTempDirectory("penstock-replay-");
-      return temporary;
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  /// Logs that nobody asked for are of use only when something went wrong. That they stay is worth a word, and no failure of the replay.
-  private void discardLogs() {
-    if (temporary == null) {
-      return;
-    }
-    try (Stream<Path> logs = Files.list(temporary)) {
-      for (Path log : logs.toList()) {
-        Files.delete(log);
-      }
-      Files.delete(temporary);
-    } catch (IOException e) {
-      console.say("logs stay in " + temporary + ", for they cannot be deleted: " + e);
-    }
   }
 
   /// Keys of the trace; on a node with history, new ones unless the history is to count.

@@ -56,7 +56,7 @@ final class ReportRows {
     rows.add(row("time", "%.2f s, %d at a time", r.elapsedSeconds(), r.concurrency()));
     rows.add(row("rate", "%.3f GB/s delivered and verified", r.gigabytesPerSecond()));
     Micros slice = r.firstLayerMicros();
-    rows.add(row("first slice", "p50 %,d µs, p90 %,d µs, p99 %,d µs", slice.p50(), slice.p90(), slice.p99()));
+    rows.add(row("first slice", "p50 %.3f ms, p90 %.3f ms, p99 %.3f ms", slice.p50() / 1e3, slice.p90() / 1e3, slice.p99() / 1e3));
     rows.add(latency("first layer", r.firstLayerMillis()));
     rows.add(latency("last layer", r.lastLayerMillis()));
     r.ceilings().forEach((name, rate) -> rows.add(row("ceiling", "%.2f GB/s %s", rate, name)));

@@ -6,7 +6,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /// Looks at a run from time to time, and writes down what it sees: one question to the parties a sample, none before the last was answered, nor
-/// soon after an answer that took long: a node may walk through all its blocks for one.
+/// soon after an answer that took long. A node counts as things happen, so that an answer costs it nothing; what takes long is a party in
+/// another process whose processors are busy with the run, and asking should not add to that.
 final class Sampler {
   /// Least rest after an answer, in times that it took: samples cost 3 % of the time at most.
   private static final int REST = 30;

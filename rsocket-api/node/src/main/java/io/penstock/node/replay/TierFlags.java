@@ -42,14 +42,23 @@ final class TierFlags implements AutoCloseable {
   @Option(names = "--ssd-dir", paramLabel = "FOLDER", description = "An empty folder for the disk tier (default: a temporary one, deleted at the end).")
   private @Nullable Path ssdDir;
 
-  @Option(names = "--engine", paramLabel = "NAME", description = "What keeps the records on disk: chronicle, plain or memory (default: chronicle).")
+  @Option(names = "--ssd-engine", paramLabel = "NAME",
+      description = "What keeps the records on disk: chronicle, plain or memory (default: chronicle).")
   private @Nullable String engine;
 
-  @Option(names = "--durability", paramLabel = "NAME",
+  @Option(names = {"--ssd-durability", "--durability"}, paramLabel = "NAME",
       description = "When blocks on disk are forced to the medium: none, interval or always (default: none, for a replay starts cold).")
   private @Nullable String durability;
 
-  @Option(names = "--write-through", description = "Write every block to disk before it is visible, and keep it there while it is anywhere.")
+  @Option(names = "--engine", paramLabel = "NAME", hidden = true, description = "The same, shorter.")
+  private @Nullable String shortEngine;
+
+  @Option(names = "--stack-mode", paramLabel = "NAME",
+      description = {"exclusive: a block is on one level. write_through: it is on disk before it is visible, and on all levels from its own down;",
+          "--dram must then be larger than --hbm, and --ssd larger than both (default: exclusive)."})
+  private @Nullable String mode;
+
+  @Option(names = "--write-through", hidden = true, description = "The same as --stack-mode write_through.")
   private boolean writeThrough;
 
   @Option(names = "--policy", paramLabel = "POLICY", description = "Who leaves first: lru or fifo (default: lru).")
@@ -61,16 +70,20 @@ final class TierFlags implements AutoCloseable {
   ///
   /// @throws IllegalArgumentException if the options do not fit together
   TierPlan plan(CacheSpace space) {
-    TierPlan plan = TierPlan.dram(space, dram == null ? DramCapacity.usual() : Capacity.parse(dram)).withHbm(capacity(hbm)).withPolicy(policy());
-    if (capacity(ssd).isOff()) {
-      requireLeftOut("--ssd-dir", ssdDir, "without --ssd");
-      requireLeftOut("--engine", engine, "without --ssd");
-      requireLeftOut("--durability", durability, "without --ssd");
-      requireLeftOut("--write-through", writeThrough ? "set" : null, "without --ssd");
+    requireOneName("--engine", shortEngine, "--ssd-engine", engine);
+    requireOneName("--write-through", writeThrough ? "set" : null, "--stack-mode", mode);
+    int blockBytes = space.layout().blockBytes();
+    Capacity memory = dram == null ? DramCapacity.usual() : capacity("--dram", dram, blockBytes);
+    TierPlan plan = TierPlan.dram(space, memory).withHbm(device(blockBytes)).withPolicy(policy());
+    Capacity disk = capacity("--ssd", ssd, blockBytes);
+    if (disk.isOff()) {
+      requireNoneOfDisk("without --ssd");
       return plan;
     }
-    return plan.withSsd(capacity(ssd), DiskPlan.in(folder()).withEngine(engine()).withDurability(durability()))
-        .withMode(writeThrough ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE);
+    StackMode keeps = mode();
+    EngineKind keeper = engine();
+    SyncRule syncs = durability();
+    return plan.withSsd(disk, DiskPlan.in(folder()).withEngine(keeper).withDurability(syncs)).withMode(keeps);
   }
 
   /// The same as arguments of `penstock serve`.
@@ -93,11 +106,23 @@ final class TierFlags implements AutoCloseable {
     requireLeftOut("--hbm", hbm, when);
     requireLeftOut("--dram", dram, when);
     requireLeftOut("--ssd", ssd, when);
-    requireLeftOut("--ssd-dir", ssdDir, when);
-    requireLeftOut("--engine", engine, when);
-    requireLeftOut("--durability", durability, when);
-    requireLeftOut("--write-through", writeThrough ? "set" : null, when);
+    requireNoneOfDisk(when);
     requireLeftOut("--policy", policy, when);
+  }
+
+  private void requireNoneOfDisk(String when) {
+    requireLeftOut("--ssd-dir", ssdDir, when);
+    requireLeftOut("--ssd-engine", engine, when);
+    requireLeftOut("--engine", shortEngine, when);
+    requireLeftOut("--durability", durability, when);
+    requireLeftOut("--stack-mode", mode, when);
+    requireLeftOut("--write-through", writeThrough ? "set" : null, when);
+  }
+
+  private static void requireOneName(String flag, @Nullable Object value, String same, @Nullable Object other) {
+    if (other != null) {
+      requireLeftOut(flag, value, "with " + same + ", which means the same");
+    }
   }
 
   static void requireLeftOut(String flag, @Nullable Object value, String when) {
@@ -106,8 +131,26 @@ final class TierFlags implements AutoCloseable {
     }
   }
 
-  private static Capacity capacity(@Nullable String text) {
-    return text == null ? Capacity.OFF : Capacity.parse(text);
+  private Capacity device(int blockBytes) {
+    Capacity device = capacity("--hbm", hbm, blockBytes);
+    if (device.equals(Capacity.UNBOUNDED)) {
+      throw new IllegalArgumentException("--hbm must be a size, \"N blocks\", or 0 for off (was " + hbm + ")");
+    }
+    return device;
+  }
+
+  /// What `flag` says; nothing if it was left out.
+  private static Capacity capacity(String flag, @Nullable String text, int blockBytes) {
+    if (text == null) {
+      return Capacity.OFF;
+    }
+    try {
+      Capacity capacity = Capacity.parse(text);
+      long blocks = capacity.inBlocks(blockBytes);
+      return blocks == 0 ? Capacity.OFF : capacity;
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(flag + ": " + e.getMessage(), e);
+    }
   }
 
   private EvictionPolicy policy() {
@@ -115,7 +158,13 @@ final class TierFlags implements AutoCloseable {
   }
 
   private EngineKind engine() {
-    return engine == null ? EngineKind.CHRONICLE : oneOf("--engine", engine, ENGINES);
+    return engine != null ? oneOf("--ssd-engine", engine, ENGINES)
+        : shortEngine != null ? oneOf("--engine", shortEngine, ENGINES) : EngineKind.CHRONICLE;
+  }
+
+  private StackMode mode() {
+    return mode != null ? oneOf("--stack-mode", mode, List.of(StackMode.values()))
+        : writeThrough ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE;
   }
 
   private SyncRule durability() {
@@ -140,7 +189,7 @@ final class TierFlags implements AutoCloseable {
     try {
       if (ssdDir == null) {
         temporary = Files.createTempDirectory("penstock-ssd-");
-        Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().name("penstock-ssd-cleaner").unstarted(this::delete)); // a signal, too, is an end
+        Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().name("penstock-ssd-cleaner").unstarted(this::interrupted)); // a signal, too, is an end
         return temporary;
       }
       Files.createDirectories(ssdDir);
@@ -159,6 +208,13 @@ final class TierFlags implements AutoCloseable {
   @Override
   public void close() {
     delete();
+  }
+
+  private void interrupted() {
+    if (temporary != null && Files.exists(temporary)) {
+      Children.end();
+      delete();
+    }
   }
 
   private synchronized void delete() {

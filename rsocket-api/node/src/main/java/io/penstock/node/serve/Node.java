@@ -77,7 +77,7 @@ public final class Node {
   ///
   /// @return a cold `Mono`; each subscription starts a node. It signals what keeps it from listening, naming the setting in an `IOException`
   public static Mono<Node> start(NodeConfig config) {
-    return Mono.defer(() -> {
+    return FreePorts.required(config).then(Mono.defer(() -> { // before a disk is touched
       PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
       TierPlan plan = tiers(config);
       return NodeTiers.open(plan, new MicrometerTierListener(registry, plan.name(), plan.medium()))
@@ -86,7 +86,7 @@ public final class Node {
             Node node = new Node(config, registry, tier);
             return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
           });
-    });
+    }));
   }
 
   private Mono<Void> listen() {

@@ -7,8 +7,10 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.SettingOptions;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.Setting;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -47,6 +49,12 @@ public final class ServeCommand implements Callable<Integer> {
   @Option(names = "--ready-file", paramLabel = "FILE", description = "Write a line of JSON there when the node is ready.")
   private @Nullable Path readyFile;
 
+  @Option(names = "--engine", paramLabel = "NAME", hidden = true, description = "The same as --ssd-engine.")
+  private @Nullable String engine;
+
+  @Option(names = "--write-through", hidden = true, description = "The same as --stack-mode write_through.")
+  private boolean writeThrough;
+
   private ServeCommand(Console console) {
     this.console = console;
   }
@@ -61,6 +69,8 @@ public final class ServeCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     var flags = SettingOptions.given(spec.commandLine().getParseResult(), NodeSettings.ALL);
+    addAlias(flags, NodeSettings.SSD_ENGINE, "--engine", engine);
+    addAlias(flags, NodeSettings.STACK_MODE, "--write-through", writeThrough ? "write_through" : null);
     NodeConfig settings = NodeConfig.resolve(config, console.environment(), flags);
     if (printConfig) {
       ConfigReport.print(settings, console, json);
@@ -68,6 +78,13 @@ public final class ServeCommand implements Callable<Integer> {
       serve(settings);
     }
     return ExitCode.OK;
+  }
+
+  /// What the flags of `replay` are called there, too.
+  private static void addAlias(Map<Setting<?>, String> flags, Setting<?> setting, String alias, @Nullable String value) {
+    if (value != null && flags.putIfAbsent(setting, value) != null) {
+      throw new IllegalArgumentException(alias + " must be left out with " + setting.flag() + ", which means the same (was given)");
+    }
   }
 
   private void serve(NodeConfig settings) throws IOException, InterruptedException {

@@ -4,6 +4,7 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.tier.BlockTier;
+import io.penstock.tier.ForwardingTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.Leased;
 import io.penstock.tier.OnMiss;
@@ -11,7 +12,6 @@ import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierEvent;
-import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -23,7 +23,7 @@ import reactor.core.publisher.Mono;
 /// A tier beside its model: every decision that the tier makes is told to the model in the same order, and both must say the same.
 ///
 /// The order is that of the calls: a tier decides when it is subscribed to, before it signals anything.
-final class WatchedTier implements BlockTier {
+final class WatchedTier extends ForwardingTier {
   private final BlockTier tier;
   private final TierModel model;
   private final Verdict verdict;
@@ -33,6 +33,7 @@ final class WatchedTier implements BlockTier {
   private boolean closed;
 
   WatchedTier(BlockTier tier, TierModel model, Verdict verdict) {
+    super(tier);
     this.tier = tier;
     this.model = model;
     this.verdict = verdict;
@@ -67,11 +68,6 @@ final class WatchedTier implements BlockTier {
       }
       verdict.note(String.valueOf(here));
     }
-  }
-
-  @Override
-  public TierInfo info() {
-    return tier.info();
   }
 
   @Override
@@ -149,11 +145,6 @@ final class WatchedTier implements BlockTier {
         verdict.note("remove " + keys + expected);
       });
     });
-  }
-
-  @Override
-  public Flux<TierEvent> events(long sequence) {
-    return tier.events(sequence);
   }
 
   @Override

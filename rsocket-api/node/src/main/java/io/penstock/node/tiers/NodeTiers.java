@@ -19,6 +19,7 @@ import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -38,19 +39,27 @@ public final class NodeTiers extends ForwardingTier {
 
   /// Opens what `plan` says. Reads a disk that has blocks from before, so it may take a while; not for an event loop.
   ///
-  /// @return cold; each subscription opens once, the disk on the subscribing thread; signals what a device or a disk refuses
+  /// @return cold; each subscription opens once, the disk on the subscribing thread, or the device's if there is one; signals what a device or a disk refuses
   public static Mono<NodeTiers> open(TierPlan plan, TierListener listener) {
     return Mono.defer(() -> {
       plan.requireStack();
-      BlockStore ssd = plan.ssd().isOff() ? null : disk(plan, requireNonNull(plan.disk()));
-      Mono<Void> closeDisk = ssd == null ? Mono.empty() : ssd.close();
       if (plan.hbm().isOff()) {
-        return Mono.fromCallable(() -> stack(plan, null, null, ssd, listener)).onErrorResume(error -> Endings.after(error, closeDisk));
+        return withDisk(plan, ssd -> stack(plan, null, null, ssd, listener));
       }
       int blocks = Math.toIntExact(plan.hbm().inBlocks(plan.space().layout().blockBytes()));
       SimulatedDevice device = SimulatedDevice.open(SimulatedDeviceOptions.defaults(Long.MAX_VALUE));
-      return DeviceStore.open(device, "hbm", plan.space(), blocks).map(hbm -> stack(plan, device, hbm, ssd, listener))
-          .onErrorResume(error -> Endings.after(error, Endings.inOrder(List.of(closeDisk, device.close()))));
+      return DeviceStore.open(device, "hbm", plan.space(), blocks)
+          .flatMap(hbm -> withDisk(plan, ssd -> stack(plan, device, hbm, ssd, listener)))
+          .onErrorResume(error -> Endings.after(error, device.close()));
+    });
+  }
+
+  /// The disk comes last: what is refused before has left no trace there.
+  private static Mono<NodeTiers> withDisk(TierPlan plan, Function<@Nullable BlockStore, NodeTiers> stack) {
+    return Mono.defer(() -> {
+      BlockStore ssd = plan.ssd().isOff() ? null : disk(plan, requireNonNull(plan.disk()));
+      return Mono.fromCallable(() -> stack.apply(ssd))
+          .onErrorResume(error -> Endings.after(error, ssd == null ? Mono.empty() : ssd.close()));
     });
   }
 

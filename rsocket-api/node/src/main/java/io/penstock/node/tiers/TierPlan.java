@@ -92,7 +92,21 @@ public record TierPlan(CacheSpace space, Capacity hbm, Capacity dram, Capacity s
     if (ssd.isOff() && mode == StackMode.WRITE_THROUGH) {
       throw new IllegalArgumentException("stack.mode write_through needs a disk to write through to: ssd must be > 0 (was off)");
     }
+    if (mode == StackMode.WRITE_THROUGH) {
+      requireLarger("dram", dram, "hbm", hbm);
+      requireLarger("ssd", ssd, "dram", dram);
+      requireLarger("ssd", ssd, "hbm", hbm);
+    }
     return this;
+  }
+
+  /// Written through, each level repeats what is above it.
+  private void requireLarger(String name, Capacity level, String nameAbove, Capacity above) {
+    int blockBytes = space.layout().blockBytes();
+    if (!level.isOff() && !above.isOff() && level.inBlocks(blockBytes) <= above.inBlocks(blockBytes)) {
+      throw new IllegalArgumentException("%s must be > %s, which it repeats when blocks are written through (was %s and %s)".formatted(name,
+          nameAbove, level, above));
+    }
   }
 
   /// Who leaves first and, with a disk, whether blocks are written through to it and what keeps them there: `lru, exclusive, chronicle`.

@@ -81,4 +81,15 @@ final class PrintConfigTest {
         serve: listen.port must be an integer from 0 to 65535, 0 for any free one (was 99999, from --listen-port)
         """);
   }
+
+  @Test
+  void flagsOfReplay_areKnownHere() {
+    CommandLineRun run = CommandLineRun.of("serve", "--print-config", "--ssd", "8GiB", "--ssd-dir", "blocks", "--engine", "plain",
+        "--hbm", "10 blocks", "--write-through");
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).contains("plain", "write_through");
+    CommandLineRun twice = CommandLineRun.of("serve", "--print-config", "--engine", "plain", "--ssd-engine", "plain");
+    assertThat(twice.exitCode()).isEqualTo(2);
+    assertThat(twice.err()).contains("--engine must be left out with --ssd-engine, which means the same");
+  }
 }

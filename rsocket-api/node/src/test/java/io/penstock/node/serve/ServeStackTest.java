@@ -9,6 +9,8 @@ import io.penstock.node.CommandLineRun;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Receipt;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -87,7 +89,36 @@ final class ServeStackTest {
         hits += level.get("hits").asInt();
       }
       assertThat(hits).isEqualTo(tier.get("hits").asInt()).isEqualTo(100);
+
+      String metrics = http(node, "/metrics").body();
+      List.of("hbm,device,10", "dram,host,20", "ssd,disk,1000").stream().map(level -> level.split(",")).forEach(level -> assertThat(metrics)
+          .contains("penstock_level_capacity_blocks{level=\"%s\",medium=\"%s\",tier=\"stack\"} %s.0\n".formatted((Object[]) level)));
+      assertThat(metrics).contains("penstock_level_visible_blocks{level=\"ssd\",medium=\"disk\",tier=\"stack\"} 70.0\n")
+          .contains("penstock_tier_references_total{medium=\"device\",result=\"hit\",tier=\"stack\"} 100.0\n");
+
+      String[] stat = {"stat", "--connect", "127.0.0.1:" + node.port(), "--block-bytes", "4KiB", "--layers", "4"};
+      assertThat(CommandLineRun.of(stat).out()).contains("\nlevel hbm        10 of 10 blocks, ", "\nlevel dram       20 of 20 blocks, ",
+          "\nlevel ssd        70 of 1000 blocks, ");
+      var json = new ObjectMapper().readTree(CommandLineRun.of(Stream.concat(Stream.of(stat), Stream.of("--json")).toArray(String[]::new)).out());
+      assertThat(json.at("/stat/levels")).extracting(level -> level.get("blocks").asInt()).containsExactly(10, 20, 70);
     }
+  }
+
+  @Test
+  void refusedNode_leavesNoFolder() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      CommandLineRun run = CommandLineRun.of(arguments("plain", "exclusive", "--listen-port", String.valueOf(taken.getLocalPort()),
+          "--admin-port", "off"));
+      assertThat(run.exitCode()).as(run.err()).isEqualTo(74);
+      assertThat(run.err()).contains("listen.port must be free for this user at 127.0.0.1");
+    }
+    CommandLineRun small = CommandLineRun.of(arguments("plain", "write_through", "--dram", "10 blocks", "--listen-port", "0"));
+    assertThat(small.exitCode()).as(small.err()).isEqualTo(2);
+    assertThat(small.err()).contains(
+        "dram must be > hbm 10 blocks from --hbm, which it repeats when stack.mode is write_through (was 10 blocks, from --dram)");
+    CommandLineRun unbounded = CommandLineRun.of(arguments("plain", "exclusive", "--hbm", "unbounded", "--listen-port", "0"));
+    assertThat(unbounded.err()).contains("hbm must be a size, \"N blocks\", or 0 for off (was unbounded, from --hbm)");
+    assertThat(ssd()).doesNotExist();
   }
 
   @Test

@@ -1,69 +1,14 @@
 package io.penstock.node.simulate;
 
-import io.penstock.block.BlockKey;
-import io.penstock.block.BlockScope;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.Lease;
-import io.penstock.tier.OnMiss;
-import io.penstock.tier.Presence;
-import io.penstock.tier.Reservation;
-import io.penstock.tier.TierEvent;
-import io.penstock.tier.TierInfo;
-import io.penstock.tier.TierStat;
-import java.util.List;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
+import io.penstock.tier.ForwardingTier;
 
 /// A tier that does as another does; a bug is planted by overriding one method.
-class SaboteurTier implements BlockTier {
+class SaboteurTier extends ForwardingTier {
   final BlockTier tier;
 
   SaboteurTier(BlockTier tier) {
+    super(tier);
     this.tier = tier;
-  }
-
-  @Override
-  public TierInfo info() {
-    return tier.info();
-  }
-
-  @Override
-  public Mono<Integer> match(List<BlockKey> keys) {
-    return tier.match(keys);
-  }
-
-  @Override
-  public Mono<Presence> contains(List<BlockKey> keys) {
-    return tier.contains(keys);
-  }
-
-  @Override
-  public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
-    return tier.lease(keys, onMiss, scope);
-  }
-
-  @Override
-  public Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
-    return tier.reserve(keys, scope);
-  }
-
-  @Override
-  public Mono<Presence> remove(List<BlockKey> keys) {
-    return tier.remove(keys);
-  }
-
-  @Override
-  public Flux<TierEvent> events(long sequence) {
-    return tier.events(sequence);
-  }
-
-  @Override
-  public Mono<TierStat> stat() {
-    return tier.stat();
-  }
-
-  @Override
-  public Mono<Void> close() {
-    return tier.close();
   }
 }

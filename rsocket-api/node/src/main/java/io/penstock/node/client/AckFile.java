@@ -1,0 +1,76 @@
+package io.penstock.node.client;
+
+import io.penstock.block.BlockKey;
+import io.penstock.node.cli.InputFile;
+import io.penstock.tier.Durability;
+import io.penstock.tier.Receipt;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/// A file of what receipts promised, a line each. What is written here has been handed to the system: it outlives this process, however that
+/// ends.
+final class AckFile implements AutoCloseable {
+  private final FileChannel file;
+
+  private AckFile(FileChannel file) {
+    this.file = file;
+  }
+
+  /// Goes on at the end of `path`, which is made if it is not there. Half a line at the end, of a writer that was stopped, goes.
+  static AckFile append(Path path) throws IOException {
+    FileChannel file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    file.position(file.truncate(wholeLines(file)).size());
+    return new AckFile(file);
+  }
+
+  private static long wholeLines(FileChannel file) throws IOException {
+    ByteBuffer one = ByteBuffer.allocate(1);
+    long end = file.size();
+    while (end > 0) {
+      file.read(one.clear(), end - 1);
+      if (one.get(0) == '\n') {
+        return end;
+      }
+      end--;
+    }
+    return 0;
+  }
+
+  /// Appends all of `receipts` in one write.
+  void add(Collection<Receipt> receipts) throws IOException {
+    StringBuilder lines = new StringBuilder();
+    receipts.forEach(receipt -> lines.append(Ack.of(receipt).line()));
+    ByteBuffer bytes = ByteBuffer.wrap(lines.toString().getBytes(StandardCharsets.UTF_8));
+    while (bytes.hasRemaining()) {
+      file.write(bytes);
+    }
+  }
+
+  /// What was promised of each block; the strongest word if there were several. Half a line at the end was promised to nobody.
+  ///
+  /// @throws io.penstock.node.cli.DataException if a line is no ack
+  static Map<BlockKey, Durability> read(String path) throws IOException {
+    Map<BlockKey, Durability> promised = new LinkedHashMap<>();
+    String all = Files.readString(InputFile.of(path));
+    int number = 0;
+    for (int from = 0, end = all.indexOf('\n'); end >= 0; from = end + 1, end = all.indexOf('\n', from)) {
+      number++;
+      Ack ack = Ack.read(all.substring(from, end), path + ", line " + number);
+      promised.merge(ack.blockKey(), ack.promise(), (one, other) -> one.compareTo(other) > 0 ? one : other);
+    }
+    return promised;
+  }
+
+  @Override
+  public void close() throws IOException {
+    file.close();
+  }
+}

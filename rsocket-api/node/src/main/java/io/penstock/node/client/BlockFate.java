@@ -1,0 +1,11 @@
+package io.penstock.node.client;
+
+/// What became of a block that was promised.
+enum BlockFate {
+  /// It is there, with its own bytes.
+  PRESENT,
+  /// The node does not have it.
+  MISSING,
+  /// It has other bytes, or the node says that it is damaged.
+  CORRUPT
+}

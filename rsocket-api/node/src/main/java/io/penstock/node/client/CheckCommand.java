@@ -1,0 +1,126 @@
+package io.penstock.node.client;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockKey;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.TextTable;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeSettings;
+import io.penstock.tier.Durability;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/// Compares what a node has with what its receipts promised: the second half of a proof, after [LoadCommand].
+@Command(
+    name = "check",
+    description = {"Reads every block that a file of receipts names, and compares all bytes with what load has put.", "",
+        "What was promised as written or forced must be there, also after the node was killed; what was volatile may be missing.",
+        "Wrong bytes are never right. The exit code is 1 if a promise was broken. The node's capacity must be larger than what was loaded:",
+        "a block that made room for another was not lost.", ""},
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExample:%n",
+    footer = {"  penstock check --block-bytes 64KiB --acks acks.jsonl", ""})
+final class CheckCommand extends ClientCommand {
+  private static final int MOST_NAMED = 100;
+
+  /// What became of the blocks of which the same was promised.
+  static final class Sum {
+    private long present;
+    private long missing;
+    private long corrupt;
+
+    public long getAcked() {
+      return present + missing + corrupt;
+    }
+
+    public long getPresent() {
+      return present;
+    }
+
+    public long getMissing() {
+      return missing;
+    }
+
+    public long getCorrupt() {
+      return corrupt;
+    }
+
+    private void add(BlockFate fate) {
+      switch (fate) {
+        case PRESENT -> present++;
+        case MISSING -> missing++;
+        case CORRUPT -> corrupt++;
+      }
+    }
+  }
+
+  /// The outcome in JSON.
+  ///
+  /// @param kept whether every promise was kept
+  /// @param byPromise sums by what was promised
+  /// @param broken the first of those that were not, with what became of them
+  record Outcome(boolean kept, Map<String, Sum> byPromise, Map<String, String> broken) {}
+
+  @Option(names = "--acks", paramLabel = "FILE", required = true, description = "What `load` has written.")
+  private @Nullable String acks;
+
+  private final Map<Durability, Sum> sums = new EnumMap<>(Durability.class);
+  private final Map<String, String> broken = new LinkedHashMap<>();
+  private long brokenCount;
+
+  CheckCommand(Console console, Dialer dialer) {
+    super(console, dialer);
+  }
+
+  @Override
+  int run(NodeLink node, NodeConfig config) throws IOException {
+    Map<BlockKey, Durability> promised = AckFile.read(requireNonNull(acks));
+    promised.keySet().forEach(key -> KeyChoice.inside(config.space().id(), key));
+    WindowCheck check = new WindowCheck(node, config.get(NodeSettings.WINDOW_BLOCKS), patience());
+    List<BlockKey> keys = new ArrayList<>(promised.keySet());
+    for (int from = 0; from < keys.size(); from += WindowCheck.BLOCKS) {
+      check.fates(keys.subList(from, Math.min(keys.size(), from + WindowCheck.BLOCKS)))
+          .forEach((key, fate) -> count(key, requireNonNull(promised.get(key)), fate));
+    }
+    return report();
+  }
+
+  private void count(BlockKey key, Durability promise, BlockFate fate) {
+    sums.computeIfAbsent(promise, none -> new Sum()).add(fate);
+    if (fate == BlockFate.CORRUPT || (fate == BlockFate.MISSING && promise != Durability.VOLATILE)) {
+      brokenCount++;
+      if (broken.size() < MOST_NAMED) {
+        broken.put(key.toString(), lower(fate));
+      }
+    }
+  }
+
+  private int report() {
+    if (isJson()) {
+      Map<String, Sum> named = new LinkedHashMap<>();
+      sums.forEach((promise, sum) -> named.put(lower(promise), sum));
+      console.json(new Outcome(brokenCount == 0, named, broken));
+    } else {
+      TextTable table = new TextTable("PROMISED", "BLOCKS", "PRESENT", "MISSING", "CORRUPT");
+      sums.forEach((promise, sum) -> table.row(lower(promise), sum.getAcked(), sum.present, sum.missing, sum.corrupt));
+      console.out().print(table);
+      broken.forEach((key, fate) -> console.say(fate + " " + key));
+      console.say(brokenCount == 0 ? "every promise was kept" : brokenCount + " promises were broken");
+    }
+    return brokenCount == 0 ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+  }
+
+  private static String lower(Enum<?> value) {
+    return value.name().toLowerCase(Locale.ROOT);
+  }
+}

@@ -1,0 +1,39 @@
+package io.penstock.node.client;
+
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.GranuleRange;
+import io.penstock.tier.Receipt;
+import io.penstock.tier.Reservation;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/// Puts a window of blocks into a node.
+final class WindowPut {
+  private WindowPut() {}
+
+  /// The receipts by key, in the order of the keys; none for blocks that the node has already, or that somebody else is writing.
+  ///
+  /// @param keys as `input` answered them just now
+  static Map<BlockKey, Receipt> store(NodeLink node, List<BlockKey> keys, BlockInput input, Duration patience) {
+    try (BlockScope scope = new BlockScope()) {
+      Reservation reservation = Answers.of(node.tier().reserve(keys, scope), patience);
+      int index = 0;
+      for (BlockDraft draft : reservation.drafts()) { // in the order of the keys, without those skipped
+        while (!keys.get(index).equals(draft.key())) {
+          index++;
+        }
+        input.fill(index, draft);
+        draft.produced(GranuleRange.all(draft.layout()));
+      }
+      Map<BlockKey, Receipt> receipts = new LinkedHashMap<>();
+      if (!reservation.drafts().isEmpty()) {
+        Answers.of(reservation.commit(reservation.drafts()), patience).forEach(receipt -> receipts.put(receipt.key(), receipt));
+      }
+      return receipts;
+    }
+  }
+}

@@ -1,0 +1,20 @@
+package io.penstock.node.replay;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/// The processes that this one has started, at the moment when it is ended by a signal: what they write to goes away next.
+final class Children {
+  private static final int PATIENCE_SECONDS = 5;
+
+  private Children() {}
+
+  /// Ends them now and waits until they are gone, for a while.
+  static void end() {
+    List<ProcessHandle> all = ProcessHandle.current().children().toList();
+    all.forEach(ProcessHandle::destroyForcibly);
+    CompletableFuture.allOf(all.stream().map(ProcessHandle::onExit).toArray(CompletableFuture<?>[]::new))
+        .completeOnTimeout(null, PATIENCE_SECONDS, TimeUnit.SECONDS).join();
+  }
+}

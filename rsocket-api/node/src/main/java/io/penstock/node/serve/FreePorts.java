@@ -1,0 +1,43 @@
+package io.penstock.node.serve;
+
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.Setting;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import reactor.core.publisher.Mono;
+import reactor.netty.ChannelBindException;
+
+/// Tries whether a node will be able to listen, so that one that will not is refused before it has touched a disk. Somebody may still take
+/// a port before the node does, which then hears of it as it always would.
+final class FreePorts {
+  private FreePorts() {}
+
+  /// Completes, or signals an `IOException` naming the setting that keeps the node from listening.
+  static Mono<Void> required(NodeConfig config) {
+    return Mono.fromCallable(() -> {
+      require(config);
+      return config;
+    }).then();
+  }
+
+  private static void require(NodeConfig config) throws IOException {
+    require(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, config.get(NodeSettings.LISTEN_PORT));
+    if (!config.get(NodeSettings.ADMIN_PORT).isOff()) {
+      require(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, config.get(NodeSettings.ADMIN_PORT).port());
+    }
+  }
+
+  private static void require(NodeConfig config, Setting<String> host, Setting<?> port, int number) throws IOException {
+    InetSocketAddress address = new InetSocketAddress(config.get(host), number);
+    if (address.isUnresolved()) {
+      return; // the network library says it better
+    }
+    try (ServerSocket socket = new ServerSocket()) {
+      socket.bind(address);
+    } catch (IOException e) {
+      throw BindFailure.of(config, host, port, ChannelBindException.fail(address, e));
+    }
+  }
+}
