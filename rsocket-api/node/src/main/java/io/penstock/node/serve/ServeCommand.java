@@ -52,6 +52,9 @@ public final class ServeCommand implements Callable<Integer> {
   @Option(names = "--engine", paramLabel = "NAME", hidden = true, description = "The same as --ssd-engine.")
   private @Nullable String engine;
 
+  @Option(names = "--durability", paramLabel = "NAME", hidden = true, description = "The same as --ssd-durability.")
+  private @Nullable String durability;
+
   @Option(names = "--write-through", hidden = true, description = "The same as --stack-mode write_through.")
   private boolean writeThrough;
 
@@ -70,6 +73,7 @@ public final class ServeCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     var flags = SettingOptions.given(spec.commandLine().getParseResult(), NodeSettings.ALL);
     addAlias(flags, NodeSettings.SSD_ENGINE, "--engine", engine);
+    addAlias(flags, NodeSettings.SSD_DURABILITY, "--durability", durability);
     addAlias(flags, NodeSettings.STACK_MODE, "--write-through", writeThrough ? "write_through" : null);
     NodeConfig settings = NodeConfig.resolve(config, console.environment(), flags);
     if (printConfig) {

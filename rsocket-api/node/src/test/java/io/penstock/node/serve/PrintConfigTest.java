@@ -85,9 +85,9 @@ final class PrintConfigTest {
   @Test
   void flagsOfReplay_areKnownHere() {
     CommandLineRun run = CommandLineRun.of("serve", "--print-config", "--ssd", "8GiB", "--ssd-dir", "blocks", "--engine", "plain",
-        "--hbm", "10 blocks", "--write-through");
+        "--hbm", "10 blocks", "--write-through", "--durability", "always");
     assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.out()).contains("plain", "write_through");
+    assertThat(run.out()).contains("plain", "write_through", "always");
     CommandLineRun twice = CommandLineRun.of("serve", "--print-config", "--engine", "plain", "--ssd-engine", "plain");
     assertThat(twice.exitCode()).isEqualTo(2);
     assertThat(twice.err()).contains("--engine must be left out with --ssd-engine, which means the same");
