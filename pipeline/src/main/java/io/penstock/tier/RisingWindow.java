@@ -111,7 +111,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     }
     granted = true;
     if (isClosed()) {
-      cleanUp();
+      cleanUp(true);
     } else {
       starts.more();
     }
@@ -119,7 +119,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
 
   private void refuseGranted(RuntimeException error) {
     refusal = error;
-    cleanUp();
+    cleanUp(true);
   }
 
   boolean isGranted() {
@@ -162,7 +162,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     if (read == steps.size()) {
       landWhole(); // also if its reader has got what he asked for, and left
     } else if (isClosed() && read < steps.forReader()) {
-      cleanUp();
+      cleanUp(true);
     } else if (read == steps.forReader() && !rising.isWanted(blocks)) {
       stopReading();
     } else {
@@ -179,7 +179,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
       over = isClosed();
     }
     if (over) {
-      cleanUp();
+      cleanUp(true);
     } else {
       serve();
     }
@@ -235,7 +235,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     synchronized (this) {
       failure = Exceptions.unwrapMultiple(error).getFirst();
     }
-    cleanUp();
+    cleanUp(true);
   }
 
   /// Tells who waits, if it is time.
@@ -319,27 +319,25 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   @Override
   protected void free() {
     Permits.Ticket place;
-    boolean now;
     synchronized (this) {
       place = ticket;
-      now = !reading;
     }
     if (place != null) {
       place.cancel();
     }
-    if (now) {
-      cleanUp();
-    }
+    cleanUp(false);
   }
 
-  /// Gives everything back, once, when nobody reads into it; whoever still waits hears of the end.
-  private void cleanUp() {
+  /// Gives everything back, once; whoever still waits hears of the end.
+  ///
+  /// @param over whether what was read into it has ended; while it has not, or memory is just being granted, whoever is at it does this
+  private void cleanUp(boolean over) {
     List<BlockDraft> drafts = new ArrayList<>();
     synchronized (this) {
-      reading = false;
-      if (cleaned) {
+      if (cleaned || (reading && !over)) { // looked at and settled in one step: a grant comes before it or finds it
         return;
       }
+      reading = false;
       cleaned = true;
       for (Rising each : blocks) {
         if (each.draft != null) {
