@@ -6,6 +6,8 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SpaceId;
+import io.penstock.storage.checkpoint.CheckpointedEngine;
+import io.penstock.storage.checkpoint.Noted;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.BlockStore;
@@ -97,7 +99,7 @@ public final class JournalStore implements BlockStore {
         throw new IllegalArgumentException("record bytes of a block must be <= " + engine.maxRecordBytes()
             + ", an eighth of segmentBytes (was " + record + ")");
       }
-      return new JournalStore(space, options, engine, threads);
+      return new JournalStore(space, options, CheckpointedEngine.of(engine), threads);
     } catch (RuntimeException e) {
       engine.close();
       threads.stopping().run();
@@ -105,10 +107,10 @@ public final class JournalStore implements BlockStore {
     }
   }
 
-  private List<Rest> rests(List<Recovery.Found> found) {
+  private List<Rest> rests(List<Noted> found) {
     List<Rest> rests = new ArrayList<>(found.size());
-    for (Recovery.Found each : found) {
-      rests.add(new JournalRest(this, each.head().key(), each.at(), each.head().sequence(), each.head().crc()));
+    for (Noted each : found) {
+      rests.add(new JournalRest(this, each.key(), each.at(), each.sequence(), each.crc()));
     }
     return rests;
   }

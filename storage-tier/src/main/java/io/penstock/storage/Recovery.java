@@ -1,9 +1,12 @@
 package io.penstock.storage;
 
+import io.penstock.KvException;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
+import io.penstock.storage.checkpoint.Checkpoints;
+import io.penstock.storage.checkpoint.Noted;
 import io.penstock.storage.engine.JournalFormatException;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.ScanEnd;
@@ -13,14 +16,17 @@ import io.penstock.storage.record.RecordHead;
 import io.penstock.storage.record.RecordKind;
 import io.penstock.storage.record.RecordName;
 import io.penstock.storage.record.RecordVersionException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
-/// Reads a journal at opening: every head and commit mark, and every byte of the newest segment, which a crash may have left half on the
-/// medium. Bytes of older segments are compared when they are read.
+/// Reads a journal at opening: the checkpoint of each segment or, where there is none to be believed, every head and commit mark. In the
+/// newest segment, if it has none, also every byte: a crash may have left it half on the medium. Other bytes are compared when they are
+/// read.
 ///
 /// The file of a segment may have had an earlier life, whose records lie behind the last one: a record whose sequence is not higher than
 /// all before is one of those, and ends its segment.
@@ -29,7 +35,8 @@ final class Recovery {
   private final SpaceId spaceId;
   private final SegmentEngine engine;
   private final RecordReader reader;
-  private final TreeMap<Long, Found> found = new TreeMap<>();
+  private final @Nullable Checkpoints checkpoints;
+  private final TreeMap<Long, Noted> found = new TreeMap<>();
   private final List<Removal> removals = new ArrayList<>();
   private final List<DeadRecord> dead = new ArrayList<>();
   private final SegmentBook book = new SegmentBook();
@@ -40,8 +47,6 @@ final class Recovery {
   private int torn;
   private int freed;
 
-  record Found(Location at, RecordHead head) {}
-
   private record Removal(RecordName name, int segment) {}
 
   Recovery(CacheSpace space, SegmentEngine engine, String boundary) {
@@ -49,19 +54,25 @@ final class Recovery {
     this.spaceId = space.id();
     this.engine = engine;
     this.reader = new RecordReader(engine, boundary);
+    Path directory = engine.directory();
+    this.checkpoints = directory == null ? null : new Checkpoints(directory);
   }
 
   /// @return blocks that count, in the order of writing
   /// @throws JournalFormatException if the journal is of another space
   /// @throws RecordVersionException if a newer release wrote it
-  List<Found> run() {
+  List<Noted> run() {
     List<Integer> segments = engine.segments();
+    if (checkpoints != null) {
+      checkpoints.retain(segments);
+    }
     for (int segment : segments) {
       book.found(segment);
-      ended = false;
-      boolean newest = segment == segments.getLast();
-      if (engine.scan(segment, at -> take(at, newest)) == ScanEnd.TORN) {
-        torn++;
+      List<Noted> known = believed(segment);
+      if (known == null) {
+        visit(segment, segment == segments.getLast());
+      } else {
+        known.forEach(this::count);
       }
     }
     applyRemovals();
@@ -69,7 +80,34 @@ final class Recovery {
     return List.copyOf(found.values());
   }
 
-  private void take(Location at, boolean newest) {
+  /// The records of `segment`, if a checkpoint names them, and the last of them is where it says: whoever has that one has all before it.
+  private @Nullable List<Noted> believed(int segment) {
+    List<Noted> known = checkpoints == null ? null : checkpoints.read(segment);
+    if (known == null || known.isEmpty() || known.getFirst().sequence() <= sequence || !known.getFirst().key().space().equals(spaceId)) {
+      return null;
+    }
+    try {
+      RecordHead last = reader.finished(known.getLast().at());
+      return last.crc() == known.getLast().crc() && last.sequence() == known.getLast().sequence() ? known : null;
+    } catch (KvException e) {
+      return null; // the visit will tell
+    }
+  }
+
+  private void visit(int segment, boolean newest) {
+    List<Noted> visited = new ArrayList<>();
+    int before = dropped;
+    ended = false;
+    boolean clean = engine.scan(segment, at -> take(at, newest, visited)) == ScanEnd.CLEAN;
+    if (!clean) {
+      torn++;
+    }
+    if (checkpoints != null && clean && before == dropped && !visited.isEmpty()) {
+      checkpoints.write(segment, visited);
+    }
+  }
+
+  private void take(Location at, boolean newest, List<Noted> visited) {
     if (ended) {
       return;
     }
@@ -86,27 +124,33 @@ final class Recovery {
       return;
     }
     ended = head.sequence() <= sequence;
-    if (ended) {
-      return;
-    }
-    sequence = head.sequence();
-    if (head.kind() == RecordKind.REMOVAL) {
-      head.removals().forEach(name -> removals.add(new Removal(name, at.segment())));
-    } else {
-      take(at, head, newest);
+    if (!ended) {
+      Noted noted = Noted.of(at, head);
+      count(noted);
+      visited.add(noted);
+      if (newest && head.kind() == RecordKind.BLOCK) {
+        compare(noted, head);
+      }
     }
   }
 
-  private void take(Location at, RecordHead head, boolean newest) {
-    book.written(at.segment());
+  private void count(Noted record) {
+    sequence = record.sequence();
+    if (record.kind() == RecordKind.REMOVAL) {
+      record.removals().forEach(name -> removals.add(new Removal(name, record.at().segment())));
+    } else {
+      book.written(record.at().segment());
+      found.put(record.sequence(), record);
+    }
+  }
+
+  private void compare(Noted record, RecordHead head) {
     try {
-      if (newest) {
-        reader.verifyPayload(at, head);
-      }
-      found.put(head.sequence(), new Found(at, head));
+      reader.verifyPayload(record.at(), head);
     } catch (BlockCorruptException e) {
       dropped++;
-      dead.add(dead(at, head));
+      found.remove(record.sequence());
+      dead.add(dead(record));
     }
   }
 
@@ -121,30 +165,30 @@ final class Recovery {
 
   private void applyRemovals() {
     for (Removal removal : removals) {
-      Found removed = found.get(removal.name().sequence());
-      if (removed != null && removed.head().key().equals(removal.name().key())) {
+      Noted removed = found.get(removal.name().sequence());
+      if (removed != null && removed.key().equals(removal.name().key())) {
         found.remove(removal.name().sequence());
         book.freed(removed.at().segment());
-        book.removed(dead(removed.at(), removed.head()), removal.segment());
+        book.removed(dead(removed), removal.segment());
         freed++;
       }
     }
   }
 
   private void keepNewest() {
-    Map<BlockKey, Found> newest = new HashMap<>();
-    for (Found each : List.copyOf(found.values())) {
-      Found older = newest.put(each.head().key(), each);
+    Map<BlockKey, Noted> newest = new HashMap<>();
+    for (Noted each : List.copyOf(found.values())) {
+      Noted older = newest.put(each.key(), each);
       if (older != null) {
-        found.remove(older.head().sequence());
-        dead.add(dead(older.at(), older.head()));
+        found.remove(older.sequence());
+        dead.add(dead(older));
         freed++;
       }
     }
   }
 
-  private static DeadRecord dead(Location at, RecordHead head) {
-    return new DeadRecord(new RecordName(head.key(), head.sequence()), at.segment());
+  private static DeadRecord dead(Noted record) {
+    return new DeadRecord(new RecordName(record.key(), record.sequence()), record.at().segment());
   }
 
   SegmentBook book() {

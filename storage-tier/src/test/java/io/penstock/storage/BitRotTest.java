@@ -14,19 +14,50 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.SequencedMap;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/// A bit flips anywhere in the files of a journal: what is served is right, and a check finds each flip in what counts.
+/// Bits flip, files are cut, pages are lost, anywhere in the files of a journal: what is served is right, and a check finds everything in
+/// what counts.
 @Timeout(600)
 final class BitRotTest {
-  private static final int FRAME_BYTES = 4; // of either engine: a flip in them hides the record
+  private static final int FRAME_BYTES = 4; // of either engine: damage in them hides the record
+  private static final int PAGE_BYTES = 4096;
+
+  /// What happens to the bytes of a file.
+  enum Rot {
+    FLIP,
+    CUT,
+    TORN_PAGE;
+
+    byte[] of(byte[] original, Random random) {
+      byte[] bytes = original.clone();
+      switch (this) {
+        case FLIP -> bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
+        case CUT -> bytes = Arrays.copyOf(bytes, random.nextInt(bytes.length));
+        case TORN_PAGE -> {
+          int from = random.nextInt((bytes.length + PAGE_BYTES - 1) / PAGE_BYTES) * PAGE_BYTES;
+          int to = Math.min(bytes.length, from + PAGE_BYTES);
+          int source = random.nextBoolean() ? -1 : random.nextInt(bytes.length / PAGE_BYTES + 1) * PAGE_BYTES;
+          for (int i = from; i < to; i++) { // never written, or the bytes of another place
+            bytes[i] = source < 0 || source + i - from >= original.length ? 0 : original[source + i - from];
+          }
+        }
+      }
+      return bytes;
+    }
+  }
+
   @TempDir Path temporary;
 
   @RegisterExtension
@@ -35,64 +66,76 @@ final class BitRotTest {
   private final SlabArena arena = leaks.watch(new SlabArena("host", JournalSample.SPACE.layout(), 64, 64));
 
   @ParameterizedTest
-  @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
-  void flipped_250Times_isFoundAndNotServed(EngineKind engine) throws IOException {
-    flip(engine, 0, 250);
+  @CsvSource({"PLAIN, FLIP, 250", "CHRONICLE, FLIP, 250", "PLAIN, CUT, 50", "CHRONICLE, CUT, 50", "PLAIN, TORN_PAGE, 50",
+      "CHRONICLE, TORN_PAGE, 50"})
+  void rotten_isFoundAndNotServed(EngineKind engine, Rot rot, long times) throws IOException {
+    rot(engine, rot, 0, times);
   }
 
   @Tag("proof")
   @ParameterizedTest
-  @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
-  void flipped_10000Times_isFoundAndNotServed(EngineKind engine) throws IOException {
-    flip(engine, 1_000_000, 1_010_000);
+  @CsvSource({"PLAIN, FLIP, 10000", "CHRONICLE, FLIP, 10000", "PLAIN, CUT, 1000", "CHRONICLE, CUT, 1000", "PLAIN, TORN_PAGE, 1000",
+      "CHRONICLE, TORN_PAGE, 1000"})
+  void rotten_atLength_isFoundAndNotServed(EngineKind engine, Rot rot, long times) throws IOException {
+    rot(engine, rot, 1_000_000, 1_000_000 + times);
   }
 
-  private void flip(EngineKind engine, long fromSeed, long toSeed) throws IOException {
+  private void rot(EngineKind engine, Rot rot, long fromSeed, long toSeed) throws IOException {
     JournalSample sample = new JournalSample(engine, arena);
     Path whole = temporary.resolve("whole");
     sample.write(whole, 0, 25);
     sample.write(whole, 20, 45);
-    List<Location> live = sample.live(Directories.copy(whole, temporary.resolve("opened")));
+    List<Location> live = sample.live(whole);
     assertThat(JournalCheck.run(whole, CheckProgress.none())).matches(CheckReport::clean).matches(report -> report.live() == live.size());
     int inLive = 0;
     for (long seed = fromSeed; seed < toSeed; seed++) {
       Path damaged = Directories.copy(whole, temporary.resolve("damaged"));
       try {
-        inLive += flip(sample, damaged, new Random(seed), live);
+        inLive += rot(sample, damaged, rot, new Random(seed), live);
       } catch (RuntimeException | AssertionError e) {
         throw new AssertionError("seed " + seed + " on " + engine, e);
       }
       JournalSample.delete(damaged);
     }
-    assertThat(inLive).as("flips in what counts").isGreaterThan((int) (toSeed - fromSeed) / 10);
+    assertThat(inLive).as("files damaged in what counts").isGreaterThan((int) (toSeed - fromSeed) / 10);
   }
 
-  /// Flips a bit; answers 1 if it was in a record that counts.
-  private static int flip(JournalSample sample, Path journal, Random random, List<Location> live) throws IOException {
-    List<JournalFiles.Stored> segments = segments(journal);
-    JournalFiles.Stored segment = segments.get(random.nextInt(segments.size()));
-    byte[] bytes = Files.readAllBytes(segment.path());
-    int at = random.nextInt(bytes.length);
-    bytes[at] ^= (byte) (1 << random.nextInt(8));
-    Files.delete(segment.path());
-    Files.write(segment.path(), bytes, StandardOpenOption.CREATE_NEW);
-    boolean counts = live.stream().anyMatch(record -> record.segment() == segment.number() && isIn(record, at));
+  /// Damages a file; answers 1 if there was a record in it that counts.
+  private static int rot(JournalSample sample, Path journal, Rot rot, Random random, List<Location> live) throws IOException {
+    SequencedMap<Path, Integer> files = files(journal);
+    Path file = List.copyOf(files.keySet()).get(random.nextInt(files.size()));
+    byte[] before = Files.readAllBytes(file);
+    byte[] after = rot.of(before, random);
+    Files.delete(file);
+    Files.write(file, after, StandardOpenOption.CREATE_NEW);
+    int segment = files.get(file);
+    List<Location> hit = live.stream().filter(record -> record.segment() == segment && differs(record, before, after)).toList();
     CheckReport report = JournalCheck.run(journal, CheckProgress.none());
-    if (counts) {
-      assertThat(report.damage()).as("flip at %d of segment %d", at, segment.number()).anyMatch(damage ->
-          damage.segment() == segment.number() && damage.live() && at >= damage.offset() && at < damage.offset() + damage.length());
+    for (Location record : hit) {
+      assertThat(report.damage()).as("%s of %s, %d bytes before, %d after", record, file, before.length, after.length).anyMatch(damage ->
+          damage.segment() == segment && damage.live() && damage.offset() < record.offset() + record.length()
+              && damage.offset() + damage.length() > record.offset() - FRAME_BYTES);
     }
-    sample.read(journal);
-    return counts ? 1 : 0;
+    int read = sample.read(journal).size();
+    if (segment == 0) {
+      assertThat(read).as("with %s damaged", file).isEqualTo(live.size());
+    }
+    return hit.isEmpty() ? 0 : 1;
   }
 
-  private static boolean isIn(Location record, int at) {
-    return at >= record.offset() - FRAME_BYTES && at < record.offset() + record.length();
+  private static boolean differs(Location record, byte[] before, byte[] after) {
+    int from = (int) record.offset() - FRAME_BYTES;
+    int to = (int) record.offset() + record.length();
+    return to > after.length || !Arrays.equals(before, from, to, after, from, to);
   }
 
-  private static List<JournalFiles.Stored> segments(Path journal) {
-    try (JournalFiles files = JournalFiles.reading(journal)) {
-      return files.segments();
+  /// Segments, and their checkpoints, with the number of the segment, 0 for a checkpoint.
+  private static SequencedMap<Path, Integer> files(Path journal) throws IOException {
+    SequencedMap<Path, Integer> found = new TreeMap<>();
+    try (JournalFiles files = JournalFiles.reading(journal); Stream<Path> all = Files.list(journal)) {
+      files.segments().forEach(each -> found.put(each.path(), each.number()));
+      all.filter(file -> file.getFileName().toString().startsWith("checkpoint")).forEach(file -> found.put(file, 0));
     }
+    return found;
   }
 }

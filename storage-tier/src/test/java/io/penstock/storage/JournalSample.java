@@ -13,6 +13,7 @@ import io.penstock.storage.engine.Location;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.Rest;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -122,6 +123,25 @@ final class JournalSample {
   /// Journals and blocks that were refused.
   int refused() {
     return refused;
+  }
+
+  /// As if the writer had never come to the end of a segment.
+  static void deleteCheckpoints(Path journal) throws IOException {
+    try (Stream<Path> files = Files.list(journal)) {
+      for (Path file : files.filter(each -> each.getFileName().toString().startsWith("checkpoint-")).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+
+  /// Where record number `record` of a segment begins, from 0.
+  static int record(byte[] bytes, int record) {
+    String text = new String(bytes, StandardCharsets.ISO_8859_1);
+    int at = -1;
+    for (int i = 0; i <= record; i++) {
+      at = text.indexOf("PNSTKREC", at + 1);
+    }
+    return at;
   }
 
   static void delete(Path directory) throws IOException {

@@ -90,6 +90,7 @@ final class JournalStoreTest {
       List<Rest> rests = put(open(), 0, 5);
       closeAll();
       damage(".log", at(rests.get(2)) + 104 + 70);
+      JournalSample.deleteCheckpoints(directory());
       JournalStore again = open();
       assertThat(again.recovery().dropped()).isEqualTo(1);
       assertThat(keys(again.recovered())).hasSize(4).doesNotContain(Blocks.key(SPACE, 2));

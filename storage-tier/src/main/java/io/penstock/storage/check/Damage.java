@@ -2,12 +2,13 @@ package io.penstock.storage.check;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.BlockKey;
 import org.jspecify.annotations.Nullable;
 
 /// A range of a segment that is not as it was written.
 ///
 /// @param segment its number
-/// @param offset of the range in the segment's file
+/// @param offset of the range in the segment's file; 0 if `kind` is [DamageKind#CHECKPOINT]
 /// @param length of the range in bytes: a whole frame and its record, wherever in it the damage is
 /// @param kind what is wrong
 /// @param key of the block, in hexadecimal: space, then hash; null if it cannot be known, or the record is a removal
@@ -25,6 +26,15 @@ public record Damage(int segment, long offset, long length, DamageKind kind, @Nu
   /// A range of which nothing else is known.
   static Damage unknown(int segment, long offset, long length, DamageKind kind, String reason) {
     return new Damage(segment, offset, length, kind, null, 0, -1, true, reason);
+  }
+
+  Damage withName(BlockKey of, long number) {
+    return new Damage(segment, offset, length, kind, of.toString(), number, granule, live, reason);
+  }
+
+  /// Whether a byte of `[from, to)` is in the range.
+  boolean touches(long from, long to) {
+    return from < offset + length && to > offset;
   }
 
   Damage withLive(boolean counts) {

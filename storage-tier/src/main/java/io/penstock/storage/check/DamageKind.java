@@ -16,6 +16,8 @@ public enum DamageKind {
   PADDING,
   /// The end: bytes that belong to no record. A crash leaves such an end, too.
   TORN,
-  /// A record that a checkpoint names is not there.
-  MISSING
+  /// A record that the segment's checkpoint names is not there.
+  MISSING,
+  /// The segment's checkpoint; nothing is lost, an opening does without.
+  CHECKPOINT
 }

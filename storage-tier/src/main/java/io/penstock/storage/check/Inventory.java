@@ -31,10 +31,8 @@ final class Inventory {
     }
   }
 
-  void addDamaged(RecordHead head) {
-    if (head.kind() == RecordKind.BLOCK) {
-      damaged.put(head.sequence(), head.key());
-    }
+  void addDamaged(BlockKey key, long sequence) {
+    damaged.put(sequence, key);
   }
 
   /// Tells what counts from what does not, once all is in.

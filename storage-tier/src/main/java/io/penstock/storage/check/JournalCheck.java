@@ -1,14 +1,12 @@
 package io.penstock.storage.check;
 
+import io.penstock.storage.checkpoint.Checkpoints;
 import io.penstock.storage.engine.DirectoryLockedException;
 import io.penstock.storage.engine.Frames;
 import io.penstock.storage.engine.JournalFiles;
 import io.penstock.storage.engine.JournalFormatException;
-import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentWindow;
 import io.penstock.storage.engine.StorageFailedException;
-import io.penstock.storage.record.RecordHead;
-import io.penstock.storage.record.RecordKind;
 import io.penstock.storage.record.RecordVersionException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,20 +14,21 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /// Reads every byte of a journal and compares: frames, heads, commit marks, every granule of every block, dead ones, too. Changes nothing,
-/// needs neither the engine nor the cache space, and goes on behind damage. Waits for the disk: not for an event loop.
+/// needs neither the engine nor the cache space, and goes on behind damage. What a checkpoint names must be there. Waits for the disk: not for an event loop.
 public final class JournalCheck {
   private final JournalFiles files;
   private final CheckProgress progress;
+  private final Checkpoints checkpoints;
   private final Inventory inventory = new Inventory();
   private final List<Damage> damage = new ArrayList<>();
-  private final List<Tally> tallies = new ArrayList<>();
+  private final List<SegmentTally> tallies = new ArrayList<>();
 
   private JournalCheck(JournalFiles files, CheckProgress progress) {
     this.files = files;
     this.progress = progress;
+    this.checkpoints = new Checkpoints(files.directory());
   }
 
   /// Checks the journal in `directory`. Nobody can write it meanwhile.
@@ -74,71 +73,26 @@ public final class JournalCheck {
   private long check(JournalFiles.Stored segment, long highest) {
     Frames frames = files.frames();
     try (SegmentWindow file = SegmentWindow.open(segment.path())) {
-      Tally tally = new Tally(segment, file.size());
+      SegmentTally tally = new SegmentTally(segment, file.size(), frames.bytes(), inventory);
       tallies.add(tally);
       if (!frames.hasHead(file, segment.path(), segment.number())) {
         tally.damaged(0, Math.min(file.size(), frames.start()), DamageKind.SEGMENT_HEAD, "segment must begin with its head (was something else)");
       }
-      return new SegmentWalk(frames, segment.number(), file, highest, tally).run();
+      long last = new SegmentWalk(frames, segment.number(), file, highest, tally).run();
+      if (checkpoints.exists(segment.number())) {
+        tally.compare(checkpoints.read(segment.number()));
+      }
+      damage.addAll(tally.damage());
+      return last;
     }
   }
 
   private CheckReport report() {
     Map<Integer, Long> live = inventory.live();
     Map<Integer, Long> dead = inventory.dead();
-    List<SegmentReport> segments = tallies.stream().map(each -> each.report(live.getOrDefault(each.segment.number(), 0L),
-        dead.getOrDefault(each.segment.number(), 0L))).toList();
+    List<SegmentReport> segments = tallies.stream().map(each -> each.report(files.directory(), live.getOrDefault(each.segment(), 0L),
+        dead.getOrDefault(each.segment(), 0L))).toList();
     List<Damage> known = damage.stream().map(each -> each.withLive(each.key() == null || inventory.isMissed(each.sequence()))).toList();
     return new CheckReport(files.directory().toString(), files.frames().engine(), known.isEmpty(), segments, known);
-  }
-
-  /// What one segment has.
-  private final class Tally implements SegmentWalk.Visitor {
-    private final JournalFiles.Stored segment;
-    private final long bytes;
-    private long corrupt;
-    private long torn;
-    private long aside;
-
-    Tally(JournalFiles.Stored segment, long bytes) {
-      this.segment = segment;
-      this.bytes = bytes;
-    }
-
-    @Override
-    public void record(Location at, RecordHead head, RecordCheck.@Nullable Flaw flaw) {
-      if (flaw == null || flaw.kind() == DamageKind.PADDING) {
-        inventory.add(at.segment(), head);
-      }
-      if (flaw != null) {
-        corrupt++;
-        inventory.addDamaged(head);
-        int frame = files.frames().bytes();
-        String key = head.kind() == RecordKind.BLOCK ? head.key().toString() : null;
-        damage.add(new Damage(at.segment(), at.offset() - frame, frame + (long) at.length(), flaw.kind(), key, head.sequence(), flaw.granule(),
-            true, flaw.reason()));
-      }
-    }
-
-    @Override
-    public void damaged(long offset, long length, DamageKind kind, String reason) {
-      if (kind == DamageKind.TORN) {
-        torn++;
-      } else {
-        corrupt++;
-      }
-      damage.add(Damage.unknown(segment.number(), offset, length, kind, reason));
-    }
-
-    @Override
-    public void aside(long length) {
-      aside += length;
-    }
-
-    SegmentReport report(long live, long dead) {
-      String name = files.directory().relativize(segment.path()).toString();
-      long removals = inventory.removals(segment.number());
-      return new SegmentReport(segment.number(), name, bytes, live + dead + removals, live, dead, removals, corrupt, torn, aside);
-    }
   }
 }

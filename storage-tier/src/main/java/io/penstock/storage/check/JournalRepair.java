@@ -1,5 +1,6 @@
 package io.penstock.storage.check;
 
+import io.penstock.storage.checkpoint.Checkpoints;
 import io.penstock.storage.engine.DirectoryLockedException;
 import io.penstock.storage.engine.Frames;
 import io.penstock.storage.engine.JournalFiles;
@@ -21,11 +22,13 @@ import org.jspecify.annotations.Nullable;
 public final class JournalRepair {
   private final JournalFiles files;
   private final Quarantine quarantine;
+  private final Checkpoints checkpoints;
   private final List<RepairAction> actions = new ArrayList<>();
 
   private JournalRepair(JournalFiles files) {
     this.files = files;
     this.quarantine = new Quarantine(files.directory());
+    this.checkpoints = new Checkpoints(files.directory());
   }
 
   /// Checks the journal in `directory`, and repairs what is damaged. Nobody can open it meanwhile.
@@ -53,6 +56,7 @@ public final class JournalRepair {
   }
 
   private void repair(JournalFiles.Stored segment, List<Damage> damage) {
+    checkpoints.delete(segment.number()); // first: it must not name what is taken out
     try (FileChannel file = FileChannel.open(segment.path(), StandardOpenOption.READ, StandardOpenOption.WRITE);
         SegmentWindow window = SegmentWindow.open(segment.path())) {
       SegmentPatch patch = new SegmentPatch(files.frames(), segment.number(), file, window);
@@ -89,6 +93,9 @@ public final class JournalRepair {
       case TORN -> {
         patch.cut(damage.offset());
         return new RepairAction(damage, RepairAction.Done.CUT, null);
+      }
+      case CHECKPOINT -> {
+        return new RepairAction(damage, RepairAction.Done.DELETED, null);
       }
       case MISSING -> {
         return new RepairAction(damage, RepairAction.Done.GIVEN_UP, null);

@@ -23,6 +23,8 @@ public record RepairAction(Damage damage, Done done, @Nullable String file) {
     SET_ASIDE,
     /// The end of the file was cut off.
     CUT,
+    /// The file was deleted: nobody needs it.
+    DELETED,
     /// What is not there cannot be mended; it is not expected any more.
     GIVEN_UP
   }

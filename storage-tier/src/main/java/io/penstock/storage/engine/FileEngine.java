@@ -80,6 +80,11 @@ abstract class FileEngine implements SegmentEngine {
     return name;
   }
 
+  @Override
+  public final Path directory() {
+    return directory.path();
+  }
+
   final EngineOptions options() {
     return options;
   }

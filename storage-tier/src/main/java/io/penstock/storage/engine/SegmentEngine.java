@@ -2,8 +2,10 @@ package io.penstock.storage.engine;
 
 import io.penstock.block.Owned;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /// A log of records in numbered segments: append a record and get its location; give a location and get its bytes.
 ///
@@ -20,6 +22,11 @@ public interface SegmentEngine extends AutoCloseable {
 
   /// Short name, as in options and in the directory's format file.
   String name();
+
+  /// Where small files may be kept beside the segments; null if there is no such place.
+  default @Nullable Path directory() {
+    return null;
+  }
 
   /// Longest record.
   int maxRecordBytes();

@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
     name = "repair",
     description = {"Takes damage out of the way of a folder of blocks.", "",
         "Checks every byte first. What can be known is mended, damaged blocks go to DIR/quarantine, torn ends are cut off; good blocks are "
-            + "never touched. Ends with 0 when nothing damaged is left, with 1 if some had to be given up.", ""},
+            + "never touched. Ends with 0, or with 1 if blocks are known to be missing.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock ssd repair /var/lib/penstock", ""})

@@ -1,0 +1,90 @@
+package io.penstock.storage.checkpoint;
+
+import io.penstock.storage.engine.StorageFailedException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Collection;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// The checkpoints of one journal: files beside its segments.
+public final class Checkpoints {
+  private static final Pattern NAME = Pattern.compile("checkpoint-(\\d{10})(\\.new)?");
+
+  private final Path directory;
+
+  public Checkpoints(Path directory) {
+    this.directory = directory;
+  }
+
+  private Path file(int segment) {
+    return directory.resolve("checkpoint-%010d".formatted(segment));
+  }
+
+  /// Whether there is a checkpoint of `segment`, good or not.
+  public boolean exists(int segment) {
+    return Files.exists(file(segment));
+  }
+
+  /// The records of `segment` in the order of writing; null if no checkpoint of it can be believed.
+  public @Nullable List<Noted> read(int segment) {
+    try {
+      return exists(segment) ? CheckpointFormat.decode(ByteBuffer.wrap(Files.readAllBytes(file(segment))), segment) : null;
+    } catch (IOException e) {
+      return null; // an opening does without
+    }
+  }
+
+  /// Writes a checkpoint: whoever reads it sees all of it or none. What the disk refuses is not there.
+  ///
+  /// @param records of `segment`, one or more, of one space, in the order of writing
+  public void write(int segment, List<Noted> records) {
+    Path draft = directory.resolve(file(segment).getFileName() + ".new");
+    try {
+      try (FileChannel to = FileChannel.open(draft, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+        ByteBuffer bytes = CheckpointFormat.encode(segment, records.getFirst().key().space(), records);
+        while (bytes.hasRemaining()) {
+          to.write(bytes);
+        }
+        to.force(true);
+      }
+      Files.move(draft, file(segment), StandardCopyOption.ATOMIC_MOVE);
+    } catch (IOException e) {
+      draft.toFile().delete(); // the next opening visits the records instead
+    }
+  }
+
+  public void delete(int segment) {
+    try {
+      Files.deleteIfExists(file(segment));
+    } catch (IOException e) {
+      throw new StorageFailedException("delete checkpoint of segment " + segment + " in " + directory, e);
+    }
+  }
+
+  /// Deletes what is not of one of `segments`.
+  public void retain(Collection<Integer> segments) {
+    try (Stream<Path> files = Files.list(directory)) {
+      for (Path file : files.toList()) {
+        Matcher name = NAME.matcher(file.getFileName().toString());
+        if (name.matches() && (name.group(2) != null || !segments.contains(number(name.group(1))))) {
+          Files.deleteIfExists(file);
+        }
+      }
+    } catch (IOException e) {
+      throw new StorageFailedException("delete checkpoints in " + directory, e);
+    }
+  }
+
+  private static int number(String digits) {
+    return (int) Math.min(Integer.MAX_VALUE, Long.parseLong(digits));
+  }
+}
