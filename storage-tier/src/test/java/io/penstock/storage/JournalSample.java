@@ -62,6 +62,17 @@ final class JournalSample {
     written.addAll(keys);
   }
 
+  /// A run that writes the blocks of `from … to - 1`, 60 at a time, into as many segments as they need.
+  void writeMany(Path directory, long from, long to) {
+    JournalStore store = JournalStore.open(SPACE, options(directory));
+    for (long at = from; at < to; at += 60) {
+      List<Block> blocks = Blocks.keys(SPACE, at, Math.min(to, at + 60)).stream().map(key -> Blocks.block(arena, key)).toList();
+      store.put(blocks).block();
+      blocks.forEach(Block::close);
+    }
+    store.close().block();
+  }
+
   /// Where the blocks that count lie.
   List<Location> live(Path directory) {
     JournalStore store = open(directory);

@@ -154,7 +154,7 @@ final class SegmentWalk {
 
   /// Whether bytes follow an end that are neither reserved nor of an earlier life.
   private boolean hasStrayBytes(long at) {
-    long behind = at + frames.bytes();
+    long behind = at + frames.bytes() + frames.at(file, segment, at).length();
     return behind < file.size() && (!frames.isReserved() || !file.isZero(behind)) && !hasEarlierLife(at);
   }
 

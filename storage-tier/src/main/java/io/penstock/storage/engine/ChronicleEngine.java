@@ -117,10 +117,11 @@ public final class ChronicleEngine extends FileEngine {
     return walk.how();
   }
 
-  /// Whether nothing follows the word at `end`: damage there must not cost what lies behind.
+  /// Whether nothing follows where the walk ended: damage there must not cost what lies behind. A finished cycle says so.
   private static boolean isEmpty(SegmentFile file, long end) {
+    long behind = end + ChronicleFormat.HEADER_BYTES;
     try (SegmentWindow window = SegmentWindow.open(file.path())) {
-      return end + ChronicleFormat.HEADER_BYTES >= window.size() || window.isZero(end + ChronicleFormat.HEADER_BYTES);
+      return behind >= window.size() || ChronicleFrames.word(window, end) == ChronicleFormat.END_OF_FILE || window.isZero(behind);
     }
   }
 

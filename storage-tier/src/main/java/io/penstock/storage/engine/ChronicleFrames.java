@@ -7,7 +7,12 @@ import java.nio.file.Path;
 
 /// Frames of a Chronicle cycle file: a word each, without a checksum.
 final class ChronicleFrames implements Frames {
+  private static final int END_TEXT = 0x464F45C3; // EOF, as Chronicle writes it behind its mark
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  static int word(SegmentWindow file, long at) {
+    return file.bytes(at, ChronicleFormat.HEADER_BYTES).get(INT, 0);
+  }
 
   @Override
   public String engine() {
@@ -65,9 +70,12 @@ final class ChronicleFrames implements Frames {
     if (left < 0) {
       return Frame.BROKEN;
     }
-    int header = file.bytes(at, bytes()).get(INT, 0);
-    if (header == 0 || header == ChronicleFormat.END_OF_FILE) {
+    int header = word(file, at);
+    if (header == 0) {
       return Frame.END;
+    }
+    if (header == ChronicleFormat.END_OF_FILE) {
+      return left >= bytes() && word(file, at + bytes()) == END_TEXT ? new Frame(Frame.Kind.END, bytes()) : Frame.END;
     }
     int length = header & ChronicleFormat.LENGTH;
     if ((header & ChronicleFormat.NOT_COMPLETE) != 0 || length == 0 || length > left) {
