@@ -6,6 +6,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordFormat;
+import io.penstock.storage.record.RecordName;
 import io.penstock.storage.record.RecordWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,14 +14,21 @@ import org.jspecify.annotations.Nullable;
 
 /// The writing side of a journal: appends blocks and removals, deletes segments that nobody needs. Used by one thread at a time.
 final class JournalLog {
+  /// What engines take of a segment beside records, and more.
+  private static final int MARGIN_BYTES = 128 << 10;
+
   private final JournalStore store;
   private final SegmentEngine engine;
   private final RecordWriter writer;
   private final int recordBytes;
+  private final long segmentBytes;
   private final SyncLine syncs;
   private final String boundary;
   private final SegmentBook book;
   private long sequence;
+  private long userBytes;
+  /// The newest record of this run.
+  private @Nullable Location end;
   private volatile boolean waitsForSync;
   /// Dead records whose removal is yet to be written.
   private final List<DeadRecord> unmarked = new ArrayList<>();
@@ -28,7 +36,8 @@ final class JournalLog {
   /// @param syncs forces what is appended here
   /// @param book of what is there
   /// @param sequence of the newest record
-  JournalLog(JournalStore store, CacheSpace space, SegmentEngine engine, SyncLine syncs, SegmentBook book, long sequence) {
+  /// @param segmentBytes capacity of a segment
+  JournalLog(JournalStore store, CacheSpace space, SegmentEngine engine, SyncLine syncs, SegmentBook book, long sequence, long segmentBytes) {
     this.store = store;
     this.engine = engine;
     this.writer = new RecordWriter(space.layout());
@@ -37,13 +46,17 @@ final class JournalLog {
     this.boundary = "tier " + store.name();
     this.book = book;
     this.sequence = sequence;
+    this.segmentBytes = segmentBytes;
   }
 
   /// Appends `blocks`, all or none of them: if one fails, those before it are freed again.
-  List<JournalRest> append(List<Block> blocks) {
+  ///
+  /// @param room asked for before each
+  List<JournalRest> append(List<Block> blocks, Room room) {
     List<JournalRest> rests = new ArrayList<>(blocks.size());
     try {
       for (Block block : blocks) {
+        room.require();
         rests.add(append(block));
       }
       syncs.acknowledged();
@@ -58,10 +71,40 @@ final class JournalLog {
     block.verify(boundary);
     syncs.admit(recordBytes);
     long number = ++sequence;
-    Location at = block.read(payload -> engine.append(writer.block(block, payload, number)));
-    syncs.appended(at.length());
+    Location at = appended(block.read(payload -> engine.append(writer.block(block, payload, number))));
     book.written(at.segment());
-    return new JournalRest(store, block.key(), at, number, writer.crc());
+    userBytes += at.length();
+    JournalRest rest = new JournalRest(store, block.key(), new Place(at, number, writer.crc()));
+    book.holds(rest);
+    return rest;
+  }
+
+  private Location appended(Location at) {
+    syncs.appended(at.length());
+    end = at;
+    return at;
+  }
+
+  /// Whether the next record may be the first of a segment.
+  boolean mayBeginSegment() {
+    Location last = end;
+    return last == null || last.segment() != engine.activeSegment() || last.offset() + last.length() + recordBytes + MARGIN_BYTES > segmentBytes;
+  }
+
+  /// Writes the record that `mover` holds, that of `rest` at `from`, anew, and switches the rest to it.
+  void move(JournalRest rest, Place from, RecordMover mover) {
+    syncs.admit(recordBytes);
+    long number = ++sequence;
+    Location at = appended(engine.append(writer.again(mover.head(), mover.payload(), rest.key(), number)));
+    book.written(at.segment());
+    if (rest.move(from, new Place(at, number, writer.crc()))) {
+      book.moved(new DeadRecord(new RecordName(rest.key(), from.sequence()), from.segment()), number);
+      book.copied(from.segment(), syncs.position());
+      book.holds(rest);
+    } else {
+      book.freed(at.segment());
+      unmarked.add(new DeadRecord(new RecordName(rest.key(), number), at.segment()));
+    }
   }
 
   /// Takes note that `freed` records are dead, and deletes segments that hold nothing else. The others are marked as removed when enough
@@ -73,7 +116,9 @@ final class JournalLog {
   @Nullable KvException sweep(List<DeadRecord> freed) {
     for (DeadRecord dead : freed) {
       book.freed(dead.segment());
-      unmarked.add(dead);
+      for (DeadRecord each = dead; each != null; each = book.original(each.name().sequence())) {
+        unmarked.add(each);
+      }
     }
     return done(RecordWriter.REMOVALS);
   }
@@ -87,7 +132,7 @@ final class JournalLog {
 
   private @Nullable KvException done(int enough) {
     try {
-      deleteUnneeded();
+      deleteUnneeded(false);
       mark(enough);
       return null;
     } catch (KvException e) {
@@ -95,16 +140,18 @@ final class JournalLog {
     }
   }
 
-  /// In the order of writing, so that no removal goes before a copy of what it removes.
-  private void deleteUnneeded() {
+  /// Deletes segments that nobody needs, and waits for a sync if they need one.
+  void deleteNow() {
+    deleteUnneeded(true);
+  }
+
+  private void deleteUnneeded(boolean now) {
     waitsForSync = false;
     for (int segment : book.unneeded(engine.activeSegment())) {
       writeAnew(segment);
-      if (!syncs.secure(book.copiedAt(segment))) {
+      if (!syncs.secure(book.copiedAt(segment), now)) {
         waitsForSync = true;
-        return;
-      }
-      if (segment != engine.activeSegment()) {
+      } else if (segment != engine.activeSegment()) {
         engine.delete(segment);
         book.deleted(segment);
       }
@@ -118,7 +165,8 @@ final class JournalLog {
       remove(needed.subList(from, Math.min(needed.size(), from + RecordWriter.REMOVALS)));
     }
     if (!needed.isEmpty()) {
-      book.removalsCopied(segment, syncs.position());
+      book.removalsCopied(segment);
+      book.copied(segment, syncs.position());
     }
   }
 
@@ -142,9 +190,13 @@ final class JournalLog {
   private void remove(List<DeadRecord> dead) {
     syncs.admit(RecordFormat.removalBytes(dead.size()));
     long number = ++sequence;
-    Location at = engine.append(writer.removal(dead.stream().map(DeadRecord::name).toList(), number));
-    syncs.appended(at.length());
+    Location at = appended(engine.append(writer.removal(dead.stream().map(DeadRecord::name).toList(), number)));
     dead.forEach(each -> book.removed(each, at.segment()));
+  }
+
+  /// Bytes of records that were put.
+  long userBytes() {
+    return userBytes;
   }
 
   /// Syncs what is left; the last call.

@@ -15,8 +15,12 @@ import java.nio.file.Path;
 /// @param maxWaitingPuts most batches accepted and not written yet; a further one fails at once
 /// @param maxWaitingReads most reads accepted and not ended yet; a further one fails at once
 /// @param durability when what was appended is forced to the medium, and with it what a put that completed promises
+/// @param reclaim how much of the disk is taken, and when live blocks are moved together
 public record JournalOptions(String name, Path directory, EngineKind engine, EngineOptions segments, int ioThreads,
-    int maxWaitingPuts, int maxWaitingReads, SyncRule durability) {
+    int maxWaitingPuts, int maxWaitingReads, SyncRule durability, ReclaimOptions reclaim) {
+  /// One that is appended to, one that blocks are moved to, and some to move from.
+  private static final int LEAST_SEGMENTS = 4;
+
   public JournalOptions {
     requireNonNull(name, "name");
     requireNonNull(directory, "directory");
@@ -26,23 +30,28 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
     positive("maxWaitingPuts", maxWaitingPuts);
     positive("maxWaitingReads", maxWaitingReads);
     requireNonNull(durability, "durability");
+    if (requireNonNull(reclaim, "reclaim").capacityBytes() < LEAST_SEGMENTS * segments.segmentBytes()) {
+      throw new IllegalArgumentException("capacityBytes must be >= " + LEAST_SEGMENTS + " segments, " + LEAST_SEGMENTS * segments.segmentBytes()
+          + " (was " + reclaim.capacityBytes() + ")");
+    }
   }
 
-  /// Named `ssd`: Chronicle, segments of 1 GiB, 8 threads, 64 puts, 1,024 reads; synced each second.
+  /// Named `ssd`: Chronicle, segments of 1 GiB, 8 threads, 64 puts, 1,024 reads; synced each second; no capacity.
   public static JournalOptions defaults(Path directory) {
-    return new JournalOptions("ssd", directory, EngineKind.CHRONICLE, EngineOptions.defaults(), 8, 64, 1024, SyncRule.defaults());
+    return new JournalOptions("ssd", directory, EngineKind.CHRONICLE, EngineOptions.defaults(), 8, 64, 1024, SyncRule.defaults(),
+        ReclaimOptions.defaults());
   }
 
   public JournalOptions withName(String name) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim);
   }
 
   public JournalOptions withEngine(EngineKind engine) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim);
   }
 
   public JournalOptions withSegments(EngineOptions segments) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim);
   }
 
   public JournalOptions withSegmentBytes(long segmentBytes) {
@@ -50,19 +59,28 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
   }
 
   public JournalOptions withIoThreads(int ioThreads) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim);
   }
 
   public JournalOptions withMaxWaitingPuts(int maxWaitingPuts) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim);
   }
 
   public JournalOptions withMaxWaitingReads(int maxWaitingReads) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim);
   }
 
   public JournalOptions withDurability(SyncRule durability) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim);
+  }
+
+  public JournalOptions withReclaim(ReclaimOptions reclaim) {
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim);
+  }
+
+  /// As in [ReclaimOptions#capacityBytes()].
+  public JournalOptions withCapacityBytes(long capacityBytes) {
+    return withReclaim(reclaim.withCapacityBytes(capacityBytes));
   }
 
   private static void positive(String name, int value) {

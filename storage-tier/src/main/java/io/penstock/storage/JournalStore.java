@@ -30,6 +30,7 @@ import reactor.core.scheduler.Scheduler;
 /// | put | one thread appends batch after batch; checksums are compared as the bytes leave memory |
 /// | read | a few threads read just the granules asked for, straight into the drafts, and compare them there |
 /// | a rest closed | its record is dead: its segment is deleted once all its records are, else a removal is appended so that it stays dead after a restart |
+/// | space | live blocks are moved out of segments that are mostly dead, as [ReclaimOptions] say; those who read them notice nothing |
 /// | the store closed | what is at rest stays there: rests closed after [#close()] free nothing |
 /// | waiting | `maxWaitingPuts` batches and `maxWaitingReads` reads; a further one fails with [JournalBusyException] |
 /// | cancel | changes nothing on the disk; rests that nobody takes any more are freed |
@@ -59,13 +60,13 @@ public final class JournalStore implements BlockStore {
     this.reads = new WorkLine(options.name(), "reads", options.maxWaitingReads());
     this.reader = new RangeReader(engine, space.layout(), boundary());
     Recovery found = new Recovery(space, engine, boundary());
-    this.recovered = rests(found.run());
+    this.recovered = rests(found.run(), found.book());
     this.recovery = found.summary();
     this.syncs = new SyncLine(engine, options.durability(), threads.clock(), this::synced);
-    JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), found.sequence());
-    this.writes = new JournalWrites(log, threads.appending(), puts);
-    log.sweep(found.dead());
-    log.settle(); // what it cannot do now it does later
+    JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), found.sequence(), options.segments().segmentBytes());
+    Reclaimer reclaimer = new Reclaimer(engine, found.book(), log, new RecordMover(engine, space.layout(), boundary()), options);
+    this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, options), options.reclaim(), threads, puts);
+    writes.begin(found.dead());
   }
 
   /// Opens the journal of `options` with threads of its own. Waits until every record's head was read: not for an event loop.
@@ -107,10 +108,12 @@ public final class JournalStore implements BlockStore {
     }
   }
 
-  private List<Rest> rests(List<Noted> found) {
+  private List<Rest> rests(List<Noted> found, SegmentBook book) {
     List<Rest> rests = new ArrayList<>(found.size());
     for (Noted each : found) {
-      rests.add(new JournalRest(this, each.key(), each.at(), each.sequence(), each.crc()));
+      JournalRest rest = new JournalRest(this, each.key(), new Place(each.at(), each.sequence(), each.crc()));
+      book.holds(rest);
+      rests.add(rest);
     }
     return rests;
   }
@@ -147,6 +150,11 @@ public final class JournalStore implements BlockStore {
   /// What is not on the medium yet.
   public SyncStat syncs() {
     return syncs.stat();
+  }
+
+  /// What of the disk is taken, and how much of it counts.
+  public SpaceStat disk() {
+    return writes.stat();
   }
 
   /// What opening found.

@@ -8,25 +8,48 @@ import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.MonoSink;
 
 /// All that the appending thread of a journal does: batches that were put, rests that were closed, the end.
 final class JournalWrites {
-  /// Tasks that no caller asked for: a sweep that waits, one that runs while another is asked for, the close.
-  static final int OWN_TASKS = 3;
+  /// Tasks that no caller asked for: a sweep that waits, one that runs while another is asked for, a step of moving
+  /// blocks, the close.
+  static final int OWN_TASKS = 4;
+
+  /// Bytes moved in one go, behind which puts that wait come first.
+  private static final int STEP_BYTES = 1 << 20;
 
   private final JournalLog log;
+  private final Reclaimer reclaimer;
+  private final Room room;
+  private final ByteRate rate;
+  private final JournalClock clock;
   private final Executor appending;
   private final WorkLine puts;
   private final ConcurrentLinkedQueue<DeadRecord> freed = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean sweepAsked = new AtomicBoolean();
   private volatile boolean closed;
+  /// The next step is on its way.
+  private boolean moving;
+  private volatile SpaceStat stat;
 
   /// @param puts left by each task that entered it
-  JournalWrites(JournalLog log, Executor appending, WorkLine puts) {
+  JournalWrites(JournalLog log, Reclaimer reclaimer, Room room, ReclaimOptions options, JournalThreads threads, WorkLine puts) {
     this.log = log;
-    this.appending = appending;
+    this.reclaimer = reclaimer;
+    this.room = room;
+    this.clock = threads.clock();
+    this.rate = new ByteRate(options.bytesPerSecond(), clock);
+    this.appending = threads.appending();
     this.puts = puts;
+    this.stat = reclaimer.stat(null);
+  }
+
+  /// The first call: takes note of what was found dead. What cannot be done now is done later.
+  void begin(List<DeadRecord> dead) {
+    log.sweep(dead);
+    done(log.settle());
   }
 
   /// Appends `batch`, whose blocks stay the caller's.
@@ -37,11 +60,13 @@ final class JournalWrites {
   private void append(List<Block> batch, MonoSink<List<Rest>> sink) {
     List<Rest> rests;
     try {
-      rests = List.copyOf(log.append(batch));
+      rests = List.copyOf(log.append(batch, room));
     } catch (Throwable e) { // whoever waits must hear of it, whatever it is
       puts.leave();
       sink.error(e);
       return;
+    } finally {
+      done(stat.failure());
     }
     puts.leave();
     sink.success(rests);
@@ -75,8 +100,43 @@ final class JournalWrites {
       for (DeadRecord each = freed.poll(); each != null; each = freed.poll()) {
         dead.add(each);
       }
-      log.sweep(dead);
+      done(log.sweep(dead));
     }
+  }
+
+  private void done(@Nullable KvException failure) {
+    stat = reclaimer.stat(failure);
+    moveIfWanted();
+  }
+
+  /// Has blocks moved together, if there is too much that is dead: a step at a time, each behind those who wait.
+  private void moveIfWanted() {
+    if (!moving && !closed && reclaimer.isWanted()) {
+      moving = true;
+      long wait = rate.waitMillis();
+      if (wait == 0) {
+        appending.execute(this::move);
+      } else {
+        clock.after(wait, () -> appending.execute(this::move));
+      }
+    }
+  }
+
+  private void move() {
+    moving = false;
+    if (closed) {
+      return;
+    }
+    try {
+      rate.spent(reclaimer.step(STEP_BYTES));
+      done(log.sweep(List.of()));
+    } catch (KvException e) {
+      stat = reclaimer.stat(e); // it is tried again with the next put, or the next rest that is closed
+    }
+  }
+
+  SpaceStat stat() {
+    return stat;
   }
 
   /// Marks all that is dead on the disk.

@@ -2,14 +2,19 @@ package io.penstock.storage;
 
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.Checksum;
 import io.penstock.block.GranuleRange;
+import io.penstock.block.Owned;
+import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.UnknownLocationException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /// Reads granules of records straight into the memory of drafts, and has them compared there. Any thread; waits for the disk.
 final class RangeReader {
@@ -32,29 +37,62 @@ final class RangeReader {
 
   /// @throws BlockCorruptException if the head, or a granule, is not as it was written
   void read(JournalRest rest, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
-    engine.read(rest.location(), 0, scratch);
+    Place place = rest.place();
+    Location at = place.location();
+    Owned pin = pin(at.segment());
+    while (pin == null) { // the block was moved, and its segment deleted
+      place = moved(rest, place);
+      at = place.location();
+      pin = pin(at.segment());
+    }
+    try {
+      read(rest.key(), place, at, draft, range, scratch);
+    } finally {
+      pin.close();
+    }
+  }
+
+  /// Keeps a segment, unless it is gone.
+  private @Nullable Owned pin(int segment) {
+    try {
+      return engine.pin(segment);
+    } catch (UnknownLocationException e) {
+      return null;
+    }
+  }
+
+  private Place moved(JournalRest rest, Place from) {
+    Place to = rest.place();
+    if (to.segment() == from.segment()) {
+      engine.pin(from.segment()).close(); // says what is wrong
+    }
+    return to;
+  }
+
+  private void read(BlockKey key, Place place, Location at, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
+    engine.read(at, 0, scratch);
     int crc = RecordHead.crc(scratch);
-    if (crc != rest.headCrc()) {
-      throw new BlockCorruptException(boundary + ", head of the record before", rest.key(), range.first(), rest.headCrc(), crc);
+    if (crc != place.headCrc()) {
+      throw new BlockCorruptException(boundary + ", head of the record before", key, range.first(), place.headCrc(), crc);
     }
     int[] checksums = RecordHead.checksums(scratch, layout, range);
     if (range.isWhole()) {
-      draft.write(range, memory -> engine.read(rest.location(), headBytes + (long) range.offset(layout), memory));
+      draft.write(range, memory -> engine.read(at, headBytes + (long) range.offset(layout), memory));
       draft.verify(range, checksums, boundary);
     } else {
-      readRows(rest, draft, range, checksums[0]);
+      readRows(key, at, draft, range, checksums[0]);
     }
   }
 
   /// The record vouches for whole granules only, so the granule is read aside and its rows are copied.
-  private void readRows(JournalRest rest, BlockDraft draft, GranuleRange rows, int expected) {
+  private void readRows(BlockKey key, Location at, BlockDraft draft, GranuleRange rows, int expected) {
     GranuleRange whole = GranuleRange.whole(rows.first(), 1);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment granule = arena.allocate(whole.bytes(layout));
-      engine.read(rest.location(), headBytes + (long) whole.offset(layout), granule);
+      engine.read(at, headBytes + (long) whole.offset(layout), granule);
       int actual = Checksum.of(granule);
       if (actual != expected) {
-        throw new BlockCorruptException(boundary, rest.key(), rows.first(), expected, actual);
+        throw new BlockCorruptException(boundary, key, rows.first(), expected, actual);
       }
       MemorySegment part = granule.asSlice(rows.offset(layout) - whole.offset(layout), rows.bytes(layout));
       draft.write(rows, memory -> memory.copyFrom(part));

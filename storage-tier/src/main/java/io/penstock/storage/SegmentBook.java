@@ -4,22 +4,41 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
-/// What each segment holds: how many records that count, and which removals. Used by the thread that appends.
+/// What each segment holds: how many records that count, whose they are, and which removals. Used by the thread that appends.
 ///
 /// A segment can go when none of its records counts. A removal in it is needed as long as the record that it removes exists; it is then
 /// written anew before its segment goes.
 final class SegmentBook {
-  private final Map<Integer, Usage> segments = new HashMap<>();
+  /// Closed rests that a segment may remember beside its live ones.
+  private static final int SLACK = 64;
+
+  private final TreeMap<Integer, Usage> segments = new TreeMap<>();
   /// Segments of which nothing counts.
   private final TreeSet<Integer> empty = new TreeSet<>();
+  /// By the sequence of a record that was moved: the one that it is a copy of, as long as that exists.
+  private final Map<Long, DeadRecord> originals = new HashMap<>();
+  private long live;
+  /// Records written.
+  private long written;
+  /// Most records of one segment.
+  private int fullest = 1;
 
   private static final class Usage {
     private int live;
+    private int total;
+    private final List<JournalRest> rests = new ArrayList<>(0);
+    /// Sequences of copies of its records.
+    private final List<Long> copies = new ArrayList<>(0);
     private List<DeadRecord> removals = new ArrayList<>(0);
     /// As in [SyncLine#position()].
     private long copiedAt;
+    /// How many records were written before its last one.
+    private long age;
+    private boolean unreadable;
   }
 
   /// A segment that exists, also if nothing in it counts.
@@ -29,16 +48,43 @@ final class SegmentBook {
   }
 
   void written(int segment) {
-    usage(segment).live++;
+    Usage usage = usage(segment);
+    usage.live++;
+    usage.total++;
+    fullest = Math.max(fullest, usage.total);
+    usage.age = ++written;
+    live++;
     empty.remove(segment);
+  }
+
+  /// `rest` is the block of a record that was written.
+  void holds(JournalRest rest) {
+    Usage usage = usage(rest.place().segment());
+    if (usage.rests.size() > 2 * usage.live + SLACK) {
+      usage.rests.removeIf(each -> !segments.containsKey(each.place().segment()) || segments.get(each.place().segment()) != usage);
+    }
+    usage.rests.add(rest);
   }
 
   void freed(int segment) {
     Usage usage = usage(segment);
     usage.live--;
+    live--;
     if (usage.live == 0) {
       empty.add(segment);
     }
+  }
+
+  /// The record `from` counts no more, since the one with sequence `to` is its copy.
+  void moved(DeadRecord from, long to) {
+    originals.put(to, from);
+    usage(from.segment()).copies.add(to);
+    freed(from.segment());
+  }
+
+  /// What `sequence` is a copy of, if that still exists.
+  @Nullable DeadRecord original(long sequence) {
+    return originals.get(sequence);
   }
 
   /// The removal of `dead` was written to `segment`.
@@ -53,6 +99,51 @@ final class SegmentBook {
     return segments.containsKey(segment);
   }
 
+  int segments() {
+    return segments.size();
+  }
+
+  /// Segments of which something counts.
+  int needed() {
+    return segments.size() - empty.size();
+  }
+
+  /// Records that count.
+  long live() {
+    return live;
+  }
+
+  /// Rests whose records lie, or lay, in `segment`.
+  List<JournalRest> rests(int segment) {
+    return List.copyOf(usage(segment).rests);
+  }
+
+  /// The segment whose going is worth most for what it costs: (1 - u) × age / (1 + u), where u is the share of it that counts. 0 if all are
+  /// fuller than `most`.
+  ///
+  /// @param most share that may count; a full segment is one with as many records as any that was seen
+  int victim(int active, double most) {
+    int best = 0;
+    double bestWorth = -1;
+    for (Map.Entry<Integer, Usage> each : segments.entrySet()) {
+      Usage usage = each.getValue();
+      if (each.getKey() != active && usage.live > 0 && usage.live <= most * fullest && !usage.unreadable) {
+        double share = (double) usage.live / fullest;
+        double worth = (1 - share) * (written - usage.age + 1) / (1 + share);
+        if (worth > bestWorth) {
+          bestWorth = worth;
+          best = each.getKey();
+        }
+      }
+    }
+    return best;
+  }
+
+  /// `segment` cannot be read, so it is never a victim again.
+  void unreadable(int segment) {
+    usage(segment).unreadable = true;
+  }
+
   /// Segments of which nothing counts, but for the active one, oldest first.
   List<Integer> unneeded(int active) {
     return empty.stream().filter(number -> number != active).toList();
@@ -63,19 +154,26 @@ final class SegmentBook {
     return usage(segment).removals.stream().filter(dead -> dead.segment() != segment && exists(dead.segment())).toList();
   }
 
-  /// What [#neededRemovals] told of `segment` was written anew, and all that up to `position`.
-  void removalsCopied(int segment, long position) {
+  /// What [#neededRemovals] told of `segment` was written anew.
+  void removalsCopied(int segment) {
     usage(segment).removals = new ArrayList<>(0);
+  }
+
+  /// Something of `segment` was written anew: up to `position` all must be on the medium before it may go.
+  void copied(int segment, long position) {
     usage(segment).copiedAt = position;
   }
 
-  /// Up to where the log must be on the medium before `segment` may go; 0 if it may at once.
+  /// As in [#copied]; 0 if it may go at once.
   long copiedAt(int segment) {
     return usage(segment).copiedAt;
   }
 
   void deleted(int segment) {
-    segments.remove(segment);
+    Usage usage = segments.remove(segment);
+    if (usage != null) {
+      usage.copies.forEach(originals::remove);
+    }
     empty.remove(segment);
   }
 

@@ -200,13 +200,14 @@ final class SyncLine {
 
   /// Makes what was appended up to `position` safe: at once if that is the rule or there is no clock, else soon.
   ///
+  /// @param now at once, in any case
   /// @return whether it is
   /// @throws io.penstock.storage.engine.StorageFailedException if the medium did not do it
-  boolean secure(long position) {
+  boolean secure(long position, boolean now) {
     if (covers(position)) {
       return true;
     }
-    if (rule.mode() == SyncMode.ALWAYS || !clock.runs()) {
+    if (now || rule.mode() == SyncMode.ALWAYS || !clock.runs()) {
       sync();
       return true;
     }

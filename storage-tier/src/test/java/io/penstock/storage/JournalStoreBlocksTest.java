@@ -50,7 +50,8 @@ final class JournalStoreBlocksTest {
     }
 
     private BlockStore open(Supplier<SegmentEngine> medium) {
-      JournalOptions options = JournalOptions.defaults(Path.of("unused")).withSegmentBytes(SEGMENTS.segmentBytes()).withIoThreads(2);
+      JournalOptions options = JournalOptions.defaults(Path.of("unused")).withSegmentBytes(SEGMENTS.segmentBytes()).withIoThreads(2)
+          .withDurability(SyncRule.none());
       JournalThreads threads = JournalThreads.own(options);
       SegmentEngine engine = new Damaged(medium.get(), damage, RecordFormat.headBytes(space.layout()));
       JournalStore store = JournalStore.open(space, options, engine, threads.appending(), threads.reading());

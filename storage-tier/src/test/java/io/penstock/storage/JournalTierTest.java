@@ -70,7 +70,7 @@ final class JournalTierTest {
     abstract EngineKind engine();
 
     private JournalOptions options() {
-      return JournalOptions.defaults(temporary.resolve("journal-" + tiers)).withEngine(engine()).withSegmentBytes(1 << 20);
+      return JournalOptions.defaults(temporary.resolve("journal-" + tiers)).withEngine(engine()).withSegmentBytes(1 << 20).withDurability(SyncRule.none());
     }
 
     @Override

@@ -8,7 +8,8 @@ public final class StorageFullException extends TransientKvException {
   private final long neededBytes;
   private final long usableBytes;
 
-  StorageFullException(String place, long neededBytes, long usableBytes, @Nullable Throwable cause) {
+  /// @param place that is full
+  public StorageFullException(String place, long neededBytes, long usableBytes, @Nullable Throwable cause) {
     super("free bytes at " + place + " must be >= " + neededBytes + " (was " + usableBytes + ")", cause);
     this.neededBytes = neededBytes;
     this.usableBytes = usableBytes;

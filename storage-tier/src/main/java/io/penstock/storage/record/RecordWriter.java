@@ -57,6 +57,17 @@ public final class RecordWriter {
     return new MemorySegment[] {head, payload, end};
   }
 
+  /// The record of a block of `key` once more, with another sequence.
+  ///
+  /// @param head of a record made here, whose CRC was compared
+  /// @param payload its own
+  public MemorySegment[] again(MemorySegment head, MemorySegment payload, BlockKey key, long sequence) {
+    long crcs = RecordFormat.PLANE_BYTES_AT + 4L * layout.planes().size();
+    MemorySegment.copy(head, crcs, this.head, crcs, 4L * layout.granules());
+    seal(this.head, key, sequence);
+    return new MemorySegment[] {this.head, payload, end};
+  }
+
   /// The record that removes those of `names`: 1 to [#REMOVALS], all of one space.
   public MemorySegment[] removal(List<RecordName> names, long sequence) {
     long at = RecordFormat.NAMES_AT;

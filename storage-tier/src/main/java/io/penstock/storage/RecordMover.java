@@ -1,0 +1,64 @@
+package io.penstock.storage;
+
+import io.penstock.block.BlockCorruptException;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.Checksum;
+import io.penstock.block.GranuleRange;
+import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.record.RecordFormat;
+import io.penstock.storage.record.RecordHead;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/// Reads the records of blocks that are to be moved, and compares every byte. Used by one thread.
+final class RecordMover {
+  private final SegmentEngine engine;
+  private final BlockLayout layout;
+  private final String boundary;
+  private final MemorySegment record;
+  private final MemorySegment head;
+  private final MemorySegment payload;
+
+  RecordMover(SegmentEngine engine, BlockLayout layout, String boundary) {
+    this.engine = engine;
+    this.layout = layout;
+    this.boundary = boundary;
+    this.record = Arena.ofAuto().allocate(RecordFormat.recordBytes(layout));
+    this.head = record.asSlice(0, RecordFormat.headBytes(layout));
+    this.payload = record.asSlice(head.byteSize(), layout.blockBytes());
+  }
+
+  /// Reads the record of `rest` at `place`: then [#head] and [#payload] are its bytes, until the next call.
+  ///
+  /// @throws BlockCorruptException if any of them is not as it was written
+  void read(JournalRest rest, Place place) {
+    engine.read(place.location(), 0, record);
+    int crc = RecordHead.crc(head);
+    if (crc != place.headCrc()) {
+      throw new BlockCorruptException(boundary + ", head of the record", rest.key(), 0, place.headCrc(), crc);
+    }
+    int[] checksums = RecordHead.checksums(head, layout, GranuleRange.all(layout));
+    int planes = layout.planes().size();
+    long offset = 0;
+    for (int granule = 0; granule < checksums.length; granule++) {
+      int bytes = layout.planeBytes(granule % planes);
+      int actual = Checksum.of(payload.asSlice(offset, bytes));
+      if (actual != checksums[granule]) {
+        throw new BlockCorruptException(boundary, rest.key(), granule, checksums[granule], actual);
+      }
+      offset += bytes;
+    }
+  }
+
+  int recordBytes() {
+    return (int) record.byteSize();
+  }
+
+  MemorySegment head() {
+    return head;
+  }
+
+  MemorySegment payload() {
+    return payload;
+  }
+}

@@ -1,0 +1,318 @@
+package io.penstock.storage;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.ElementType;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.SlabArena;
+import io.penstock.storage.engine.EngineOptions;
+import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.StorageFullException;
+import io.penstock.storage.record.RecordFormat;
+import io.penstock.testkit.Blocks;
+import io.penstock.testkit.LeakLedger;
+import io.penstock.tier.Rest;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.test.StepVerifier;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/// What moving live blocks together promises, whatever the engine.
+@Timeout(60)
+abstract class ReclaimContract {
+  static final CacheSpace SPACE = CacheSpace.of("reclaim", BlockLayout.attention(2, 16, 2, 32, ElementType.BF16)); // 8 KiB
+  static final int RECORD = RecordFormat.recordBytes(SPACE.layout());
+  static final int SEGMENT = 1 << 20;
+  static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  @RegisterExtension
+  final LeakLedger leaks = new LeakLedger();
+
+  final SlabArena arena = leaks.watch(new SlabArena("host", SPACE.layout(), 4096, 4));
+  final VirtualTimeScheduler time = VirtualTimeScheduler.create();
+  private final List<JournalStore> opened = new ArrayList<>();
+
+  /// Opens the one medium of this test.
+  abstract SegmentEngine engine(EngineOptions options);
+
+  /// Makes a copy of the medium as it is now the medium of this test.
+  abstract void crash();
+
+  static JournalOptions options(ReclaimOptions reclaim) {
+    return JournalOptions.defaults(Path.of("unused")).withSegmentBytes(SEGMENT).withDurability(SyncRule.none()).withReclaim(reclaim);
+  }
+
+  static ReclaimOptions spread(double most) {
+    return ReclaimOptions.defaults().withMostSpread(most).withBytesPerSecond(Long.MAX_VALUE);
+  }
+
+  JournalStore open(JournalOptions options) {
+    JournalStore store = JournalStore.open(SPACE, options, engine(new EngineOptions(SEGMENT, 0)), new SerialExecutor(), Runnable::run, time);
+    opened.add(store);
+    return store;
+  }
+
+  @AfterEach
+  final void closeAll() {
+    opened.forEach(store -> store.close().block(PATIENCE));
+  }
+
+  final List<Rest> put(JournalStore store, long from, long to) {
+    List<Block> blocks = Blocks.keys(SPACE, from, to).stream().map(key -> Blocks.block(arena, key)).toList();
+    try {
+      return requireNonNull(store.put(blocks).block(PATIENCE));
+    } finally {
+      blocks.forEach(Block::close);
+    }
+  }
+
+  /// Puts blocks `from` to `to` in batches of 500.
+  final List<Rest> fill(JournalStore store, long from, long to) {
+    List<Rest> rests = new ArrayList<>();
+    for (long at = from; at < to; at += 500) {
+      rests.addAll(put(store, at, Math.min(to, at + 500)));
+    }
+    return rests;
+  }
+
+  final void assertReadable(JournalStore store, List<? extends Rest> rests) {
+    for (int from = 0; from < rests.size(); from += 500) {
+      List<? extends Rest> part = rests.subList(from, Math.min(rests.size(), from + 500));
+      List<BlockDraft> drafts = requireNonNull(arena.tryClaim(part.stream().map(Rest::key).toList()));
+      store.read(part, drafts, GranuleRange.all(SPACE.layout())).block(PATIENCE);
+      for (BlockDraft draft : drafts) {
+        try (Block block = draft.seal()) {
+          Blocks.assertBytes(block);
+        }
+      }
+    }
+  }
+
+  static List<BlockKey> keys(List<? extends Rest> rests) {
+    return rests.stream().map(Rest::key).toList();
+  }
+
+  private static long liveBytes(List<?> live) {
+    return (long) live.size() * RECORD;
+  }
+
+  @Test
+  void randomRemovals_leaveLittleMoreThanWhatIsLive() {
+    for (long seed = 1; seed <= 2; seed++) {
+      Random random = new Random(seed);
+      JournalStore store = open(options(spread(1.25)));
+      List<Rest> live = fill(store, 0, 30L * SEGMENT / RECORD);
+      long next = live.size();
+      for (int round = 0; round < 20; round++) {
+        int gone = live.size() / 10;
+        for (int i = 0; i < gone; i++) {
+          int which = random.nextInt(live.size());
+          live.get(which).close();
+          live.set(which, live.getLast());
+          live.removeLast();
+        }
+        assertThat(store.disk().heldBytes()).as("seed " + seed + " round " + round).isLessThanOrEqualTo((long) (1.35 * liveBytes(live)));
+        live.addAll(fill(store, next, next + gone));
+        next += gone;
+        assertThat(store.disk().heldBytes()).as("seed " + seed + " round " + round).isLessThanOrEqualTo((long) (1.35 * liveBytes(live)));
+      }
+      assertThat(store.disk().liveBytes()).isEqualTo(liveBytes(live));
+      assertThat(store.disk().writeAmplification()).as("seed " + seed).isBetween(1.2, 5.0);
+      assertReadable(store, live);
+      store.settled().block(PATIENCE);
+      crash();
+      JournalStore again = open(options(spread(1.25)));
+      List<Rest> found = again.recovered();
+      assertThat(keys(found)).containsExactlyInAnyOrderElementsOf(keys(live));
+      assertReadable(again, found);
+      live.forEach(Rest::close);
+      found.forEach(Rest::close);
+      again.settled().block(PATIENCE);
+      assertThat(again.disk().segments()).isLessThanOrEqualTo(1);
+      again.close().block(PATIENCE);
+    }
+  }
+
+  @Test
+  void oneLiveBlockASegment_doesNotKeepIt() {
+    JournalStore store = open(options(spread(1.5)));
+    List<Rest> all = fill(store, 0, 10L * SEGMENT / RECORD);
+    List<Rest> live = new ArrayList<>();
+    for (int i = 0; i < all.size(); i++) {
+      if (i % 60 == 0) {
+        live.add(all.get(i));
+      } else {
+        all.get(i).close();
+      }
+    }
+    assertThat(store.disk().segments()).isLessThanOrEqualTo(3);
+    assertReadable(store, live);
+  }
+
+  @Test
+  void capacity_isKept_byMovingBlocksFirst_andByRefusingWhenAllAreLive() {
+    long capacity = 16L * SEGMENT;
+    JournalStore store = open(options(spread(1000).withCapacityBytes(capacity)));
+    Random random = new Random(5);
+    List<Rest> live = fill(store, 0, 12L * SEGMENT / RECORD); // three quarters
+    long next = live.size();
+    for (int round = 0; round < 60; round++) {
+      for (int i = 0; i < 100; i++) {
+        live.remove(random.nextInt(live.size())).close();
+      }
+      live.addAll(put(store, next, next + 100));
+      next += 100;
+      assertThat(store.disk().heldBytes()).as("round " + round).isLessThanOrEqualTo(capacity);
+    }
+    assertReadable(store, live);
+    long before = next;
+    StepVerifier.create(reactor.core.publisher.Mono.fromRunnable(() -> fill(store, before, before + 6L * SEGMENT / RECORD)))
+        .expectError(StorageFullException.class).verify(PATIENCE);
+    assertThat(store.disk().heldBytes()).isLessThanOrEqualTo(capacity);
+    live.subList(0, 600).forEach(Rest::close);
+    assertReadable(store, put(store, 1_000_000, 1_000_100));
+    assertReadable(store, live.subList(600, live.size()));
+  }
+
+  @Test
+  void movedBytes_keepBelowTheRate() {
+    JournalStore store = open(options(spread(1.2).withBytesPerSecond(SEGMENT)));
+    List<Rest> all = fill(store, 0, 20L * SEGMENT / RECORD);
+    for (int i = 0; i < all.size(); i += 2) {
+      all.get(i).close();
+    }
+    long before = store.disk().movedBytes();
+    assertThat(before).isLessThanOrEqualTo(SEGMENT); // the first step
+    for (int second = 1; second <= 4; second++) {
+      time.advanceTimeBy(Duration.ofSeconds(1));
+      assertThat(store.disk().movedBytes()).as("second " + second).isBetween(before + (second - 1L) * SEGMENT, before + (second + 1L) * SEGMENT);
+    }
+    time.advanceTimeBy(Duration.ofMinutes(1));
+    assertThat(store.disk().heldBytes()).isLessThanOrEqualTo(13L * SEGMENT + SEGMENT);
+  }
+
+  @Test
+  void blocksOnTheMove_freedBeforeTheirOldSegmentMayGo_doNotComeBack() {
+    JournalOptions options = options(spread(1.2)).withDurability(SyncRule.interval(Duration.ofSeconds(1), 1L << 30));
+    JournalStore store = open(options);
+    List<Rest> all = fill(store, 0, 10L * SEGMENT / RECORD);
+    List<Rest> live = new ArrayList<>();
+    for (int i = 0; i < all.size(); i++) {
+      if (i % 2 == 0) {
+        live.add(all.get(i));
+      } else {
+        all.get(i).close();
+      }
+    }
+    assertThat(store.disk().movedBytes()).isPositive();
+    int waiting = store.disk().segments();
+    List<Rest> gone = live.subList(0, live.size() / 2);
+    List<Rest> kept = live.subList(live.size() / 2, live.size());
+    gone.forEach(Rest::close);
+    store.settled().block(PATIENCE);
+    crash();
+    List<Rest> found = open(options).recovered();
+    assertThat(keys(found)).containsExactlyInAnyOrderElementsOf(keys(kept));
+    time.advanceTimeBy(Duration.ofSeconds(2));
+    assertThat(store.disk().segments()).as("after the sync").isLessThan(waiting);
+    assertReadable(store, kept);
+  }
+
+  /// Random puts, frees, crashes and reopenings against a map, while blocks are moved as much as can be.
+  @Test
+  void anyHistory_keepsExactlyWhatIsAtRest() {
+    for (long seed = 1; seed <= 3; seed++) {
+      Random random = new Random(seed);
+      Map<BlockKey, Rest> model = new HashMap<>();
+      JournalOptions options = options(spread(1.1)).withDurability(random.nextBoolean() ? SyncRule.none() : SyncRule.interval(Duration.ofSeconds(1), 1L << 30));
+      JournalStore store = open(options);
+      for (int step = 0; step < 40; step++) {
+        switch (random.nextInt(7)) {
+          case 0, 1, 2 -> {
+            long from = random.nextInt(4000);
+            put(store, from, from + 200 + random.nextInt(300)).forEach(rest -> {
+              Rest before = model.put(rest.key(), rest);
+              if (before != null) {
+                before.close();
+              }
+            });
+          }
+          case 3, 4 -> List.copyOf(model.keySet()).stream().sorted(java.util.Comparator.comparing(BlockKey::toString))
+              .filter(key -> random.nextInt(3) == 0).forEach(key -> requireNonNull(model.remove(key)).close());
+          case 5 -> time.advanceTimeBy(Duration.ofMillis(700));
+          default -> {
+            store.settled().block(PATIENCE);
+            if (random.nextBoolean()) {
+              crash();
+            } else {
+              store.close().block(PATIENCE);
+            }
+            store = open(options);
+            List<Rest> found = store.recovered();
+            assertThat(keys(found)).as("seed " + seed + " step " + step).containsExactlyInAnyOrderElementsOf(model.keySet());
+            found.forEach(rest -> model.put(rest.key(), rest));
+          }
+        }
+      }
+      assertReadable(store, List.copyOf(model.values()));
+      crash();
+      open(options).recovered().forEach(Rest::close);
+      closeAll();
+    }
+  }
+
+  @Test
+  void readers_whileBlocksMove_getTheirBytes() throws InterruptedException {
+    JournalOptions options = options(spread(1.1));
+    JournalThreads threads = JournalThreads.own(options.withIoThreads(2));
+    JournalStore store = JournalStore.open(SPACE, options, engine(new EngineOptions(SEGMENT, 0)), threads.appending(), threads.reading());
+    opened.add(store);
+    List<Rest> kept = new ArrayList<>();
+    List<Rest> all = fill(store, 0, 4L * SEGMENT / RECORD);
+    for (int i = 0; i < all.size(); i++) {
+      if (i % 8 == 0) {
+        kept.add(all.get(i));
+      } else {
+        all.get(i).close();
+      }
+    }
+    AtomicReference<Throwable> wrong = new AtomicReference<>();
+    CountDownLatch done = new CountDownLatch(2);
+    for (int reader = 0; reader < 2; reader++) {
+      Thread.ofPlatform().start(() -> {
+        try {
+          for (int i = 0; i < 30; i++) {
+            assertReadable(store, kept);
+          }
+        } catch (Throwable e) {
+          wrong.set(e);
+        } finally {
+          done.countDown();
+        }
+      });
+    }
+    for (int i = 0; i < 30; i++) {
+      put(store, 100_000 + i * 300L, 100_300 + i * 300L).forEach(Rest::close);
+    }
+    done.await();
+    assertThat(wrong.get()).isNull();
+    assertThat(store.disk().movedBytes()).isPositive();
+  }
+}

@@ -1,0 +1,165 @@
+package io.penstock.storage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.penstock.block.BlockCorruptException;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.GranuleRange;
+import io.penstock.storage.engine.ChronicleEngine;
+import io.penstock.storage.engine.Directories;
+import io.penstock.storage.engine.EngineOptions;
+import io.penstock.storage.engine.Location;
+import io.penstock.storage.engine.MemoryDisk;
+import io.penstock.storage.engine.MemoryEngine;
+import io.penstock.storage.engine.PlainEngine;
+import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.testkit.Blocks;
+import io.penstock.tier.Rest;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.test.StepVerifier;
+
+final class ReclaimTest {
+  private abstract static class OnFiles extends ReclaimContract {
+    @TempDir Path temporary;
+    private int crashes;
+
+    Path directory() {
+      return temporary.resolve("journal-" + crashes);
+    }
+
+    @Override
+    void crash() {
+      Path before = directory();
+      crashes++;
+      Directories.copy(before, directory());
+    }
+  }
+
+  @Nested
+  final class OnChronicle extends OnFiles {
+    @Override
+    SegmentEngine engine(EngineOptions options) {
+      return ChronicleEngine.open(directory(), options);
+    }
+  }
+
+  @Nested
+  final class OnPlainFiles extends OnFiles {
+    @Override
+    SegmentEngine engine(EngineOptions options) {
+      return PlainEngine.open(directory(), options);
+    }
+  }
+
+  @Nested
+  final class InMemory extends ReclaimContract {
+    private final List<MemoryDisk> disks = new ArrayList<>(List.of(new MemoryDisk()));
+    private volatile Location damaged = new Location(1, 0, 8);
+
+    @Override
+    SegmentEngine engine(EngineOptions options) {
+      return new WrappedEngine(MemoryEngine.open(disks.getLast(), options)) {
+        @Override
+        public void read(Location record, long from, MemorySegment into) {
+          super.read(record, from, into);
+          if (record.equals(damaged) && from + into.byteSize() > 300) {
+            long at = Math.max(0, 300 - from);
+            into.set(ValueLayout.JAVA_BYTE, at, (byte) (into.get(ValueLayout.JAVA_BYTE, at) ^ 1));
+          }
+        }
+      };
+    }
+
+    @Override
+    void crash() {
+      disks.add(disks.getLast().copy());
+    }
+
+    @Test
+    void damagedBlock_isNotMoved_butCountedAndTold() {
+      JournalStore store = open(options(spread(1.2)));
+      List<Rest> all = fill(store, 0, 6L * SEGMENT / RECORD);
+      Rest bad = all.get(10);
+      damaged = ((JournalRest) bad).location();
+      List<Rest> live = new ArrayList<>();
+      for (int i = 0; i < all.size(); i++) {
+        if (i % 10 == 0) {
+          live.add(all.get(i));
+        } else {
+          all.get(i).close();
+        }
+      }
+      assertThat(store.disk().corrupt()).isEqualTo(1);
+      assertThat(live.remove(1)).isSameAs(bad);
+      assertReadable(store, live);
+      try (BlockDraft draft = Blocks.draft(arena, bad.key())) {
+        StepVerifier.create(store.read(List.of(bad), List.of(draft), GranuleRange.all(SPACE.layout())))
+            .expectErrorSatisfies(failure -> assertThat(((BlockCorruptException) failure).key()).isEqualTo(bad.key())).verify(PATIENCE);
+      }
+      bad.close();
+      store.settled().block(PATIENCE);
+      assertThat(store.disk().liveBytes()).isEqualTo((long) live.size() * RECORD);
+      crash();
+      assertThat(keys(open(options(spread(1.2))).recovered())).containsExactlyInAnyOrderElementsOf(keys(live));
+    }
+
+    /// Uniform overwrites, oldest segments first in effect: a share u of a victim is live, where u = e^(-(1-u)/d), with d of all bytes live.
+    @Test
+    void uniformOverwrites_at80PercentLive_amplifyAsTheModelSays() {
+      JournalStore store = open(options(spread(1.25)));
+      int blocks = 60 * SEGMENT / RECORD;
+      List<Rest> live = fill(store, 0, blocks);
+      Random random = new Random(7);
+      SpaceStat start = store.disk();
+      double density = 0;
+      int rounds = 0;
+      for (long written = 0; written < 6L * blocks; written += 50) {
+        List<Rest> news = put(store, blocks + written, blocks + written + 50);
+        for (Rest rest : news) {
+          live.set(random.nextInt(blocks), rest).close();
+        }
+        if (written == 3L * blocks / 50 * 50) {
+          start = store.disk();
+          density = 0;
+          rounds = 0;
+        }
+        SpaceStat now = store.disk();
+        density += (double) now.liveBytes() / now.heldBytes();
+        rounds++;
+      }
+      SpaceStat end = store.disk();
+      double measured = 1 + (double) (end.movedBytes() - start.movedBytes()) / (end.userBytes() - start.userBytes());
+      double model = model(density / rounds);
+      assertThat(measured).as("live share " + density / rounds + ", model " + model).isBetween(0.9 * model, 1.1 * model);
+      assertReadable(store, live);
+    }
+
+    private static double model(double density) {
+      double share = 0.5;
+      for (int i = 0; i < 1000; i++) {
+        share = Math.exp(-(1 - share) / density);
+      }
+      return 1 / (1 - share);
+    }
+  }
+
+  @Test
+  void options_refuseWhatMakesNoSense() {
+    ReclaimOptions options = ReclaimOptions.defaults();
+    assertThatIllegalArgumentException().isThrownBy(() -> options.withMostSpread(1)).withMessage("mostSpread must be >= 1.1 (was 1.0)");
+    assertThatIllegalArgumentException().isThrownBy(() -> options.withWater(0.5, 0.6))
+        .withMessage("lowWater and highWater must be in (0, 1], in that order (was 0.6 and 0.5)");
+    assertThatIllegalArgumentException().isThrownBy(() -> options.withBytesPerSecond(0)).withMessage("bytesPerSecond must be > 0 (was 0)");
+    assertThatIllegalArgumentException().isThrownBy(() -> JournalOptions.defaults(Path.of("x")).withCapacityBytes(1 << 30))
+        .withMessage("capacityBytes must be >= 4 segments, 4294967296 (was 1073741824)");
+  }
+}
