@@ -29,6 +29,11 @@ final class Rising {
     return block == null;
   }
 
+  /// Whether a store was to fill it and has left something out.
+  boolean isIncomplete() {
+    return draft != null && !draft.isComplete();
+  }
+
   StackEntry.Resident promised() {
     return requireNonNull(entry);
   }

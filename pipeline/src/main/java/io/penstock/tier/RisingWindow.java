@@ -18,13 +18,11 @@ import io.penstock.block.SliceShape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
 
 /// A window of which some blocks come up from stores: memory for all of them is claimed at once, then they are read a few layers at a
 /// time, in the order in which they will be sent, as fast as the stores give them and whatever the reader does.
@@ -40,14 +38,11 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   private volatile boolean granted;
   private volatile @Nullable Throwable refusal;
   private final Starts starts = new Starts(this::readStep);
+  private final StepGate gate = new StepGate(RisingWindow::closed);
+  /// The step that is read, by one at a time.
   private int step;
   private boolean reading;
   private boolean cleaned;
-  private @Nullable Throwable failure;
-  private @Nullable Waiter waiter;
-
-  /// Somebody who waits until so many steps were read.
-  private record Waiter(int steps, MonoSink<Boolean> sink) {}
 
   RisingWindow(StackRising rising, List<StackLease.Item> items, SliceShape shape) {
     this.rising = rising;
@@ -135,43 +130,24 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
 
   /// Reads the next step of all missing blocks.
   private void readStep() {
-    Map<Integer, List<Rising>> byLevel = new TreeMap<>();
-    for (Rising each : blocks) {
-      if (each.draft != null) {
-        byLevel.computeIfAbsent(each.level, level -> new ArrayList<>()).add(each);
-      }
-    }
-    GranuleRange range = steps.get(step);
-    List<Mono<Void>> reads = new ArrayList<>(byLevel.size());
-    byLevel.forEach((level, group) -> reads.add(read(level, group, range)));
-    Mono.whenDelayError(reads).subscribe(nothing -> {}, this::failed, this::arrived);
-  }
-
-  private Mono<Void> read(int level, List<Rising> group, GranuleRange range) {
-    return Mono.defer(() -> rising.books.store(level).read(group.stream().map(each -> requireNonNull(each.place).rest).toList(),
-        group.stream().map(each -> requireNonNull(each.draft)).toList(), range)).doOnError(error -> rising.notGiven(level, group, error));
+    rising.read(blocks, steps.get(step)).subscribe(nothing -> {}, this::failed, this::arrived);
   }
 
   /// A step was read. The last one counts only when the blocks are sealed: nobody is to be handed half a window.
   private void arrived() {
-    int read;
-    synchronized (this) {
-      read = step + 1;
-      step += read < steps.size() ? 1 : 0;
-    }
-    if (read == steps.size()) {
+    step++;
+    if (step == steps.size()) {
       landWhole(); // also if its reader has got what he asked for, and left
-    } else if (isClosed() && read < steps.forReader()) {
+    } else if (isClosed() && step < steps.forReader()) {
       cleanUp(true);
-    } else if (read == steps.forReader() && !rising.isWanted(blocks)) {
-      stopReading();
+    } else if (step == steps.forReader() && !rising.isWanted(blocks)) {
+      stopReading(); // the layers that nobody asked for are of no use to the tier either
     } else {
-      serve();
+      gate.reached(step);
       starts.more();
     }
   }
 
-  /// The layers that nobody asked for are of no use to the tier either.
   private void stopReading() {
     boolean over;
     synchronized (this) {
@@ -181,7 +157,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     if (over) {
       cleanUp(true);
     } else {
-      serve();
+      gate.reached(step);
     }
   }
 
@@ -189,10 +165,22 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     try {
       rising.landed(sealed());
     } catch (RuntimeException e) { // the store left something out
+      blocks.stream().filter(Rising::isIncomplete).forEach(each -> rising.notGiven(each.level, List.of(each), e));
       failed(e);
       return;
     }
-    landed();
+    boolean over;
+    synchronized (this) {
+      reading = false;
+      over = isClosed();
+      cleaned = over;
+    }
+    if (over) {
+      closeBlocks();
+      gate.end();
+    } else {
+      gate.reached(step);
+    }
   }
 
   private synchronized List<Rising> sealed() {
@@ -200,7 +188,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     for (Rising each : blocks) {
       BlockDraft draft = each.draft;
       if (draft != null) {
-        each.block = sealed(each, draft);
+        each.block = draft.seal();
         each.draft = null;
         landed.add(each);
       }
@@ -208,79 +196,16 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     return landed;
   }
 
-  private Block sealed(Rising each, BlockDraft draft) {
-    try {
-      return draft.seal();
-    } catch (RuntimeException e) {
-      rising.notGiven(each.level, List.of(each), e);
-      throw e;
-    }
-  }
-
-  private void landed() {
-    boolean over;
-    synchronized (this) {
-      step++;
-      reading = false;
-      over = isClosed();
-      cleaned = over;
-    }
-    if (over) {
-      closeBlocks();
-    }
-    serve();
-  }
-
   private void failed(Throwable error) {
-    synchronized (this) {
-      failure = Exceptions.unwrapMultiple(error).getFirst();
-    }
+    gate.fail(Exceptions.unwrapMultiple(error).getFirst());
     cleanUp(true);
-  }
-
-  /// Tells who waits, if it is time.
-  private void serve() {
-    Waiter served = null;
-    Throwable reason;
-    boolean gone;
-    synchronized (this) {
-      reason = failure;
-      gone = cleaned;
-      if (waiter != null && (reason != null || gone || step >= waiter.steps())) {
-        served = waiter;
-        waiter = null;
-      }
-    }
-    if (served != null && (reason != null || gone)) {
-      served.sink().error(reason != null ? reason : closed());
-    } else if (served != null) {
-      served.sink().success(true);
-    }
-  }
-
-  /// True when `wanted` steps were read.
-  private Mono<Boolean> arrived(int wanted) {
-    return Mono.create(sink -> {
-      Waiter mine = new Waiter(wanted, sink);
-      synchronized (this) {
-        waiter = mine;
-      }
-      sink.onCancel(() -> forget(mine));
-      serve();
-    });
-  }
-
-  private synchronized void forget(Waiter gone) {
-    if (gone.equals(waiter)) {
-      waiter = null;
-    }
   }
 
   // Handing out
 
   @Override
   public Flux<LayerSlice> slices(int number) {
-    return Flux.range(0, cuts.size()).concatMap(i -> arrived(steps.until(cuts.get(i)))
+    return Flux.range(0, cuts.size()).concatMap(i -> gate.arrived(steps.until(cuts.get(i)))
         .map(here -> LayerSlice.of(cuts.get(i), new SlicePlace(number, cuts.size() - 1 - i), this)), 1).doFinally(end -> close());
   }
 
@@ -298,7 +223,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
 
   /// The blocks, all of them there, handed over to `scope`.
   Mono<List<Leased>> blocks(BlockScope scope) {
-    return arrived(steps.size()).map(here -> handOver(scope)).doOnCancel(this::close);
+    return gate.arrived(steps.size()).map(here -> handOver(scope)).doOnCancel(this::close);
   }
 
   private static CancellationException closed() {
@@ -348,7 +273,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     rising.abandoned(blocks);
     drafts.forEach(BlockDraft::close);
     closeBlocks();
-    serve();
+    gate.end();
   }
 
   private void closeBlocks() {

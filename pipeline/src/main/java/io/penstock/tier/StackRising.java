@@ -6,10 +6,14 @@ import io.penstock.block.ArenaClosedException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
+import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabPart;
 import io.penstock.tier.StackEntry.Resident;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import reactor.core.publisher.Mono;
 
 /// The books of windows on their way up to readers: what they read, where, and what becomes of it when it is here.
 final class StackRising {
@@ -72,6 +76,24 @@ final class StackRising {
       books.quarantine(block);
       throw e;
     }
+  }
+
+  /// Reads `range` of those of `blocks` that have a draft, from each store at once. Once subscribed to, it runs to its end.
+  Mono<Void> read(List<Rising> blocks, GranuleRange range) {
+    Map<Integer, List<Rising>> byLevel = new TreeMap<>();
+    for (Rising each : blocks) {
+      if (each.draft != null) {
+        byLevel.computeIfAbsent(each.level, level -> new ArrayList<>()).add(each);
+      }
+    }
+    List<Mono<Void>> reads = new ArrayList<>(byLevel.size());
+    byLevel.forEach((level, group) -> reads.add(read(level, group, range)));
+    return Mono.whenDelayError(reads);
+  }
+
+  private Mono<Void> read(int level, List<Rising> group, GranuleRange range) {
+    return Mono.defer(() -> books.store(level).read(group.stream().map(each -> requireNonNull(each.place).rest).toList(),
+        group.stream().map(each -> requireNonNull(each.draft)).toList(), range)).doOnError(error -> notGiven(level, group, error));
   }
 
   /// The bytes of `blocks` are in host memory: they rise to where the books want them, if there is memory to wait in.

@@ -24,6 +24,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -121,7 +123,16 @@ final class TierStackSimulationTest {
     private Level store(String name, Medium medium, int capacity) {
       MemoryStore store = new MemoryStore(name, medium, SPACE, medium == Medium.DISK ? Long.MAX_VALUE : capacity, tasks::add);
       stores.add(store);
-      return new Level.Stored(faulty ? new FaultyStore(store).puts(this::maybePut).reads(this::maybe) : store, capacity);
+      FaultyStore watched = new FaultyStore(store).puts(oneAtATime(name));
+      return new Level.Stored(faulty ? new FaultyStore(watched).puts(this::maybePut).reads(this::maybe) : watched, capacity);
+    }
+
+    /// A store has a line of one: whatever commits and moves there are, they wait for each other.
+    private static UnaryOperator<Mono<List<Rest>>> oneAtATime(String name) {
+      AtomicInteger puts = new AtomicInteger();
+      return put -> Mono.defer(() -> puts.incrementAndGet() > 1
+          ? Mono.error(new AssertionError("puts of " + name + " under way must be <= 1 (was " + puts + ")"))
+          : put.doOnTerminate(puts::decrementAndGet));
     }
 
     /// Fails now and then, in one of several ways.
