@@ -8,6 +8,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.SpaceId;
 import io.penstock.storage.checkpoint.CheckpointedEngine;
 import io.penstock.storage.checkpoint.Noted;
+import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.BlockStore;
@@ -35,6 +36,12 @@ import reactor.core.scheduler.Scheduler;
 /// | waiting | `maxWaitingPuts` batches and `maxWaitingReads` reads; a further one fails with [JournalBusyException] |
 /// | cancel | changes nothing on the disk; rests that nobody takes any more are freed |
 public final class JournalStore implements BlockStore {
+  /// Behind a torn end there may be records that an opening does not see and a repair finds again: their sequences are not used again.
+  private static final long UNSEEN = 1L << 32;
+
+  /// Deleted segments come one by one where blocks leave in the order in which they came; more would only take room.
+  private static final int SPARES = 2;
+
   private final CacheSpace space;
   private final SpaceId spaceId;
   private final JournalOptions options;
@@ -63,7 +70,7 @@ public final class JournalStore implements BlockStore {
     this.recovered = rests(found.run(), found.book());
     this.recovery = found.summary();
     this.syncs = new SyncLine(engine, options.durability(), threads.clock(), this::synced);
-    JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), found.sequence(), options.segments().segmentBytes());
+    JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), engine.segments().isEmpty() ? 0 : found.sequence() + UNSEEN, options.segments().segmentBytes());
     Reclaimer reclaimer = new Reclaimer(engine, found.book(), log, new RecordMover(engine, space.layout(), boundary()), options);
     this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, options), options.reclaim(), threads, puts);
     writes.begin(found.dead());
@@ -74,7 +81,12 @@ public final class JournalStore implements BlockStore {
   /// @throws KvException if the directory is locked, of another space, engine or version, or cannot be read
   /// @throws IllegalArgumentException if a block of `space` does not fit an eighth of a segment
   public static JournalStore open(CacheSpace space, JournalOptions options) {
-    return open(space, options, options.engine().open(options.directory(), options.segments()), JournalThreads.own(options));
+    return open(space, options, options.engine().open(options.directory(), segments(options)), JournalThreads.own(options));
+  }
+
+  /// Files are written anew only where nothing is promised about a failure of the machine.
+  private static EngineOptions segments(JournalOptions options) {
+    return options.segments().withSpareSegments(options.durability().mode() == SyncMode.NONE ? SPARES : 0);
   }
 
   /// Opens a journal on an engine that is open, with threads that are the caller's: for simulation and for engines of other makers.

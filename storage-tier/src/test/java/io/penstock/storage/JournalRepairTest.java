@@ -133,6 +133,22 @@ final class JournalRepairTest {
     assertThat(sample.read(temporary)).hasSize(9);
   }
 
+  /// What a run wrote that did not see the records behind the damage counts beside them once they are seen again.
+  @ParameterizedTest
+  @CsvSource({"PLAIN", "CHRONICLE"})
+  void aFrame_damagedBeforeARunThatWrote_isMendedAfterIt(EngineKind engine) throws IOException {
+    JournalSample sample = new JournalSample(engine, arena);
+    sample.write(temporary, 0, 10);
+    Path file = Directories.last(temporary, sample.suffix());
+    byte[] bytes = Files.readAllBytes(file);
+    bytes[JournalSample.record(bytes, 2) - 1] ^= (byte) 0x80;
+    replace(file, bytes);
+    JournalSample.deleteCheckpoints(temporary);
+    sample.write(temporary, 20, 30);
+    JournalRepair.run(temporary, CheckProgress.none());
+    assertThat(sample.read(temporary)).hasSize(18);
+  }
+
   @ParameterizedTest
   @CsvSource({"PLAIN", "CHRONICLE"})
   void aMark_isMended(EngineKind engine) throws IOException {

@@ -6,7 +6,9 @@ import java.io.IOException;
 ///
 /// @param segmentBytes capacity of one segment; a record may take an eighth of it
 /// @param keepFreeBytes bytes that must stay free on the medium once a segment was begun
-public record EngineOptions(long segmentBytes, long keepFreeBytes) {
+/// @param spareSegments most files of deleted segments that are kept to be written anew; with any, a failure of the machine may cost more
+///     than what was not synced, since the medium may have the name of one segment and the bytes of another
+public record EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegments) {
   /// Smallest capacity of a segment.
   public static final long MIN_SEGMENT_BYTES = 1 << 20;
 
@@ -21,6 +23,12 @@ public record EngineOptions(long segmentBytes, long keepFreeBytes) {
       throw new IllegalArgumentException("segmentBytes must be in [1 MiB, 16 GiB] (was " + segmentBytes + ")");
     }
     Checks.notNegative("keepFreeBytes", keepFreeBytes);
+    Checks.notNegative("spareSegments", spareSegments);
+  }
+
+  /// Without spare segments.
+  public EngineOptions(long segmentBytes, long keepFreeBytes) {
+    this(segmentBytes, keepFreeBytes, 0);
   }
 
   /// Segments of 1 GiB; 256 MiB stay free.
@@ -29,11 +37,15 @@ public record EngineOptions(long segmentBytes, long keepFreeBytes) {
   }
 
   public EngineOptions withSegmentBytes(long segmentBytes) {
-    return new EngineOptions(segmentBytes, keepFreeBytes);
+    return new EngineOptions(segmentBytes, keepFreeBytes, spareSegments);
   }
 
   public EngineOptions withKeepFreeBytes(long keepFreeBytes) {
-    return new EngineOptions(segmentBytes, keepFreeBytes);
+    return new EngineOptions(segmentBytes, keepFreeBytes, spareSegments);
+  }
+
+  public EngineOptions withSpareSegments(int spareSegments) {
+    return new EngineOptions(segmentBytes, keepFreeBytes, spareSegments);
   }
 
   /// Largest record.

@@ -1,18 +1,19 @@
 package io.penstock.storage.engine;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.block.Owned;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// What engines whose segments are files have in common: one lock for those who change the log, none for those who read it.
 abstract class FileEngine implements SegmentEngine {
-  /// Deleted segments come one by one where blocks leave in the order in which they came; more would only take room.
-  private static final int SPARES = 2;
-
   private final String name;
   private final EngineDirectory directory;
   private final EngineOptions options;
@@ -27,7 +28,7 @@ abstract class FileEngine implements SegmentEngine {
     this.options = options;
     this.space = space;
     this.table = new SegmentTable(name);
-    this.spares = new SpareSegments(directory.path(), SPARES);
+    this.spares = new SpareSegments(directory.path(), options.spareSegments(), options.segmentBytes() - options.maxRecordBytes());
   }
 
   /// Opens what earlier runs left; closes the engine if that fails.
@@ -215,17 +216,17 @@ abstract class FileEngine implements SegmentEngine {
   @Override
   public final void sync() {
     List<StoredSegment> unforced;
-    Path folder;
     synchronized (this) { // and no longer: appending goes on while the medium works
       unforced = table.holdUnforced();
-      folder = active == null ? null : active.path().getParent();
     }
     try {
+      Set<Path> folders = new LinkedHashSet<>();
+      folders.add(directory.path());
       for (StoredSegment segment : unforced) {
         segment.force();
+        folders.add(requireNonNull(((SegmentFile) segment).path().getParent(), "folder of a segment"));
       }
-      directory.force();
-      if (folder != null && !folder.equals(directory.path())) {
+      for (Path folder : folders) {
         EngineDirectory.force(folder);
       }
       table.forced(unforced);

@@ -23,6 +23,7 @@ final class SpareSegments {
 
   private final Path directory;
   private final int most;
+  private final long leastBytes;
   /// Guarded by `this`: those that nobody reads any more.
   private final ArrayDeque<Path> free = new ArrayDeque<>();
   private int kept;
@@ -30,9 +31,11 @@ final class SpareSegments {
   private boolean closed;
 
   /// @param most files kept at a time
-  SpareSegments(Path directory, int most) {
+  /// @param leastBytes a shorter file is not kept: little of its space is reserved
+  SpareSegments(Path directory, int most, long leastBytes) {
     this.directory = directory;
     this.most = most;
+    this.leastBytes = leastBytes;
   }
 
   /// Removes what an earlier run left.
@@ -51,8 +54,9 @@ final class SpareSegments {
   /// @return what it is called now, to be told to [#free] when nobody reads it any more; null if it was deleted
   @Nullable Path keep(Path file) throws IOException {
     Path name;
+    boolean isShort = most > 0 && Files.size(file) < leastBytes;
     synchronized (this) {
-      if (closed || kept == most) {
+      if (closed || isShort || kept == most) {
         Files.deleteIfExists(file);
         return null;
       }

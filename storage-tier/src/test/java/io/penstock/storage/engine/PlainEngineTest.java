@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.block.Checksum;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
@@ -71,15 +72,19 @@ final class PlainEngineTest extends SegmentEngineContract {
   void deletedFiles_areWrittenAnew_andGoWhenTheEngineCloses() throws IOException {
     SegmentEngine engine = open(SMALL, FreeSpace.endless());
     for (int i = 0; i < 6; i++) {
-      append(engine, i, i + 1);
+      fill(engine);
       engine.roll();
     }
+    append(engine, 0, 1);
+    engine.roll();
+    engine.delete(engine.segments().getLast());
+    assertThat(spares()).isEmpty(); // little of its space is reserved
     engine.segments().subList(0, 4).forEach(engine::delete);
     assertThat(spares()).hasSize(2); // and no more
-    append(engine, 6, 7);
+    fill(engine);
     assertThat(spares()).hasSize(1);
     engine.roll();
-    append(engine, 7, 8);
+    fill(engine);
     assertThat(spares()).isEmpty();
     engine.delete(engine.segments().getFirst());
     assertThat(spares()).hasSize(1);
@@ -88,6 +93,14 @@ final class PlainEngineTest extends SegmentEngineContract {
     Files.createFile(directory().resolve("spare-7")); // of a run that was ended
     open(SMALL, FreeSpace.endless()).close();
     assertThat(spares()).isEmpty();
+  }
+
+  private static void fill(SegmentEngine engine) {
+    try (Arena arena = Arena.ofConfined()) {
+      for (int i = 0; i < 7; i++) {
+        engine.append(Records.ofBytes(i, engine.maxRecordBytes(), arena));
+      }
+    }
   }
 
   private List<Path> spares() throws IOException {
