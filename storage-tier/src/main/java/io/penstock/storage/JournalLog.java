@@ -5,6 +5,7 @@ import io.penstock.block.Block;
 import io.penstock.block.CacheSpace;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.UnknownLocationException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordName;
 import io.penstock.storage.record.RecordWriter;
@@ -131,30 +132,53 @@ final class JournalLog {
   }
 
   private @Nullable KvException done(int enough) {
+    KvException failure = deleteUnneeded(false);
     try {
-      deleteUnneeded(false);
       mark(enough);
-      return null;
+      return failure;
     } catch (KvException e) {
-      return e;
+      return failure == null ? e : failure;
     }
   }
 
   /// Deletes segments that nobody needs, and waits for a sync if they need one.
+  ///
+  /// @throws KvException if one of them should have gone, and none could
   void deleteNow() {
-    deleteUnneeded(true);
+    int before = book.segments();
+    KvException failure = deleteUnneeded(true);
+    if (failure != null && book.segments() >= before) {
+      throw failure;
+    }
   }
 
-  private void deleteUnneeded(boolean now) {
+  /// One that cannot go now does not keep the others.
+  ///
+  /// @return the first failure, if there is any
+  private @Nullable KvException deleteUnneeded(boolean now) {
     waitsForSync = false;
+    KvException first = null;
     for (int segment : book.unneeded(engine.activeSegment())) {
-      writeAnew(segment);
-      if (!syncs.secure(book.copiedAt(segment), now)) {
-        waitsForSync = true;
-      } else if (segment != engine.activeSegment()) {
-        engine.delete(segment);
-        book.deleted(segment);
+      try {
+        deleteUnneeded(segment, now);
+      } catch (KvException e) {
+        first = first == null ? e : first;
       }
+    }
+    return first;
+  }
+
+  private void deleteUnneeded(int segment, boolean now) {
+    writeAnew(segment);
+    if (!syncs.secure(book.copiedAt(segment), now)) {
+      waitsForSync = true;
+    } else if (segment != engine.activeSegment()) {
+      try {
+        engine.delete(segment);
+      } catch (UnknownLocationException gone) {
+        // its name went with a delete that failed behind that
+      }
+      book.deleted(segment);
     }
   }
 

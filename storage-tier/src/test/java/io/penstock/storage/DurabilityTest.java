@@ -19,6 +19,7 @@ import io.penstock.tier.Rest;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -50,6 +51,9 @@ final class DurabilityTest {
     private final AtomicInteger forced = new AtomicInteger();
     private volatile boolean refuses;
     private volatile Runnable whileForcing = () -> {};
+    /// Segments whose delete fails: before the name is gone, and behind that.
+    private volatile int stays;
+    private volatile int goes;
 
     Medium() {
       super(MemoryEngine.open(new MemoryDisk(), new EngineOptions(1 << 20, 0)));
@@ -63,6 +67,17 @@ final class DurabilityTest {
       whileForcing.run();
       super.sync();
       forced.incrementAndGet();
+    }
+
+    @Override
+    public void delete(int segment) {
+      if (segment == stays) {
+        throw new StorageFailedException("delete", new IOException("no"));
+      }
+      super.delete(segment);
+      if (segment == goes) {
+        throw new StorageFailedException("delete", new IOException("half"));
+      }
     }
   }
 
@@ -229,6 +244,27 @@ final class DurabilityTest {
     clock.join();
     closer.join();
     assertThat(medium.forced).hasValue(1);
+  }
+
+  @Test
+  void deleteThatFails_keepsNoOtherSegment_andOneThatFailedHalfWay_isTakenForDone() {
+    open(SyncRule.none());
+    List<Rest> all = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      all.addAll(put(i, i + 1));
+      medium.roll();
+    }
+    put(4, 5);
+    medium.stays = 1;
+    medium.goes = 2;
+    all.forEach(Rest::close);
+    assertThat(medium.segments()).containsExactly(1, 5);
+    StepVerifier.create(store.settled()).expectError(StorageFailedException.class).verify(PATIENCE);
+    medium.stays = 0;
+    store.settled().block(PATIENCE);
+    assertThat(medium.segments()).containsExactly(5);
+    assertThat(store.disk().segments()).isEqualTo(1);
+    assertThat(store.disk().failure()).isNull();
   }
 
   private static void await(CountDownLatch latch) {

@@ -69,7 +69,7 @@ abstract class JournalStoreContract {
     return engine(new EngineOptions(1 << 20, 0), usable::get);
   }
 
-  private JournalStore open(JournalOptions options, SegmentEngine engine) {
+  final JournalStore open(JournalOptions options, SegmentEngine engine) {
     JournalThreads threads = JournalThreads.own(options);
     JournalStore store = JournalStore.open(SPACE, options, engine, threads.appending(), threads.reading());
     opened.add(store);

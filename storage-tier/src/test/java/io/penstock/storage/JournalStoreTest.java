@@ -19,6 +19,7 @@ import io.penstock.tier.Rest;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -98,6 +99,22 @@ final class JournalStoreTest {
       put(again, 10, 11);
       crash();
       assertThat(keys(open().recovered())).hasSize(5).doesNotContain(Blocks.key(SPACE, 2));
+    }
+
+    @Test
+    void segmentWhoseCheckpointStays_goesAllTheSame() throws IOException {
+      SegmentEngine engine = engine();
+      JournalStore store = open(options(), engine);
+      List<Rest> first = put(store, 0, 2);
+      engine.roll();
+      put(store, 2, 3);
+      Path checkpoint = directory().resolve("checkpoint-0000000001");
+      Files.delete(checkpoint);
+      Files.createDirectories(checkpoint.resolve("in the way"));
+      first.forEach(Rest::close);
+      store.settled().block();
+      assertThat(engine.segments()).containsExactly(2);
+      assertThat(store.disk().failure()).isNull();
     }
 
     private void assertCorrupt(JournalStore store, List<Rest> rests, int wrong) {

@@ -4,6 +4,7 @@ import io.penstock.block.Owned;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.ScanEnd;
 import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.record.RecordException;
 import io.penstock.storage.record.RecordHead;
 import java.lang.foreign.MemorySegment;
@@ -63,7 +64,11 @@ public final class CheckpointedEngine implements SegmentEngine {
     synchronized (this) {
       records.removeIf(each -> each.at().segment() == segment);
     }
-    checkpoints.delete(segment);
+    try {
+      checkpoints.delete(segment);
+    } catch (StorageFailedException e) {
+      // the segment is gone all the same; the next opening removes checkpoints of segments that are not there
+    }
   }
 
   @Override

@@ -205,11 +205,17 @@ abstract class FileEngine implements SegmentEngine {
         ((SegmentFile) held).spareTo(spares);
       }
       table.delete(segment);
-      afterDelete((SegmentFile) held);
-    } catch (IOException e) {
-      throw new StorageFailedException("delete segment " + segment + " of " + directory.path(), e);
+      cleanUp((SegmentFile) held);
     } finally {
       held.release();
+    }
+  }
+
+  private void cleanUp(SegmentFile deleted) {
+    try {
+      afterDelete(deleted);
+    } catch (IOException e) {
+      // the segment is gone all the same; the next opening removes what is left of its folder
     }
   }
 

@@ -98,6 +98,16 @@ final class ChronicleEngineTest extends SegmentEngineContract {
     assertThat(spares()).isEmpty();
   }
 
+  @Test
+  void lastSegmentOfARun_whoseFolderStays_isDeletedAllTheSame() throws IOException {
+    append(open(SMALL, FreeSpace.endless()), 0, 3);
+    crash();
+    SegmentEngine engine = open(SMALL, FreeSpace.endless());
+    Files.createDirectories(directory().resolve("run-0000000001").resolve("in the way").resolve("of it"));
+    engine.delete(1);
+    assertThat(engine.segments()).isEmpty();
+  }
+
   private List<Path> spares() throws IOException {
     try (Stream<Path> files = Files.list(directory())) {
       return files.filter(file -> file.getFileName().toString().startsWith("spare-")).toList();
