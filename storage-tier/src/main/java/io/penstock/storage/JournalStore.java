@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
@@ -266,6 +267,9 @@ public final class JournalStore implements BlockStore {
     });
   }
 
+  /// Forces what is left, as the rule of [JournalOptions#durability()] says, and lets go of the directory in any case.
+  ///
+  /// @return signals what could not be forced, or marked as dead
   @Override
   public Mono<Void> close() {
     return Mono.defer(() -> {
@@ -276,12 +280,19 @@ public final class JournalStore implements BlockStore {
     });
   }
 
-  private void end() {
+  private void end(@Nullable Throwable unfinished) {
+    Throwable failure = unfinished;
     try {
-      engine.close();
-      ended.tryEmitEmpty();
+      engine.close(); // in any case: it has the lock on the directory
     } catch (Throwable e) { // whoever waits must hear of it, whatever it is
-      ended.tryEmitError(e);
+      failure = failure == null ? e : failure;
+    }
+    try {
+      if (failure == null) {
+        ended.tryEmitEmpty();
+      } else {
+        ended.tryEmitError(failure);
+      }
     } finally {
       threads.stopping().run();
     }

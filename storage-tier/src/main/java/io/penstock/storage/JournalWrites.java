@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.MonoSink;
 
@@ -142,8 +144,7 @@ final class JournalWrites {
   /// Marks all that is dead on the disk.
   void settle(MonoSink<Void> sink) {
     appending.execute(() -> {
-      sweep();
-      KvException failure = log.settle();
+      Throwable failure = failureOf(this::marked);
       puts.leave();
       if (failure == null) {
         sink.success();
@@ -153,14 +154,28 @@ final class JournalWrites {
     });
   }
 
-  /// Marks what it can, syncs and then runs `last`; nothing comes after it. What the disk refuses comes back at the next opening.
-  void end(Runnable last) {
+  private @Nullable KvException marked() {
+    sweep();
+    return log.settle();
+  }
+
+  /// Whoever waits must hear of it, whatever it is.
+  private static @Nullable Throwable failureOf(Supplier<? extends @Nullable KvException> work) {
+    try {
+      return work.get();
+    } catch (Throwable e) {
+      return e;
+    }
+  }
+
+  /// Marks what it can, syncs and then, in any case, tells `last` what failed; nothing comes after it. What the disk refuses to mark comes
+  /// back at the next opening.
+  void end(Consumer<@Nullable Throwable> last) {
     appending.execute(() -> {
-      sweep();
-      log.settle();
-      log.close();
+      Throwable unmarked = failureOf(this::marked);
+      Throwable unsynced = failureOf(log::close);
       closed = true;
-      last.run();
+      last.accept(unsynced == null ? unmarked : unsynced);
     });
   }
 }

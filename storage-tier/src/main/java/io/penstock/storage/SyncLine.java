@@ -219,11 +219,21 @@ final class SyncLine {
   ///
   /// @return what could not be done, if anything
   @Nullable KvException close() {
-    boolean done = rule.mode() == SyncMode.NONE || tried();
+    boolean done = false;
+    try {
+      done = rule.mode() == SyncMode.NONE || tried();
+    } finally {
+      end();
+    }
+    synchronized (this) {
+      return done ? null : failure;
+    }
+  }
+
+  private void end() {
     synchronized (forcing) { // a sync that runs ends before the engine may be closed
       synchronized (this) {
         closed = true;
-        return done ? null : failure;
       }
     }
   }

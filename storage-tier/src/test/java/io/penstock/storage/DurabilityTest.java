@@ -8,6 +8,7 @@ import io.penstock.block.Block;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
 import io.penstock.storage.engine.EngineOptions;
+import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.engine.StorageFailedException;
@@ -17,6 +18,7 @@ import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Rest;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -51,6 +53,8 @@ final class DurabilityTest {
     private final AtomicInteger forced = new AtomicInteger();
     private volatile boolean refuses;
     private volatile Runnable whileForcing = () -> {};
+    private volatile boolean closed;
+    private volatile boolean breaks;
     /// Segments whose delete fails: before the name is gone, and behind that.
     private volatile int stays;
     private volatile int goes;
@@ -61,12 +65,29 @@ final class DurabilityTest {
 
     @Override
     public void sync() {
+      if (breaks) {
+        throw new IllegalStateException("broken");
+      }
       if (refuses) {
         throw new StorageFailedException("sync", new IOException("no"));
       }
       whileForcing.run();
       super.sync();
       forced.incrementAndGet();
+    }
+
+    @Override
+    public Location append(MemorySegment... parts) {
+      if (breaks) {
+        throw new IllegalStateException("broken");
+      }
+      return super.append(parts);
+    }
+
+    @Override
+    public void close() {
+      closed = true;
+      super.close();
     }
 
     @Override
@@ -207,6 +228,28 @@ final class DurabilityTest {
     store.close().block(PATIENCE);
     assertThat(medium.forced).hasValue(1);
     time.advanceTimeBy(Duration.ofHours(1));
+  }
+
+  @Test
+  void close_whenTheMediumRefuses_saysSo_andLetsGoOfItAllTheSame() {
+    open(SyncRule.interval(SECOND, 1 << 20));
+    put(0, 1);
+    medium.refuses = true;
+    StepVerifier.create(store.close()).expectError(StorageFailedException.class).verify(PATIENCE);
+    assertThat(medium.closed).isTrue();
+    store = null;
+  }
+
+  @Test
+  void whateverAnEngineThrows_settledAndCloseHearOfIt_andItIsLetGo() {
+    open(SyncRule.interval(SECOND, 1 << 20));
+    List<Rest> rests = put(0, 2);
+    rests.getFirst().close();
+    medium.breaks = true;
+    StepVerifier.create(store.settled()).expectError(IllegalStateException.class).verify(PATIENCE);
+    StepVerifier.create(store.close()).expectError(IllegalStateException.class).verify(PATIENCE);
+    assertThat(medium.closed).isTrue();
+    store = null;
   }
 
   @Test
