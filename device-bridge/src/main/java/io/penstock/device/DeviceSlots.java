@@ -44,7 +44,7 @@ final class DeviceSlots {
     return Mono.defer(() -> {
       BlockScope owner = new BlockScope();
       return Handover.orBack(device.allocate(count * stride(layout), owner)
-          .map(memory -> new DeviceSlots(name, layout, count, maxWaiters, memory, owner)), owner::close);
+          .map(memory -> new DeviceSlots(name, layout, count, maxWaiters, memory, owner)), owner::close, DeviceSlots::close);
     });
   }
 

@@ -93,7 +93,7 @@ public final class DeviceStore implements BlockStore {
     return wanted.isEmpty() ? Mono.just(List.of()) : Mono.defer(() -> {
       List<DeviceBlock> places = claim(wanted);
       Mono<List<Rest>> rests = copies.toDevice(wanted, places).then(Mono.fromSupplier(() -> rests(places)));
-      return Handover.orBack(rests, () -> places.forEach(DeviceBlock::close));
+      return Handover.orBack(rests, () -> places.forEach(DeviceBlock::close), unreceived -> unreceived.forEach(Rest::close));
     });
   }
 

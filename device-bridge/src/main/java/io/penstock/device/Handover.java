@@ -2,7 +2,8 @@ package io.penstock.device;
 
 import io.penstock.block.Owned;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -10,17 +11,59 @@ import reactor.core.publisher.Mono;
 final class Handover {
   private Handover() {}
 
-  /// `value`, with `back` run if an error or a cancel comes before it.
-  static <T> Mono<T> orBack(Mono<T> value, Runnable back) {
+  /// `value`, with `back` run if an error or a cancel comes before it, and `unreceived` if another thread cancels while it is on its way
+  /// to the consumer, who drops it then.
+  static <T> Mono<T> orBack(Mono<T> value, Runnable back, Consumer<? super T> unreceived) {
     return Mono.defer(() -> {
-      AtomicBoolean settled = new AtomicBoolean();
-      Runnable once = () -> {
-        if (settled.compareAndSet(false, true)) {
-          back.run();
-        }
-      };
-      return value.doOnNext(got -> settled.set(true)).doOnError(e -> once.run()).doOnCancel(once);
+      Passing<T> passing = new Passing<>(back, unreceived);
+      return value.doOnNext(passing::begin).doOnError(e -> passing.end()).doOnCancel(passing::end).doAfterTerminate(passing::received);
     });
+  }
+
+  /// One value on its way to its consumer.
+  private static final class Passing<T> {
+    private final Runnable back;
+    private final Consumer<? super T> unreceived;
+    /// All below are guarded by `this`.
+    private boolean settled;
+    private @Nullable T value;
+    private @Nullable Thread giver;
+
+    Passing(Runnable back, Consumer<? super T> unreceived) {
+      this.back = back;
+      this.unreceived = unreceived;
+    }
+
+    synchronized void begin(T passed) {
+      if (!settled) {
+        settled = true;
+        value = passed;
+        giver = Thread.currentThread();
+      }
+    }
+
+    synchronized void received() {
+      value = null;
+      giver = null;
+    }
+
+    /// An error, or a cancel. The consumer that cancels while it is being given the value has it.
+    void end() {
+      T lost;
+      synchronized (this) {
+        if (settled && (value == null || Thread.currentThread().equals(giver))) {
+          return;
+        }
+        settled = true;
+        lost = value;
+        value = null;
+      }
+      if (lost == null) {
+        back.run();
+      } else {
+        unreceived.accept(lost);
+      }
+    }
   }
 
   /// `handles` one by one, each taken when it is asked for; those that were not handed out when the stream ends are closed.
