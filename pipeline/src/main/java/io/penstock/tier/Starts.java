@@ -14,9 +14,21 @@ final class Starts {
   /// One more; runs here unless somebody is starting already, who then starts this one, too.
   void more() {
     if (asked.getAndIncrement() == 0) {
-      do {
+      run();
+    }
+  }
+
+  private void run() {
+    boolean again = true;
+    try {
+      while (again) {
         one.run();
-      } while (asked.decrementAndGet() != 0);
+        again = asked.decrementAndGet() != 0;
+      }
+    } finally {
+      if (again && asked.decrementAndGet() != 0) { // it threw: what was asked for meanwhile is started all the same
+        run();
+      }
     }
   }
 }
