@@ -19,8 +19,12 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -149,6 +153,32 @@ final class TierStackFaultTest {
     }
     runTasks();
     assertThat(end.get()).isInstanceOf(CancellationException.class);
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void listenerTold_ofAWindowThatCannotBeSealed_holdsNoLockOfIt() {
+    FaultyStore forgetful = new FaultyStore(slowDisk);
+    BlockScope scope = new BlockScope();
+    AtomicReference<Throwable> stuck = new AtomicReference<>(new AssertionError("never told"));
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(forgetful, 4)), options(), new TierListener() {
+      @Override
+      public void lost(int blocks) {
+        try { // closes the window, which takes its lock
+          CompletableFuture.runAsync(scope::close).get(5, TimeUnit.SECONDS);
+          stuck.set(null);
+        } catch (InterruptedException | ExecutionException | TimeoutException e) {
+          stuck.set(e);
+        }
+      }
+    });
+    put(stack, 0);
+    runTasks();
+    forgetful.reads(read -> Mono.create(sink -> tasks.add(sink::success))); // says that it is done, and did nothing
+    Lease lease = requireNonNull(stack.lease(List.of(key(0)), OnMiss.SKIP, scope).block(SOON));
+    lease.opened(new SliceShape(1, 64, SliceOrder.LAYER_FIRST, 0), scope).subscribe(window -> {}, error -> {});
+    runTasks();
+    assertThat(stuck.get()).isNull();
     assertClosesClean(stack);
   }
 
