@@ -17,8 +17,9 @@ import reactor.core.publisher.Mono;
 /// The copies of a [Mover] to and from one store: one batch each way at a time, in the order of asking. Besides, the store gets the reads
 /// of windows that rise ([RisingWindow]), one a window and so never more than there are slots to rise into.
 ///
-/// A copy that fails costs the blocks of its batch, unless they rest lower down as well: they stay there then. Nothing is tried again but
-/// the sound companions of a damaged block, so whatever a store does, memory comes back and lines go on.
+/// A copy that fails costs the blocks of its batch, unless they rest lower down as well: they stay there then. What is tried again are the
+/// sound companions of a damaged block, and a batch for which the store is too busy: when other work of this dock ends, and only while some
+/// is under way, for else nothing would start it. So whatever a store does, memory comes back and lines go on.
 final class Dock {
   /// A block on its way from the store to host memory, to stay there or to pass through.
   private record Descent(Resident entry, Place place, BlockDraft draft, boolean toHost) {}
@@ -36,13 +37,15 @@ final class Dock {
   /// All below are guarded by the stack's lock.
   private final ArrayDeque<Descent> toGet = new ArrayDeque<>();
   private boolean getting;
+  /// Reads of windows that are under way.
+  private int rising;
 
   Dock(StackBooks books, Mover mover, int level, Level.Stored stored) {
     this.books = books;
     this.mover = mover;
     this.level = level;
     this.store = stored.store();
-    this.puts = new PutLine(books, store);
+    this.puts = new PutLine(books, store, () -> getting || rising > 0, this::more);
     this.batch = books.options.batchBlocks();
     this.places = stored.medium() == Medium.DISK ? null : new Permits(stored.name() + " places",
         Math.min(store.capacityBlocks(), Integer.MAX_VALUE), (int) books.memory.arena.capacitySlots());
@@ -82,6 +85,12 @@ final class Dock {
   private void free(Place place, Aftermath after) {
     after.close(place.rest);
     after.then(this::releasePlace);
+  }
+
+  /// Work of the store ended: there may be room for what waits. Not under the lock.
+  private void more() {
+    puts.more();
+    getStarts.more();
   }
 
   // Copying to the store
@@ -212,7 +221,7 @@ final class Dock {
         }
         mover.review(entry, after);
       }
-      after.then(getStarts::more);
+      after.then(this::more);
     }
     mover.hearMoved(level, books.host, arrived, after);
     after.run();
@@ -222,21 +231,55 @@ final class Dock {
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
       getting = false;
-      for (Descent descent : descents) {
-        after.close(descent.draft());
-        descent.entry().moving = false;
-        readEnded(descent.place(), after);
+      boolean busy = error instanceof StoreBusyException && !books.isClosedNow();
+      if (busy && (puts.isPutting() || rising > 0)) {
+        descents.reversed().forEach(toGet::addFirst);
+      } else {
+        getFailed(descents, error, busy, after);
       }
-      List<Resident> entries = descents.stream().map(Descent::entry).toList();
-      notGiven(entries, error, after);
-      entries.forEach(entry -> mover.review(entry, after));
-      after.then(getStarts::more);
     }
     after.run();
   }
 
-  /// The store failed to give `entries`: the damaged one is lost, if one is named; else all of them are looked for elsewhere from now on,
-  /// or are lost, so that asking again is a miss and no error. Under the lock.
+  private void getFailed(List<Descent> descents, Throwable error, boolean busy, Aftermath after) {
+    for (Descent descent : descents) {
+      after.close(descent.draft());
+      descent.entry().moving = false;
+      readEnded(descent.place(), after);
+    }
+    List<Resident> entries = descents.stream().map(Descent::entry).toList();
+    if (busy) { // nothing would wake them, and others may wait for their places
+      drop(entries, error, after);
+    } else {
+      notGiven(entries, error, after);
+    }
+    entries.forEach(entry -> mover.review(entry, after));
+    after.then(this::more);
+  }
+
+  /// Reads for a window. Not under the lock.
+  Mono<Void> read(List<Rest> rests, List<BlockDraft> drafts, GranuleRange range) {
+    return Mono.defer(() -> {
+      synchronized (books.lock) {
+        rising++;
+      }
+      return store.read(rests, drafts, range);
+    }).doFinally(end -> risingReadEnded());
+  }
+
+  private void risingReadEnded() {
+    boolean waiting;
+    synchronized (books.lock) {
+      rising--;
+      waiting = puts.isWaiting() || !toGet.isEmpty();
+    }
+    if (waiting) {
+      more();
+    }
+  }
+
+  /// The store failed to give `entries`: none suffers if it was too busy; the damaged one is lost, if one is named; else all of them are
+  /// looked for elsewhere from now on, or are lost, so that asking again is a miss and no error. Under the lock.
   void notGiven(List<Resident> entries, Throwable error, Aftermath after) {
     boolean named = false;
     for (Resident entry : entries) {
@@ -245,9 +288,12 @@ final class Dock {
         named = true;
       }
     }
-    if (named || books.isClosedNow()) {
-      return;
+    if (!named && !books.isClosedNow() && !(error instanceof StoreBusyException)) {
+      drop(entries, error, after);
     }
+  }
+
+  private void drop(List<Resident> entries, Throwable error, Aftermath after) {
     for (Resident entry : entries) {
       if (entry.hasOtherThan(level)) {
         mover.dropPlace(entry, level, after);

@@ -4,12 +4,14 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
+import io.penstock.block.GranuleRange;
 import io.penstock.block.Permits;
 import io.penstock.block.SlabPart;
 import io.penstock.tier.MoveWait.Need;
 import io.penstock.tier.StackEntry.Resident;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /// Brings bytes to where the books say: one block has one copy under way at a time, copies to and from a store go in batches ([Dock]).
 ///
@@ -176,6 +178,11 @@ final class Mover {
   /// Puts blocks of a commit to the last store.
   void putLast(PutLine.Turn written, Aftermath after) {
     dock(docks.length - 1).put(written, after);
+  }
+
+  /// Reads for a window from the store of `level`. Not under the lock.
+  Mono<Void> read(int level, List<Rest> rests, List<BlockDraft> drafts, GranuleRange range) {
+    return dock(level).read(rests, drafts, range);
   }
 
   /// The store of `level` failed to give `entries`.

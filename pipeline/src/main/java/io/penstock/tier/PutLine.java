@@ -5,6 +5,7 @@ import io.penstock.block.BlockCorruptException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -13,7 +14,8 @@ import reactor.core.publisher.Mono;
 /// A store so needs room for one put of each stack and never refuses a second one as busy: whoever comes meanwhile waits. What waits is
 /// gathered into batches, but nobody's blocks are divided. The line is as long as host memory has blocks: whoever waits holds some.
 ///
-/// Where a block turns out to be damaged, its turn fails and the others are tried again; any other error ends all turns of the batch.
+/// Where a block turns out to be damaged, its turn fails and the others are tried again. A batch for which the store is too busy goes back
+/// to the front while reads of the same [Dock] are under way, whose end starts it again. Any other error ends all turns of the batch.
 final class PutLine {
   /// Somebody with blocks to put. Ends in exactly one call, [#done] or [#failed]. All of it under the stack's lock.
   interface Turn {
@@ -32,14 +34,35 @@ final class PutLine {
 
   private final StackBooks books;
   private final BlockStore store;
+  private final BooleanSupplier reading;
+  private final Runnable ended;
   private final Starts starts = new Starts(this::start);
   /// Guarded by the stack's lock, as all below.
   private final ArrayDeque<Turn> turns = new ArrayDeque<>();
   private boolean putting;
 
-  PutLine(StackBooks books, BlockStore store) {
+  /// @param reading whether a read of the store is under way, whose end calls [#more]; asked under the lock
+  /// @param ended runs when a batch is over; not under the lock
+  PutLine(StackBooks books, BlockStore store, BooleanSupplier reading, Runnable ended) {
     this.books = books;
     this.store = store;
+    this.reading = reading;
+    this.ended = ended;
+  }
+
+  /// Whether a batch is under way. Under the lock.
+  boolean isPutting() {
+    return putting;
+  }
+
+  /// Whether any turn waits. Under the lock.
+  boolean isWaiting() {
+    return !turns.isEmpty();
+  }
+
+  /// Starts what waits, if it can be. Not under the lock.
+  void more() {
+    starts.more();
   }
 
   /// Gets in line. Under the lock.
@@ -113,26 +136,36 @@ final class PutLine {
   private void failed(List<Boarded> boarded, List<Block> shares, Throwable error) {
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
-      ended(shares, after);
-      Boarded damaged = damaged(boarded, shares, error);
-      for (Boarded each : boarded.reversed()) {
-        if (damaged == null || each.equals(damaged)) {
-          each.turn().failed(error, after);
-        } else if (books.isClosedNow()) {
-          each.turn().failed(books.closedException(), after);
-        } else {
-          turns.addFirst(each.turn());
-        }
+      if (error instanceof StoreBusyException && !books.isClosedNow() && reading.getAsBoolean()) {
+        putting = false;
+        shares.forEach(after::close);
+        boarded.reversed().forEach(each -> turns.addFirst(each.turn()));
+      } else {
+        failed(boarded, shares, error, after);
       }
     }
     after.run();
+  }
+
+  private void failed(List<Boarded> boarded, List<Block> shares, Throwable error, Aftermath after) {
+    ended(shares, after);
+    Boarded damaged = damaged(boarded, shares, error);
+    for (Boarded each : boarded.reversed()) {
+      if (damaged == null || each.equals(damaged)) {
+        each.turn().failed(error, after);
+      } else if (books.isClosedNow()) {
+        each.turn().failed(books.closedException(), after);
+      } else {
+        turns.addFirst(each.turn());
+      }
+    }
   }
 
   /// The store is free for the next batch.
   private void ended(List<Block> shares, Aftermath after) {
     putting = false;
     shares.forEach(after::close);
-    after.then(starts::more);
+    after.then(ended);
   }
 
   /// Whose block it is whose bytes differ from their checksum, null if none is named.

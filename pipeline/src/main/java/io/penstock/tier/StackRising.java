@@ -92,7 +92,7 @@ final class StackRising {
   }
 
   private Mono<Void> read(int level, List<Rising> group, GranuleRange range) {
-    return Mono.defer(() -> books.store(level).read(group.stream().map(each -> requireNonNull(each.place).rest).toList(),
+    return Mono.defer(() -> books.mover.read(level, group.stream().map(each -> requireNonNull(each.place).rest).toList(),
         group.stream().map(each -> requireNonNull(each.draft)).toList(), range)).doOnError(error -> notGiven(level, group, error));
   }
 
@@ -165,9 +165,6 @@ final class StackRising {
 
   /// The store of `level` failed to give `blocks`.
   void notGiven(int level, List<Rising> blocks, Throwable error) {
-    if (error instanceof StoreBusyException) {
-      return; // the blocks are all right, and the reader may ask again
-    }
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
       books.mover.notGiven(level, blocks.stream().map(Rising::promised).toList(), error, after);

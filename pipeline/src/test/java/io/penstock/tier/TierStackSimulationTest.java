@@ -140,6 +140,7 @@ final class TierStackSimulationTest {
       return switch (random.nextInt(30)) {
         case 0 -> throw new Fault();
         case 1 -> Mono.error(new Fault());
+        case 3 -> Mono.error(new StoreBusyException("busy"));
         case 2 -> answer.then(Mono.error(new Fault())); // it was done, and nobody knows
         default -> answer;
       };
@@ -149,6 +150,7 @@ final class TierStackSimulationTest {
       return switch (random.nextInt(30)) {
         case 0 -> throw new Fault();
         case 1 -> Mono.error(new Fault());
+        case 3, 4 -> Mono.error(new StoreBusyException("busy"));
         case 2 -> answer.doOnNext(rests -> rests.forEach(Rest::close)).then(Mono.error(new Fault())); // it was done, and taken back
         default -> answer;
       };
@@ -167,7 +169,7 @@ final class TierStackSimulationTest {
 
     private boolean mayEnd(Throwable error) {
       return (leaves && error instanceof CancellationException) || (closed && error instanceof TierClosedException)
-          || (faulty && (error instanceof Fault || error instanceof BlockCorruptException));
+          || (faulty && (error instanceof Fault || error instanceof StoreBusyException || error instanceof BlockCorruptException));
     }
 
     private void close() {
