@@ -75,6 +75,7 @@ public final class JournalStore implements BlockStore {
     Reclaimer reclaimer = new Reclaimer(engine, found.book(), log, new RecordMover(engine, space.layout(), boundary()), options);
     this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, options), options.reclaim(), threads, puts);
     writes.begin(found.dead());
+    syncs.start();
   }
 
   /// Opens the journal of `options` with threads of its own. Waits until every record's head was read: not for an event loop.

@@ -18,6 +18,8 @@ final class SyncLine {
   private long synced;
   /// When the oldest unsynced byte was appended, or earlier.
   private long since;
+  /// Nobody else works on the journal before.
+  private boolean started;
   private boolean timed;
   private boolean asked;
   private boolean closed;
@@ -78,7 +80,7 @@ final class SyncLine {
   private void askInTime() {
     long wait;
     synchronized (this) {
-      if (timed || appended == synced || closed) {
+      if (!started || timed || appended == synced || closed) {
         return;
       }
       timed = true;
@@ -114,7 +116,7 @@ final class SyncLine {
   /// Has everything synced soon, on the clock's thread.
   void ask() {
     synchronized (this) {
-      if (asked || closed) {
+      if (!started || asked || closed) {
         return;
       }
       asked = true;
@@ -154,7 +156,24 @@ final class SyncLine {
       force();
       succeeded(upTo, began);
     }
+    if (isStarted()) {
+      afterSync.run();
+    }
+  }
+
+  /// The opening is over: from now on the clock and whoever waits for a sync may work, too.
+  void start() {
+    synchronized (this) {
+      started = true;
+    }
     afterSync.run();
+    if (rule.mode() == SyncMode.INTERVAL) {
+      askInTime();
+    }
+  }
+
+  private synchronized boolean isStarted() {
+    return started;
   }
 
   private void force() {

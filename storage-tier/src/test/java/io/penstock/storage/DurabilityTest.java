@@ -45,7 +45,8 @@ final class DurabilityTest {
 
   private final SlabArena arena = leaks.watch(new SlabArena("host", SPACE.layout(), 256, 4));
   private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
-  private final Medium medium = new Medium();
+  private final MemoryDisk disk = new MemoryDisk();
+  private Medium medium = new Medium(disk);
   private JournalStore store;
 
   /// A medium that counts what it is asked to force, and may refuse.
@@ -53,14 +54,15 @@ final class DurabilityTest {
     private final AtomicInteger forced = new AtomicInteger();
     private volatile boolean refuses;
     private volatile Runnable whileForcing = () -> {};
+    private volatile Runnable whileAppending = () -> {};
     private volatile boolean closed;
     private volatile boolean breaks;
     /// Segments whose delete fails: before the name is gone, and behind that.
     private volatile int stays;
     private volatile int goes;
 
-    Medium() {
-      super(MemoryEngine.open(new MemoryDisk(), new EngineOptions(1 << 20, 0)));
+    Medium(MemoryDisk disk) {
+      super(MemoryEngine.open(disk, new EngineOptions(1 << 20, 0)));
     }
 
     @Override
@@ -81,6 +83,7 @@ final class DurabilityTest {
       if (breaks) {
         throw new IllegalStateException("broken");
       }
+      whileAppending.run();
       return super.append(parts);
     }
 
@@ -250,6 +253,34 @@ final class DurabilityTest {
     StepVerifier.create(store.close()).expectError(IllegalStateException.class).verify(PATIENCE);
     assertThat(medium.closed).isTrue();
     store = null;
+  }
+
+  /// A removal that must be written anew, since its segment may go; and a record that is dead because its key was put again.
+  @Test
+  void whileAStoreOpens_nobodySyncs_andThenWhatWaitedGoes() {
+    open(SyncRule.none());
+    List<Rest> rests = put(0, 2);
+    medium.roll();
+    rests.getFirst().close();
+    store.settled().block(PATIENCE);
+    medium.roll();
+    put(5, 6);
+    put(5, 6);
+    MemoryDisk crashed = disk.copy();
+    store.close().block(PATIENCE);
+
+    medium = new Medium(crashed);
+    List<Integer> syncsBeforeAppends = new ArrayList<>();
+    medium.whileAppending = () -> {
+      time.advanceTimeBy(SECOND);
+      syncsBeforeAppends.add(medium.forced.get());
+    };
+    open(SyncRule.interval(SECOND, 1 << 20));
+    assertThat(syncsBeforeAppends).containsExactly(0, 0);
+    medium.whileAppending = () -> {};
+    time.advanceTimeBy(SECOND);
+    assertThat(medium.forced).hasValue(1);
+    assertThat(medium.segments()).doesNotContain(2);
   }
 
   @Test
