@@ -100,7 +100,7 @@ final class JournalLog {
     book.written(at.segment());
     if (rest.move(from, new Place(at, number, writer.crc()))) {
       book.moved(new DeadRecord(new RecordName(rest.key(), from.sequence()), from.segment()), number);
-      book.copied(from.segment(), syncs.position());
+      book.copied(from.segment(), syncs.position() - at.length(), syncs.position());
       book.holds(rest);
     } else {
       book.freed(at.segment());
@@ -170,9 +170,15 @@ final class JournalLog {
 
   private void deleteUnneeded(int segment, boolean now) {
     writeAnew(segment);
-    if (!syncs.secure(book.copiedAt(segment), now)) {
-      waitsForSync = true;
-    } else if (segment != engine.activeSegment()) {
+    long from = book.copiedFrom(segment);
+    long to = book.copiedAt(segment);
+    boolean others = waitsForSync;
+    waitsForSync = true; // before it is asked for: it may end before that returns
+    boolean safe = syncs.secure(from, to, now);
+    if (safe || syncs.isLost(from, to)) { // of what is lost the older copy stays, until the next opening
+      waitsForSync = others;
+    }
+    if (safe && segment != engine.activeSegment()) {
       try {
         engine.delete(segment);
       } catch (UnknownLocationException gone) {
@@ -185,12 +191,13 @@ final class JournalLog {
   /// Removals that are still needed must not go with their segment.
   private void writeAnew(int segment) {
     List<DeadRecord> needed = book.neededRemovals(segment);
+    long before = syncs.position();
     for (int from = 0; from < needed.size(); from += RecordWriter.REMOVALS) {
       remove(needed.subList(from, Math.min(needed.size(), from + RecordWriter.REMOVALS)));
     }
     if (!needed.isEmpty()) {
       book.removalsCopied(segment);
-      book.copied(segment, syncs.position());
+      book.copied(segment, before, syncs.position());
     }
   }
 

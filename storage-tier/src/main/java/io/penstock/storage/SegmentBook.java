@@ -34,7 +34,8 @@ final class SegmentBook {
     /// Sequences of copies of its records.
     private final List<Long> copies = new ArrayList<>(0);
     private List<DeadRecord> removals = new ArrayList<>(0);
-    /// As in [SyncLine#position()].
+    /// As in [SyncLine#position()]: its copies lie between these.
+    private long copiedFrom;
     private long copiedAt;
     /// How many records were written before its last one.
     private long age;
@@ -159,9 +160,16 @@ final class SegmentBook {
     usage(segment).removals = new ArrayList<>(0);
   }
 
-  /// Something of `segment` was written anew: up to `position` all must be on the medium before it may go.
-  void copied(int segment, long position) {
-    usage(segment).copiedAt = position;
+  /// Something of `segment` was written anew: all between `from` and `to` must be on the medium before it may go.
+  void copied(int segment, long from, long to) {
+    Usage usage = usage(segment);
+    usage.copiedFrom = usage.copiedAt == 0 ? from : usage.copiedFrom;
+    usage.copiedAt = to;
+  }
+
+  /// As in [#copied]; the first time counts.
+  long copiedFrom(int segment) {
+    return usage(segment).copiedFrom;
   }
 
   /// As in [#copied]; 0 if it may go at once.

@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
 /// Forces to the medium what was appended, by a [SyncRule], and knows what is not forced yet. Safe from any thread.
 ///
 /// Positions are counts of bytes appended since the opening. A sync takes all that was appended when it began; appending goes on meanwhile.
+/// What a failed sync covered is lost: a system tells of an error once, so that another sync of the same bytes succeeds whether or not they are
+/// on the medium. The next one is for what comes after them.
 final class SyncLine {
   private final SegmentEngine engine;
   private final SyncRule rule;
@@ -16,6 +18,12 @@ final class SyncLine {
   private final Object forcing = new Object();
   private long appended;
   private long synced;
+  /// The most that may have been appended: with what is on its way.
+  private long admitted;
+  /// What is lost lies between these.
+  private long lostFrom;
+  private long lostTo;
+  private long lostBytes;
   /// When the oldest unsynced byte was appended, or earlier.
   private long since;
   /// Nobody else works on the journal before.
@@ -41,6 +49,9 @@ final class SyncLine {
   void admit(long bytes) {
     if (rule.mode() == SyncMode.INTERVAL && isTooMuch(bytes)) {
       sync();
+    }
+    synchronized (this) {
+      admitted = appended + bytes;
     }
   }
 
@@ -182,6 +193,7 @@ final class SyncLine {
     } catch (KvException e) {
       failed(e);
       rolled();
+      lost();
       throw e;
     }
   }
@@ -199,7 +211,16 @@ final class SyncLine {
     synced = upTo;
     since = began;
     syncs++;
-    failure = null;
+  }
+
+  /// Also what came while the sync ran: until the segment was ended, it lies behind the same hole.
+  private synchronized void lost() {
+    long to = Math.max(lostTo, Math.max(appended, admitted));
+    if (lostBytes == 0) {
+      lostFrom = synced;
+    }
+    lostBytes += to - Math.max(lostTo, synced);
+    lostTo = to;
   }
 
   private synchronized void failed(KvException e) {
@@ -212,26 +233,43 @@ final class SyncLine {
     return appended;
   }
 
-  /// Whether what was appended up to `position` is as safe as the rule wants it before an older copy may go.
-  private synchronized boolean covers(long position) {
-    return rule.mode() == SyncMode.NONE || position <= synced;
+  /// Whether what was appended between these is as safe as the rule wants it before an older copy may go.
+  private synchronized boolean covers(long from, long to) {
+    return rule.mode() == SyncMode.NONE || (to <= synced && !isLost(from, to));
   }
 
-  /// Makes what was appended up to `position` safe: at once if that is the rule or there is no clock, else soon.
+  /// Whether some of what was appended between these may never get to the medium, and nobody will know.
+  synchronized boolean isLost(long from, long to) {
+    return from < lostTo && to > lostFrom;
+  }
+
+  /// Makes what was appended between `from` and `to` safe: at once if that is the rule or there is no clock, else soon; never if it is lost.
   ///
   /// @param now at once, in any case
   /// @return whether it is
-  /// @throws io.penstock.storage.engine.StorageFailedException if the medium did not do it
-  boolean secure(long position, boolean now) {
-    if (covers(position)) {
+  /// @throws io.penstock.storage.engine.StorageFailedException if the medium did not do it; now or, if it must be now, before
+  boolean secure(long from, long to, boolean now) {
+    if (covers(from, to)) {
       return true;
+    }
+    if (isLost(from, to)) {
+      if (now) {
+        throwFailure();
+      }
+      return false;
     }
     if (now || rule.mode() == SyncMode.ALWAYS || !clock.runs()) {
       sync();
-      return true;
+      return covers(from, to);
     }
     ask();
     return false;
+  }
+
+  private synchronized void throwFailure() {
+    if (failure != null) {
+      throw failure;
+    }
   }
 
   /// Forces what is left, unless the rule is to force nothing, and never works again.
@@ -239,14 +277,20 @@ final class SyncLine {
   /// @return what could not be done, if anything
   @Nullable KvException close() {
     boolean done = false;
+    boolean sure = isSure();
     try {
       done = rule.mode() == SyncMode.NONE || tried();
     } finally {
       end();
     }
     synchronized (this) {
-      return done ? null : failure;
+      return done && sure ? null : failure;
     }
+  }
+
+  /// Whether the next sync will prove something of all that it covers.
+  private synchronized boolean isSure() {
+    return lostTo <= synced;
   }
 
   private void end() {
@@ -259,6 +303,6 @@ final class SyncLine {
 
   synchronized SyncStat stat() {
     long unsynced = appended - synced;
-    return new SyncStat(unsynced, unsynced == 0 ? 0 : clock.millis() - since, syncs, failures, failure);
+    return new SyncStat(unsynced, unsynced == 0 ? 0 : clock.millis() - since, syncs, failures, lostBytes, failure);
   }
 }

@@ -106,7 +106,8 @@ final class DurabilityTest {
   }
 
   private void open(SyncRule rule) {
-    JournalOptions options = JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(rule);
+    JournalOptions options = JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(rule)
+        .withReclaim(ReclaimOptions.defaults().withMostSpread(1e9)); // these tests say which segments are there
     store = JournalStore.open(SPACE, options, medium, new SerialExecutor(), Runnable::run, time);
   }
 
@@ -140,7 +141,7 @@ final class DurabilityTest {
     put(3, 6);
     assertThat(medium.forced).hasValue(2);
     assertThat(store.durability()).isEqualTo(Durability.FORCED);
-    assertThat(store.syncs()).isEqualTo(new SyncStat(0, 0, 2, 0, null));
+    assertThat(store.syncs()).isEqualTo(new SyncStat(0, 0, 2, 0, 0, null));
   }
 
   @Test
@@ -155,7 +156,8 @@ final class DurabilityTest {
     medium.refuses = false;
     put(1, 2);
     assertThat(medium.activeSegment()).isGreaterThan(before);
-    assertThat(store.syncs()).isEqualTo(new SyncStat(0, 0, 2, 1, null));
+    assertThat(store.syncs()).isEqualTo(new SyncStat(0, 0, 2, 1, RECORD, store.syncs().failure()));
+    assertThat(store.syncs().failure()).as("is not forgotten").isNotNull();
   }
 
   @Test
@@ -163,7 +165,7 @@ final class DurabilityTest {
     open(SyncRule.none());
     put(0, 4);
     time.advanceTimeBy(Duration.ofHours(1));
-    assertThat(store.syncs()).isEqualTo(new SyncStat(4L * RECORD, 3_600_000, 0, 0, null));
+    assertThat(store.syncs()).isEqualTo(new SyncStat(4L * RECORD, 3_600_000, 0, 0, 0, null));
     assertThat(store.durability()).isEqualTo(Durability.WRITTEN);
     store.close().block(PATIENCE);
     assertThat(medium.forced).hasValue(0);
@@ -175,11 +177,11 @@ final class DurabilityTest {
     put(0, 1);
     time.advanceTimeBy(Duration.ofMillis(600));
     put(1, 2);
-    assertThat(store.syncs()).isEqualTo(new SyncStat(2L * RECORD, 600, 0, 0, null));
+    assertThat(store.syncs()).isEqualTo(new SyncStat(2L * RECORD, 600, 0, 0, 0, null));
     time.advanceTimeBy(Duration.ofMillis(399));
     assertThat(medium.forced).hasValue(0);
     time.advanceTimeBy(Duration.ofMillis(1));
-    assertThat(store.syncs()).isEqualTo(new SyncStat(0, 0, 1, 0, null));
+    assertThat(store.syncs()).isEqualTo(new SyncStat(0, 0, 1, 0, 0, null));
     time.advanceTimeBy(Duration.ofHours(1));
     assertThat(medium.forced).as("nothing new").hasValue(1);
     assertThat(store.durability()).isEqualTo(Durability.WRITTEN);
@@ -219,9 +221,12 @@ final class DurabilityTest {
     assertThat(store.syncs().unsyncedBytes()).isEqualTo(8L * RECORD);
     medium.refuses = false;
     time.advanceTimeBy(SECOND);
-    assertThat(store.syncs().failure()).isNull();
+    assertThat(store.syncs().failure()).as("is not forgotten").isNotNull();
+    assertThat(store.syncs().lostBytes()).isEqualTo(8L * RECORD);
     assertThat(store.syncs().unsyncedBytes()).isZero();
     put(8, 9);
+    time.advanceTimeBy(SECOND);
+    assertThat(store.syncs().lostBytes()).isEqualTo(8L * RECORD);
   }
 
   @Test
@@ -231,6 +236,45 @@ final class DurabilityTest {
     store.close().block(PATIENCE);
     assertThat(medium.forced).hasValue(1);
     time.advanceTimeBy(Duration.ofHours(1));
+  }
+
+  /// A removal is written anew, the sync of it fails, and the next one succeeds: that proves nothing.
+  @Test
+  void segmentWhoseCopiesAFailedSyncCovered_stays_andOneWhoseCopiesCameLater_goes() {
+    open(SyncRule.interval(SECOND, 1 << 20));
+    List<Rest> first = put(0, 2);
+    medium.roll();
+    first.getFirst().close();
+    store.settled().block(PATIENCE); // its removal lies in segment 2
+    medium.roll();
+    List<Rest> third = put(2, 3);
+    medium.refuses = true;
+    store.settled().block(PATIENCE); // and now in segment 3, too
+    time.advanceTimeBy(SECOND);
+    assertThat(store.syncs().failedSyncs()).isPositive();
+    medium.refuses = false;
+    put(3, 4);
+    time.advanceTimeBy(SECOND);
+    assertThat(store.syncs().unsyncedBytes()).isZero();
+    store.settled().block(PATIENCE);
+    assertThat(medium.segments()).containsExactly(1, 2, 3, 4);
+
+    third.getFirst().close();
+    store.settled().block(PATIENCE);
+    time.advanceTimeBy(SECOND);
+    assertThat(medium.segments()).containsExactly(1, 2, 4);
+    assertThat(store.disk().failure()).isNull();
+  }
+
+  @Test
+  void close_afterAFailedSync_saysSo_alsoIfTheNextOneSucceeds() {
+    open(SyncRule.interval(SECOND, 1 << 20));
+    put(0, 1);
+    medium.refuses = true;
+    time.advanceTimeBy(SECOND);
+    medium.refuses = false;
+    StepVerifier.create(store.close()).expectError(StorageFailedException.class).verify(PATIENCE);
+    store = null;
   }
 
   @Test
