@@ -29,12 +29,22 @@ final class Room {
       return;
     }
     long most = options.capacityBytes() / segmentBytes - 1;
+    int fruitless = 0;
     while (book.segments() + 1 > most && log.mayBeginSegment()) {
       if (!reclaimer.hasVictim() && book.segments() == book.needed()) {
-        throw new StorageFullException(place, segmentBytes, Math.max(0, most - book.segments()) * segmentBytes, null);
+        throw full(most);
       }
-      reclaimer.step(Long.MAX_VALUE);
+      int before = book.segments();
+      long moved = reclaimer.step(Long.MAX_VALUE);
       log.deleteNow();
+      fruitless = moved == 0 && book.segments() == before ? fruitless + 1 : 0;
+      if (fruitless > before) { // each was tried: what could be gained is not known here before the next sweep
+        throw full(most);
+      }
     }
+  }
+
+  private StorageFullException full(long most) {
+    return new StorageFullException(place, segmentBytes, Math.max(0, most - book.segments()) * segmentBytes, null);
   }
 }
