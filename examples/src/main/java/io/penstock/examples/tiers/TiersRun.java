@@ -7,6 +7,8 @@ import io.penstock.device.sim.SimulatedDeviceOptions;
 import io.penstock.examples.tiers.TiersReport.First;
 import io.penstock.examples.tiers.TiersReport.Second;
 import io.penstock.examples.tiers.TiersReport.Step;
+import io.penstock.tier.LevelStat;
+import io.penstock.tier.Medium;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.TierStack;
 import io.penstock.tier.TierStat;
@@ -90,11 +92,16 @@ final class TiersRun {
     return await(stack.contains(keys)).count();
   }
 
-  /// Bytes follow the books. Only somebody who looks at both has to wait, until nothing changes for a while.
+  /// Bytes follow the books. Only somebody who looks at both has to wait, until no memory holds more than the books put there, and nothing
+  /// changes for a while.
   private Step step(String did, TierStack stack) {
     Flux<TierStat> looks = stack.stat().repeatWhen(looked -> looked.delayElements(LOOK_EVERY, timers));
-    return await(looks.map(TierStat::levels).buffer(STILL_LOOKS, 1).filter(last -> Set.copyOf(last).size() == 1).next()
+    return await(looks.map(TierStat::levels).buffer(STILL_LOOKS, 1).filter(last -> Set.copyOf(last).size() == 1 && hasSunk(last.getFirst())).next()
         .map(last -> new Step(did, last.getFirst())));
+  }
+
+  private static boolean hasSunk(List<LevelStat> levels) {
+    return levels.stream().allMatch(level -> level.medium() == Medium.DISK || level.resting() <= level.blocks());
   }
 
   private static <T> T await(Mono<T> mono) {
