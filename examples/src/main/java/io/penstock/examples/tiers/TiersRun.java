@@ -10,6 +10,7 @@ import io.penstock.examples.tiers.TiersReport.Step;
 import io.penstock.tier.LevelStat;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Receipt;
+import io.penstock.tier.StackMode;
 import io.penstock.tier.TierStack;
 import io.penstock.tier.TierStat;
 import java.time.Duration;
@@ -100,8 +101,9 @@ final class TiersRun {
         .map(last -> new Step(did, last.getFirst())));
   }
 
-  private static boolean hasSunk(List<LevelStat> levels) {
-    return levels.stream().allMatch(level -> level.medium() == Medium.DISK || level.resting() <= level.blocks());
+  private boolean hasSunk(List<LevelStat> levels) {
+    return options.mode() == StackMode.WRITE_THROUGH // a memory that holds a block for a faster one, too, holds more than its own
+        || levels.stream().allMatch(level -> level.medium() == Medium.DISK || level.resting() <= level.blocks());
   }
 
   private static <T> T await(Mono<T> mono) {
