@@ -39,9 +39,6 @@ final class ChronicleRun implements AutoCloseable {
   private static final int INDEX_SPACING = 256;
   private static final int INDEX_COUNT = 1024;
 
-  /// So long a page that was made present, and dirty, is taken to stay: the system writes dirty pages back before it takes them.
-  private static final long PRESENT_NANOS = 10_000_000;
-
   /// As far behind a record as Chronicle may look when it publishes it.
   private static final int BEHIND_BYTES = 64;
 
@@ -54,7 +51,6 @@ final class ChronicleRun implements AutoCloseable {
   private @Nullable SegmentFile current;
   private final ByteBuffer behind = ByteBuffer.allocateDirect(BEHIND_BYTES);
   private long mappedAt;
-  private long presentSince;
 
   private ChronicleRun(Path path, int firstSegment, long segmentBytes) {
     this.path = path;
@@ -122,8 +118,8 @@ final class ChronicleRun implements AutoCloseable {
 
   /// Appends the record of `parts` to `file`; answers its offset. Another file than the last time ends the cycle of that one.
   long append(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
-    if (current != null && System.nanoTime() - presentSince > PRESENT_NANOS) {
-      makePresent(current, current.end());
+    if (current != null) {
+      makePresent(current, current.end()); // again, for it may be long ago
     }
     if (current == file && records % INDEX_SPACING == 0) { // the next record's place will be noted
       NativePages.populate(mappedAt, OVERHEAD_BYTES, file.path());
@@ -158,7 +154,6 @@ final class ChronicleRun implements AutoCloseable {
   /// with it the megabytes behind it, reserved and empty, which are zeroed only to be overwritten. Here it is mapped.
   private void makePresent(SegmentFile file, long end) throws IOException {
     NativePages.populate(mappedAt + end, BEHIND_BYTES, file.path());
-    presentSince = System.nanoTime();
   }
 
   Path path() {
