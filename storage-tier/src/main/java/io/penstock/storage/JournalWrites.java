@@ -60,18 +60,23 @@ final class JournalWrites {
   }
 
   private void append(List<Block> batch, MonoSink<List<Rest>> sink) {
-    List<Rest> rests;
+    List<Rest> rests = List.of();
+    Throwable failure = null;
     try {
       rests = List.copyOf(log.append(batch, room));
     } catch (Throwable e) { // whoever waits must hear of it, whatever it is
-      puts.leave();
-      sink.error(e);
-      return;
-    } finally {
-      done(stat.failure());
+      failure = e;
     }
-    puts.leave();
-    sink.success(rests);
+    try {
+      done(stat.failure());
+    } finally { // moving blocks is no business of theirs
+      puts.leave();
+      if (failure == null) {
+        sink.success(rests);
+      } else {
+        sink.error(failure);
+      }
+    }
   }
 
   /// A rest was closed. Any thread.
