@@ -40,7 +40,7 @@ public class LedgerBenchmark {
     for (int i = 0; i < KEYS; i++) {
       keys[i] = new BlockKey(new SpaceId(1, 2), new BlockHash(random.nextLong(), random.nextInt(KEYS)));
     }
-    ledger = new Ledger<>(EvictionPolicy.LRU, CAPACITY);
+    ledger = new Ledger<>(new SpaceId(1, 2), EvictionPolicy.LRU, CAPACITY);
     map = new LinkedHashMap<>(CAPACITY, 0.75f, true) {
       @Override
       protected boolean removeEldestEntry(Map.Entry<BlockKey, BlockKey> eldest) {

@@ -3,11 +3,11 @@ package io.penstock.pool;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
+import io.penstock.block.SpaceId;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.BiConsumer;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// Decides hit and victim in reference order, exactly as the textbook policy does: touch, or insert and evict one at a time.
@@ -16,17 +16,21 @@ import org.jspecify.annotations.Nullable;
 /// who is one too many on the last leaves. A use brings a key back to level 0 (LRU), so the levels, read one after the other, are the
 /// order of one policy over the whole capacity: hits and victims do not depend on how it was cut.
 ///
-/// Pure bookkeeping: it owns nothing and tells the caller who moved and who left. Every operation is O(levels). Not thread-safe: its
-/// pool guards it.
+/// Pure bookkeeping: it owns nothing and tells the caller who moved and who left. Every operation is O(levels), and growing copies
+/// 64 KiB at most. A key costs 37 bytes in chunks of primitives, and 8 more for the value. Not thread-safe: its pool guards it.
 ///
 /// @param <V> what the pool remembers of a block
 public final class Ledger<V> {
   /// No limit on the number of blocks.
   public static final long UNBOUNDED = Long.MAX_VALUE;
 
+  private static final int NONE = KeyLines.NONE;
+
   private final EvictionPolicy policy;
-  private final List<Shelf<V>> levels = new ArrayList<>();
-  private final Map<BlockKey, Line<V>> lines = new HashMap<>();
+  private final List<Shelf> levels = new ArrayList<>();
+  private final KeyLines lines;
+  private final LevelBytes levelOf = new LevelBytes();
+  private final Values<V> values = new Values<>();
 
   /// Hears where a key went that the policy moved. Must not call back.
   @FunctionalInterface
@@ -35,47 +39,58 @@ public final class Ledger<V> {
     void moved(BlockKey key, V value, int level);
   }
 
-  /// @param capacityBlocks most blocks of each level, fastest first; at least one, each [#UNBOUNDED] or above 0
-  public Ledger(EvictionPolicy policy, long... capacityBlocks) {
+  /// @param space of all keys
+  /// @param capacityBlocks most blocks of each level, fastest first; 1 to 127 of them, each [#UNBOUNDED] or above 0
+  public Ledger(SpaceId space, EvictionPolicy policy, long... capacityBlocks) {
+    this(new KeyLines(space, -1), policy, capacityBlocks);
+  }
+
+  Ledger(KeyLines lines, EvictionPolicy policy, long... capacityBlocks) {
     this.policy = requireNonNull(policy, "policy");
-    if (capacityBlocks.length == 0) {
-      throw new IllegalArgumentException("capacityBlocks must have a level (was empty)");
+    this.lines = lines;
+    if (capacityBlocks.length == 0 || capacityBlocks.length > Byte.MAX_VALUE) {
+      throw new IllegalArgumentException("capacityBlocks must be of 1 to " + Byte.MAX_VALUE + " levels (was " + capacityBlocks.length + ")");
     }
     for (long capacity : capacityBlocks) {
-      levels.add(new Shelf<>(levels.size(), capacity));
+      levels.add(new Shelf(levels.size(), capacity));
     }
   }
 
   /// What is remembered of `key`, without counting as a use.
   public @Nullable V peek(BlockKey key) {
-    Line<V> line = lines.get(key);
-    return line == null ? null : line.value;
+    int line = lines.find(key);
+    return line == NONE ? null : value(line);
+  }
+
+  private V value(int line) {
+    return values.get(lines.value(line));
   }
 
   /// The level of `key`, −1 if it is not here.
   public int level(BlockKey key) {
-    Line<V> line = lines.get(key);
-    return line == null ? -1 : line.shelf.level;
+    int line = lines.find(key);
+    return line == NONE ? -1 : levelOf.get(line);
   }
 
   /// Counts a use of `key`, which moves it to level 0 and others down if the policy wants so; null means that it is not here.
   ///
   /// @param moves hears of the others, and of `key` if it changed its level
   public @Nullable V touch(BlockKey key, Moves<V> moves) {
-    Line<V> line = lines.get(key);
-    if (line == null) {
+    int line = lines.find(key);
+    if (line == NONE) {
       return null;
     }
+    V value = value(line);
     if (policy == EvictionPolicy.LRU) {
-      int before = line.shelf.level;
-      line.shelf.unlink(line);
+      int before = levelOf.get(line);
+      levels.get(before).unlink(line);
       levels.getFirst().link(line);
       if (before > 0) {
-        moves.moved(key, line.value, 0);
+        moves.moved(key, value, 0);
         settle(0, moves);
       }
     }
-    return line.value;
+    return value;
   }
 
   /// Adds `key`, which is not here, as the most recently used; whoever is one too many moves down or leaves.
@@ -87,10 +102,12 @@ public final class Ledger<V> {
 
   /// The same, for a key that starts lower down: as the most recently used of `level`.
   public void insertAt(int level, BlockKey key, V value, Moves<V> moves) {
-    Line<V> line = new Line<>(key, value);
-    if (lines.putIfAbsent(key, line) != null) {
+    requireNonNull(value, "value");
+    if (lines.find(key) != NONE) {
       throw new IllegalStateException("key must be absent to be inserted (was present, " + key + ")");
     }
+    int line = lines.add(key);
+    lines.value(line, values.add(value));
     levels.get(level).link(line);
     settle(level, moves);
   }
@@ -98,44 +115,54 @@ public final class Ledger<V> {
   /// Moves on who is one too many, from `level` down.
   private void settle(int level, Moves<V> moves) {
     for (int i = level; i < levels.size() && levels.get(i).isTooFull(); i++) {
-      Shelf<V> shelf = levels.get(i);
-      Line<V> victim = shelf.first();
-      shelf.unlink(victim);
+      int victim = levels.get(i).first;
+      levels.get(i).unlink(victim);
+      BlockKey key = lines.key(victim);
       if (i + 1 < levels.size()) {
         levels.get(i + 1).link(victim);
+        moves.moved(key, value(victim), i + 1);
       } else {
-        lines.remove(victim.key);
+        moves.moved(key, forget(victim), i + 1);
       }
-      moves.moved(victim.key, victim.value, i + 1);
     }
+  }
+
+  /// Frees a line that is on no shelf.
+  private V forget(int line) {
+    V value = values.remove(lines.value(line));
+    lines.remove(line);
+    return value;
   }
 
   /// Changes what is remembered of `key`, which is here, without counting as a use.
   public void update(BlockKey key, V value) {
-    Line<V> line = lines.get(key);
-    if (line == null) {
+    int line = lines.find(key);
+    if (line == NONE) {
       throw new IllegalStateException("key must be present to be updated (was absent, " + key + ")");
     }
-    line.value = requireNonNull(value);
+    values.set(lines.value(line), requireNonNull(value));
   }
 
   public @Nullable V remove(BlockKey key) {
-    Line<V> line = lines.remove(key);
-    if (line == null) {
+    int line = lines.find(key);
+    if (line == NONE) {
       return null;
     }
-    line.shelf.unlink(line);
-    return line.value;
+    levels.get(levelOf.get(line)).unlink(line);
+    return forget(line);
   }
 
   /// Removes everything and answers what was remembered, next victim first.
   public List<V> clear() {
-    List<V> values = new ArrayList<>(lines.size());
-    for (Shelf<V> shelf : levels.reversed()) {
-      shelf.drainTo(values);
+    List<V> kept = new ArrayList<>(lines.size());
+    for (Shelf shelf : levels.reversed()) {
+      shelf.forEach(line -> kept.add(value(line)));
+      shelf.clear();
     }
     lines.clear();
-    return values;
+    levelOf.clear();
+    values.clear();
+    return kept;
   }
 
   public int size() {
@@ -149,42 +176,24 @@ public final class Ledger<V> {
 
   /// Keys on `level`, next victim first, each told to `reader`.
   public void forEach(int level, BiConsumer<BlockKey, V> reader) {
-    levels.get(level).forEach(reader);
+    levels.get(level).forEach(line -> reader.accept(lines.key(line), value(line)));
   }
 
   /// Most blocks over all levels.
   public long capacityBlocks() {
     long total = 0;
-    for (Shelf<V> shelf : levels) {
+    for (Shelf shelf : levels) {
       total = shelf.capacity > UNBOUNDED - total ? UNBOUNDED : total + shelf.capacity;
     }
     return total;
   }
 
-  /// A key in its place.
-  private static final class Line<V> {
-    final BlockKey key;
-    V value;
-    Shelf<V> shelf;
-    Line<V> before;
-    Line<V> after;
-
-    /// A ring of its own, on no shelf.
-    @SuppressWarnings("NullAway.Init")
-    Line(BlockKey key, V value) {
-      this.key = key;
-      this.value = value;
-      this.before = this;
-      this.after = this;
-    }
-  }
-
   /// One level: a ring through its lines, from the next victim to the safest.
-  private static final class Shelf<V> {
+  private final class Shelf {
     final int level;
     final long capacity;
     int size;
-    private @Nullable Line<V> head;
+    int first = NONE;
 
     Shelf(int level, long capacity) {
       if (capacity <= 0) {
@@ -198,46 +207,37 @@ public final class Ledger<V> {
       return size > capacity;
     }
 
-    Line<V> first() {
-      return requireNonNull(head);
-    }
-
-    /// Adds `line` as the safest.
-    void link(Line<V> line) {
-      line.shelf = this;
-      if (head == null) {
-        head = line;
+    /// Adds `line`, a ring of its own, as the safest.
+    void link(int line) {
+      levelOf.set(line, level);
+      if (first == NONE) {
+        first = line;
       } else {
-        line.before = head.before;
-        line.after = head;
-        head.before.after = line;
-        head.before = line;
+        lines.join(lines.before(first), line);
+        lines.join(line, first);
       }
       size++;
     }
 
-    @SuppressWarnings("ReferenceEquality") // a line is its place
-    void unlink(Line<V> line) {
-      if (head == line) {
-        head = line.after == line ? null : line.after;
+    void unlink(int line) {
+      int after = lines.after(line);
+      if (first == line) {
+        first = after == line ? NONE : after;
       }
-      line.before.after = line.after;
-      line.after.before = line.before;
-      line.before = line;
-      line.after = line;
+      lines.join(lines.before(line), after);
+      lines.join(line, line);
       size--;
     }
 
-    void forEach(BiConsumer<BlockKey, V> reader) {
-      Line<V> line = head;
-      for (int i = 0; i < size && line != null; i++, line = line.after) {
-        reader.accept(line.key, line.value);
+    void forEach(IntConsumer reader) {
+      int line = first;
+      for (int i = 0; i < size; i++, line = lines.after(line)) {
+        reader.accept(line);
       }
     }
 
-    void drainTo(List<V> values) {
-      forEach((key, value) -> values.add(value));
-      head = null;
+    void clear() {
+      first = NONE;
       size = 0;
     }
   }

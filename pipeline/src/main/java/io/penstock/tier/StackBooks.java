@@ -39,7 +39,7 @@ final class StackBooks {
     this.options = options;
     this.listener = listener;
     this.host = StackShape.requireStack(space, this.levels, options.mode());
-    this.ledger = new Ledger<>(options.policy(), StackShape.books(this.levels, options.mode()));
+    this.ledger = new Ledger<>(space.id(), options.policy(), StackShape.books(this.levels, options.mode()));
     this.info = new TierInfo(options.name(), this.levels.getFirst().medium(), space, ledger.capacityBlocks());
     this.space = space.id();
     this.memory = new StackMemory(space.layout(), this.levels, host, options);

@@ -62,7 +62,7 @@ final class LedgerTest {
       Random random = new Random(seed);
       int capacity = 1 + random.nextInt(12);
       int keys = 1 + random.nextInt(24);
-      Ledger<Integer> ledger = new Ledger<>(policy, capacity);
+      Ledger<Integer> ledger = new Ledger<>(SPACE, policy, capacity);
       List<BlockKey> model = new ArrayList<>(); // next victim first
       for (int i = 0; i < 300; i++) {
         BlockKey key = key(random.nextInt(keys));
@@ -91,7 +91,7 @@ final class LedgerTest {
       Random random = new Random(seed);
       long[] capacities = random.longs(1 + random.nextInt(4), 1, 5).toArray();
       int capacity = (int) LongStream.of(capacities).sum();
-      Ledger<Integer> ledger = new Ledger<>(policy, capacities);
+      Ledger<Integer> ledger = new Ledger<>(SPACE, policy, capacities);
       List<BlockKey> model = new ArrayList<>(); // next victim first
       Map<BlockKey, Integer> told = new HashMap<>();
       for (int i = 0; i < 300; i++) {
@@ -136,7 +136,7 @@ final class LedgerTest {
 
   @Test
   void clear_answersWhatWasRemembered_nextVictimFirst() {
-    Ledger<String> ledger = new Ledger<>(EvictionPolicy.LRU, Ledger.UNBOUNDED);
+    Ledger<String> ledger = new Ledger<>(SPACE, EvictionPolicy.LRU, Ledger.UNBOUNDED);
     for (int i = 0; i < 4; i++) {
       ledger.insert(key(i), "v" + i, nobodyMoves());
     }
@@ -149,12 +149,12 @@ final class LedgerTest {
 
   @Test
   void misuse_isRefused() {
-    Ledger<String> ledger = new Ledger<>(EvictionPolicy.LRU, 1);
+    Ledger<String> ledger = new Ledger<>(SPACE, EvictionPolicy.LRU, 1);
     ledger.insert(key(1), "a", (key, value, level) -> {});
     assertThatThrownBy(() -> ledger.insert(key(1), "b", (key, value, level) -> {})).isInstanceOf(IllegalStateException.class);
     assertThat(ledger.peek(key(1))).isEqualTo("a");
     assertThatThrownBy(() -> ledger.update(key(2), "b")).isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> new Ledger<String>(EvictionPolicy.LRU, 0)).hasMessage("capacityBlocks must be > 0 (was 0)");
+    assertThatThrownBy(() -> new Ledger<String>(SPACE, EvictionPolicy.LRU, 0)).hasMessage("capacityBlocks must be > 0 (was 0)");
   }
 
   @ParameterizedTest
@@ -162,7 +162,7 @@ final class LedgerTest {
   void conversationTrace_givesTheHitsOfAPlainLru(long capacity, int hits) {
     assumeTrue(!trace.isEmpty(), "the conversation trace is not at hand: -Dpenstock.trace=FILE names it");
     assertThat(trace).hasSize(288_500);
-    Ledger<Integer> ledger = new Ledger<>(EvictionPolicy.LRU, capacity);
+    Ledger<Integer> ledger = new Ledger<>(SPACE, EvictionPolicy.LRU, capacity);
     int found = 0;
     for (BlockKey key : trace) {
       found += reference(ledger, key, 0, new ArrayList<>(1)) ? 1 : 0;
