@@ -2,6 +2,7 @@ package io.penstock.storage;
 
 import io.penstock.KvException;
 import io.penstock.block.Block;
+import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
@@ -26,6 +27,7 @@ final class JournalLog {
   private final SyncLine syncs;
   private final String boundary;
   private final SegmentBook book;
+  private final PlaceTable places;
   private long sequence;
   private long userBytes;
   /// The newest record of this run.
@@ -36,9 +38,11 @@ final class JournalLog {
 
   /// @param syncs forces what is appended here
   /// @param book of what is there
+  /// @param places of blocks that are there
   /// @param sequence of the newest record
   /// @param segmentBytes capacity of a segment
-  JournalLog(JournalStore store, CacheSpace space, SegmentEngine engine, SyncLine syncs, SegmentBook book, long sequence, long segmentBytes) {
+  JournalLog(JournalStore store, CacheSpace space, SegmentEngine engine, SyncLine syncs, SegmentBook book, PlaceTable places,
+      long sequence, long segmentBytes) {
     this.store = store;
     this.engine = engine;
     this.writer = new RecordWriter(space.layout());
@@ -46,6 +50,7 @@ final class JournalLog {
     this.syncs = syncs;
     this.boundary = "tier " + store.name();
     this.book = book;
+    this.places = places;
     this.sequence = sequence;
     this.segmentBytes = segmentBytes;
   }
@@ -75,9 +80,7 @@ final class JournalLog {
     Location at = appended(block.read(payload -> engine.append(writer.block(block, payload, number))));
     book.written(at.segment());
     userBytes += at.length();
-    JournalRest rest = new JournalRest(store, block.key(), new Place(at, number, writer.crc()));
-    book.holds(rest);
-    return rest;
+    return new JournalRest(store, block.key(), places.add(new Place(at, number, writer.crc())));
   }
 
   private Location appended(Location at) {
@@ -92,19 +95,19 @@ final class JournalLog {
     return last == null || last.segment() != engine.activeSegment() || last.offset() + last.length() + recordBytes + MARGIN_BYTES > segmentBytes;
   }
 
-  /// Writes the record that `mover` holds, that of `rest` at `from`, anew, and switches the rest to it.
-  void move(JournalRest rest, Place from, RecordMover mover) {
+  /// Writes the record that `mover` holds, that of the block with `row` in the table at `from`, anew, and tells the table.
+  void move(int row, Place from, RecordMover mover) {
     syncs.admit(recordBytes);
     long number = ++sequence;
-    Location at = appended(engine.append(writer.again(mover.head(), mover.payload(), rest.key(), number)));
+    BlockKey key = mover.key();
+    Location at = appended(engine.append(writer.again(mover.head(), mover.payload(), key, number)));
     book.written(at.segment());
-    if (rest.move(from, new Place(at, number, writer.crc()))) {
-      book.moved(new DeadRecord(new RecordName(rest.key(), from.sequence()), from.segment()), number);
+    if (places.move(row, from, new Place(at, number, writer.crc()))) {
+      book.moved(new DeadRecord(new RecordName(key, from.sequence()), from.segment()), number);
       book.copied(from.segment(), syncs.position() - at.length(), syncs.position());
-      book.holds(rest);
     } else {
       book.freed(at.segment());
-      unmarked.add(new DeadRecord(new RecordName(rest.key(), number), at.segment()));
+      unmarked.add(new DeadRecord(new RecordName(key, number), at.segment()));
     }
   }
 
@@ -185,6 +188,7 @@ final class JournalLog {
         // its name went with a delete that failed behind that
       }
       book.deleted(segment);
+      places.forget(segment);
     }
   }
 

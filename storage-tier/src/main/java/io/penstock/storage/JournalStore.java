@@ -3,14 +3,15 @@ package io.penstock.storage;
 import io.penstock.KvException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SpaceId;
 import io.penstock.storage.checkpoint.CheckpointedEngine;
-import io.penstock.storage.checkpoint.Noted;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordFormat;
+import io.penstock.storage.record.RecordName;
 import io.penstock.tier.BlockStore;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
@@ -52,11 +53,12 @@ public final class JournalStore implements BlockStore {
   private final JournalWrites writes;
   private final RangeReader reader;
   private final JournalRecovery recovery;
+  private final PlaceTable places;
   private final WorkLine puts;
   private final WorkLine reads;
   private final AtomicBoolean closing = new AtomicBoolean();
   private final Sinks.Empty<Void> ended = Sinks.empty();
-  private List<Rest> recovered;
+  private final FoundBlocks recovered;
 
   private JournalStore(CacheSpace space, JournalOptions options, SegmentEngine engine, JournalThreads threads) {
     this.space = space;
@@ -68,11 +70,13 @@ public final class JournalStore implements BlockStore {
     this.reads = new WorkLine(options.name(), "reads", options.maxWaitingReads());
     this.reader = new RangeReader(engine, space.layout(), boundary());
     Recovery found = new Recovery(space, engine, boundary());
-    this.recovered = rests(found.run(), found.book());
+    this.recovered = found.run();
     this.recovery = found.summary();
+    this.places = found.places();
     this.syncs = new SyncLine(engine, options.durability(), threads.clock(), this::synced);
-    JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), engine.segments().isEmpty() ? 0 : found.sequence() + UNSEEN, options.segments().segmentBytes());
-    Reclaimer reclaimer = new Reclaimer(engine, found.book(), log, new RecordMover(engine, space.layout(), boundary()), options);
+    JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), places,
+        engine.segments().isEmpty() ? 0 : found.sequence() + UNSEEN, options.segments().segmentBytes());
+    Reclaimer reclaimer = new Reclaimer(engine, found.book(), places, log, new RecordMover(engine, space.layout(), boundary()), options);
     this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, options), options.reclaim(), threads, puts);
     writes.begin(found.dead());
     syncs.start();
@@ -122,16 +126,6 @@ public final class JournalStore implements BlockStore {
     }
   }
 
-  private List<Rest> rests(List<Noted> found, SegmentBook book) {
-    List<Rest> rests = new ArrayList<>(found.size());
-    for (Noted each : found) {
-      JournalRest rest = new JournalRest(this, each.key(), new Place(each.at(), each.sequence(), each.crc()));
-      book.holds(rest);
-      rests.add(rest);
-    }
-    return rests;
-  }
-
   private String boundary() {
     return "tier " + options.name();
   }
@@ -178,9 +172,9 @@ public final class JournalStore implements BlockStore {
 
   @Override
   public synchronized List<Rest> recovered() {
-    List<Rest> once = recovered;
-    recovered = List.of();
-    return once;
+    List<Rest> rests = new ArrayList<>(recovered.size());
+    recovered.takeAll((key, number) -> rests.add(new JournalRest(this, key, number)));
+    return rests;
   }
 
   @Override
@@ -248,9 +242,16 @@ public final class JournalStore implements BlockStore {
     }
   }
 
+  PlaceTable places() {
+    return places;
+  }
+
   /// A rest was closed.
-  void free(DeadRecord dead) {
-    writes.free(dead);
+  void free(BlockKey key, int number) {
+    Place last = places.release(number);
+    if (last != null) {
+      writes.free(new DeadRecord(new RecordName(key, last.sequence()), last.segment()));
+    }
   }
 
   private void synced() {

@@ -38,15 +38,13 @@ final class RangeReader {
   /// @throws BlockCorruptException if the head, or a granule, is not as it was written
   void read(JournalRest rest, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
     Place place = rest.place();
-    Location at = place.location();
-    Owned pin = pin(at.segment());
+    Owned pin = pin(place.segment());
     while (pin == null) { // the block was moved, and its segment deleted
       place = moved(rest, place);
-      at = place.location();
-      pin = pin(at.segment());
+      pin = pin(place.segment());
     }
     try {
-      read(rest.key(), place, at, draft, range, scratch);
+      read(rest.key(), place, place.location(), draft, range, scratch);
     } finally {
       pin.close();
     }

@@ -1,10 +1,8 @@
 package io.penstock.storage;
 
 import io.penstock.KvException;
-import io.penstock.block.BlockCorruptException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
-import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /// Moves live blocks out of segments that are mostly dead, a step at a time, as [ReclaimOptions] say. Used by the thread that appends.
@@ -17,21 +15,22 @@ final class Reclaimer {
 
   private final SegmentEngine engine;
   private final SegmentBook book;
+  private final PlaceTable places;
   private final JournalLog log;
   private final RecordMover mover;
   private final ReclaimOptions options;
   private final long segmentBytes;
   private final int recordBytes;
   private int victim;
-  private final ArrayDeque<JournalRest> left = new ArrayDeque<>();
   private boolean draining;
   private long movedBytes;
   private long reclaimed;
   private long corrupt;
 
-  Reclaimer(SegmentEngine engine, SegmentBook book, JournalLog log, RecordMover mover, JournalOptions options) {
+  Reclaimer(SegmentEngine engine, SegmentBook book, PlaceTable places, JournalLog log, RecordMover mover, JournalOptions options) {
     this.engine = engine;
     this.book = book;
+    this.places = places;
     this.log = log;
     this.mover = mover;
     this.options = options.reclaim();
@@ -62,25 +61,24 @@ final class Reclaimer {
   /// @throws io.penstock.KvException if the disk is full or fails; tried again at the next call
   long step(long bytes) {
     if (victim == 0) {
-      begin();
+      victim = pick();
     }
     long done = 0;
-    while (!left.isEmpty() && (done == 0 || done + recordBytes <= bytes)) {
-      done += move(left.getFirst());
-      left.removeFirst();
+    int next = next();
+    while (next != PlaceTable.NONE && (done == 0 || done + recordBytes <= bytes)) {
+      done += move(next);
+      next = next();
     }
-    if (victim > 0 && left.isEmpty()) {
+    if (victim > 0 && next == PlaceTable.NONE) {
       victim = 0;
       reclaimed++;
     }
     return done;
   }
 
-  private void begin() {
-    victim = pick();
-    if (victim > 0) {
-      left.addAll(book.rests(victim));
-    }
+  /// A block that is still in the victim: each is gone from there when it was moved, found damaged, or given up by its owner.
+  private int next() {
+    return victim > 0 ? places.first(victim) : PlaceTable.NONE;
   }
 
   /// Whether the next step, if nothing is wanted, would find a victim.
@@ -88,34 +86,30 @@ final class Reclaimer {
     return victim > 0 || pick() > 0;
   }
 
-  private long move(JournalRest rest) {
-    Place from = rest.place();
-    if (from.segment() != victim) {
-      return 0; // closed, or moved before
+  private long move(int number) {
+    Place from = places.placeIn(victim, number);
+    if (from == null) {
+      return 0; // closed meanwhile
     }
-    BlockCorruptException damage = read(rest, from);
-    if (damage == null) {
-      log.move(rest, from, mover);
+    Flaw flaw = read(from);
+    if (flaw == null) {
+      log.move(number, from, mover);
       movedBytes += recordBytes;
       return recordBytes;
     }
-    if (rest.lose(from, damage)) {
+    if (places.lose(number, from, flaw)) {
       corrupt++;
       book.freed(from.segment());
     }
     return 0;
   }
 
-  private @Nullable BlockCorruptException read(JournalRest rest, Place from) {
+  private @Nullable Flaw read(Place from) {
     try {
-      mover.read(rest, from);
-      return null;
-    } catch (BlockCorruptException e) {
-      return e;
+      return mover.read(from);
     } catch (StorageFailedException e) {
       book.unreadable(victim);
       victim = 0;
-      left.clear();
       throw e;
     }
   }

@@ -1,6 +1,6 @@
 package io.penstock.storage;
 
-import io.penstock.block.BlockCorruptException;
+import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.Checksum;
 import io.penstock.block.GranuleRange;
@@ -9,6 +9,7 @@ import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /// Reads the records of blocks that are to be moved, and compares every byte. Used by one thread.
 final class RecordMover {
@@ -28,14 +29,14 @@ final class RecordMover {
     this.payload = record.asSlice(head.byteSize(), layout.blockBytes());
   }
 
-  /// Reads the record of `rest` at `place`: then [#head] and [#payload] are its bytes, until the next call.
+  /// Reads the record at `place`: then [#head] and [#payload] are its bytes, until the next call.
   ///
-  /// @throws BlockCorruptException if any of them is not as it was written
-  void read(JournalRest rest, Place place) {
+  /// @return null if all of them are as they were written
+  @Nullable Flaw read(Place place) {
     engine.read(place.location(), 0, record);
     int crc = RecordHead.crc(head);
     if (crc != place.headCrc()) {
-      throw new BlockCorruptException(boundary + ", head of the record", rest.key(), 0, place.headCrc(), crc);
+      return new Flaw(boundary + ", head of the record", 0, place.headCrc(), crc);
     }
     int[] checksums = RecordHead.checksums(head, layout, GranuleRange.all(layout));
     int planes = layout.planes().size();
@@ -44,14 +45,20 @@ final class RecordMover {
       int bytes = layout.planeBytes(granule % planes);
       int actual = Checksum.of(payload.asSlice(offset, bytes));
       if (actual != checksums[granule]) {
-        throw new BlockCorruptException(boundary, rest.key(), granule, checksums[granule], actual);
+        return new Flaw(boundary, granule, checksums[granule], actual);
       }
       offset += bytes;
     }
+    return null;
   }
 
   int recordBytes() {
     return (int) record.byteSize();
+  }
+
+  /// Of the block whose record was read, and is as it was written.
+  BlockKey key() {
+    return RecordHead.key(head);
   }
 
   MemorySegment head() {

@@ -1,8 +1,9 @@
 package io.penstock.storage;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.KvException;
 import io.penstock.block.BlockCorruptException;
-import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
 import io.penstock.storage.checkpoint.Checkpoints;
@@ -12,16 +13,14 @@ import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.ScanEnd;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordException;
+import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;
 import io.penstock.storage.record.RecordKind;
 import io.penstock.storage.record.RecordName;
 import io.penstock.storage.record.RecordVersionException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /// Reads a journal at opening: the checkpoint of each segment or, where there is none to be believed, every head and commit mark. In the
@@ -36,8 +35,8 @@ final class Recovery {
   private final SegmentEngine engine;
   private final RecordReader reader;
   private final @Nullable Checkpoints checkpoints;
-  private final TreeMap<Long, Noted> found = new TreeMap<>();
-  private final List<Removal> removals = new ArrayList<>();
+  private final PlaceTable places;
+  private final FoundBlocks found;
   private final List<DeadRecord> dead = new ArrayList<>();
   private final SegmentBook book = new SegmentBook();
   private long sequence;
@@ -47,21 +46,21 @@ final class Recovery {
   private int torn;
   private int freed;
 
-  private record Removal(RecordName name, int segment) {}
-
   Recovery(CacheSpace space, SegmentEngine engine, String boundary) {
     this.space = space;
     this.spaceId = space.id();
     this.engine = engine;
+    this.places = new PlaceTable(RecordFormat.recordBytes(space.layout()));
+    this.found = new FoundBlocks(spaceId, places);
     this.reader = new RecordReader(engine, boundary);
     Path directory = engine.directory();
     this.checkpoints = directory == null ? null : new Checkpoints(directory);
   }
 
-  /// @return blocks that count, in the order of writing
+  /// @return blocks that count
   /// @throws JournalFormatException if the journal is of another space
   /// @throws RecordVersionException if a newer release wrote it
-  List<Noted> run() {
+  FoundBlocks run() {
     List<Integer> segments = engine.segments();
     if (checkpoints != null) {
       checkpoints.retain(segments);
@@ -75,15 +74,17 @@ final class Recovery {
         known.forEach(this::count);
       }
     }
-    applyRemovals();
-    keepNewest();
-    return List.copyOf(found.values());
+    found.keepNewest(older -> {
+      dead.add(older);
+      freed++;
+    });
+    return found;
   }
 
   /// The records of `segment`, if a checkpoint names them, and the last of them is where it says: whoever has that one has all before it.
   private @Nullable List<Noted> believed(int segment) {
     List<Noted> known = checkpoints == null ? null : checkpoints.read(segment);
-    if (known == null || known.isEmpty() || known.getFirst().sequence() <= sequence || !known.getFirst().key().space().equals(spaceId)) {
+    if (known == null || known.isEmpty() || !known.getFirst().key().space().equals(spaceId) || !isPossible(known)) {
       return null;
     }
     try {
@@ -92,6 +93,18 @@ final class Recovery {
     } catch (KvException e) {
       return null; // the visit will tell
     }
+  }
+
+  /// Whether each of `known` follows the one before, and every block's record is as long as all.
+  private boolean isPossible(List<Noted> known) {
+    long before = sequence;
+    for (Noted each : known) {
+      if (each.sequence() <= before || (each.kind() == RecordKind.BLOCK && !places.fits(each.at()))) {
+        return false;
+      }
+      before = each.sequence();
+    }
+    return true;
   }
 
   private void visit(int segment, boolean newest) {
@@ -137,10 +150,20 @@ final class Recovery {
   private void count(Noted record) {
     sequence = record.sequence();
     if (record.kind() == RecordKind.REMOVAL) {
-      record.removals().forEach(name -> removals.add(new Removal(name, record.at().segment())));
+      record.removals().forEach(name -> removed(name, record.at().segment()));
     } else {
       book.written(record.at().segment());
-      found.put(record.sequence(), record);
+      found.add(record.key(), new Place(record.at(), record.sequence(), record.crc()));
+    }
+  }
+
+  /// What is removed was found before: it has a lower sequence.
+  private void removed(RecordName name, int segment) {
+    DeadRecord removed = found.remove(name);
+    if (removed != null) {
+      book.freed(removed.segment());
+      book.removed(removed, segment);
+      freed++;
     }
   }
 
@@ -149,8 +172,7 @@ final class Recovery {
       reader.verifyPayload(record.at(), head);
     } catch (BlockCorruptException e) {
       dropped++;
-      found.remove(record.sequence());
-      dead.add(dead(record));
+      dead.add(requireNonNull(found.remove(new RecordName(record.key(), record.sequence())), "a record that was just found"));
     }
   }
 
@@ -163,36 +185,12 @@ final class Recovery {
     }
   }
 
-  private void applyRemovals() {
-    for (Removal removal : removals) {
-      Noted removed = found.get(removal.name().sequence());
-      if (removed != null && removed.key().equals(removal.name().key())) {
-        found.remove(removal.name().sequence());
-        book.freed(removed.at().segment());
-        book.removed(dead(removed), removal.segment());
-        freed++;
-      }
-    }
-  }
-
-  private void keepNewest() {
-    Map<BlockKey, Noted> newest = new HashMap<>();
-    for (Noted each : List.copyOf(found.values())) {
-      Noted older = newest.put(each.key(), each);
-      if (older != null) {
-        found.remove(older.sequence());
-        dead.add(dead(older));
-        freed++;
-      }
-    }
-  }
-
-  private static DeadRecord dead(Noted record) {
-    return new DeadRecord(new RecordName(record.key(), record.sequence()), record.at().segment());
-  }
-
   SegmentBook book() {
     return book;
+  }
+
+  PlaceTable places() {
+    return places;
   }
 
   /// Records that were found and do not count, though no removal says so.

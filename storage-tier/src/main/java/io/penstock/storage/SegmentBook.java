@@ -8,14 +8,11 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/// What each segment holds: how many records that count, whose they are, and which removals. Used by the thread that appends.
+/// What each segment holds: how many records that count, and which removals; whose they are, [PlaceTable] knows. Used by the thread that appends.
 ///
 /// A segment can go when none of its records counts. A removal in it is needed as long as the record that it removes exists; it is then
 /// written anew before its segment goes.
 final class SegmentBook {
-  /// Closed rests that a segment may remember beside its live ones.
-  private static final int SLACK = 64;
-
   private final TreeMap<Integer, Usage> segments = new TreeMap<>();
   /// Segments of which nothing counts.
   private final TreeSet<Integer> empty = new TreeSet<>();
@@ -30,7 +27,6 @@ final class SegmentBook {
   private static final class Usage {
     private int live;
     private int total;
-    private final List<JournalRest> rests = new ArrayList<>(0);
     /// Sequences of copies of its records.
     private final List<Long> copies = new ArrayList<>(0);
     private List<DeadRecord> removals = new ArrayList<>(0);
@@ -56,15 +52,6 @@ final class SegmentBook {
     usage.age = ++written;
     live++;
     empty.remove(segment);
-  }
-
-  /// `rest` is the block of a record that was written.
-  void holds(JournalRest rest) {
-    Usage usage = usage(rest.place().segment());
-    if (usage.rests.size() > 2 * usage.live + SLACK) {
-      usage.rests.removeIf(each -> !segments.containsKey(each.place().segment()) || segments.get(each.place().segment()) != usage);
-    }
-    usage.rests.add(rest);
   }
 
   void freed(int segment) {
@@ -112,11 +99,6 @@ final class SegmentBook {
   /// Records that count.
   long live() {
     return live;
-  }
-
-  /// Rests whose records lie, or lay, in `segment`.
-  List<JournalRest> rests(int segment) {
-    return List.copyOf(usage(segment).rests);
   }
 
   /// The segment whose going is worth most for what it costs: (1 - u) × age / (1 + u), where u is the share of it that counts. 0 if all are

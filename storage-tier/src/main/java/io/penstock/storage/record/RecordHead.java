@@ -29,7 +29,7 @@ public final class RecordHead {
     this.bytes = (int) head.byteSize();
     this.kind = head.get(RecordFormat.SHORT, RecordFormat.KIND_AT) == RecordKind.BLOCK.code() ? RecordKind.BLOCK : RecordKind.REMOVAL;
     this.sequence = head.get(RecordFormat.LONG, RecordFormat.SEQUENCE_AT);
-    this.key = BlockKey.read(head.asSlice(RecordFormat.KEY_AT, BlockKey.BYTES).asByteBuffer());
+    this.key = key(head);
     this.removals = removals(head, key.space());
     this.payloadBytes = head.get(INT, RecordFormat.PAYLOAD_BYTES_AT);
     int planes = head.get(INT, RecordFormat.PLANES_AT);
@@ -254,6 +254,11 @@ public final class RecordHead {
   /// @param head exactly the head of a block's record
   public static int crc(MemorySegment head) {
     return Checksum.of(head.asSlice(0, head.byteSize() - RecordFormat.CRC_BYTES));
+  }
+
+  /// The key in the head of a record whose own CRC was compared.
+  public static BlockKey key(MemorySegment head) {
+    return BlockKey.read(head.asSlice(RecordFormat.KEY_AT, BlockKey.BYTES).asByteBuffer());
   }
 
   /// CRC32C of each granule that `range` touches, from the head of a record of `layout` whose own CRC was compared.

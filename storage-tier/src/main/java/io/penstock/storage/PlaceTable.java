@@ -1,0 +1,221 @@
+package io.penstock.storage;
+
+import io.penstock.pool.IntRows;
+import io.penstock.storage.engine.Location;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// Where the blocks of a journal lie: 24 bytes a block, named by a number, and which of them lie in a segment.
+///
+/// The blocks of a segment are a ring, so that one can leave it at once; what they have in common is with the head of the ring. A number
+/// belongs to whoever was given it, until he gives it back. Safe from any thread.
+final class PlaceTable {
+  /// No number.
+  static final int NONE = IntRows.NONE;
+
+  /// Offsets are told in units of this: frames of no engine begin elsewhere.
+  private static final int UNIT_BYTES = 4;
+  private static final long MOST_UNITS = 1L << 32;
+
+  /// Of a block: its ring; or why it has none.
+  private static final int RING = 0;
+  private static final int LOST = -2;
+  private static final int OFFSET = 1;
+  private static final int SEQUENCE = 2;
+  private static final int CRC = 3;
+  private static final int BEFORE = 4;
+  private static final int AFTER = 5;
+  private static final int WIDTH = 6;
+
+  /// Of a ring.
+  private static final int SEGMENT = 1;
+  private static final int FIRST_SEQUENCE = 2;
+
+  private final int recordBytes;
+  private final IntRows rows = new IntRows(WIDTH);
+  /// One ring a segment, but where sequences are further apart than an int tells.
+  private final Map<Integer, List<Integer>> rings = new HashMap<>();
+  private final Map<Integer, Flaw> flaws = new HashMap<>();
+
+  /// @param recordBytes length of every block's record
+  PlaceTable(int recordBytes) {
+    this.recordBytes = recordBytes;
+  }
+
+  /// Whether a record can be told of here.
+  boolean fits(Location at) {
+    return at.length() == recordBytes && at.offset() % UNIT_BYTES == 0 && at.offset() / UNIT_BYTES < MOST_UNITS;
+  }
+
+  /// A number for a block whose record lies at `place`; the caller's.
+  ///
+  /// @throws IllegalArgumentException if it does not fit
+  synchronized int add(Place place) {
+    if (!fits(place.location())) {
+      throw new IllegalArgumentException("location must be of %d bytes at a multiple of %d (was %s)".formatted(recordBytes, UNIT_BYTES,
+          place.location()));
+    }
+    int row = rows.take();
+    put(row, place);
+    return row;
+  }
+
+  private void put(int row, Place place) {
+    int ring = ring(place.segment(), place.sequence());
+    rows.set(row, RING, ring);
+    rows.set(row, OFFSET, (int) (place.location().offset() / UNIT_BYTES));
+    rows.set(row, SEQUENCE, (int) (place.sequence() - rows.getLong(ring, FIRST_SEQUENCE)));
+    rows.set(row, CRC, place.headCrc());
+    join(rows.get(ring, BEFORE), row);
+    join(row, ring);
+  }
+
+  private int ring(int segment, long sequence) {
+    List<Integer> all = rings.computeIfAbsent(segment, number -> new ArrayList<>(1));
+    for (int ring : all) {
+      long behind = sequence - rows.getLong(ring, FIRST_SEQUENCE);
+      if (behind >= 0 && behind < MOST_UNITS) {
+        return ring;
+      }
+    }
+    int ring = rows.take();
+    rows.set(ring, RING, ring);
+    rows.set(ring, SEGMENT, segment);
+    rows.setLong(ring, FIRST_SEQUENCE, sequence);
+    join(ring, ring);
+    all.add(ring);
+    return ring;
+  }
+
+  private void join(int first, int second) {
+    rows.set(first, AFTER, second);
+    rows.set(second, BEFORE, first);
+  }
+
+  private void unlink(int row) {
+    join(rows.get(row, BEFORE), rows.get(row, AFTER));
+  }
+
+  /// Where the block of `rest` lies.
+  ///
+  /// @throws IllegalStateException if the rest was closed: its number is nobody's, or somebody else's
+  /// @throws io.penstock.block.BlockCorruptException if the record was found damaged
+  synchronized Place of(JournalRest rest) {
+    if (rest.isClosed()) { // before its number was given back, or it would be open
+      throw new IllegalStateException("rest must be open (was closed)");
+    }
+    if (rows.get(rest.number(), RING) == LOST) {
+      throw flaw(rest.number()).of(rest.key());
+    }
+    return place(rest.number());
+  }
+
+  private Flaw flaw(int row) {
+    Flaw flaw = flaws.get(row);
+    if (flaw == null) {
+      throw new IllegalStateException("number must be of a block (was " + row + ")");
+    }
+    return flaw;
+  }
+
+  /// Where the block of a number lies that is not given back meanwhile, and was not lost.
+  synchronized Place place(int row) {
+    int ring = rows.get(row, RING);
+    long offset = Integer.toUnsignedLong(rows.get(row, OFFSET)) * UNIT_BYTES;
+    return new Place(new Location(rows.get(ring, SEGMENT), offset, recordBytes), sequence(row, ring), rows.get(row, CRC));
+  }
+
+  private long sequence(int row, int ring) {
+    return rows.getLong(ring, FIRST_SEQUENCE) + Integer.toUnsignedLong(rows.get(row, SEQUENCE));
+  }
+
+  /// The sequence of the record of such a block.
+  synchronized long sequence(int row) {
+    return sequence(row, rows.get(row, RING));
+  }
+
+  /// A block of `segment`, the one that is there longest; [#NONE] if there is none.
+  synchronized int first(int segment) {
+    for (int ring : rings.getOrDefault(segment, List.of())) {
+      if (rows.get(ring, AFTER) != ring) {
+        return rows.get(ring, AFTER);
+      }
+    }
+    return NONE;
+  }
+
+  /// Where the block of `row` lies, if that is in `segment`; null if it was given back meanwhile.
+  synchronized @Nullable Place placeIn(int segment, int row) {
+    return rings.getOrDefault(segment, List.of()).contains(rows.get(row, RING)) ? place(row) : null;
+  }
+
+  /// The record of a block lies at `to` now, and no longer at `from`.
+  ///
+  /// @param row the number of a block that was at `from`; nobody takes a new number meanwhile
+  /// @return false if it was given back meanwhile: the record at `from` is dead then, and the one at `to` is nobody's
+  synchronized boolean move(int row, Place from, Place to) {
+    if (!isAt(row, from)) {
+      return false;
+    }
+    unlink(row);
+    put(row, to);
+    return true;
+  }
+
+  /// The record of a block at `from` is damaged and will be gone: whoever asks for it from now on hears of `flaw`.
+  ///
+  /// @return as [#move]
+  synchronized boolean lose(int row, Place from, Flaw flaw) {
+    if (!isAt(row, from)) {
+      return false;
+    }
+    unlink(row);
+    rows.set(row, RING, LOST);
+    flaws.put(row, flaw);
+    return true;
+  }
+
+  /// Whether `row` is of a block at `place`.
+  private boolean isAt(int row, Place place) {
+    for (int ring : rings.getOrDefault(place.segment(), List.of())) {
+      if (rows.get(row, RING) == ring && sequence(row, ring) == place.sequence()) { // what was given back names no ring there
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Gives a number back.
+  ///
+  /// @return where its block lay; null if that is lost
+  synchronized @Nullable Place release(int row) {
+    Place last = null;
+    if (rows.get(row, RING) == LOST) {
+      flaws.remove(row);
+    } else {
+      last = place(row);
+      unlink(row);
+    }
+    rows.give(row);
+    return last;
+  }
+
+  /// `segment` is gone. Blocks that are still in it keep their places, which lead nowhere.
+  synchronized void forget(int segment) {
+    if (first(segment) == NONE) {
+      List<Integer> all = rings.remove(segment);
+      if (all != null) {
+        all.forEach(rows::give);
+      }
+    }
+  }
+
+  /// Blocks that have a number.
+  synchronized int size() {
+    int heads = rings.values().stream().mapToInt(List::size).sum();
+    return rows.size() - heads;
+  }
+}
