@@ -10,6 +10,7 @@ import io.penstock.node.replay.ReplayCommand;
 import io.penstock.node.serve.ServeCommand;
 import io.penstock.node.simulate.SimulateCommand;
 import io.penstock.node.ssd.SsdCommand;
+import io.penstock.node.torture.TortureCommand;
 import io.penstock.node.trace.TraceCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -65,6 +66,7 @@ public final class PenstockMain implements Runnable {
     line.addSubcommand(TraceCommand.class);
     line.addSubcommand(SimulateCommand.class);
     line.addSubcommand(SsdCommand.class);
+    line.addSubcommand(TortureCommand.class);
     line.addSubcommand(help());
     Failures failures = new Failures();
     line.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));

@@ -1,5 +1,6 @@
 package io.penstock.node.replay;
 
+import io.penstock.node.cli.OwnCommand;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

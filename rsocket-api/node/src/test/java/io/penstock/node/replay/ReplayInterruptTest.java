@@ -2,6 +2,7 @@ package io.penstock.node.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.node.cli.OwnCommand;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

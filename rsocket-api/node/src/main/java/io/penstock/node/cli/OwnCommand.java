@@ -1,4 +1,4 @@
-package io.penstock.node.replay;
+package io.penstock.node.cli;
 
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -6,14 +6,22 @@ import java.util.ArrayList;
 import java.util.List;
 
 /// The command line that runs another Penstock as this one runs: same JVM, same flags, same classes.
-final class OwnCommand {
+public final class OwnCommand {
   private static final String MAIN = "io.penstock.node.PenstockMain";
   /// Flags that two processes cannot share.
   private static final List<String> OWN_FLAGS = List.of("-agentlib:", "-javaagent:", "-XX:StartFlightRecording", "-XX:FlightRecorderOptions");
 
   private OwnCommand() {}
 
-  static List<String> of(List<String> arguments) {
+  /// Of `penstock` with `arguments`.
+  public static List<String> of(List<String> arguments) {
+    return of(List.of(), MAIN, arguments);
+  }
+
+  /// Of another program of ours.
+  ///
+  /// @param flags for the JVM, behind those that this one has
+  public static List<String> of(List<String> flags, String main, List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     for (String flag : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
@@ -21,9 +29,10 @@ final class OwnCommand {
         command.add(flag);
       }
     }
+    command.addAll(flags);
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
-    command.add(MAIN);
+    command.add(main);
     command.addAll(arguments);
     return command;
   }

@@ -1,0 +1,89 @@
+package io.penstock.node.torture;
+
+import io.penstock.node.cli.OwnCommand;
+import io.penstock.node.torture.TortureWriter.Orders;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/// A [TortureWriter] in a process of its own, which ends with this one.
+final class WriterProcess implements AutoCloseable {
+  /// From so many processes on an archive of their classes saves more time than it takes.
+  static final int WORTH_AN_ARCHIVE = 20;
+
+  private static final List<String> QUICK = List.of("-XX:TieredStopAtLevel=1", "-XX:-UseParallelGC", "-XX:+UseSerialGC", "-Xmx128m", "-Xshare:auto",
+      "-Xlog:disable", "-Xlog:all=off");
+  private static final int SIGKILL = 128 + 9;
+  private static final long BEGIN_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+  private final Process process;
+  private final Path log;
+
+  private WriterProcess(Process process, Path log) {
+    this.process = process;
+    this.log = log;
+  }
+
+  /// Starts one that rehearses, and waits for [#go].
+  ///
+  /// @param folder where its log goes, and the archive of classes is, if there is one
+  static WriterProcess start(Orders rehearsal, Path folder) throws IOException {
+    return start(rehearsal, folder, "-XX:SharedArchiveFile=");
+  }
+
+  private static WriterProcess start(Orders rehearsal, Path folder, String archive) throws IOException {
+    List<String> flags = new ArrayList<>(QUICK);
+    flags.add(archive + folder.resolve("writer.jsa"));
+    Path log = folder.resolve(rehearsal.notes().getFileName() + ".log");
+    Process process = new ProcessBuilder(OwnCommand.of(flags, TortureWriter.class.getName(), rehearsal.words())).redirectErrorStream(true)
+        .redirectOutput(log.toFile()).start();
+    return new WriterProcess(process, log);
+  }
+
+  /// Runs one that ends after its rehearsal, and leaves an archive of the classes that it needed, from which the others start sooner. Where
+  /// that cannot be, they start without.
+  static void archive(Orders rehearsal, Path folder) throws IOException, InterruptedException {
+    try (WriterProcess process = start(rehearsal, folder, "-XX:ArchiveClassesAtExit=")) {
+      process.process.getOutputStream().close();
+      process.process.waitFor();
+    }
+  }
+
+  /// Has it work by `orders` until it is ended.
+  void go(Orders orders) throws IOException {
+    process.getOutputStream().write(orders.line().getBytes(StandardCharsets.UTF_8));
+    process.getOutputStream().flush();
+  }
+
+  /// Waits until it has begun to open the journal, or is gone.
+  void awaitBegin(PhasePage page) throws InterruptedException {
+    long until = System.nanoTime() + BEGIN_NANOS;
+    while (page.count(Phase.OPEN) == 0 && process.isAlive() && System.nanoTime() - until < 0) {
+      TimeUnit.MILLISECONDS.sleep(1);
+    }
+  }
+
+  boolean isAlive() {
+    return process.isAlive();
+  }
+
+  Path log() {
+    return log;
+  }
+
+  /// Ends it as `kill -9` does.
+  ///
+  /// @return false if it was not that which ended it
+  boolean kill() throws InterruptedException {
+    process.destroyForcibly();
+    return process.waitFor() == SIGKILL;
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+}
