@@ -30,6 +30,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.LongStream;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
 
 /// A client of a node process that puts blocks whose bytes follow from their keys, and so knows what it must get back.
@@ -82,10 +83,10 @@ final class PatternClient implements AutoCloseable {
     return lease.windows(WINDOW, scope).concatMapIterable(window -> {
       window.forEach(each -> came.add(compared(each, asked.get(each.position()))));
       return List.<BlockKey>of();
-    }, 1).thenMany(Flux.defer(() -> {
+    }, 1).then(Mono.fromSupplier(() -> {
       assertThat(came).as("blocks that came of those found").hasSize(lease.found().count());
-      return Flux.fromIterable(came);
-    }));
+      return came;
+    })).flatMapIterable(keys -> keys);
   }
 
   private static BlockKey compared(Leased leased, BlockKey key) {
