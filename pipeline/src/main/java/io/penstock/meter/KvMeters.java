@@ -44,6 +44,9 @@ public enum KvMeters implements MeterDocumentation {
   /// References that found their block in the books of a level.
   LEVEL_HITS("penstock.level.hits", Meter.Type.COUNTER, null, "References that found their block in the books of a level", MeterTag.TIER,
       MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Whether the store of a level takes and gives blocks: 1; gives them and takes none: 0.5; neither: 0.
+  LEVEL_ACTIVE("penstock.level.active", Meter.Type.GAUGE, null, "1 if a level takes and gives blocks, 0.5 if it only gives, 0 if it is off",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   /// Visible blocks.
   TIER_VISIBLE("penstock.tier.visible", Meter.Type.GAUGE, "blocks", "Visible blocks", MeterTag.TIER, MeterTag.MEDIUM),
   /// Most blocks the tier keeps, infinite if unbounded.

@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.LevelStat;
+import io.penstock.tier.StoreState;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -59,6 +60,7 @@ public final class TierGauges {
     Gauges.gauge(registry, KvMeters.LEVEL_CAPACITY, tags, this, any -> blocks(level.capacityBlocks()));
     show(registry, KvMeters.LEVEL_VISIBLE, tags, stat -> stat.levels().get(number).blocks());
     show(registry, KvMeters.LEVEL_RESTING, tags, stat -> stat.levels().get(number).resting());
+    show(registry, KvMeters.LEVEL_ACTIVE, tags, stat -> active(stat.levels().get(number).health().state()));
     FunctionCounter.builder(KvMeters.LEVEL_HITS.getName(), this, gauges -> {
       TierStat stat = gauges.latest;
       return stat == null ? 0 : stat.levels().get(number).hits();
@@ -70,6 +72,14 @@ public final class TierGauges {
       TierStat stat = gauges.latest;
       return stat == null ? Double.NaN : figure.applyAsDouble(stat);
     });
+  }
+
+  private static double active(StoreState state) {
+    return switch (state) {
+      case ACTIVE -> 1;
+      case DEGRADED -> 0.5;
+      case OFF -> 0;
+    };
   }
 
   private static double blocks(long capacity) {

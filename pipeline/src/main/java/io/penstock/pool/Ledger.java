@@ -31,12 +31,20 @@ public final class Ledger<V> {
   private final KeyLines lines;
   private final LevelBytes levelOf = new LevelBytes();
   private final Values<V> values = new Values<>();
+  private Gate<V> gate = (value, level) -> true;
 
   /// Hears where a key went that the policy moved. Must not call back.
   @FunctionalInterface
   public interface Moves<V> {
     /// `value` is on `level` now; the number of levels means that it was evicted.
     void moved(BlockKey key, V value, int level);
+  }
+
+  /// Says who may move down where. Must not call back.
+  @FunctionalInterface
+  public interface Gate<V> {
+    /// Whether `level` takes `value`, which is one too many above it; whom no level takes leaves.
+    boolean takes(V value, int level);
   }
 
   /// @param space of all keys
@@ -54,6 +62,12 @@ public final class Ledger<V> {
     for (long capacity : capacityBlocks) {
       levels.add(new Shelf(levels.size(), capacity));
     }
+  }
+
+  /// Has `gate` asked about everyone who is to move down; without, every level takes everyone.
+  public Ledger<V> gate(Gate<V> gate) {
+    this.gate = requireNonNull(gate, "gate");
+    return this;
   }
 
   /// What is remembered of `key`, without counting as a use.
@@ -114,17 +128,28 @@ public final class Ledger<V> {
 
   /// Moves on who is one too many, from `level` down.
   private void settle(int level, Moves<V> moves) {
-    for (int i = level; i < levels.size() && levels.get(i).isTooFull(); i++) {
+    int i = level;
+    while (i < levels.size() && levels.get(i).isTooFull()) {
       int victim = levels.get(i).first;
       levels.get(i).unlink(victim);
       BlockKey key = lines.key(victim);
-      if (i + 1 < levels.size()) {
-        levels.get(i + 1).link(victim);
-        moves.moved(key, value(victim), i + 1);
+      i = below(i, value(victim));
+      if (i < levels.size()) {
+        levels.get(i).link(victim);
+        moves.moved(key, value(victim), i);
       } else {
-        moves.moved(key, forget(victim), i + 1);
+        moves.moved(key, forget(victim), i);
       }
     }
+  }
+
+  /// The next level below `level` that takes `value`; the number of levels if none does.
+  private int below(int level, V value) {
+    int next = level + 1;
+    while (next < levels.size() && !gate.takes(value, next)) {
+      next++;
+    }
+    return next;
   }
 
   /// Frees a line that is on no shelf.

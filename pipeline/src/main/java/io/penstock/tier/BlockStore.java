@@ -24,6 +24,14 @@ public interface BlockStore {
   /// What may be promised of a block once [#put] completed.
   Durability durability();
 
+  /// How it is now. Quick, and safe under a lock.
+  default StoreHealth health() {
+    return StoreHealth.GOOD;
+  }
+
+  /// Has `changed` run after each change of [#health()], until the store is closed: on a thread of the store, under no lock of it.
+  default void watch(Runnable changed) {}
+
   /// Places there are, `Long.MAX_VALUE` if their number is not fixed.
   long capacityBlocks();
 
@@ -33,7 +41,7 @@ public interface BlockStore {
   /// |---|---|
   /// | ownership | the blocks stay the caller's, who keeps them open until the end; the rests are the caller's |
   /// | asked for | once at a time by each stack: its other batches wait for their turn |
-  /// | signals | [io.penstock.block.BlockCorruptException] naming the key; [TierClosedException]; [io.penstock.KvException]s of the store |
+  /// | signals | [io.penstock.block.BlockCorruptException] naming the key; [TierClosedException]; [StoreUnavailableException], after which the blocks stay where they are; other [io.penstock.KvException]s of the store |
   Mono<List<Rest>> put(List<Block> blocks);
 
   /// Copies `range` of each resting block into the draft at the same index, and states it there with [BlockDraft#verify].
@@ -41,11 +49,11 @@ public interface BlockStore {
   /// | | |
   /// |---|---|
   /// | ownership | rests and drafts stay the caller's, who closes neither before the end |
-  /// | signals | [io.penstock.block.BlockCorruptException] naming the first damaged key; [TierClosedException]; [StoreBusyException], the only one after which the blocks are still looked for here; the store's own errors |
+  /// | signals | [io.penstock.block.BlockCorruptException] naming the first damaged key; [TierClosedException]; [StoreBusyException] and [StoreUnavailableException], after which, and only then, the blocks are still looked for here; the store's own errors |
   Mono<Void> read(List<? extends Rest> rests, List<BlockDraft> drafts, GranuleRange range);
 
   /// Blocks found at opening that nobody has taken yet, in the order of writing, at most one a key; the caller owns them from then on.
-  /// Empty for memory, and at the second call.
+  /// Empty for memory, and at the second call. A store that finds more later, because it could not look before, tells it as a change of [#health()].
   List<Rest> recovered();
 
   /// Refuses new work and completes when what was accepted has ended. Lazy and idempotent.

@@ -35,6 +35,7 @@ final class Dock {
   private final Starts getStarts = new Starts(this::startGet);
 
   /// All below are guarded by the stack's lock.
+  private StoreState state = StoreState.ACTIVE;
   private final ArrayDeque<Descent> toGet = new ArrayDeque<>();
   private boolean getting;
   /// Reads of windows that are under way.
@@ -49,6 +50,50 @@ final class Dock {
     this.batch = books.options.batchBlocks();
     this.places = stored.medium() == Medium.DISK ? null : new Permits(stored.name() + " places",
         Math.min(store.capacityBlocks(), Integer.MAX_VALUE), (int) books.memory.arena.capacitySlots());
+  }
+
+  // How the store is
+
+  /// What the stack takes the store to be able to do.
+  StoreState state() {
+    return state;
+  }
+
+  /// Hears of the store from now on. Not under the lock.
+  void watch() {
+    store.watch(this::changed);
+    changed();
+  }
+
+  private void changed() {
+    Aftermath after = books.aftermath();
+    synchronized (books.lock) {
+      StoreHealth health = store.health();
+      if (health.state() != state && !books.isClosedNow()) {
+        changed(health, after);
+      }
+    }
+    after.run();
+  }
+
+  private void changed(StoreHealth health, Aftermath after) {
+    boolean gave = state.gives();
+    state = health.state();
+    if (state.takes()) {
+      puts.admit();
+    } else {
+      puts.refuse(StoreUnavailableException.of(store.name(), health), !state.gives(), after);
+    }
+    if (gave && !state.gives()) {
+      toGet.forEach(descent -> giveBack(descent, after));
+      toGet.clear();
+      books.interrupt(level, StoreUnavailableException.of(store.name(), health), after);
+    }
+    if (state.gives()) {
+      books.recover(level, after); // what it could not find before
+    }
+    mover.stateChanged(level, after);
+    after.then(this::more);
   }
 
   // Places
@@ -139,8 +184,12 @@ final class Dock {
         lose(entry, after);
       } else if (entry.fastestPlace() > level) {
         mover.dropHost(entry, after); // it stays lower down until somebody reads it
-      } else {
+      } else if (!(error instanceof StoreUnavailableException)) {
         books.lose(entry, store.name() + " did not take it: " + error.getMessage(), after);
+      } else if (mover.isHome(entry)) {
+        mover.defer(entry); // what was to repeat it
+      } else {
+        books.evict(entry, after);
       }
       ended(after);
     }
@@ -278,7 +327,7 @@ final class Dock {
     }
   }
 
-  /// The store failed to give `entries`: none suffers if it was too busy; the damaged one is lost, if one is named; else all of them are
+  /// The store failed to give `entries`: none suffers if it was too busy, or gives nothing now; the damaged one is lost, if one is named; else all of them are
   /// looked for elsewhere from now on, or are lost, so that asking again is a miss and no error. Under the lock.
   void notGiven(List<Resident> entries, Throwable error, Aftermath after) {
     boolean named = false;
@@ -288,7 +337,7 @@ final class Dock {
         named = true;
       }
     }
-    if (!named && !books.isClosedNow() && !(error instanceof StoreBusyException)) {
+    if (!named && !books.isClosedNow() && !(error instanceof StoreBusyException) && !(error instanceof StoreUnavailableException)) {
       drop(entries, error, after);
     }
   }
@@ -306,12 +355,15 @@ final class Dock {
   /// Starts nothing more: what waits here goes back. Under the lock, when the books have closed.
   void close(Aftermath after) {
     puts.close(after);
-    for (Descent descent : toGet) {
-      after.close(descent.draft());
-      descent.entry().moving = false;
-      readEnded(descent.place(), after);
-      mover.review(descent.entry(), after);
-    }
+    toGet.forEach(descent -> giveBack(descent, after));
     toGet.clear();
+  }
+
+  /// It was not begun.
+  private void giveBack(Descent descent, Aftermath after) {
+    after.close(descent.draft());
+    descent.entry().moving = false;
+    readEnded(descent.place(), after);
+    mover.review(descent.entry(), after);
   }
 }

@@ -11,9 +11,17 @@ import static java.util.Objects.requireNonNull;
 /// @param resting blocks whose bytes are there: the books may be ahead, and a disk keeps copies of what rose
 /// @param hits references that found their block in the books of this level
 /// @param arrived blocks that were copied, or handed over, to this level
-public record LevelStat(String name, Medium medium, long capacityBlocks, long blocks, long resting, long hits, long arrived) {
+/// @param health whether its store takes and gives blocks; what rests in one that gives nothing is a miss meanwhile
+public record LevelStat(String name, Medium medium, long capacityBlocks, long blocks, long resting, long hits, long arrived,
+    StoreHealth health) {
   public LevelStat {
     requireNonNull(name, "name");
     requireNonNull(medium, "medium");
+    requireNonNull(health, "health");
+  }
+
+  /// Of a level that is as it should be.
+  public LevelStat(String name, Medium medium, long capacityBlocks, long blocks, long resting, long hits, long arrived) {
+    this(name, medium, capacityBlocks, blocks, resting, hits, arrived, StoreHealth.GOOD);
   }
 }

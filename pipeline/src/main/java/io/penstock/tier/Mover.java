@@ -9,7 +9,10 @@ import io.penstock.block.Permits;
 import io.penstock.block.SlabPart;
 import io.penstock.tier.MoveWait.Need;
 import io.penstock.tier.StackEntry.Resident;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -27,6 +30,10 @@ final class Mover {
   private final @Nullable Dock[] docks;
   private final int host;
   private final boolean inclusive;
+  /// Whoever is in line.
+  private final Set<MoveWait> waits = new LinkedHashSet<>();
+  /// Those that are short of a copy until a store is well again.
+  private final Set<Resident> deferred = new LinkedHashSet<>();
   /// Entries that were in the books when they closed, until the stores have closed, too.
   private List<StackEntry> last = List.of();
   private boolean storesClosed;
@@ -55,14 +62,37 @@ final class Mover {
     return level == host ? entry.host != null && entry.atHost : entry.places[level] != null;
   }
 
-  /// The lowest level on which `entry` belongs and is not; −1 if there is none.
+  /// The lowest level on which `entry` belongs and is not, and may get now; −1 if there is none.
   private int missing(Resident entry) {
     for (int level = docks.length - 1; level >= 0; level--) {
-      if (wanted(entry, level) && !has(entry, level)) {
+      if (wanted(entry, level) && !has(entry, level) && mayGo(entry, level)) {
         return level;
       }
     }
     return -1;
+  }
+
+  /// Whether its copy on `level` is to be made now: one that only repeats what is above may wait.
+  private boolean mayGo(Resident entry, int level) {
+    boolean own = level == entry.level;
+    if (takes(level) && (own || level == host || !deferred.contains(entry))) {
+      return true;
+    }
+    deferred.add(entry);
+    return false;
+  }
+
+  /// Whether its own level cannot have it now, nor any below has it.
+  private boolean hasNoHome(Resident entry) {
+    if (takes(entry.level)) {
+      return false;
+    }
+    for (int level = entry.level; level < docks.length; level++) {
+      if (has(entry, level)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /// True if a block whose bytes have just been read from a store has a use for them on the host level, or on its way up.
@@ -72,6 +102,74 @@ final class Mover {
 
   boolean belongsInHost(Resident entry) {
     return host >= 0 && wanted(entry, host);
+  }
+
+  // How the stores are
+
+  /// Hears of the stores from now on. Not under the lock.
+  void watchStores() {
+    for (Dock dock : docks) {
+      if (dock != null) {
+        dock.watch();
+      }
+    }
+  }
+
+  /// Whether `level` takes blocks now.
+  boolean takes(int level) {
+    Dock dock = docks[level];
+    return dock == null || dock.state().takes();
+  }
+
+  /// Whether what rests on `level` can be had now.
+  private boolean gives(int level) {
+    Dock dock = docks[level];
+    return dock == null || dock.state().gives();
+  }
+
+  StoreHealth health(int level) {
+    return docks[level] == null ? StoreHealth.GOOD : books.store(level).health();
+  }
+
+  /// The fastest store that has `entry` and gives it, the fastest that has it if none does, −1 if none has it.
+  int readableLevel(Resident entry) {
+    for (int level = 0; level < docks.length; level++) {
+      if (entry.places[level] != null && gives(level)) {
+        return level;
+      }
+    }
+    return entry.fastestPlace();
+  }
+
+  /// Whether the bytes of `entry` can be had now.
+  boolean isReadable(Resident entry) {
+    if (entry.host != null) {
+      return true;
+    }
+    int level = readableLevel(entry);
+    return level >= 0 && gives(level);
+  }
+
+  /// Repeats what is above when the store that did not take it does again.
+  void defer(Resident entry) {
+    deferred.add(entry);
+  }
+
+  /// Whether the books want `entry` on a level that has it.
+  boolean isHome(Resident entry) {
+    return has(entry, entry.level);
+  }
+
+  /// The store of `level` takes or gives now what it did not, or the other way round: whoever waited for that is looked after.
+  void stateChanged(int level, Aftermath after) {
+    List<Resident> touched = new ArrayList<>(deferred);
+    deferred.clear();
+    for (MoveWait wait : waits) {
+      if (wait.target == level) {
+        touched.add(wait.entry);
+      }
+    }
+    touched.forEach(entry -> review(entry, after));
   }
 
   // Deciding
@@ -96,6 +194,10 @@ final class Mover {
   }
 
   private void settle(Resident entry, Aftermath after) {
+    if (hasNoHome(entry)) {
+      books.evict(entry, after);
+      return;
+    }
     int target = missing(entry);
     Need need = target < 0 ? null : need(entry, target);
     if (entry.wait != null && !entry.wait.isFor(need, target)) {
@@ -113,7 +215,12 @@ final class Mover {
     if (entry.host != null) {
       return target == host ? Need.HOST_CHARGE : Need.PLACE;
     }
-    return entry.fastestPlace() > target ? null : target == host ? Need.HOST_SLOT : Need.BOUNCE;
+    int from = entry.fastestPlace();
+    if (from <= target && !gives(from)) {
+      deferred.add(entry);
+      return null;
+    }
+    return from > target ? null : target == host ? Need.HOST_SLOT : Need.BOUNCE;
   }
 
   private void seek(Resident entry, Need need, int target, Aftermath after) {
@@ -123,13 +230,15 @@ final class Mover {
     }
     MoveWait wait = new MoveWait(entry, need, target);
     entry.wait = wait;
+    waits.add(wait);
     after.then(() -> stand(wait));
   }
 
-  private static void leaveLine(Resident entry, Aftermath after) {
+  private void leaveLine(Resident entry, Aftermath after) {
     MoveWait wait = entry.wait;
     if (wait != null) {
       entry.wait = null;
+      waits.remove(wait);
       after.then(wait::leave);
     }
   }
@@ -150,6 +259,7 @@ final class Mover {
 
   private void release(Resident entry, Aftermath after) {
     entry.released = true;
+    deferred.remove(entry);
     dropHost(entry, after);
     for (int level = 0; level < docks.length; level++) {
       dropPlace(entry, level, after);
@@ -216,11 +326,12 @@ final class Mover {
   }
 
   /// Ends the wait; false if it was over before.
-  private static boolean turn(MoveWait wait) {
+  private boolean turn(MoveWait wait) {
     if (wait.entry.wait != wait) {
       return false;
     }
     wait.entry.wait = null;
+    waits.remove(wait);
     return true;
   }
 
@@ -297,6 +408,7 @@ final class Mover {
   /// The books have closed with these entries in them: nothing moves any more, host memory goes back.
   void close(List<StackEntry> entries, Aftermath after) {
     last = entries;
+    deferred.clear();
     for (Dock dock : docks) {
       if (dock != null) {
         dock.close(after);

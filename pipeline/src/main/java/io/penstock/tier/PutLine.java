@@ -40,6 +40,10 @@ final class PutLine {
   /// Guarded by the stack's lock, as all below.
   private final ArrayDeque<Turn> turns = new ArrayDeque<>();
   private boolean putting;
+  /// Whose blocks are part of the batch under way; none if they were told already.
+  private List<Boarded> aboard = List.of();
+  /// Why nobody gets in line now; null if the store takes blocks.
+  private @Nullable StoreUnavailableException refusal;
 
   /// @param reading whether a read of the store is under way, whose end calls [#more]; asked under the lock
   /// @param ended runs when a batch is over; not under the lock
@@ -69,10 +73,40 @@ final class PutLine {
   void add(Turn turn, Aftermath after) {
     if (books.isClosedNow()) {
       turn.failed(books.closedException(), after);
-      return;
+    } else if (refusal != null) {
+      turn.failed(refusal, after);
+    } else {
+      turns.add(turn);
+      after.then(starts::more);
     }
-    turns.add(turn);
-    after.then(starts::more);
+  }
+
+  /// Lets whoever was in line before be the next. Under the lock.
+  private void back(Turn turn, Aftermath after) {
+    if (refusal != null) {
+      turn.failed(refusal, after);
+    } else {
+      turns.addFirst(turn);
+    }
+  }
+
+  /// The store takes blocks again. Under the lock.
+  void admit() {
+    refusal = null;
+  }
+
+  /// Fails whoever waits and whoever comes, since the store takes nothing now. Under the lock.
+  ///
+  /// @param whole also those whose blocks are part of the batch under way: the store keeps their memory until it answers, and nobody else waits
+  void refuse(StoreUnavailableException why, boolean whole, Aftermath after) {
+    List<Turn> waiting = new ArrayList<>(turns);
+    turns.clear();
+    refusal = why;
+    if (whole) {
+      aboard.forEach(each -> each.turn().failed(why, after));
+      aboard = List.of();
+    }
+    waiting.forEach(turn -> turn.failed(why, after));
   }
 
   private void start() {
@@ -83,11 +117,12 @@ final class PutLine {
       if (!putting) {
         board(boarded, shares, after);
         putting = !shares.isEmpty();
+        aboard = boarded;
       }
     }
     after.run();
     if (!shares.isEmpty()) {
-      put(shares).subscribe(rests -> done(boarded, shares, rests), error -> failed(boarded, shares, error));
+      put(shares).subscribe(rests -> done(shares, rests), error -> failed(shares, error));
     }
   }
 
@@ -120,11 +155,14 @@ final class PutLine {
         });
   }
 
-  private void done(List<Boarded> boarded, List<Block> shares, List<Rest> rests) {
+  private void done(List<Block> shares, List<Rest> rests) {
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
-      ended(shares, after);
+      List<Boarded> boarded = ended(shares, after);
       int next = 0;
+      if (boarded.isEmpty()) { // nobody waits for them any more
+        rests.forEach(after::close);
+      }
       for (Boarded each : boarded) {
         each.turn().done(List.copyOf(rests.subList(next, next + each.blocks())), after);
         next += each.blocks();
@@ -133,22 +171,23 @@ final class PutLine {
     after.run();
   }
 
-  private void failed(List<Boarded> boarded, List<Block> shares, Throwable error) {
+  private void failed(List<Block> shares, Throwable error) {
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
       if (error instanceof StoreBusyException && !books.isClosedNow() && reading.getAsBoolean()) {
         putting = false;
         shares.forEach(after::close);
-        boarded.reversed().forEach(each -> turns.addFirst(each.turn()));
+        aboard.reversed().forEach(each -> back(each.turn(), after));
+        aboard = List.of();
       } else {
-        failed(boarded, shares, error, after);
+        failed(shares, error, after);
       }
     }
     after.run();
   }
 
-  private void failed(List<Boarded> boarded, List<Block> shares, Throwable error, Aftermath after) {
-    ended(shares, after);
+  private void failed(List<Block> shares, Throwable error, Aftermath after) {
+    List<Boarded> boarded = ended(shares, after);
     Boarded damaged = damaged(boarded, shares, error);
     for (Boarded each : boarded.reversed()) {
       if (damaged == null || each.equals(damaged)) {
@@ -156,16 +195,21 @@ final class PutLine {
       } else if (books.isClosedNow()) {
         each.turn().failed(books.closedException(), after);
       } else {
-        turns.addFirst(each.turn());
+        back(each.turn(), after);
       }
     }
   }
 
   /// The store is free for the next batch.
-  private void ended(List<Block> shares, Aftermath after) {
+  ///
+  /// @return who still waits to hear how this one ended
+  private List<Boarded> ended(List<Block> shares, Aftermath after) {
+    List<Boarded> boarded = aboard;
+    aboard = List.of();
     putting = false;
     shares.forEach(after::close);
     after.then(ended);
+    return boarded;
   }
 
   /// Whose block it is whose bytes differ from their checksum, null if none is named.

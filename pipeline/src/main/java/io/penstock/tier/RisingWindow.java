@@ -43,6 +43,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   private int step;
   private boolean reading;
   private boolean cleaned;
+  private Runnable told = () -> {};
 
   RisingWindow(StackRising rising, List<StackLease.Item> items, SliceShape shape) {
     this.rising = rising;
@@ -63,12 +64,14 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   ///
   /// @param told runs when the memory was granted or refused
   void claim(Runnable told) {
+    this.told = told;
+    rising.enter(this);
     List<BlockKey> keys = blocks.stream().filter(Rising::isMissing).map(each -> each.promised().key).toList();
     try {
       Permits.Ticket place = rising.books.memory.transfer().claim(keys, drafts -> {
         grant(drafts);
         told.run();
-      }, error -> refuse(error, told));
+      }, this::refuse);
       synchronized (this) {
         ticket = place;
       }
@@ -76,13 +79,29 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
         place.cancel();
       }
     } catch (RuntimeException e) {
-      refuse(e, told);
+      refuse(e);
     }
   }
 
-  private void refuse(Throwable error, Runnable told) {
+  private void refuse(Throwable error) {
     refusal = error;
     told.run();
+  }
+
+  /// Whether it waits for the store of `level`. Under the tier's lock.
+  boolean needs(int level) {
+    return blocks.stream().anyMatch(each -> each.place != null ? each.level == level : each.pinned && each.promised().places[level] != null
+        && !rising.books.mover.isReadable(each.promised()));
+  }
+
+  /// A store that it waits for does not answer: its reader hears of it at once, its memory goes back when the store has answered.
+  void interrupt(Throwable why) {
+    if (granted) {
+      gate.fail(why);
+      gate.end();
+    } else {
+      refuse(why);
+    }
   }
 
   private void grant(List<BlockDraft> drafts) {
@@ -149,6 +168,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   }
 
   private void stopReading() {
+    rising.leave(this);
     boolean over;
     synchronized (this) {
       reading = false;
@@ -162,6 +182,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   }
 
   private void landWhole() {
+    rising.leave(this);
     try {
       rising.landed(sealed());
     } catch (RuntimeException e) { // the store left something out
@@ -206,7 +227,15 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   @Override
   public Flux<LayerSlice> slices(int number) {
     return Flux.range(0, cuts.size()).concatMap(i -> gate.arrived(steps.until(cuts.get(i)))
-        .map(here -> LayerSlice.of(cuts.get(i), new SlicePlace(number, cuts.size() - 1 - i), this)), 1).doFinally(end -> close());
+        .map(here -> slice(i, number)), 1).doFinally(end -> close());
+  }
+
+  private LayerSlice slice(int i, int number) {
+    try {
+      return LayerSlice.of(cuts.get(i), new SlicePlace(number, cuts.size() - 1 - i), this);
+    } catch (IllegalStateException e) { // what was here went with what failed behind it
+      throw gate.reason(e);
+    }
   }
 
   @Override
@@ -270,6 +299,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
         }
       }
     }
+    rising.leave(this);
     rising.abandoned(blocks);
     drafts.forEach(BlockDraft::close);
     closeBlocks();

@@ -32,6 +32,8 @@ final class StackBooks {
   private final Ledger<StackEntry> ledger;
   /// Blocks that the decision being made has moved.
   private final Set<Resident> restless = new LinkedHashSet<>();
+  /// Windows that wait for memory, or for bytes from below.
+  private final Set<RisingWindow> rising = new LinkedHashSet<>();
   private boolean closed;
 
   StackBooks(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener) {
@@ -39,7 +41,7 @@ final class StackBooks {
     this.options = options;
     this.listener = listener;
     this.host = StackShape.requireStack(space, this.levels, options.mode());
-    this.ledger = new Ledger<>(space.id(), options.policy(), StackShape.books(this.levels, options.mode()));
+    this.ledger = new Ledger<StackEntry>(space.id(), options.policy(), StackShape.books(this.levels, options.mode())).gate(this::takes);
     this.info = new TierInfo(options.name(), this.levels.getFirst().medium(), space, ledger.capacityBlocks());
     this.space = space.id();
     this.memory = new StackMemory(space.layout(), this.levels, host, options);
@@ -107,14 +109,32 @@ final class StackBooks {
     return ledger.level(key);
   }
 
-  /// Counts a use of `key`, which is on `level`.
-  void touch(BlockKey key, int level, Aftermath after) {
-    figures.hit(level);
+  /// Whether `entry` may sink to `level`: what a store does not take now leaves, unless it rests there already.
+  private boolean takes(StackEntry entry, int level) {
+    return mover.takes(level) || (entry instanceof Resident resident && resident.places[level] != null);
+  }
+
+  /// Counts a use of `key`, which is not visible now.
+  void use(BlockKey key, Aftermath after) {
     ledger.touch(key, (moved, entry, to) -> moved(moved, entry, to, after));
   }
 
-  /// Puts a key that is not here into the books.
-  void list(Pending pending, Aftermath after) {
+  /// Counts a use of `key`, which is on `level`.
+  void touch(BlockKey key, int level, Aftermath after) {
+    figures.hit(level);
+    use(key, after);
+  }
+
+  /// Puts a key into the books that is written. What cannot be had now stays in them instead, as if it had been used.
+  void enter(Pending pending, Aftermath after) {
+    if (ledger.peek(pending.key) == null) {
+      list(pending, after);
+    } else {
+      use(pending.key, after);
+    }
+  }
+
+  private void list(Pending pending, Aftermath after) {
     pending.listed = true;
     ledger.insert(pending.key, pending, (key, entry, level) -> moved(key, entry, level, after));
   }
@@ -124,6 +144,30 @@ final class StackBooks {
       ledger.remove(pending.key);
       pending.listed = false;
     }
+  }
+
+  /// Gives a block whose bytes could not be had the bytes that somebody wrote anew.
+  ///
+  /// @param rest where they are at rest, too; dropped if they rest there already
+  void revive(Resident resident, Block block, @Nullable Rest rest, Aftermath after) {
+    int last = levels.size() - 1;
+    if (resident.host == null && !resident.moving) {
+      resident.host = block;
+      resident.atHost = host == 0;
+      if (resident.atHost) {
+        figures.arrived(0);
+      }
+    } else {
+      after.close(block);
+    }
+    if (rest != null && resident.places[last] == null) {
+      resident.places[last] = new Place(rest);
+      figures.arrived(last);
+    } else if (rest != null) {
+      after.close(rest);
+    }
+    figures.counted(resident);
+    restless.add(resident);
   }
 
   /// Shows a block that was pending.
@@ -151,6 +195,15 @@ final class StackBooks {
         restless.add(resident);
       }
     }
+  }
+
+  /// The block leaves because there is no place for it.
+  void evict(Resident resident, Aftermath after) {
+    if (!resident.gone && !closed) {
+      strike(resident);
+      evicted(resident.key, after);
+    }
+    mover.review(resident, after);
   }
 
   void evicted(BlockKey key, Aftermath after) {
@@ -199,8 +252,33 @@ final class StackBooks {
     after.hear(listener::corrupt);
   }
 
+  void rises(RisingWindow window) {
+    rising.add(window);
+  }
+
+  void risen(RisingWindow window) {
+    rising.remove(window);
+  }
+
+  /// The store of `level` gives nothing now: whoever waits for it hears so, and goes on without.
+  void interrupt(int level, StoreUnavailableException why, Aftermath after) {
+    for (RisingWindow window : rising) {
+      if (window.needs(level)) {
+        after.then(() -> window.interrupt(why));
+      }
+    }
+  }
+
+  /// Takes over what the store of `level` found.
+  void recover(int level, Aftermath after) {
+    for (Rest rest : store(level).recovered()) {
+      recover(level, rest, after);
+    }
+    reviewMoved(after);
+  }
+
   /// Takes over a block found at opening on `level`.
-  void recover(int level, Rest rest, Aftermath after) {
+  private void recover(int level, Rest rest, Aftermath after) {
     if (ledger.peek(rest.key()) instanceof Resident faster) { // of another store
       if (faster.places[level] == null) {
         faster.places[level] = new Place(rest);
@@ -210,6 +288,9 @@ final class StackBooks {
         after.close(rest);
       }
       return;
+    }
+    if (ledger.peek(rest.key()) instanceof Pending pending) { // the store could not look before, and somebody writes it anew
+      unlist(pending);
     }
     // written through, the last level holds as much as all of the books; what it holds rises when it is read
     int start = options.mode() == StackMode.WRITE_THROUGH ? 0 : level;
@@ -225,7 +306,7 @@ final class StackBooks {
   BitSet visible(List<BlockKey> keys) {
     BitSet present = new BitSet();
     for (int i = 0; i < keys.size(); i++) {
-      present.set(i, ledger.peek(keys.get(i)) instanceof Resident);
+      present.set(i, ledger.peek(keys.get(i)) instanceof Resident resident && mover.isReadable(resident));
     }
     return present;
   }

@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import java.util.ArrayList;
@@ -22,14 +24,9 @@ final class StackCommit {
     this.through = books.options.mode() == StackMode.WRITE_THROUGH ? books.store(books.levels.size() - 1) : null;
   }
 
-  /// What a receipt promises.
-  Durability durability() {
-    return through == null ? Durability.VOLATILE : through.durability();
-  }
-
   Mono<List<Receipt>> commit(StackReservation reservation, List<BlockDraft> complete) {
     if (through == null) {
-      return Mono.fromCallable(() -> writes.publish(reservation, sealed(reservation, complete), List.of()));
+      return Mono.fromCallable(() -> writes.publish(reservation, sealed(reservation, complete), List.of(), Durability.VOLATILE));
     }
     return Mono.create(sink -> {
       try {
@@ -74,19 +71,24 @@ final class StackCommit {
 
     @Override
     public void done(List<Rest> rests, Aftermath after) {
-      after.then(() -> publish(rests));
+      after.then(() -> publish(rests, requireNonNull(through).durability()));
     }
 
-    private void publish(List<Rest> rests) {
+    private void publish(List<Rest> rests, Durability durability) {
       try {
-        sink.success(writes.publish(reservation, blocks, rests));
+        sink.success(writes.publish(reservation, blocks, rests, durability));
       } catch (RuntimeException e) {
         sink.error(e);
       }
     }
 
+    /// The store's weakness is no failure of the writer as long as there is another level: the receipts say what is true.
     @Override
     public void failed(Throwable error, Aftermath after) {
+      if (error instanceof StoreUnavailableException && books.levels.size() > 1) {
+        after.then(() -> publish(List.of(), Durability.VOLATILE));
+        return;
+      }
       blocks.forEach(after::close);
       after.then(() -> {
         writes.revoke(reservation, blocks);

@@ -64,15 +64,15 @@ final class StackFigures {
     long blockBytes = books.blockBytes();
     return new TierStat(visible, books.info.capacityBlocks(), visible * blockBytes,
         (books.memory.arena.claimedSlots() + restingOnly) * blockBytes, hits, misses, stored, evicted, corrupt,
-        books.events.lastSequence(), levelStats());
+        books.events.lastSequence(), levelStats(books));
   }
 
-  private List<LevelStat> levelStats() {
+  private List<LevelStat> levelStats(StackBooks books) {
     List<LevelStat> stats = new ArrayList<>(levels.size());
     for (int i = 0; i < levels.size(); i++) {
       Level level = levels.get(i);
       stats.add(new LevelStat(level.name(), level.medium(), level.capacityBlocks(), visibleOfLevel[i], restingOnLevel[i], hitsOfLevel[i],
-          arrivals[i]));
+          arrivals[i], books.mover.health(i)));
     }
     return stats;
   }

@@ -50,7 +50,7 @@ final class StackLeases {
 
   private void decide(StackLease lease, int position, BlockKey key, OnMiss onMiss, Aftermath after) {
     StackEntry entry = books.peek(key);
-    if (entry instanceof Resident resident) {
+    if (entry instanceof Resident resident && books.mover.isReadable(resident)) {
       books.touch(key, resident.level, after);
       lease.hits.set(position);
       lease.found.set(position);
@@ -59,13 +59,13 @@ final class StackLeases {
       books.touch(key, books.level(key), after);
       lease.hits.set(position);
       await(lease, position, pending);
-    } else if (entry == null && onMiss != OnMiss.SKIP) {
+    } else if (!(entry instanceof Pending) && onMiss != OnMiss.SKIP) {
       miss(lease, position, key, onMiss, after);
     }
   }
 
   /// A share of the block's memory, or the promise of it.
-  private static StackLease.Item item(int position, Resident resident) {
+  static StackLease.Item item(int position, Resident resident) {
     Block block = resident.host;
     if (block != null) {
       return new StackLease.Item(position, block.share(), null);
@@ -85,7 +85,7 @@ final class StackLeases {
       pending.await(lease, position);
     }
     if (pending != null && onMiss == OnMiss.ADMIT) {
-      books.list(pending, after);
+      books.enter(pending, after);
     }
   }
 

@@ -44,7 +44,7 @@ final class StackRising {
           unused.add(draft);
         } else {
           rising.draft = draft;
-          rising.level = resident.fastestPlace();
+          rising.level = books.mover.readableLevel(resident);
           rising.place = requireNonNull(resident.places[rising.level], "a promised block is somewhere");
           rising.place.reads++;
         }
@@ -94,6 +94,20 @@ final class StackRising {
   private Mono<Void> read(int level, List<Rising> group, GranuleRange range) {
     return Mono.defer(() -> books.mover.read(level, group.stream().map(each -> requireNonNull(each.place).rest).toList(),
         group.stream().map(each -> requireNonNull(each.draft)).toList(), range)).doOnError(error -> notGiven(level, group, error));
+  }
+
+  /// Tells `window` of stores that give nothing any more, until [#leave].
+  void enter(RisingWindow window) {
+    synchronized (books.lock) {
+      books.rises(window);
+    }
+  }
+
+  /// `window` waits for no store.
+  void leave(RisingWindow window) {
+    synchronized (books.lock) {
+      books.risen(window);
+    }
   }
 
   /// The bytes of `blocks` are in host memory: they rise to where the books want them, if there is memory to wait in.

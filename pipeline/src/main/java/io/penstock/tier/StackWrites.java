@@ -77,17 +77,32 @@ final class StackWrites {
   /// False if somebody has `key`, or writes it.
   private boolean takes(StackReservation reservation, BlockKey key, Aftermath after) {
     Pending pending = writing.get(key);
-    if (books.peek(key) instanceof Resident || (pending != null && pending.admittedBy == null)) {
+    if (pending != null && pending.admittedBy == null) {
+      return false;
+    }
+    if (books.peek(key) instanceof Resident resident && books.mover.isReadable(resident)) {
+      if (pending != null) { // it could not be had when it was admitted
+        serve(pending, resident, after);
+      }
       return false;
     }
     if (pending == null) {
       pending = new Pending(key, null);
       writing.put(key, pending);
-      books.list(pending, after);
+      books.enter(pending, after);
     }
     pending.admittedBy = null;
     reservation.pending.put(key, pending);
     return true;
+  }
+
+  /// Nobody has to write `pending`: whoever waits for it gets `resident`.
+  private void serve(Pending pending, Resident resident, Aftermath after) {
+    writing.remove(pending.key);
+    for (Pending.Waiter waiter : pending.waiters()) {
+      waiter.lease().ready.add(StackLeases.item(waiter.position(), resident));
+      settle(waiter.lease(), pending, after);
+    }
   }
 
   /// The block of `key` that is being written, if it is. Under the lock.
@@ -105,7 +120,8 @@ final class StackWrites {
   /// Makes `blocks` visible, or closes them and throws if the reservation was revoked meanwhile.
   ///
   /// @param rests where the blocks are at rest already; empty for nowhere
-  List<Receipt> publish(StackReservation reservation, List<Block> blocks, List<Rest> rests) {
+  /// @param durability what their receipts promise
+  List<Receipt> publish(StackReservation reservation, List<Block> blocks, List<Rest> rests, Durability durability) {
     List<Receipt> receipts = new ArrayList<>(blocks.size());
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
@@ -114,7 +130,7 @@ final class StackWrites {
         rests.forEach(after::close);
       } else {
         for (int i = 0; i < blocks.size(); i++) {
-          receipts.add(publish(reservation, blocks.get(i), rests.isEmpty() ? null : rests.get(i), after));
+          receipts.add(publish(reservation, blocks.get(i), rests.isEmpty() ? null : rests.get(i), durability, after));
         }
         books.figures.stored += blocks.size();
         books.reviewMoved(after);
@@ -128,7 +144,7 @@ final class StackWrites {
     return receipts;
   }
 
-  private Receipt publish(StackReservation reservation, Block block, @Nullable Rest rest, Aftermath after) {
+  private Receipt publish(StackReservation reservation, Block block, @Nullable Rest rest, Durability durability, Aftermath after) {
     BlockKey key = block.key();
     Pending pending = requireNonNull(reservation.pending.remove(key), "a reserved key is being written");
     writing.remove(key);
@@ -139,6 +155,8 @@ final class StackWrites {
     }
     if (pending.listed) {
       books.show(resident(block, rest));
+    } else if (books.peek(key) instanceof Resident standing) {
+      books.revive(standing, block, rest, after);
     } else { // chosen as victim before its bytes came: those who waited have it, the tier does not keep it
       books.evicted(key, after);
       after.close(block);
@@ -146,7 +164,7 @@ final class StackWrites {
         after.close(rest);
       }
     }
-    return new Receipt(key, books.info.name(), commit.durability(), sequence);
+    return new Receipt(key, books.info.name(), durability, sequence);
   }
 
   private Resident resident(Block block, @Nullable Rest rest) {

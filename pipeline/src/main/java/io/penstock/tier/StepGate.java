@@ -33,6 +33,11 @@ final class StepGate {
     failure = reason;
   }
 
+  /// Why nothing more will come, if that was told; else `e`.
+  synchronized RuntimeException reason(RuntimeException e) {
+    return failure instanceof RuntimeException told ? told : e;
+  }
+
   /// Nothing more will come.
   void end() {
     synchronized (this) {

@@ -31,6 +31,7 @@ import reactor.core.publisher.Mono;
 /// | backpressure | a reservation waits for slots, a window for slots to rise into, both in bounded, fair lines |
 /// | cancel | ends the wait; a copy that was started goes on, and the books learn how it ended |
 /// | errors | a store that fails costs the blocks it was to take or give, with an event [TierEvent.Lost], unless they rest lower down as well |
+/// | a store that is not well | nobody waits for it: what was to sink into it is evicted, what is to be written through to it gets a receipt that is volatile, what rests in it is a miss until it is well again |
 public final class TierStack implements BlockTier {
   private final StackBooks books;
   private final StackWrites writes;
@@ -54,15 +55,13 @@ public final class TierStack implements BlockTier {
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
       for (int level = 0; level < books.levels.size(); level++) {
-        if (books.levels.get(level) instanceof Level.Stored stored) {
-          for (Rest rest : stored.store().recovered()) {
-            books.recover(level, rest, after);
-          }
+        if (books.levels.get(level) instanceof Level.Stored) {
+          books.recover(level, after);
         }
       }
-      books.reviewMoved(after);
     }
     after.run();
+    books.mover.watchStores();
   }
 
   @Override

@@ -8,6 +8,9 @@ import io.penstock.tier.BlockStore;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Rest;
+import io.penstock.tier.StoreHealth;
+import io.penstock.tier.StoreState;
+import io.penstock.tier.StoreUnavailableException;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import reactor.core.publisher.Mono;
@@ -17,6 +20,8 @@ public final class FaultyStore implements BlockStore {
   private final BlockStore store;
   private volatile UnaryOperator<Mono<List<Rest>>> puts = UnaryOperator.identity();
   private volatile UnaryOperator<Mono<Void>> reads = UnaryOperator.identity();
+  private volatile StoreHealth health = StoreHealth.GOOD;
+  private volatile Runnable watcher = () -> {};
 
   /// @param store does what is not changed
   public FaultyStore(BlockStore store) {
@@ -33,6 +38,23 @@ public final class FaultyStore implements BlockStore {
   public FaultyStore reads(UnaryOperator<Mono<Void>> change) {
     reads = change;
     return this;
+  }
+
+  /// Is so from now on, and refuses what a store refuses that is so.
+  public FaultyStore health(StoreState state) {
+    health = state == StoreState.ACTIVE ? StoreHealth.GOOD : new StoreHealth(state, "told to be");
+    watcher.run();
+    return this;
+  }
+
+  @Override
+  public StoreHealth health() {
+    return health;
+  }
+
+  @Override
+  public void watch(Runnable changed) {
+    watcher = changed;
   }
 
   /// Behaves from now on.
@@ -68,12 +90,12 @@ public final class FaultyStore implements BlockStore {
 
   @Override
   public Mono<List<Rest>> put(List<Block> blocks) {
-    return puts.apply(store.put(blocks));
+    return health.state().takes() ? puts.apply(store.put(blocks)) : Mono.error(StoreUnavailableException.of(name(), health));
   }
 
   @Override
   public Mono<Void> read(List<? extends Rest> rests, List<BlockDraft> drafts, GranuleRange range) {
-    return reads.apply(store.read(rests, drafts, range));
+    return health.state().gives() ? reads.apply(store.read(rests, drafts, range)) : Mono.error(StoreUnavailableException.of(name(), health));
   }
 
   @Override

@@ -72,13 +72,17 @@ final class TierStackSimulationTest {
   private static final class Simulation {
     private final Random random;
     private final List<Runnable> tasks = new ArrayList<>();
+    private final List<Runnable> diskTasks = new ArrayList<>();
     private final List<MemoryStore> stores = new ArrayList<>();
+    private @Nullable FaultyStore disk;
     private final List<Request> requests = new ArrayList<>();
     private final LinkedHashSet<BlockKey> model = new LinkedHashSet<>();
     private final List<BlockKey> keys;
     private final boolean leaves;
     /// Whether stores fail now and then, and bytes get damaged.
     private final boolean faulty;
+    /// Whether the disk is not well now and then: while it is off, nothing that was begun there ends.
+    private final boolean weak;
     /// Steps until the stack is closed in the middle of it all; below 0 if it is not.
     private int stepsToClose;
     private boolean closed;
@@ -93,6 +97,7 @@ final class TierStackSimulationTest {
       this.faulty = random.nextInt(3) == 0;
       this.stepsToClose = random.nextInt(4) == 0 ? random.nextInt(200) : -1;
       this.window = 1 + random.nextInt(3);
+      this.weak = random.nextInt(3) == 0;
       StackMode mode = random.nextInt(4) == 0 ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE;
       List<Level> levels = levels(mode);
       if (levels.getLast().medium() != Medium.DISK) {
@@ -100,6 +105,9 @@ final class TierStackSimulationTest {
       }
       StackOptions options = StackOptions.defaults("stack").withMode(mode).withIngressBlocks(window).withTransferBlocks(window)
           .withPromotionBlocks(1).withBounceBlocks(1 + random.nextInt(2)).withBatchBlocks(1 + random.nextInt(3));
+      if (weak) { // what a disk that does not answer holds is held beside what others need
+        options = options.withIngressBlocks(2 * window + options.batchBlocks()).withTransferBlocks(64);
+      }
       this.stack = new TierStack(SPACE, levels, options, TierListener.noop());
     }
 
@@ -121,10 +129,13 @@ final class TierStackSimulationTest {
     }
 
     private Level store(String name, Medium medium, int capacity) {
-      MemoryStore store = new MemoryStore(name, medium, SPACE, medium == Medium.DISK ? Long.MAX_VALUE : capacity, tasks::add);
+      boolean onDisk = medium == Medium.DISK;
+      MemoryStore store = new MemoryStore(name, medium, SPACE, onDisk ? Long.MAX_VALUE : capacity, onDisk ? diskTasks::add : tasks::add);
       stores.add(store);
       FaultyStore watched = new FaultyStore(store).puts(oneAtATime(name));
-      return new Level.Stored(faulty ? new FaultyStore(watched).puts(this::maybePut).reads(this::maybe) : watched, capacity);
+      FaultyStore last = faulty ? new FaultyStore(watched).puts(this::maybePut).reads(this::maybe) : watched;
+      disk = onDisk ? last : disk;
+      return new Level.Stored(last, capacity);
     }
 
     /// A store has a line of one: whatever commits and moves there are, they wait for each other.
@@ -156,6 +167,21 @@ final class TierStackSimulationTest {
       };
     }
 
+    private void weaken() {
+      if (weak && disk != null && random.nextInt(20) == 0) {
+        disk.health(StoreState.values()[random.nextInt(3)]);
+      }
+    }
+
+    private boolean answers() {
+      return disk == null || disk.health().state().gives();
+    }
+
+    /// What can be done now.
+    private List<Runnable> ready() {
+      return diskTasks.isEmpty() || !answers() || (!tasks.isEmpty() && random.nextBoolean()) ? tasks : diskTasks;
+    }
+
     private void damage() {
       if (faulty && !stores.isEmpty() && random.nextInt(50) == 0) {
         stores.get(random.nextInt(stores.size())).corrupt(keys.get(random.nextInt(keys.size())), random.nextInt(256));
@@ -164,11 +190,12 @@ final class TierStackSimulationTest {
 
     /// Whether the figures are those of the textbook.
     private boolean isExact() {
-      return !leaves && !faulty && !closed;
+      return !leaves && !faulty && !weak && !closed;
     }
 
     private boolean mayEnd(Throwable error) {
       return (leaves && error instanceof CancellationException) || (closed && error instanceof TierClosedException)
+          || (weak && error instanceof StoreUnavailableException)
           || (faulty && (error instanceof Fault || error instanceof StoreBusyException || error instanceof BlockCorruptException));
     }
 
@@ -179,17 +206,21 @@ final class TierStackSimulationTest {
 
     void run() {
       int toStart = 5 + random.nextInt(25);
-      while (toStart > 0 || !tasks.isEmpty() || requests.stream().anyMatch(Request::canGoOn)) {
+      while (toStart > 0 || !ready().isEmpty() || requests.stream().anyMatch(Request::canGoOn)) {
         int choice = random.nextInt(4);
         damage();
+        weaken();
         if (stepsToClose-- == 0) {
           close();
           toStart = 0;
         } else if (choice == 0 && toStart > 0) {
           toStart--;
           requests.add(new Request());
-        } else if (choice == 1 && !tasks.isEmpty()) {
-          tasks.remove(random.nextInt(tasks.size())).run();
+        } else if (choice == 1) {
+          List<Runnable> ready = ready();
+          if (!ready.isEmpty()) {
+            ready.remove(random.nextInt(ready.size())).run();
+          }
         } else {
           List<Request> able = requests.stream().filter(Request::canGoOn).toList();
           if (!able.isEmpty()) {
@@ -202,11 +233,14 @@ final class TierStackSimulationTest {
 
     private void check() {
       for (Request request : requests) {
-        assertThat(request.isOver()).as("%s ended", request).isTrue();
+        assertThat(request.isOver()).as("%s ended, with a disk that is %s", request, disk == null ? null : disk.health()).isTrue();
         request.scope.close();
       }
-      while (!tasks.isEmpty()) {
-        tasks.removeFirst().run();
+      if (disk != null) {
+        disk.health(StoreState.ACTIVE);
+      }
+      while (!ready().isEmpty()) {
+        ready().removeFirst().run();
       }
       if (closed) {
         checkClosed();

@@ -2,6 +2,7 @@ package io.penstock.node.admin;
 
 import io.penstock.PenstockVersion;
 import io.penstock.tier.LevelStat;
+import io.penstock.tier.StoreState;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import java.util.List;
@@ -12,9 +13,10 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param state `starting`, `ready` or `draining`
 /// @param version of the running code
+/// @param degraded whether a level is not active; the node serves from the others
 /// @param tiers figures of each tier that answered
 /// @param problem why the node is not healthy although it is ready, else null
-public record Health(String state, String version, List<TierFacts> tiers, @Nullable String problem) {
+public record Health(String state, String version, boolean degraded, List<TierFacts> tiers, @Nullable String problem) {
   /// What a probe or a person wants to know of a tier.
   ///
   /// @param capacityBlocks null if unbounded
@@ -29,19 +31,24 @@ public record Health(String state, String version, List<TierFacts> tiers, @Nulla
 
   /// The same of one level of a tier.
   ///
+  /// @param state `active`, `degraded` (gives blocks and takes none) or `off`
+  /// @param problem what is wrong, null if nothing is
   /// @param capacityBlocks null if unbounded
-  public record LevelFacts(String name, String medium, long blocks, @Nullable Long capacityBlocks, long hits) {
+  public record LevelFacts(String name, String medium, String state, @Nullable String problem, long blocks, @Nullable Long capacityBlocks,
+      long hits) {
     static LevelFacts of(LevelStat level) {
-      return new LevelFacts(level.name(), lower(level.medium()), level.blocks(), bounded(level.capacityBlocks()), level.hits());
+      return new LevelFacts(level.name(), lower(level.medium()), lower(level.health().state()), level.health().problem(), level.blocks(),
+          bounded(level.capacityBlocks()), level.hits());
     }
   }
 
   static Health of(NodeState state, TierInfo info, TierStat stat) {
-    return new Health(lower(state), PenstockVersion.current(), List.of(TierFacts.of(info, stat)), null);
+    return new Health(lower(state), PenstockVersion.current(), stat.levels().stream().anyMatch(level -> level.health().state() != StoreState.ACTIVE),
+        List.of(TierFacts.of(info, stat)), null);
   }
 
   static Health failed(NodeState state, String problem) {
-    return new Health(lower(state), PenstockVersion.current(), List.of(), problem);
+    return new Health(lower(state), PenstockVersion.current(), false, List.of(), problem);
   }
 
   private static @Nullable Long bounded(long capacityBlocks) {

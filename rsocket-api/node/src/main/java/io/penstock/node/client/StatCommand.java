@@ -6,6 +6,8 @@ import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.Sizes;
 import io.penstock.tier.LevelStat;
+import io.penstock.tier.StoreHealth;
+import io.penstock.tier.StoreState;
 import io.penstock.tier.TierStat;
 import io.penstock.wire.ServerStat;
 import java.util.Locale;
@@ -57,7 +59,13 @@ final class StatCommand extends ClientCommand {
 
   /// Blocks that count for it, and copies that are there: on their way, or repeated lower down, a block is elsewhere, too.
   private static String level(LevelStat level) {
-    return "%d of %s blocks, %d copies here, %d hits".formatted(level.blocks(), capacity(level.capacityBlocks()), level.resting(), level.hits());
+    return "%d of %s blocks, %d copies here, %d hits%s".formatted(level.blocks(), capacity(level.capacityBlocks()), level.resting(), level.hits(),
+        state(level.health()));
+  }
+
+  private static String state(StoreHealth health) {
+    return health.state() == StoreState.ACTIVE ? ""
+        : ", " + health.state().name().toLowerCase(Locale.ROOT) + (health.problem() == null ? "" : ": " + health.problem());
   }
 
   private static String capacity(long blocks) {

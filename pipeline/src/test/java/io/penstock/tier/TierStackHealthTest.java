@@ -1,0 +1,360 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.testkit.Blocks;
+import io.penstock.testkit.FaultyStore;
+import io.penstock.testkit.MemoryStore;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import reactor.core.publisher.Mono;
+
+/// A stack over a disk that is full, or does not answer: nobody waits for it, nothing is lost, and it comes back.
+@Timeout(60)
+final class TierStackHealthTest {
+  private static final Duration SOON = Duration.ofSeconds(5);
+  private static final CacheSpace SPACE = Blocks.smallSpace();
+
+  private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+  private final MemoryStore memory = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);
+  private final FaultyStore disk = new FaultyStore(memory);
+
+  @Test
+  void diskOff_isAMiss_andGivesWhatItHasWhenItIsBack() {
+    TierStack stack = exclusive(1);
+    put(stack, 0);
+    put(stack, 1);
+    runTasks();
+    disk.health(StoreState.OFF);
+    assertThat(present(stack, 0, 1)).as("0 rests on the disk").isEqualTo("01");
+    assertThat(stack.match(List.of(key(0), key(1))).block(SOON)).isZero();
+    assertThat(hits(stack, 0)).isZero();
+    disk.health(StoreState.ACTIVE);
+    assertThat(present(stack, 0, 1)).isEqualTo("11");
+    read(stack, 0);
+    assertThat(lost(stack)).isEmpty();
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void diskFull_givesAndTakesNothing() {
+    TierStack stack = exclusive(1);
+    put(stack, 0);
+    put(stack, 1);
+    runTasks();
+    disk.health(StoreState.DEGRADED);
+    put(stack, 2);
+    assertThat(present(stack, 0, 1, 2)).as("1 had no place to go").isEqualTo("101");
+    read(stack, 0);
+    put(stack, 3);
+    assertThat(present(stack, 0, 3)).as("0 rests there already").isEqualTo("11");
+    assertThat(evicted(stack)).containsExactly(key(1), key(2));
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void whatWouldSink_whileTheDiskIsOff_isEvicted_andKeepsWhatRestsThere() {
+    TierStack stack = exclusive(1);
+    for (int i = 0; i < 5; i++) { // the disk holds as many as it may
+      put(stack, i);
+    }
+    runTasks();
+    disk.health(StoreState.OFF);
+    for (int i = 5; i < 50; i++) {
+      put(stack, i);
+    }
+    assertThat(evicted(stack)).hasSize(45).startsWith(key(4));
+    disk.health(StoreState.ACTIVE);
+    assertThat(present(stack, 0, 1, 2, 3, 4, 49)).isEqualTo("111101");
+    put(stack, 50);
+    runTasks();
+    assertThat(present(stack, 0, 49, 50)).as("it takes blocks again").isEqualTo("011");
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void blocksOnTheirWay_toADiskThatStops_areEvicted_andMemoryHeldOnlyForTheBatchUnderWay() {
+    TierStack stack = exclusive(1);
+    for (int i = 0; i < 4; i++) {
+      put(stack, i); // 0 is being copied, 1 and 2 wait
+    }
+    assertThat(stack.arena().claimedSlots()).isEqualTo(4);
+    disk.health(StoreState.OFF);
+    assertThat(evicted(stack)).containsExactlyInAnyOrder(key(0), key(1), key(2));
+    assertThat(stack.arena().claimedSlots()).as("0, until the disk answers, and 3").isEqualTo(2);
+    for (int i = 4; i < 20; i++) {
+      put(stack, i);
+    }
+    runTasks();
+    assertThat(stack.arena().claimedSlots()).isEqualTo(1);
+    assertThat(memory.restingBlocks()).as("nobody waited for 0 any more").isZero();
+    disk.health(StoreState.ACTIVE);
+    put(stack, 20);
+    runTasks();
+    assertThat(present(stack, 19, 20)).isEqualTo("11");
+    assertThat(lost(stack)).isEmpty();
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void commitWrittenThrough_toADiskThatIsOff_isVolatile_andWrittenWhenItIsBack() {
+    TierStack stack = written(2);
+    disk.health(StoreState.OFF);
+    assertThat(put(stack, 0)).isEqualTo(Durability.VOLATILE);
+    disk.health(StoreState.DEGRADED);
+    assertThat(put(stack, 1)).isEqualTo(Durability.VOLATILE);
+    read(stack, 0);
+    disk.health(StoreState.ACTIVE);
+    runTasks();
+    assertThat(memory.restingBlocks()).isEqualTo(2);
+    Mono<Durability> next = committed(stack, 2);
+    AtomicReference<Durability> receipt = new AtomicReference<>();
+    next.subscribe(receipt::set);
+    runTasks();
+    assertThat(receipt.get()).isEqualTo(Durability.WRITTEN);
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void commitUnderWay_whenTheDiskStops_hearsAtOnce() {
+    TierStack stack = written(2);
+    List<Durability> receipts = new ArrayList<>();
+    committed(stack, 0).subscribe(receipts::add);
+    committed(stack, 1).subscribe(receipts::add);
+    assertThat(receipts).isEmpty();
+    disk.health(StoreState.OFF);
+    assertThat(receipts).containsExactly(Durability.VOLATILE, Durability.VOLATILE);
+    assertThat(present(stack, 0, 1)).isEqualTo("11");
+    runTasks();
+    assertThat(memory.restingBlocks()).as("nobody knows of it").isZero();
+    disk.health(StoreState.ACTIVE);
+    runTasks();
+    assertThat(memory.restingBlocks()).isEqualTo(2);
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void volatileBlocks_thatLeaveMemoryWhileTheDiskIsOff_areEvicted() {
+    TierStack stack = written(1);
+    disk.health(StoreState.OFF);
+    put(stack, 0);
+    put(stack, 1);
+    assertThat(present(stack, 0, 1)).isEqualTo("01");
+    assertThat(evicted(stack)).containsExactly(key(0));
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void putThatADiskRefuses_thoughItSaysItIsWell_costsNoWriterAnything() {
+    disk.puts(put -> Mono.error(new StoreUnavailableException("no room")));
+    TierStack stack = written(1);
+    assertThat(put(stack, 0)).isEqualTo(Durability.VOLATILE);
+    put(stack, 1);
+    assertThat(evicted(stack)).containsExactly(key(0));
+    assertClosesClean(stack);
+    TierStack other = new TierStack(SPACE, List.of(new Level.Host("dram", 1), new Level.Stored(new FaultyStore(
+        new MemoryStore("ssd", Medium.DISK, SPACE, 4, Runnable::run)).puts(put -> Mono.error(new StoreUnavailableException("no room"))), 4)),
+        options(), TierListener.noop());
+    put(other, 0);
+    put(other, 1);
+    assertThat(evicted(other)).containsExactly(key(0));
+    assertClosesClean(other);
+  }
+
+  @Test
+  void commit_ofATierThatHasNothingButTheDisk_hearsWhy() {
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(disk, 4)), options().withMode(StackMode.WRITE_THROUGH), TierListener.noop());
+    disk.health(StoreState.OFF);
+    assertThatThrownBy(() -> put(stack, 0)).isInstanceOf(StoreUnavailableException.class)
+        .hasMessage("store ssd must be active (was off: told to be)");
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void readUnderWay_whenTheDiskStops_hearsAtOnce_andItsMemoryComesBackLater() {
+    TierStack stack = exclusive(1);
+    put(stack, 0);
+    put(stack, 1);
+    runTasks();
+    AtomicReference<Throwable> error = new AtomicReference<>();
+    try (BlockScope scope = new BlockScope()) {
+      stack.get(List.of(key(0)), scope).subscribe(block -> {}, error::set);
+      assertThat(error.get()).isNull();
+      disk.health(StoreState.OFF);
+      assertThat(error.get()).isInstanceOf(StoreUnavailableException.class);
+    }
+    assertThat(stack.arena().claimedSlots()).as("the disk may still write to it").isEqualTo(2);
+    runTasks();
+    assertThat(stack.arena().claimedSlots()).isLessThanOrEqualTo(2);
+    disk.health(StoreState.ACTIVE);
+    read(stack, 0);
+    assertThat(lost(stack)).isEmpty();
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void readThatADiskRefuses_losesNothing() {
+    TierStack stack = exclusive(1);
+    put(stack, 0);
+    put(stack, 1);
+    runTasks();
+    disk.reads(read -> Mono.error(new StoreUnavailableException("not now")));
+    assertThatThrownBy(() -> read(stack, 0)).isInstanceOf(StoreUnavailableException.class);
+    disk.mend();
+    read(stack, 0);
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void blockWrittenAnew_whileTheDiskIsOff_isReadFromMemory_andIsOneBlock() {
+    TierStack stack = exclusive(1);
+    put(stack, 0);
+    put(stack, 1);
+    runTasks();
+    disk.health(StoreState.OFF);
+    assertThat(put(stack, 0)).isEqualTo(Durability.VOLATILE);
+    read(stack, 0);
+    assertThat(present(stack, 0, 1)).as("1 had to leave for it").isEqualTo("10");
+    put(stack, 2);
+    assertThat(present(stack, 0, 2)).as("0 sank to where it rests").isEqualTo("01");
+    disk.health(StoreState.ACTIVE);
+    assertThat(present(stack, 0, 2)).isEqualTo("11");
+    assertThat(requireNonNull(stack.stat().block(SOON)).blocks()).isEqualTo(2);
+    read(stack, 0);
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void admission_ofABlockThatComesBack_isServed() {
+    TierStack stack = exclusive(1);
+    put(stack, 0);
+    put(stack, 1);
+    runTasks();
+    disk.health(StoreState.OFF);
+    AtomicReference<Integer> seen = new AtomicReference<>();
+    try (BlockScope scope = new BlockScope()) {
+      Lease lease = requireNonNull(stack.lease(List.of(key(0)), OnMiss.ADMIT, scope).block(SOON));
+      assertThat(lease.admitted().count()).isOne();
+      lease.windows(1, scope).doOnNext(window -> window.forEach(leased -> Blocks.assertBytes(leased.block()))).collectList()
+          .subscribe(windows -> seen.set(windows.size()));
+      disk.health(StoreState.ACTIVE);
+      Reservation reservation = requireNonNull(stack.reserve(List.of(key(0)), scope).block(SOON));
+      assertThat(reservation.skipped().count()).as("it is there again").isOne();
+      runTasks();
+    }
+    assertThat(seen.get()).isOne();
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void stat_saysHowTheDiskIs() {
+    TierStack stack = exclusive(1);
+    assertThat(requireNonNull(stack.stat().block(SOON)).levels()).extracting(LevelStat::health).containsOnly(StoreHealth.GOOD);
+    disk.health(StoreState.OFF);
+    assertThat(requireNonNull(stack.stat().block(SOON)).levels()).extracting(LevelStat::health)
+        .containsExactly(StoreHealth.GOOD, new StoreHealth(StoreState.OFF, "told to be"));
+    assertClosesClean(stack);
+  }
+
+  private TierStack exclusive(int dram) {
+    return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, 4)), options(), TierListener.noop());
+  }
+
+  private TierStack written(int dram) {
+    return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, 4)), options().withMode(StackMode.WRITE_THROUGH),
+        TierListener.noop());
+  }
+
+  private static StackOptions options() {
+    return StackOptions.defaults("stack").withIngressBlocks(5).withTransferBlocks(1).withPromotionBlocks(1).withBounceBlocks(1).withBatchBlocks(1);
+  }
+
+  private void assertClosesClean(TierStack stack) {
+    stack.close().subscribe();
+    runTasks();
+    stack.close().block(SOON);
+    assertThat(stack.arena().claimedSlots()).as("slots lent after the close").isZero();
+  }
+
+  private void runTasks() {
+    while (!tasks.isEmpty()) {
+      tasks.remove().run();
+    }
+  }
+
+  private static BlockKey key(int number) {
+    return Blocks.key(SPACE, number);
+  }
+
+  private static int hits(TierStack stack, int number) {
+    try (BlockScope scope = new BlockScope()) {
+      return requireNonNull(stack.lease(List.of(key(number)), OnMiss.SKIP, scope).block(SOON)).hits().count();
+    }
+  }
+
+  private static String present(TierStack stack, int... numbers) {
+    StringBuilder digits = new StringBuilder();
+    for (int number : numbers) {
+      digits.append(requireNonNull(stack.contains(List.of(key(number))).block(SOON)).count());
+    }
+    return digits.toString();
+  }
+
+  private static List<BlockKey> evicted(TierStack stack) {
+    return history(stack).stream().filter(TierEvent.Evicted.class::isInstance).map(event -> ((TierEvent.Evicted) event).key()).toList();
+  }
+
+  private static List<TierEvent> lost(TierStack stack) {
+    return history(stack).stream().filter(TierEvent.Lost.class::isInstance).toList();
+  }
+
+  private static List<TierEvent> history(TierStack stack) {
+    long last = requireNonNull(stack.stat().block(SOON)).lastSequence();
+    return requireNonNull(stack.events(0).take(last).collectList().block(SOON));
+  }
+
+  private Durability put(TierStack stack, int number) {
+    AtomicReference<Durability> promised = new AtomicReference<>();
+    AtomicReference<Throwable> failed = new AtomicReference<>();
+    committed(stack, number).subscribe(promised::set, failed::set);
+    if (failed.get() instanceof RuntimeException e) {
+      throw e;
+    }
+    return requireNonNull(promised.get(), "a receipt at once");
+  }
+
+  /// Ends when the commit does.
+  private static Mono<Durability> committed(TierStack stack, int number) {
+    BlockScope scope = new BlockScope();
+    return stack.reserve(List.of(key(number)), scope).flatMap(reservation -> {
+      reservation.drafts().forEach(Blocks::produce);
+      return reservation.commit(reservation.drafts());
+    }).map(receipts -> receipts.getFirst().durability()).doFinally(end -> scope.close());
+  }
+
+  private void read(TierStack stack, int number) {
+    AtomicReference<Throwable> failed = new AtomicReference<>();
+    List<BlockKey> seen = new ArrayList<>();
+    try (BlockScope scope = new BlockScope()) {
+      stack.get(List.of(key(number)), scope).subscribe(block -> {
+        Blocks.assertBytes(block);
+        seen.add(block.key());
+      }, failed::set);
+      runTasks();
+    }
+    if (failed.get() instanceof RuntimeException e) {
+      throw e;
+    }
+    assertThat(seen).containsExactly(key(number));
+  }
+}
