@@ -80,7 +80,8 @@ final class AdminServerTest {
     assertThat(health.get("version").asText()).isEqualTo(System.getProperty("penstock.revision"));
     assertThat(health.at("/tiers/0").toString()).isEqualTo("{\"name\":\"dram\",\"medium\":\"host\",\"blocks\":1,\"capacityBlocks\":10,"
         + "\"bytes\":65536,\"hits\":0,\"misses\":1,\"evicted\":0,\"corrupt\":0,"
-        + "\"levels\":[{\"name\":\"dram\",\"medium\":\"host\",\"blocks\":1,\"capacityBlocks\":10,\"hits\":0}]}");
+        + "\"levels\":[{\"name\":\"dram\",\"medium\":\"host\",\"state\":\"active\",\"problem\":null,\"blocks\":1,\"capacityBlocks\":10,\"hits\":0}]}");
+    assertThat(health.get("degraded").asBoolean()).isFalse();
   }
 
   @Test
@@ -122,6 +123,7 @@ final class AdminServerTest {
             penstock_budget_in_flight_bytes{budget="node"} 0.0
             penstock_budget_peak_bytes{budget="node"} 0.0
             penstock_budget_waiting{budget="node"} 0.0
+            penstock_level_active{level="dram",medium="host",tier="dram"} 1.0
             penstock_level_capacity_blocks{level="dram",medium="host",tier="dram"} 10.0
             penstock_level_hits_total{level="dram",medium="host",tier="dram"} 0.0
             penstock_level_resting_blocks{level="dram",medium="host",tier="dram"} 1.0
