@@ -2,6 +2,7 @@ package io.penstock.examples;
 
 import io.penstock.examples.hello.HelloCommand;
 import io.penstock.examples.pipe.PipeCommand;
+import io.penstock.examples.pressure.PressureCommand;
 import io.penstock.examples.stream.StreamCommand;
 import io.penstock.examples.tiers.TiersCommand;
 import io.penstock.node.cli.Console;
@@ -22,7 +23,8 @@ public final class Examples {
       new Story("hello", "puts one block into a node and gets it back", HelloCommand::new),
       new Story("stream", "a slow reader of a large stream: memory stays bounded", StreamCommand::new),
       new Story("pipe", "tensors from one process to another, in order, every byte verified", PipeCommand::new),
-      new Story("tiers", "blocks sink from device to host memory to disk, and rise again", TiersCommand::new));
+      new Story("tiers", "blocks sink from device to host memory to disk, and rise again", TiersCommand::new),
+      new Story("pressure", "more blocks than memory holds, as fast as they are accepted: the disk sets the pace", PressureCommand::new));
 
   private Examples() {}
 

@@ -1,0 +1,92 @@
+package io.penstock.examples.pressure;
+
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockHash;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.PrefixHasher;
+import io.penstock.examples.source.SeededBytes;
+import io.penstock.storage.JournalStore;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.HostTier;
+import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.Level;
+import io.penstock.tier.Receipt;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierListener;
+import io.penstock.tier.TierStack;
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// Opens host memory over a disk, and puts windows into it. Written against the public API only: copy from here.
+final class Pressure {
+  private static final int TOKENS = 16;
+
+  private Pressure() {}
+
+  /// Waits for the disk, so never on an event loop. Closing the stack closes the disk, too.
+  static TierStack open(PressureOptions options, TierListener listener) {
+    JournalStore ssd = JournalStore.open(options.space(), options.journal());
+    long capacity = options.blocks() + options.restingBlocks(); // nothing has to be evicted
+    return new TierStack(options.space(), List.of(new Level.Host("dram", options.restingBlocks()), new Level.Stored(ssd, capacity)),
+        books(options), listener);
+  }
+
+  private static StackOptions books(PressureOptions options) {
+    return StackOptions.defaults("pressure").withMode(options.mode()).withIngressBlocks(options.ingressBlocks())
+        .withTransferBlocks(options.transferBlocks()).withPromotionBlocks(options.windowBlocks()).withBounceBlocks(options.windowBlocks())
+        .withBatchBlocks(options.windowBlocks());
+  }
+
+  /// The same memory without a disk: what has no room is evicted.
+  static HostTier memoryAlone(PressureOptions options) {
+    return new HostTier(options.space(), HostTierOptions.defaults(options.restingBlocks()).withReserveBlocks(options.ingressBlocks()),
+        TierListener.noop());
+  }
+
+  static List<BlockKey> keys(CacheSpace space, long seed, int blocks) {
+    PrefixHasher hasher = new PrefixHasher(List.of());
+    List<BlockKey> keys = new ArrayList<>(blocks);
+    BlockHash hash = BlockHash.ROOT;
+    int[] tokens = new int[TOKENS];
+    tokens[0] = Long.hashCode(seed);
+    for (int i = 0; i < blocks; i++) {
+      hash = hasher.next(hash, tokens);
+      keys.add(space.key(hash));
+    }
+    return keys;
+  }
+
+  /// Puts a window: reserve, write, commit. While memory is full of what the disk has not taken, the reservation waits.
+  ///
+  /// @param makers runs what makes the bytes: the thread that grants a reservation is the one that freed memory, often the disk's
+  static Mono<List<Receipt>> put(BlockTier tier, List<BlockKey> keys, Scheduler makers) {
+    return Mono.using(BlockScope::new, scope -> tier.reserve(keys, scope).publishOn(makers).flatMap(reservation -> {
+      reservation.drafts().forEach(Pressure::write);
+      return reservation.commit(reservation.drafts());
+    }), BlockScope::close);
+  }
+
+  /// What a model would do: fills the block, and states what it wrote.
+  private static void write(BlockDraft draft) {
+    GranuleRange all = GranuleRange.all(draft.layout());
+    draft.write(all, memory -> SeededBytes.fill(draft.key().hash().low(), 0, memory));
+    draft.produced(all);
+  }
+
+  /// Reads the blocks of `keys` that are there, and compares every byte.
+  ///
+  /// @param readers compares
+  static Mono<Reads> read(BlockTier tier, List<BlockKey> keys, Scheduler readers) {
+    return Mono.using(BlockScope::new, scope -> tier.get(keys, scope).publishOn(readers, 1).map(block -> {
+      try (block) {
+        return block.read(memory -> SeededBytes.mismatch(block.key().hash().low(), 0, memory)) < 0;
+      }
+    }).collectList().map(sound -> new Reads(keys.size(), keys.size() - sound.size(), sound.stream().filter(good -> !good).count())),
+        BlockScope::close);
+  }
+}

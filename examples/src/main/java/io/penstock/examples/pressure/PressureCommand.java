@@ -1,0 +1,106 @@
+package io.penstock.examples.pressure;
+
+import io.penstock.examples.pressure.PressureReport.Baseline;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.config.Sizes;
+import io.penstock.storage.EngineKind;
+import io.penstock.storage.SyncMode;
+import io.penstock.tier.StackMode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/// `penstock example pressure`.
+@Command(name = "pressure", mixinStandardHelpOptions = true,
+    description = "Puts more blocks than host memory holds, as fast as they are accepted, into memory over a disk. Nobody is refused: the disk"
+        + " sets the pace. Asks for every block as soon as it has its receipt, reads blocks meanwhile and all of them afterwards, and"
+        + " compares every byte. Before that, the same bytes go to bare files, and into memory alone.",
+    footer = {"", "Example:", "  penstock example pressure --put 3GiB --dram 1GiB --block-bytes 1MiB --dir /mnt/ssd"})
+public final class PressureCommand implements Callable<Integer> {
+  private final Console console;
+
+  @Option(names = "--dir", paramLabel = "DIR", description = "Folder for a journal, which is made in it and removed (default: a temporary one).")
+  private @Nullable Path directory;
+
+  @Option(names = "--put", paramLabel = "SIZE", defaultValue = "3GiB", description = "Bytes of all blocks (default: ${DEFAULT-VALUE}).")
+  private String put = "";
+
+  @Option(names = "--dram", paramLabel = "SIZE", defaultValue = "1GiB",
+      description = "All host memory of the tier, what is on its way included (default: ${DEFAULT-VALUE}).")
+  private String memory = "";
+
+  @Option(names = "--block-bytes", paramLabel = "SIZE", defaultValue = "1MiB", description = "Size of a block (default: ${DEFAULT-VALUE}).")
+  private String blockBytes = "";
+
+  @Option(names = "--layers", paramLabel = "N", defaultValue = "32", description = "Layers of a block (default: ${DEFAULT-VALUE}).")
+  private int layers;
+
+  @Option(names = "--engine", paramLabel = "ENGINE", defaultValue = "chronicle",
+      description = "What keeps the journal: chronicle, plain, or memory (default: ${DEFAULT-VALUE}).")
+  private EngineKind engine = EngineKind.CHRONICLE;
+
+  @Option(names = "--write-through", description = "Writes every block to the disk before it is visible, not when it leaves memory.")
+  private boolean writeThrough;
+
+  @Option(names = "--durability", paramLabel = "RULE", defaultValue = "interval",
+      description = "When what was written is forced to the medium: none, interval or always (default: ${DEFAULT-VALUE}).")
+  private SyncMode durability = SyncMode.INTERVAL;
+
+  @Option(names = "--reads", paramLabel = "HOW", defaultValue = "some",
+      description = "What is read meanwhile: none, some, or all, which is three times what is put (default: ${DEFAULT-VALUE}).")
+  private ReadBack reads = ReadBack.SOME;
+
+  @Option(names = "--no-baseline", description = "Leaves out the bare files and the memory alone.")
+  private boolean noBaseline;
+
+  @Option(names = "--seed", paramLabel = "N", description = "What keys and bytes are made from (default: ${DEFAULT-VALUE}).",
+      defaultValue = "1")
+  private long seed;
+
+  @Option(names = "--json", description = "Prints all figures as JSON.")
+  private boolean json;
+
+  public PressureCommand(Console console) {
+    this.console = console;
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    Path own = directory == null ? Files.createTempDirectory("penstock-pressure-")
+        : Files.createTempDirectory(Files.createDirectories(directory), "penstock-pressure-");
+    try {
+      return run(own);
+    } finally {
+      delete(own);
+    }
+  }
+
+  private int run(Path folder) throws IOException {
+    PressureOptions options = new PressureOptions(folder, engine, writeThrough ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE, durability,
+        Sizes.parseBytes(put), Sizes.parseBytes(memory), Math.toIntExact(Sizes.parseBytes(blockBytes)), layers, reads, seed);
+    try (PressureRun pressure = new PressureRun(options)) {
+      PressureReport report = pressure.run(noBaseline ? new Baseline(0, 0) : pressure.baseline());
+      if (json) {
+        console.json(report);
+      } else {
+        console.out().print(PressureTable.of(report));
+      }
+      return report.isGood() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+    }
+  }
+
+  private static void delete(Path folder) throws IOException {
+    try (Stream<Path> inside = Files.walk(folder)) {
+      for (Path each : inside.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(each);
+      }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+package io.penstock.examples.pressure;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.CacheSpace;
+import io.penstock.node.config.BlockShape;
+import io.penstock.storage.EngineKind;
+import io.penstock.storage.JournalOptions;
+import io.penstock.storage.SyncMode;
+import io.penstock.storage.SyncRule;
+import io.penstock.tier.StackMode;
+import java.nio.file.Path;
+
+/// What a [PressureRun] does.
+///
+/// @param directory of the journal, and of the bare files before it
+/// @param engine what keeps the journal's records
+/// @param mode whether a block goes to the disk when it leaves memory, or before it is visible
+/// @param durability when what was written is forced to the medium, of the journal and of the bare files
+/// @param putBytes bytes of all blocks together
+/// @param memoryBytes all host memory of the stack: what rests there, what is being written, what is on its way to the disk or to readers
+/// @param blockBytes bytes of a block
+/// @param layers of a block; each has keys and values with a checksum of their own
+/// @param reads what is read meanwhile
+/// @param seed what the keys, and so the bytes, are made from
+record PressureOptions(Path directory, EngineKind engine, StackMode mode, SyncMode durability, long putBytes, long memoryBytes, int blockBytes,
+    int layers, ReadBack reads, long seed) {
+  private static final long MOST_WINDOW_BYTES = 8L << 20;
+  private static final int LEAST_WINDOWS = 32;
+  private static final long LARGEST_SEGMENT_BYTES = 512L << 20;
+  private static final int SEGMENTS = 8;
+
+  /// Windows that are written at the same time.
+  static final int WINDOWS_AT_ONCE = 4;
+
+  PressureOptions {
+    requireNonNull(directory, "directory");
+    requireNonNull(engine, "engine");
+    requireNonNull(mode, "mode");
+    requireNonNull(durability, "durability");
+    requireNonNull(reads, "reads");
+    if (memoryBytes < (long) LEAST_WINDOWS * blockBytes) {
+      throw new IllegalArgumentException("memory must be >= %d blocks of %d B (was %d B)".formatted(LEAST_WINDOWS, blockBytes, memoryBytes));
+    }
+    if (putBytes < memoryBytes) {
+      throw new IllegalArgumentException("bytes to put must be >= the memory, %d B (was %d B)".formatted(memoryBytes, putBytes));
+    }
+  }
+
+  CacheSpace space() {
+    return BlockShape.of(blockBytes, layers).space("pressure");
+  }
+
+  int blocks() {
+    return Math.toIntExact(putBytes / blockBytes);
+  }
+
+  /// Blocks that are put together.
+  int windowBlocks() {
+    return (int) Math.max(1, Math.min(MOST_WINDOW_BYTES, memoryBytes / LEAST_WINDOWS) / blockBytes);
+  }
+
+  /// Slots for what is being written and for what waits for the disk.
+  int ingressBlocks() {
+    return 2 * WINDOWS_AT_ONCE * windowBlocks();
+  }
+
+  /// Slots for windows on their way up, of those who read.
+  int transferBlocks() {
+    return 2 * windowBlocks();
+  }
+
+  /// Blocks that rest in memory: what is left of it.
+  long restingBlocks() {
+    return memoryBytes / blockBytes - ingressBlocks() - transferBlocks() - 2L * windowBlocks();
+  }
+
+  /// A file of the journal, and of the baseline.
+  long segmentBytes() {
+    long share = Math.max(Math.min(putBytes / SEGMENTS, LARGEST_SEGMENT_BYTES), 16L * blockBytes);
+    return Math.ceilDiv(share, 1 << 20) << 20;
+  }
+
+  SyncRule syncs() {
+    return SyncRule.defaults().withMode(durability);
+  }
+
+  JournalOptions journal() {
+    return JournalOptions.defaults(directory.resolve("journal")).withEngine(engine).withSegmentBytes(segmentBytes()).withDurability(syncs());
+  }
+}
