@@ -21,6 +21,9 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
   /// One that is appended to, one that blocks are moved to, and some to move from.
   private static final int LEAST_SEGMENTS = 4;
 
+  /// Less would be mostly waiting for the medium.
+  private static final long LEAST_UNSYNCED = 64L << 20;
+
   public JournalOptions {
     requireNonNull(name, "name");
     requireNonNull(directory, "directory");
@@ -81,6 +84,17 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
   /// As in [ReclaimOptions#capacityBytes()].
   public JournalOptions withCapacityBytes(long capacityBytes) {
     return withReclaim(reclaim.withCapacityBytes(capacityBytes));
+  }
+
+  /// As in [EngineOptions#cacheBytes()].
+  public JournalOptions withCacheBytes(long cacheBytes) {
+    return withSegments(segments.withCacheBytes(cacheBytes));
+  }
+
+  /// When what was appended is forced in fact: what is to leave the page cache must be, also if nothing is promised.
+  SyncRule syncs() {
+    return durability.mode() == SyncMode.NONE && segments.cacheBytes() != EngineOptions.UNLIMITED
+        ? SyncRule.defaults().withBytes(Math.max(LEAST_UNSYNCED, segments.cacheBytes())) : durability;
   }
 
   private static void positive(String name, int value) {

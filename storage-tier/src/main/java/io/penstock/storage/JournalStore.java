@@ -73,7 +73,7 @@ public final class JournalStore implements BlockStore {
     this.recovered = found.run();
     this.recovery = found.summary();
     this.places = found.places();
-    this.syncs = new SyncLine(engine, options.durability(), threads.clock(), this::synced);
+    this.syncs = new SyncLine(engine, options.syncs(), threads.clock(), this::synced);
     JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), places,
         engine.segments().isEmpty() ? 0 : found.sequence() + UNSEEN, options.segments().segmentBytes());
     Reclaimer reclaimer = new Reclaimer(engine, found.book(), places, log, new RecordMover(engine, space.layout(), boundary()), options);

@@ -57,6 +57,10 @@ public record SyncRule(SyncMode mode, Duration interval, long bytes) {
     return new SyncRule(mode, interval, bytes);
   }
 
+  public SyncRule withBytes(long bytes) {
+    return new SyncRule(mode, interval, bytes);
+  }
+
   /// What a put that completed promises.
   public Durability receipt() {
     return mode == SyncMode.ALWAYS ? Durability.FORCED : Durability.WRITTEN;

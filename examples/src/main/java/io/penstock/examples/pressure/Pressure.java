@@ -1,5 +1,6 @@
 package io.penstock.examples.pressure;
 
+import io.penstock.block.BlockArena;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
@@ -7,6 +8,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.PrefixHasher;
+import io.penstock.block.SlabArena;
 import io.penstock.examples.source.SeededBytes;
 import io.penstock.storage.JournalStore;
 import io.penstock.tier.BlockTier;
@@ -32,8 +34,10 @@ final class Pressure {
   static TierStack open(PressureOptions options, TierListener listener) {
     JournalStore ssd = JournalStore.open(options.space(), options.journal());
     long capacity = options.blocks() + options.restingBlocks(); // nothing has to be evicted
-    return new TierStack(options.space(), List.of(new Level.Host("dram", options.restingBlocks()), new Level.Stored(ssd, capacity)),
+    TierStack stack = new TierStack(options.space(), List.of(new Level.Host("dram", options.restingBlocks()), new Level.Stored(ssd, capacity)),
         books(options), listener);
+    prepare(stack.arena());
+    return stack;
   }
 
   private static StackOptions books(PressureOptions options) {
@@ -42,10 +46,19 @@ final class Pressure {
         .withBatchBlocks(options.windowBlocks());
   }
 
+  /// Takes all the memory now: the claim that needs new memory waits for the system to clear it.
+  private static void prepare(BlockArena arena) {
+    if (arena instanceof SlabArena slabs) {
+      slabs.prepare(slabs.capacitySlots());
+    }
+  }
+
   /// The same memory without a disk: what has no room is evicted.
   static HostTier memoryAlone(PressureOptions options) {
-    return new HostTier(options.space(), HostTierOptions.defaults(options.restingBlocks()).withReserveBlocks(options.ingressBlocks()),
+    HostTier memory = new HostTier(options.space(), HostTierOptions.defaults(options.restingBlocks()).withReserveBlocks(options.ingressBlocks()),
         TierListener.noop());
+    prepare(memory.arena());
+    return memory;
   }
 
   static List<BlockKey> keys(CacheSpace space, long seed, int blocks) {

@@ -6,6 +6,7 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.config.Sizes;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.SyncMode;
+import io.penstock.storage.engine.EngineOptions;
 import io.penstock.tier.StackMode;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -57,6 +58,10 @@ public final class PressureCommand implements Callable<Integer> {
       description = "What is read meanwhile: none, some, or all, which is three times what is put (default: ${DEFAULT-VALUE}).")
   private ReadBack reads = ReadBack.SOME;
 
+  @Option(names = "--cache", paramLabel = "SIZE", defaultValue = "256MiB",
+      description = "Most of the journal that stays in the system's page cache once it is on the medium, or unbounded (default: ${DEFAULT-VALUE}).")
+  private String cache = "";
+
   @Option(names = "--no-baseline", description = "Leaves out the bare files and the memory alone.")
   private boolean noBaseline;
 
@@ -84,7 +89,8 @@ public final class PressureCommand implements Callable<Integer> {
 
   private int run(Path folder) throws IOException {
     PressureOptions options = new PressureOptions(folder, engine, writeThrough ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE, durability,
-        Sizes.parseBytes(put), Sizes.parseBytes(memory), Math.toIntExact(Sizes.parseBytes(blockBytes)), layers, reads, seed);
+        Sizes.parseBytes(put), Sizes.parseBytes(memory), Math.toIntExact(Sizes.parseBytes(blockBytes)), layers,
+        cache.equals("unbounded") ? EngineOptions.UNLIMITED : Sizes.parseBytes(cache), reads, seed);
     try (PressureRun pressure = new PressureRun(options)) {
       PressureReport report = pressure.run(noBaseline ? new Baseline(0, 0) : pressure.baseline());
       if (json) {

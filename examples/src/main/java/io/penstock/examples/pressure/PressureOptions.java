@@ -21,10 +21,11 @@ import java.nio.file.Path;
 /// @param memoryBytes all host memory of the stack: what rests there, what is being written, what is on its way to the disk or to readers
 /// @param blockBytes bytes of a block
 /// @param layers of a block; each has keys and values with a checksum of their own
+/// @param cacheBytes most bytes of the journal that stay in the page cache once they are on the medium
 /// @param reads what is read meanwhile
 /// @param seed what the keys, and so the bytes, are made from
 record PressureOptions(Path directory, EngineKind engine, StackMode mode, SyncMode durability, long putBytes, long memoryBytes, int blockBytes,
-    int layers, ReadBack reads, long seed) {
+    int layers, long cacheBytes, ReadBack reads, long seed) {
   private static final long MOST_WINDOW_BYTES = 8L << 20;
   private static final int LEAST_WINDOWS = 32;
   private static final long LARGEST_SEGMENT_BYTES = 512L << 20;
@@ -86,6 +87,7 @@ record PressureOptions(Path directory, EngineKind engine, StackMode mode, SyncMo
   }
 
   JournalOptions journal() {
-    return JournalOptions.defaults(directory.resolve("journal")).withEngine(engine).withSegmentBytes(segmentBytes()).withDurability(syncs());
+    return JournalOptions.defaults(directory.resolve("journal")).withEngine(engine).withSegmentBytes(segmentBytes()).withDurability(syncs())
+        .withCacheBytes(cacheBytes);
   }
 }

@@ -8,7 +8,12 @@ import java.io.IOException;
 /// @param keepFreeBytes bytes that must stay free on the medium once a segment was begun
 /// @param spareSegments most files of deleted segments that are kept to be written anew; with any, a failure of the machine may cost more
 ///     than what was not synced, since the medium may have the name of one segment and the bytes of another
-public record EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegments) {
+/// @param cacheBytes most bytes, the newest, that stay in the system's page cache once they are on the medium; [#UNLIMITED] for as much as
+///     the system likes
+public record EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegments, long cacheBytes) {
+  /// As much as there is.
+  public static final long UNLIMITED = Long.MAX_VALUE;
+
   /// Smallest capacity of a segment.
   public static final long MIN_SEGMENT_BYTES = 1 << 20;
 
@@ -24,9 +29,15 @@ public record EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegm
     }
     Checks.notNegative("keepFreeBytes", keepFreeBytes);
     Checks.notNegative("spareSegments", spareSegments);
+    Checks.notNegative("cacheBytes", cacheBytes);
   }
 
-  /// Without spare segments.
+  /// With all the page cache that there is.
+  public EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegments) {
+    this(segmentBytes, keepFreeBytes, spareSegments, UNLIMITED);
+  }
+
+  /// Without spare segments, and with all the page cache that there is.
   public EngineOptions(long segmentBytes, long keepFreeBytes) {
     this(segmentBytes, keepFreeBytes, 0);
   }
@@ -37,15 +48,19 @@ public record EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegm
   }
 
   public EngineOptions withSegmentBytes(long segmentBytes) {
-    return new EngineOptions(segmentBytes, keepFreeBytes, spareSegments);
+    return new EngineOptions(segmentBytes, keepFreeBytes, spareSegments, cacheBytes);
   }
 
   public EngineOptions withKeepFreeBytes(long keepFreeBytes) {
-    return new EngineOptions(segmentBytes, keepFreeBytes, spareSegments);
+    return new EngineOptions(segmentBytes, keepFreeBytes, spareSegments, cacheBytes);
   }
 
   public EngineOptions withSpareSegments(int spareSegments) {
-    return new EngineOptions(segmentBytes, keepFreeBytes, spareSegments);
+    return new EngineOptions(segmentBytes, keepFreeBytes, spareSegments, cacheBytes);
+  }
+
+  public EngineOptions withCacheBytes(long cacheBytes) {
+    return new EngineOptions(segmentBytes, keepFreeBytes, spareSegments, cacheBytes);
   }
 
   /// Largest record.

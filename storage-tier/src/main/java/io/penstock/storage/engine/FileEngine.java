@@ -20,6 +20,7 @@ abstract class FileEngine implements SegmentEngine {
   private final FreeSpace space;
   private final SegmentTable table;
   private final SpareSegments spares;
+  private final CachedFiles cached;
   private @Nullable SegmentFile active;
 
   FileEngine(String name, EngineDirectory directory, EngineOptions options, FreeSpace space) {
@@ -29,6 +30,7 @@ abstract class FileEngine implements SegmentEngine {
     this.space = space;
     this.table = new SegmentTable(name);
     this.spares = new SpareSegments(directory.path(), options.spareSegments(), options.segmentBytes() - options.maxRecordBytes());
+    this.cached = new CachedFiles(options.cacheBytes());
   }
 
   /// Opens what earlier runs left; closes the engine if that fails.
@@ -222,8 +224,10 @@ abstract class FileEngine implements SegmentEngine {
   @Override
   public final void sync() {
     List<StoredSegment> unforced;
+    List<Long> ends;
     synchronized (this) { // and no longer: appending goes on while the medium works
       unforced = table.holdUnforced();
+      ends = unforced.stream().map(StoredSegment::end).toList();
     }
     try {
       Set<Path> folders = new LinkedHashSet<>();
@@ -236,6 +240,9 @@ abstract class FileEngine implements SegmentEngine {
         EngineDirectory.force(folder);
       }
       table.forced(unforced);
+      for (int i = 0; i < ends.size(); i++) {
+        cached.forced((SegmentFile) unforced.get(i), ends.get(i));
+      }
     } catch (IOException e) {
       throw new StorageFailedException("sync " + directory.path(), e);
     } finally {

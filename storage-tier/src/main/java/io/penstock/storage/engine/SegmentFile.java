@@ -18,6 +18,8 @@ final class SegmentFile extends StoredSegment {
   /// Where the file goes when it is deleted, and its name there.
   private @Nullable SpareSegments spares;
   private @Nullable Path spare;
+  /// Guarded by [CachedFiles].
+  private long forcedTo;
 
   private SegmentFile(int number, Path path, FileChannel channel, long end) {
     super(number, end);
@@ -43,6 +45,15 @@ final class SegmentFile extends StoredSegment {
   /// Has the file become a spare of `pool` when it is deleted.
   void spareTo(SpareSegments pool) {
     spares = pool;
+  }
+
+  /// As far as [CachedFiles] knows it to be on the medium.
+  long forcedTo() {
+    return forcedTo;
+  }
+
+  void forcedTo(long end) {
+    forcedTo = end;
   }
 
   Path path() {
