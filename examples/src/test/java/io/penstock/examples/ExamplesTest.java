@@ -52,14 +52,14 @@ final class ExamplesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"hello", "stream", "pipe", "tiers"})
+  @ValueSource(strings = {"hello", "stream", "pipe", "tiers", "pressure"})
   void help_namesTheCommandAndItsOptions(String name) {
     assertThat(Examples.run(new String[] {name, "--help"}, capture.console())).isZero();
     assertThat(capture.out()).contains("Usage: penstock example " + name, "--help");
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"hello", "stream", "pipe", "tiers"})
+  @ValueSource(strings = {"hello", "stream", "pipe", "tiers", "pressure"})
   void unknownOption_isMisuse(String name) {
     assertThat(Examples.run(new String[] {name, "--no-such-option"}, capture.console())).isEqualTo(2);
     assertThat(capture.err()).contains("--no-such-option");

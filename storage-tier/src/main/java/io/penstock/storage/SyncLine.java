@@ -81,6 +81,7 @@ final class SyncLine {
   void acknowledged() {
     if (rule.mode() == SyncMode.ALWAYS) {
       sync();
+      engine.trim();
     }
   }
 
@@ -144,6 +145,7 @@ final class SyncLine {
   private boolean tried() {
     try {
       sync();
+      engine.trim();
       return true;
     } catch (KvException e) {
       return false;

@@ -58,7 +58,7 @@ public final class PressureCommand implements Callable<Integer> {
       description = "What is read meanwhile: none, some, or all, which is three times what is put (default: ${DEFAULT-VALUE}).")
   private ReadBack reads = ReadBack.SOME;
 
-  @Option(names = "--cache", paramLabel = "SIZE", defaultValue = "256MiB",
+  @Option(names = "--cache", paramLabel = "SIZE", defaultValue = "64MiB",
       description = "Most of the journal that stays in the system's page cache once it is on the medium, or unbounded (default: ${DEFAULT-VALUE}).")
   private String cache = "";
 

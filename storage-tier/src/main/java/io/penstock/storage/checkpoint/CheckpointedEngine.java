@@ -128,6 +128,11 @@ public final class CheckpointedEngine implements SegmentEngine {
   }
 
   @Override
+  public void trim() {
+    engine.trim();
+  }
+
+  @Override
   public void sync() {
     engine.sync();
   }

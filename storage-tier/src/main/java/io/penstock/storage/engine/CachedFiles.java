@@ -2,6 +2,7 @@ package io.penstock.storage.engine;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
 
 /// How much of what was appended stays in the system's page cache once it was forced: the newest bytes, so many at most.
 ///
@@ -19,20 +20,30 @@ final class CachedFiles {
     this.mostBytes = mostBytes;
   }
 
-  /// All of `file` before `end` is on the medium. Lets go of what is too much; where the system does not want to, it keeps it.
+  /// All of `file` before `end` is on the medium.
   synchronized void forced(SegmentFile file, long end) {
     long from = file.forcedTo();
-    if (mostBytes == EngineOptions.UNLIMITED || end <= from) {
-      return;
+    if (mostBytes != EngineOptions.UNLIMITED && end > from) {
+      file.forcedTo(end);
+      parts.add(new Part(file, from, end));
+      bytes += end - from;
     }
-    file.forcedTo(end);
-    parts.add(new Part(file, from, end));
-    bytes += end - from;
-    while (bytes > mostBytes) {
-      Part oldest = parts.remove();
-      bytes -= oldest.to() - oldest.from();
+  }
+
+  /// Lets go of what is too much, the oldest first; where the system does not want to, it stays.
+  void trim() {
+    for (Part oldest = surplus(); oldest != null; oldest = surplus()) {
       letGo(oldest);
     }
+  }
+
+  private synchronized @Nullable Part surplus() {
+    if (bytes <= mostBytes) {
+      return null;
+    }
+    Part oldest = parts.remove();
+    bytes -= oldest.to() - oldest.from();
+    return oldest;
   }
 
   private static void letGo(Part part) {

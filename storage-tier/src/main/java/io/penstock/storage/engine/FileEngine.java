@@ -251,6 +251,11 @@ abstract class FileEngine implements SegmentEngine {
   }
 
   @Override
+  public final void trim() {
+    cached.trim();
+  }
+
+  @Override
   public final synchronized void close() {
     SegmentFile last = active;
     active = null;

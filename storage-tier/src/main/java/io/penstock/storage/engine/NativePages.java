@@ -11,10 +11,6 @@ import net.openhft.posix.PosixAPI;
 /// takes another way.
 final class NativePages {
   private static final int POPULATE_WRITE = 23; // MADV_POPULATE_WRITE; in a Linux kernel only
-  private static final int POPULATE_READ = 22; // MADV_POPULATE_READ, of the same version
-  private static final int PAGE_OUT = 21; // MADV_PAGEOUT
-  private static final int READ = 1; // PROT_READ
-  private static final int SHARED = 1; // MAP_SHARED
   private static final int NO_SPACE = 28; // ENOSPC
   private static final int BAD_PAGE = 14; // EFAULT: the page cannot be had
   private static final long PAGE = 4096;
@@ -60,11 +56,10 @@ final class NativePages {
     }
   }
 
-  /// Has the system take the pages of `file` from `from` to `to` out of its cache, but for those that are not on the medium yet. No Java
-  /// code touches the mapping that this needs.
+  /// Has the system take the pages of `file` from `from` to `to` out of its cache, but for those that are not on the medium yet.
   ///
   /// @return false if the system does not know the call
-  /// @throws IOException if the file is gone, or cannot be mapped
+  /// @throws IOException if the file is gone
   static boolean letGo(Path file, long from, long to) throws IOException {
     long first = from & -PAGE;
     long bytes = (to & -PAGE) - first;
@@ -73,17 +68,12 @@ final class NativePages {
     }
     PosixAPI posix = PosixAPI.posix();
     int descriptor = -1;
-    long address = 0;
     try {
-      descriptor = posix.open(file.toString(), OpenFlag.O_RDWR, 0);
-      address = posix.mmap(0, bytes, READ, SHARED, descriptor, first);
-      return posix.madvise(address, bytes, POPULATE_READ) == 0 && posix.madvise(address, bytes, PAGE_OUT) == 0;
+      descriptor = posix.open(file.toString(), OpenFlag.O_RDONLY, 0);
+      return PageAdvice.letGo(descriptor, first, bytes);
     } catch (RuntimeException e) { // the binding's way to say that the call failed
-      throw new IOException("let go of the pages of " + file + " failed: " + posix.lastErrorStr(), e);
+      throw new IOException("open of " + file + " failed: " + posix.lastErrorStr(), e);
     } finally {
-      if (address > 0) {
-        posix.munmap(address, bytes);
-      }
       if (descriptor >= 0) {
         posix.close(descriptor);
       }

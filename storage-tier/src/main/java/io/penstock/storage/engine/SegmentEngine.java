@@ -73,6 +73,9 @@ public interface SegmentEngine extends AutoCloseable {
   /// Forces everything appended so far to the medium. Nobody else waits for it.
   void sync();
 
+  /// Lets go of what is in the system's page cache beyond [EngineOptions#cacheBytes()] and was forced before. Nobody else waits for it.
+  default void trim() {}
+
   /// Ends the active segment and closes everything. Idempotent.
   @Override
   void close();

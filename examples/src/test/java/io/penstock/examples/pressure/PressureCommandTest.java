@@ -1,0 +1,88 @@
+package io.penstock.examples.pressure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.examples.ConsoleCapture;
+import io.penstock.examples.Examples;
+import io.penstock.storage.SyncMode;
+import io.penstock.tier.StackMode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Timeout(300)
+final class PressureCommandTest {
+  private static final ObjectMapper JSON = new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
+
+  private final ConsoleCapture capture = new ConsoleCapture();
+  @TempDir Path directory;
+
+  @ParameterizedTest
+  @CsvSource({"EXCLUSIVE,INTERVAL,256KiB", "EXCLUSIVE,NONE,64KiB", "WRITE_THROUGH,INTERVAL,64KiB", "WRITE_THROUGH,NONE,256KiB"})
+  void threeTimesTheMemory_isAcceptedKeptAndThereAtOnce(StackMode mode, SyncMode durability, String blockBytes) throws IOException {
+    PressureReport report = report(mode, durability, List.of("--put", "48MiB", "--dram", "16MiB", "--block-bytes", blockBytes, "--layers", "8",
+        "--reads", "all", "--cache", "4MiB"));
+
+    assertThat(report.meanwhile().blocks()).isGreaterThan(2L * report.blocks());
+    assertThat(report.levels()).extracting(level -> level.hits()).as("reads in memory and on disk").allMatch(hits -> hits > 0);
+    try (Stream<Path> left = Files.list(directory)) {
+      assertThat(left).as("the journal is removed").isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @Tag("proof")
+  @CsvSource({"EXCLUSIVE,INTERVAL,256KiB", "EXCLUSIVE,INTERVAL,1MiB", "EXCLUSIVE,NONE,256KiB", "WRITE_THROUGH,INTERVAL,256KiB",
+      "WRITE_THROUGH,NONE,1MiB"})
+  void threeGibibytes_areAcceptedKeptAndThereAtOnce(StackMode mode, SyncMode durability, String blockBytes) throws IOException {
+    PressureReport report = report(mode, durability, List.of("--put", "3GiB", "--dram", "1GiB", "--block-bytes", blockBytes));
+
+    assertThat(report.rates().sustained()).isPositive();
+  }
+
+  @Test
+  void table_hasTheBaselineOfTheSameRun() {
+    assertThat(run("pressure", "--put", "8MiB", "--dram", "4MiB", "--block-bytes", "64KiB", "--engine", "memory", "--cache", "unbounded"))
+        .as(capture.err()).isZero();
+
+    assertThat(capture.out()).contains("bare files, all of them", "memory alone, which evicts", "once memory was full")
+        .endsWith("pressure: 128 blocks of 64 KiB, 0 refused, 0 lost, 0 not there at once, 0 leaked\n");
+  }
+
+  @Test
+  void memoryForLessThanItsWindows_isMisuse() {
+    assertThat(run("pressure", "--put", "8MiB", "--dram", "1MiB", "--block-bytes", "64KiB")).isEqualTo(2);
+    assertThat(capture.err()).contains("memory must be >= 32 blocks of 65536 B (was 1048576 B)");
+  }
+
+  /// Runs it and asserts what is true of any run.
+  private PressureReport report(StackMode mode, SyncMode durability, List<String> more) throws IOException {
+    List<String> line = new ArrayList<>(List.of("pressure", "--json", "--no-baseline", "--dir", directory.toString(), "--durability",
+        durability.name().toLowerCase(Locale.ROOT)));
+    line.addAll(more);
+    if (mode == StackMode.WRITE_THROUGH) {
+      line.add("--write-through");
+    }
+    assertThat(run(line.toArray(String[]::new))).as(capture.err() + capture.out()).isZero();
+    PressureReport report = JSON.readValue(capture.out(), PressureReport.class);
+    assertThat(report.isGood()).as(report.toString()).isTrue();
+    assertThat(report.mode()).isEqualTo(mode);
+    return report;
+  }
+
+  private int run(String... args) {
+    return Examples.run(args, capture.console());
+  }
+}

@@ -1,0 +1,65 @@
+package io.penstock.storage.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.penstock.storage.EngineKind;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Timeout(60)
+final class CachedFilesTest {
+  private static final int RECORD = 1 << 20;
+  private static final int RECORDS = 24;
+
+  @TempDir Path directory;
+
+  @ParameterizedTest
+  @CsvSource({"PLAIN,0", "PLAIN,8", "CHRONICLE,0", "CHRONICLE,8"})
+  void forcedBytes_leaveThePageCache_butForTheNewest(EngineKind kind, int kept) throws IOException, InterruptedException {
+    assumeTrue(Files.isExecutable(Path.of("/usr/bin/fincore")), "fincore of util-linux must be there");
+    EngineOptions options = new EngineOptions(16 << 20, 0).withCacheBytes((long) kept << 20);
+    try (SegmentEngine engine = kind.open(directory, options); Arena arena = Arena.ofConfined()) {
+      MemorySegment record = arena.allocate(RECORD);
+      for (int i = 0; i < RECORDS; i++) {
+        engine.append(record.fill((byte) i));
+        engine.sync();
+        assumeTrue(i > 0 || resident() > 0, "a file system with a page cache");
+      }
+      long before = resident();
+      engine.trim();
+
+      assertThat(before).isGreaterThanOrEqualTo((long) RECORDS * RECORD);
+      assertThat(resident()).isBetween((long) kept << 20, ((long) kept + 4) << 20);
+      MemorySegment back = arena.allocate(RECORD);
+      engine.scan(engine.segments().getFirst(), at -> engine.read(at, 0, back));
+      assertThat(back.get(ValueLayout.JAVA_BYTE, RECORD - 1)).as("still readable").isPositive();
+    }
+  }
+
+  /// Bytes of all segments in the page cache, as the system says.
+  private long resident() throws IOException, InterruptedException {
+    long bytes = 0;
+    List<Path> files;
+    try (var all = Files.walk(directory)) {
+      files = all.filter(file -> Files.isRegularFile(file) && file.toFile().length() >= RECORD).toList();
+    }
+    for (Path file : files) {
+      Process fincore = new ProcessBuilder("/usr/bin/fincore", "--bytes", "--noheadings", "--output", "RES", file.toString()).start();
+      String text = new String(fincore.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertThat(fincore.waitFor()).isZero();
+      bytes += Long.parseLong(text.strip());
+    }
+    return bytes;
+  }
+}
