@@ -3,7 +3,6 @@ package io.penstock.storage.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.penstock.storage.EngineKind;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -25,11 +24,11 @@ final class CachedFilesTest {
   @TempDir Path directory;
 
   @ParameterizedTest
-  @CsvSource({"PLAIN,0", "PLAIN,8", "CHRONICLE,0", "CHRONICLE,8"})
-  void forcedBytes_leaveThePageCache_butForTheNewest(EngineKind kind, int kept) throws IOException, InterruptedException {
+  @CsvSource({"plain,0", "plain,8", "chronicle,0", "chronicle,8"})
+  void forcedBytes_leaveThePageCache_butForTheNewest(String kind, int kept) throws IOException, InterruptedException {
     assumeTrue(Files.isExecutable(Path.of("/usr/bin/fincore")), "fincore of util-linux must be there");
     EngineOptions options = new EngineOptions(16 << 20, 0).withCacheBytes((long) kept << 20);
-    try (SegmentEngine engine = kind.open(directory, options); Arena arena = Arena.ofConfined()) {
+    try (SegmentEngine engine = kind.equals(PlainEngine.NAME) ? PlainEngine.open(directory, options) : ChronicleEngine.open(directory, options); Arena arena = Arena.ofConfined()) {
       MemorySegment record = arena.allocate(RECORD);
       for (int i = 0; i < RECORDS; i++) {
         engine.append(record.fill((byte) i));
