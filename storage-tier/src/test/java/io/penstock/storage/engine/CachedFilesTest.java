@@ -39,7 +39,7 @@ final class CachedFilesTest {
       engine.trim();
 
       assertThat(before).isGreaterThanOrEqualTo((long) RECORDS * RECORD);
-      assertThat(resident()).isBetween((long) kept << 20, ((long) kept + 4) << 20);
+      assertThat(resident()).isBetween(Math.max(0, kept - 2L) << 20, ((long) kept + 4) << 20);
       MemorySegment back = arena.allocate(RECORD);
       engine.scan(engine.segments().getFirst(), at -> engine.read(at, 0, back));
       assertThat(back.get(ValueLayout.JAVA_BYTE, RECORD - 1)).as("still readable").isPositive();
