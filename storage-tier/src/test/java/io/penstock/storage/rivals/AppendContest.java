@@ -1,0 +1,42 @@
+package io.penstock.storage.rivals;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+
+/// All blocks are put into a new place, each rival in turn.
+final class AppendContest {
+  private static final List<RivalKind> RIVALS = List.of(RivalKind.CHRONICLE, RivalKind.PLAIN, RivalKind.ENGINE, RivalKind.FILE, RivalKind.ROCKSDB);
+
+  private final Contest contest;
+  private final Path folder;
+
+  AppendContest(Contest contest, Path folder) {
+    this.contest = contest;
+    this.folder = folder.resolve("append");
+  }
+
+  Comparison run(int warm, int rounds) {
+    Comparison comparison = new Comparison("append " + contest.rule().mode().name().toLowerCase(Locale.ROOT), contest.blockBytes());
+    try (Sources sources = new Sources(contest)) {
+      for (int round = -warm; round < rounds; round++) {
+        for (RivalKind kind : RIVALS) {
+          double rate = rate(kind, sources);
+          if (round >= 0) {
+            comparison.round(kind.label(), rate);
+          }
+        }
+      }
+    }
+    return comparison;
+  }
+
+  private double rate(RivalKind kind, Sources sources) {
+    Rounds.delete(folder);
+    try (Rival rival = kind.open(folder, contest)) {
+      return Rounds.append(rival, contest, sources);
+    } finally {
+      Rounds.delete(folder);
+    }
+  }
+}
