@@ -68,18 +68,34 @@ final class RangeReader {
   }
 
   private void read(BlockKey key, Place place, Location at, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
-    engine.read(at, 0, scratch);
-    int crc = RecordHead.crc(scratch);
+    if (range.isWhole()) {
+      draft.write(range, memory -> read(at, range, scratch, memory));
+      draft.verify(range, checksums(key, place, range, scratch), boundary);
+    } else {
+      engine.read(at, 0, scratch);
+      readRows(key, at, draft, range, checksums(key, place, range, scratch)[0]);
+    }
+  }
+
+  /// Head and granules at once where they lie side by side; else the granules first, since a read of what follows another looks like the
+  /// beginning of a long one, and the system would read far ahead.
+  private void read(Location at, GranuleRange range, MemorySegment head, MemorySegment granules) {
+    int offset = range.offset(layout);
+    if (offset == 0) {
+      engine.read(at, 0, head, granules);
+    } else {
+      engine.read(at, headBytes + (long) offset, granules);
+      engine.read(at, 0, head);
+    }
+  }
+
+  /// What the record's head says of `range`.
+  private int[] checksums(BlockKey key, Place place, GranuleRange range, MemorySegment head) {
+    int crc = RecordHead.crc(head);
     if (crc != place.headCrc()) {
       throw new BlockCorruptException(boundary + ", head of the record before", key, range.first(), place.headCrc(), crc);
     }
-    int[] checksums = RecordHead.checksums(scratch, layout, range);
-    if (range.isWhole()) {
-      draft.write(range, memory -> engine.read(at, headBytes + (long) range.offset(layout), memory));
-      draft.verify(range, checksums, boundary);
-    } else {
-      readRows(key, at, draft, range, checksums[0]);
-    }
+    return RecordHead.checksums(head, layout, range);
   }
 
   /// The record vouches for whole granules only, so the granule is read aside and its rows are copied.

@@ -1,6 +1,7 @@
 package io.penstock.node;
 
 import io.penstock.PenstockVersion;
+import io.penstock.node.bench.BenchCommand;
 import io.penstock.node.cli.CommandFactory;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Failures;
@@ -67,6 +68,7 @@ public final class PenstockMain implements Runnable {
     line.addSubcommand(SimulateCommand.class);
     line.addSubcommand(SsdCommand.class);
     line.addSubcommand(TortureCommand.class);
+    line.addSubcommand(BenchCommand.class);
     line.addSubcommand(help());
     Failures failures = new Failures();
     line.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));

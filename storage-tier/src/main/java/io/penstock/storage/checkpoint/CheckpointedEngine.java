@@ -103,6 +103,11 @@ public final class CheckpointedEngine implements SegmentEngine {
   }
 
   @Override
+  public void read(Location record, long from, MemorySegment first, MemorySegment next) {
+    engine.read(record, from, first, next);
+  }
+
+  @Override
   public Owned pin(int segment) {
     return engine.pin(segment);
   }

@@ -163,6 +163,11 @@ abstract class FileEngine implements SegmentEngine {
   }
 
   @Override
+  public final void read(Location record, long from, MemorySegment first, MemorySegment next) {
+    table.read(record, from, first, next);
+  }
+
+  @Override
   public final Owned pin(int segment) {
     return table.pin(segment);
   }

@@ -159,7 +159,15 @@ public final class MemoryEngine implements SegmentEngine {
     }
 
     @Override
-    void read(long offset, MemorySegment into) throws IOException {
+    void read(long offset, MemorySegment[] parts) throws IOException {
+      long at = offset;
+      for (MemorySegment part : parts) {
+        read(at, part);
+        at += part.byteSize();
+      }
+    }
+
+    private void read(long offset, MemorySegment into) throws IOException {
       long at = offset;
       long done = 0;
       while (done < into.byteSize()) {

@@ -103,6 +103,7 @@ public final class PlainEngine extends FileEngine {
   @Override
   void ended(SegmentFile file) throws IOException {
     file.channel().truncate(file.end()); // what a file begun anew had there before, and the frame of zeros
+    file.grown();
   }
 
   @Override

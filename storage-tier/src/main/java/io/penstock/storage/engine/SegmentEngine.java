@@ -45,6 +45,15 @@ public interface SegmentEngine extends AutoCloseable {
   /// @throws IndexOutOfBoundsException if the bytes asked for leave the record
   void read(Location record, long from, MemorySegment into);
 
+  /// Fills `first` and then `next` with the bytes of `record` that begin at `from` inside it. What is nowhere in memory is read from behind: a
+  /// read of what follows another looks like the beginning of a long one, and the system would read far ahead.
+  ///
+  /// As [#read(Location, long, MemorySegment)], for less than two of these cost.
+  default void read(Location record, long from, MemorySegment first, MemorySegment next) {
+    read(record, from + first.byteSize(), next);
+    read(record, from, first);
+  }
+
   /// Keeps the bytes of a segment readable, even if it is deleted meanwhile, until the pin is closed.
   ///
   /// @throws UnknownLocationException if the segment is not there

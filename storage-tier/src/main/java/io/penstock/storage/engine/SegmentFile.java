@@ -11,10 +11,12 @@ import java.nio.file.StandardOpenOption;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// A segment that is a file, read with positioned reads: a page that is gone is an error then, not a signal that ends the process.
+/// A segment that is a file. What the system has in memory of it is copied, the rest is read with positioned reads: a page that is gone is an
+/// error then, not a signal that ends the process.
 final class SegmentFile extends StoredSegment {
   private final Path path;
   private final FileChannel channel;
+  private final SegmentView view;
   /// Where the file goes when it is deleted, and its name there.
   private @Nullable SpareSegments spares;
   private @Nullable Path spare;
@@ -25,6 +27,7 @@ final class SegmentFile extends StoredSegment {
     super(number, end);
     this.path = path;
     this.channel = channel;
+    this.view = new SegmentView(channel, end == 0);
   }
 
   /// A new file for `number`; nothing may lie at `path`.
@@ -40,6 +43,11 @@ final class SegmentFile extends StoredSegment {
   private static SegmentFile open(int number, Path path, Set<OpenOption> options) throws IOException {
     FileChannel channel = FileChannel.open(path, options);
     return new SegmentFile(number, path, channel, channel.size());
+  }
+
+  /// Nothing more is appended.
+  void grown() {
+    view.grown();
   }
 
   /// Has the file become a spare of `pool` when it is deleted.
@@ -65,8 +73,10 @@ final class SegmentFile extends StoredSegment {
   }
 
   @Override
-  void read(long offset, MemorySegment into) throws IOException {
-    Transfer.read(channel, offset, into);
+  void read(long offset, MemorySegment[] parts) throws IOException {
+    if (!view.read(offset, parts)) {
+      Transfer.readFromBehind(channel, offset, parts);
+    }
   }
 
   @Override
@@ -86,6 +96,7 @@ final class SegmentFile extends StoredSegment {
 
   @Override
   void drop() {
+    view.close();
     try {
       channel.close();
     } catch (IOException e) {

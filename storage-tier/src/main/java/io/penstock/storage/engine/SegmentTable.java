@@ -43,14 +43,19 @@ final class SegmentTable {
     return Math.addExact(highest, 1);
   }
 
-  void read(Location record, long from, MemorySegment into) {
-    Objects.checkFromIndexSize(from, into.byteSize(), record.length());
+  /// @param parts filled one after the other
+  void read(Location record, long from, MemorySegment... parts) {
+    long bytes = 0;
+    for (MemorySegment part : parts) {
+      bytes += part.byteSize();
+    }
+    Objects.checkFromIndexSize(from, bytes, record.length());
     StoredSegment segment = hold(record.segment());
     try {
       if (record.length() > segment.end() - record.offset()) {
         throw new UnknownLocationException(engine, record, segment.end());
       }
-      segment.read(record.offset() + from, into);
+      segment.read(record.offset() + from, parts);
     } catch (IOException e) {
       throw new StorageFailedException("read " + record + " of engine " + engine, e);
     } finally {

@@ -64,8 +64,8 @@ abstract class StoredSegment {
     release();
   }
 
-  /// Fills `into` with the bytes from `offset` on, all of which lie before [#end].
-  abstract void read(long offset, MemorySegment into) throws IOException;
+  /// Fills `parts`, one after the other, with the bytes from `offset` on, all of which lie before [#end].
+  abstract void read(long offset, MemorySegment[] parts) throws IOException;
 
   /// Forces what was appended to the medium.
   abstract void force() throws IOException;

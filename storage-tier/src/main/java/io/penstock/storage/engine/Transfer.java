@@ -27,6 +27,18 @@ final class Transfer {
     }
   }
 
+  /// Fills `parts`, one after the other, from `position` on, the last one first.
+  static void readFromBehind(FileChannel file, long position, MemorySegment[] parts) throws IOException {
+    long at = position;
+    for (MemorySegment part : parts) {
+      at += part.byteSize();
+    }
+    for (int i = parts.length - 1; i >= 0; i--) {
+      at -= parts[i].byteSize();
+      read(file, at, parts[i]);
+    }
+  }
+
   static void write(FileChannel file, long position, ByteBuffer from) throws IOException {
     long at = position;
     while (from.hasRemaining()) {

@@ -76,6 +76,11 @@ abstract class SegmentEngineContract {
       MemorySegment part = arena.allocate(100);
       engine.read(at, 33, part);
       assertThat(whole.asSlice(33, 100).mismatch(part)).isEqualTo(-1);
+      MemorySegment next = arena.allocate(3963);
+      engine.read(at, 33, part.fill((byte) 0), next);
+      assertThat(whole.asSlice(33, 100).mismatch(part)).isEqualTo(-1);
+      assertThat(whole.asSlice(133).mismatch(next)).isEqualTo(-1);
+      assertThatThrownBy(() -> engine.read(at, 34, part, next)).isInstanceOf(IndexOutOfBoundsException.class);
       assertThatThrownBy(() -> engine.read(at, 4000, part)).isInstanceOf(IndexOutOfBoundsException.class);
       assertThatThrownBy(() -> engine.read(at, -1, part)).isInstanceOf(IndexOutOfBoundsException.class);
     }

@@ -6,13 +6,13 @@ import java.util.Locale;
 
 /// All blocks are put into a new place, each rival in turn.
 final class AppendContest {
-  private static final List<RivalKind> RIVALS = List.of(RivalKind.CHRONICLE, RivalKind.PLAIN, RivalKind.ENGINE, RivalKind.FILE, RivalKind.ROCKSDB);
-
   private final Contest contest;
   private final Path folder;
+  private final List<RivalKind> kinds;
 
-  AppendContest(Contest contest, Path folder) {
+  AppendContest(Contest contest, Path folder, List<RivalKind> kinds) {
     this.contest = contest;
+    this.kinds = kinds;
     this.folder = folder.resolve("append");
   }
 
@@ -20,7 +20,7 @@ final class AppendContest {
     Comparison comparison = new Comparison("append " + contest.rule().mode().name().toLowerCase(Locale.ROOT), contest.blockBytes());
     try (Sources sources = new Sources(contest)) {
       for (int round = -warm; round < rounds; round++) {
-        for (RivalKind kind : RIVALS) {
+        for (RivalKind kind : kinds) {
           double rate = rate(kind, sources);
           if (round >= 0) {
             comparison.round(kind.label(), rate);

@@ -18,6 +18,9 @@ import reactor.core.publisher.Mono;
 
 /// A log without any care for recovery: one file, a gathering write for each block behind a head of its length and its checksums.
 final class FileRival implements Rival {
+  /// Of the file.
+  static final String NAME = "log";
+
   private final FileChannel file;
   private final boolean mapped;
   private final SyncPoints syncs;
@@ -37,7 +40,7 @@ final class FileRival implements Rival {
     this.head = ByteBuffer.allocateDirect(Integer.BYTES * (1 + contest.space().layout().granules()));
     try {
       Files.createDirectories(directory);
-      file = FileChannel.open(directory.resolve("log"), StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
+      file = FileChannel.open(directory.resolve(NAME), StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -2,6 +2,8 @@ package io.penstock.storage.rivals;
 
 import io.penstock.storage.EngineKind;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
 
 /// The rivals.
 enum RivalKind {
@@ -40,18 +42,29 @@ enum RivalKind {
       return new FileRival(directory, contest, false);
     }
   },
-  /// RocksDB's blob files.
+  /// RocksDB's blob files, and its own checksums compared as it does by itself, before those of the block are.
   ROCKSDB {
     @Override
     Rival open(Path directory, Contest contest) {
-      return new RocksRival(directory, contest);
+      return new RocksRival(directory, contest, true);
+    }
+  },
+  /// The same without its own checksums compared, so that every byte is compared once, as with all others.
+  ROCKSDB_UNCHECKED {
+    @Override
+    Rival open(Path directory, Contest contest) {
+      return new RocksRival(directory, contest, false);
     }
   };
+
+  static final List<RivalKind> APPENDING = List.of(CHRONICLE, PLAIN, ENGINE, FILE, ROCKSDB);
+  static final List<RivalKind> READING = List.of(CHRONICLE, PLAIN, ENGINE, MAPPED_FILE, FILE, ROCKSDB, ROCKSDB_UNCHECKED);
+  static final List<RivalKind> READING_COLD = List.of(CHRONICLE, PLAIN, MAPPED_FILE, FILE);
 
   abstract Rival open(Path directory, Contest contest);
 
   /// As it is called in tables.
   String label() {
-    return name().toLowerCase(java.util.Locale.ROOT).replace('_', ' ');
+    return name().toLowerCase(Locale.ROOT).replace('_', ' ');
   }
 }

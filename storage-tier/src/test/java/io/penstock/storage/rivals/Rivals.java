@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -35,6 +36,9 @@ public final class Rivals implements Callable<Integer> {
 
   @Option(names = "--durability", split = ",", defaultValue = "none,interval,always", description = "For append.")
   private List<SyncMode> durability = List.of();
+
+  @Option(names = "--rivals", split = ",", defaultValue = "chronicle,plain,engine,mapped_file,file,rocksdb,rocksdb_unchecked", description = "Which of them.")
+  private List<RivalKind> kinds = List.of();
 
   @Option(names = "--mib", defaultValue = "512", description = "MiB of blocks.")
   private int mib;
@@ -77,14 +81,14 @@ public final class Rivals implements Callable<Integer> {
       if ("append".matches(wanted)) {
         for (SyncMode mode : durability) {
           Contest contest = contest(size, SyncRule.defaults().withMode(mode), threads);
-          judged(new AppendContest(contest, folder).run(warm, rounds), Verdict::ofAppend);
+          judged(new AppendContest(contest, folder, of(RivalKind.APPENDING)).run(warm, rounds), Verdict::ofAppend);
         }
       }
       if ("read".matches(wanted)) {
-        judged(new CachedContest(contest(size, SyncRule.none(), threads), folder).run(warm, rounds), Verdict::ofCachedReads);
+        judged(new CachedContest(contest(size, SyncRule.none(), threads), folder, of(RivalKind.READING)).run(warm, rounds), Verdict::ofCachedReads);
       }
       if ("cold".matches(wanted)) {
-        judged(new ColdContest(contest(size, SyncRule.none(), 8), folder, out).run(warm, rounds), Verdict::ofColdReads);
+        judged(new ColdContest(contest(size, SyncRule.none(), 8), folder, of(RivalKind.READING_COLD), out).run(warm, rounds), Verdict::ofColdReads);
       }
     }
     verdicts.forEach(each -> out.println(each.text()));
@@ -94,11 +98,15 @@ public final class Rivals implements Callable<Integer> {
     return 0;
   }
 
+  private List<RivalKind> of(List<RivalKind> all) {
+    return all.stream().filter(kinds::contains).toList();
+  }
+
   private Contest contest(int size, SyncRule rule, int readers) {
     return new Contest(size * KIB, (long) mib * MIB, rule, readers);
   }
 
-  private void judged(Comparison comparison, java.util.function.Function<Comparison, List<Verdict>> judge) {
+  private void judged(Comparison comparison, Function<Comparison, List<Verdict>> judge) {
     done.add(comparison);
     verdicts.addAll(judge.apply(comparison));
     out.print(comparison.text());

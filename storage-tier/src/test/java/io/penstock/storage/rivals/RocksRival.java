@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.ChecksumType;
@@ -22,8 +23,9 @@ import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 import reactor.core.publisher.Mono;
 
-/// RocksDB with its values in blob files, nothing compressed, and no cache but the system's. It compares its own checksums (CRC32C) at each
-/// read; what arrives is not compared twice. A put that completed survives the end of the process, as with all others: so there is its log.
+/// RocksDB with its values in blob files, nothing compressed, and no cache but the system's. What arrives is compared with the checksums of its
+/// granules, as with all others. A put that completed survives the end of
+/// the process, as with all others: so there is its log.
 final class RocksRival implements Rival {
   static {
     RocksDB.loadLibrary();
@@ -31,14 +33,16 @@ final class RocksRival implements Rival {
 
   private final Options options = new Options();
   private final WriteOptions writing = new WriteOptions();
-  private final ReadOptions reading = new ReadOptions().setVerifyChecksums(true);
+  private final ReadOptions reading = new ReadOptions();
   private final RocksDB db;
   private final SyncPoints syncs;
   private final GranuleRange all;
   private final ByteBuffer key = ByteBuffer.allocateDirect(Long.BYTES);
+  private final List<int[]> checksums = new ArrayList<>();
   private long puts;
 
-  RocksRival(Path directory, Contest contest) {
+  RocksRival(Path directory, Contest contest, boolean checked) {
+    reading.setVerifyChecksums(checked);
     this.all = GranuleRange.all(contest.space().layout());
     options.setCreateIfMissing(true)
         .setEnableBlobFiles(true).setMinBlobSize(0).setBlobFileSize(256L << 20).setBlobCompressionType(CompressionType.NO_COMPRESSION)
@@ -78,6 +82,7 @@ final class RocksRival implements Rival {
       try (WriteBatch whole = new WriteBatch()) {
         for (Block block : batch) {
           block.verify("rocksdb");
+          checksums.add(Sums.of(block));
           block.read(payload -> add(whole, payload.asByteBuffer()));
         }
         db.write(writing, whole);
@@ -115,6 +120,7 @@ final class RocksRival implements Rival {
       for (int i = 0; i < numbers.length; i++) {
         wanted.clear().putLong(numbers[i]).flip();
         drafts.get(i).write(all, memory -> get(wanted, memory.asByteBuffer()));
+        drafts.get(i).verify(all, checksums.get(numbers[i]), "rocksdb");
       }
     });
   }

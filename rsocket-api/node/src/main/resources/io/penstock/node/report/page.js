@@ -1,7 +1,7 @@
 (() => {
   'use strict';
   const run = JSON.parse(document.getElementById('run').textContent);
-  const series = run.series;
+  const series = run.series || run;
   const seconds = series.seconds;
   const charts = [];
   const root = document.documentElement;
@@ -42,7 +42,7 @@
 
   const MIB = 1 << 20;
   const mib = value => plain.format(value) + ' MiB';
-  const specs = [
+  const replay = () => [
     {id: 'hits', title: 'Hits by tier', about: 'Block references as the node answered them: from which tier, or not at all. Stacked; a click on a name below hides it.', stacked: true,
       views: [{name: 'per second', axis: 'references per second', lines: answered(perSecond), format: number},
         {name: 'cumulative', axis: 'references so far', lines: answered(runningSum), format: number}]},
@@ -60,6 +60,16 @@
         ({label: name, values: series.firstLayerMicros[name], colour: COLOURS[i], dash: DASHES[i]}))}]},
     {id: 'fill', title: 'Tier fill', about: 'Blocks that the books put in each tier.', views: [fill()]},
   ];
+
+  /// A chart that says itself what is in it; a line of one value is level.
+  function given(chart) {
+    const format = chart.unit === 'time' ? time : value => plain.format(value) + (chart.unit && ' ' + chart.unit);
+    const lines = chart.lines.map((line, i) => ({label: line.label, colour: COLOURS[i % 5], dash: DASHES[i % 4], still: line.values.length === 1,
+      values: line.values.length === 1 ? level(line.values[0]) : line.values}));
+    return {id: chart.id, title: chart.title, about: chart.about,
+      views: [{axis: chart.axis, logarithmic: chart.logarithmic, format, tick: chart.unit === 'time' ? time : plain.format, lines}]};
+  }
+  const specs = run.charts ? run.charts.map(given) : replay();
 
   // Colours come from the style sheet, so that a theme has one home.
   const probe = document.createElement('span');
@@ -110,7 +120,7 @@
       title: {display: true, text: view.axis, color: quiet, font: {size: 11}},
       ticks: {color: quiet, maxTicksLimit: view.logarithmic ? 12 : 7, callback: value => view.logarithmic && !/^[125]/.test(value.toExponential()) ? '' : (view.tick || view.format)(value)},
     };
-    const x = {type: 'linear', min: 0, max: seconds[seconds.length - 1], grid, title: {display: true, text: 'seconds since the first request', color: quiet},
+    const x = {type: 'linear', min: 0, max: seconds[seconds.length - 1], grid, title: {display: true, text: run.axis || 'seconds since the first request', color: quiet},
       ticks: {color: quiet, maxRotation: 0, includeBounds: false, callback: value => plain.format(value)}};
     return {x, y};
   }

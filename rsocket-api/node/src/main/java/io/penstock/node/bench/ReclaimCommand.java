@@ -1,0 +1,128 @@
+package io.penstock.node.bench;
+
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.OutputFile;
+import io.penstock.node.config.Durations;
+import io.penstock.node.config.Sizes;
+import io.penstock.storage.EngineKind;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/// `penstock bench reclaim`: what moving blocks together costs those who read meanwhile, and the disk.
+@Command(
+    name = "reclaim",
+    description = {"Measures what moving live blocks together costs those who read meanwhile, and the disk.", "",
+        "Fills a journal, overwrites it by chance until moves are steady, then reads blocks at a fixed rate, first while nothing is put, then "
+            + "while blocks are overwritten, and so moved, at a fixed rate too. Times count from when a read was due. Ends with 1 if the p99 "
+            + "rises to more than twice its quiet value, or if the write amplification is more than a tenth off its model.", ""},
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExample:%n",
+    footer = {"  penstock bench reclaim --html reclaim.html", ""})
+final class ReclaimCommand implements Callable<Integer> {
+  private final Console console;
+
+  @Option(names = "--dir", paramLabel = "FOLDER", description = "A folder on the disk to be measured; what is made there is deleted (default: a temporary folder).")
+  private @Nullable Path dir;
+
+  @Option(names = "--engine", paramLabel = "NAME", description = "chronicle or plain (default: ${DEFAULT-VALUE}).", defaultValue = "chronicle")
+  private EngineKind engine = EngineKind.CHRONICLE;
+
+  @Option(names = "--live", paramLabel = "SIZE", description = "Bytes of blocks that count (default: ${DEFAULT-VALUE}).", defaultValue = "512MiB")
+  private String live = "";
+
+  @Option(names = "--live-share", paramLabel = "X", description = "What of all bytes held counts (default: ${DEFAULT-VALUE}).", defaultValue = "0.8")
+  private double liveShare;
+
+  @Option(names = "--block-bytes", paramLabel = "SIZE", description = "Bytes of a block (default: ${DEFAULT-VALUE}).", defaultValue = "256KiB")
+  private String blockBytes = "";
+
+  @Option(names = "--segment", paramLabel = "SIZE", description = "Bytes of a segment (default: ${DEFAULT-VALUE}).", defaultValue = "8MiB")
+  private String segment = "";
+
+  @Option(names = "--reads", paramLabel = "N", description = "Blocks read in a second (default: ${DEFAULT-VALUE}).", defaultValue = "500")
+  private int reads;
+
+  @Option(names = "--puts", paramLabel = "SIZE", description = "Bytes put in a second (default: ${DEFAULT-VALUE}).", defaultValue = "32MiB")
+  private String puts = "";
+
+  @Option(names = "--churn", paramLabel = "X", description = "Bytes put beforehand for each live byte (default: ${DEFAULT-VALUE}).", defaultValue = "3")
+  private double churn;
+
+  @Option(names = "--phase", paramLabel = "TIME", description = "How long is measured without puts, and with them (default: ${DEFAULT-VALUE}).",
+      defaultValue = "30s")
+  private String phase = "";
+
+  @Option(names = "--seed", paramLabel = "S", description = "Of what is chosen by chance (default: ${DEFAULT-VALUE}).", defaultValue = "1")
+  private long seed;
+
+  @Option(names = "--html", paramLabel = "FILE", description = "Write a page with plots there, for a browser.")
+  private @Nullable Path html;
+
+  @Option(names = "--json", description = "Print the figures as JSON instead of a table.")
+  private boolean json;
+
+  ReclaimCommand(Console console) {
+    this.console = console;
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    ReclaimLoad load = new ReclaimLoad(engine, Sizes.parseBytes(live), (int) Sizes.parseBytes(blockBytes), Sizes.parseBytes(segment), liveShare, reads,
+        Sizes.parseBytes(puts), churn, Durations.parse(phase), seed);
+    OutputFile page = html == null ? null : OutputFile.of("--html", html);
+    Path place = dir == null ? Files.createTempDirectory("penstock-bench") : Files.createDirectories(dir);
+    Path journal = place.resolve("journal-" + ProcessHandle.current().pid());
+    try {
+      ReclaimBench bench = new ReclaimBench(load, journal);
+      ReclaimReport report = bench.run(console::say);
+      tell(report);
+      if (page != null) {
+        page.write(ReclaimPage.of(report, load, bench.series()).getBytes(StandardCharsets.UTF_8));
+      }
+      return report.keepsReadsFast() && report.followsModel() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+    } finally {
+      delete(journal);
+      if (dir == null) {
+        Files.deleteIfExists(place);
+      }
+    }
+  }
+
+  private void tell(ReclaimReport report) {
+    if (json) {
+      console.json(report);
+    } else {
+      console.out().print(ReclaimTable.of(report));
+    }
+    console.requireHeard();
+  }
+
+  private static void delete(Path folder) throws IOException {
+    if (!Files.exists(folder)) {
+      return;
+    }
+    Files.walkFileTree(folder, new SimpleFileVisitor<>() {
+      @Override
+      public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+        Files.delete(file);
+        return FileVisitResult.CONTINUE;
+      }
+
+      @Override
+      public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure) throws IOException {
+        Files.delete(visited);
+        return FileVisitResult.CONTINUE;
+      }
+    });
+  }
+}

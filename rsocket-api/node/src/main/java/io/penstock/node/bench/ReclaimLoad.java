@@ -1,0 +1,44 @@
+package io.penstock.node.bench;
+
+import io.penstock.storage.EngineKind;
+import java.time.Duration;
+
+/// What a [ReclaimBench] does to a journal.
+///
+/// @param engine of the journal
+/// @param liveBytes bytes of blocks that count, at any time
+/// @param blockBytes bytes of a block
+/// @param segmentBytes bytes of a segment
+/// @param liveShare of all bytes that the journal may hold, how many count: above it blocks are moved
+/// @param readsPerSecond blocks read in a second, chosen by chance
+/// @param putBytesPerSecond bytes put in a second, each block in the place of one chosen by chance
+/// @param churn bytes put before anything is measured, for each live byte: until what is moved depends on the beginning no longer
+/// @param phase how long is measured without puts, and again with them
+/// @param seed of everything that is chosen by chance
+record ReclaimLoad(EngineKind engine, long liveBytes, int blockBytes, long segmentBytes, double liveShare, int readsPerSecond,
+    long putBytesPerSecond, double churn, Duration phase, long seed) {
+  private static final int LEAST_SEGMENTS = 16;
+
+  ReclaimLoad {
+    if (segmentBytes / 8 < blockBytes + (blockBytes >> 3)) {
+      throw new IllegalArgumentException("blockBytes must be less than a ninth of segmentBytes, " + segmentBytes + " (was " + blockBytes + ")");
+    }
+    if (liveBytes < LEAST_SEGMENTS * segmentBytes) {
+      throw new IllegalArgumentException("liveBytes must be >= " + LEAST_SEGMENTS + " segments, " + LEAST_SEGMENTS * segmentBytes + " (was " + liveBytes + ")");
+    }
+    if (!(liveShare > 0 && liveShare <= 0.9)) {
+      throw new IllegalArgumentException("liveShare must be in (0, 0.9] (was " + liveShare + ")");
+    }
+    if (readsPerSecond <= 0 || putBytesPerSecond <= 0) {
+      throw new IllegalArgumentException("rates must be > 0 (was " + readsPerSecond + " and " + putBytesPerSecond + ")");
+    }
+  }
+
+  int blocks() {
+    return (int) (liveBytes / blockBytes);
+  }
+
+  double putsPerSecond() {
+    return (double) putBytesPerSecond / blockBytes;
+  }
+}

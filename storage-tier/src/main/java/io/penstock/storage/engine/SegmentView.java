@@ -1,0 +1,117 @@
+package io.penstock.storage.engine;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import org.jspecify.annotations.Nullable;
+
+/// A mapping of a file, for those of its bytes that the system has in memory: these are copied from it, for less than a positioned read
+/// costs.
+///
+/// A page is touched only after the system said that it is there, so nobody waits for the medium here. Should one go in between, and the
+/// medium fail to give it back, then the copy fails, and nothing else: it is the one access to mapped memory that the JVM guards.
+/// Whoever was told no takes the positioned read, which waits, and says what is wrong.
+final class SegmentView implements AutoCloseable {
+  /// As much is asked for, and copied, at a time.
+  private static final int PIECE_BYTES = 1 << 20;
+
+  private final FileChannel file;
+  /// Guarded by `this`; its end costs all threads a moment, so there is none before it is needed.
+  private @Nullable Arena arena;
+  private volatile MemorySegment mapped = MemorySegment.NULL;
+  private volatile boolean grows;
+  private volatile boolean refused;
+
+  /// @param grows whether the file becomes longer
+  SegmentView(FileChannel file, boolean grows) {
+    this.file = file;
+    this.grows = grows;
+  }
+
+  /// The file has its length.
+  void grown() {
+    grows = false;
+  }
+
+  /// Fills `parts`, one after the other, from `offset` on if all of these bytes are in memory.
+  ///
+  /// @return false if they are not, or cannot be mapped; the parts may have anything then
+  boolean read(long offset, MemorySegment[] parts) throws IOException {
+    long length = 0;
+    for (MemorySegment part : parts) {
+      length += part.byteSize();
+    }
+    MemorySegment bytes = mapped(offset + length);
+    if (bytes == null) {
+      return false;
+    }
+    try {
+      return length <= PIECE_BYTES ? copied(bytes, offset, length, parts) : copiedInPieces(bytes, offset, parts);
+    } catch (InternalError e) { // a page went meanwhile, and the medium did not give it back: the positioned read tells why
+      return false;
+    }
+  }
+
+  private static boolean copied(MemorySegment from, long offset, long length, MemorySegment[] parts) {
+    if (!from.asSlice(offset, length).isLoaded()) {
+      return false;
+    }
+    long at = offset;
+    for (MemorySegment part : parts) {
+      MemorySegment.copy(from, at, part, 0, part.byteSize());
+      at += part.byteSize();
+    }
+    return true;
+  }
+
+  private static boolean copiedInPieces(MemorySegment from, long offset, MemorySegment[] parts) {
+    long at = offset;
+    for (MemorySegment part : parts) {
+      for (long done = 0; done < part.byteSize(); done += PIECE_BYTES) {
+        MemorySegment piece = part.asSlice(done, Math.min(PIECE_BYTES, part.byteSize() - done));
+        if (!copied(from, at + done, piece.byteSize(), new MemorySegment[] {piece})) {
+          return false;
+        }
+      }
+      at += part.byteSize();
+    }
+    return true;
+  }
+
+  private @Nullable MemorySegment mapped(long bytes) throws IOException {
+    MemorySegment have = mapped;
+    if (bytes <= have.byteSize()) {
+      return have;
+    }
+    return refused ? null : mapMore(bytes);
+  }
+
+  /// A file that grows is mapped anew whenever it is longer by a quarter; the older mappings stay until the end.
+  private synchronized @Nullable MemorySegment mapMore(long bytes) throws IOException {
+    long have = mapped.byteSize();
+    long size = file.size();
+    if (bytes > have && size >= bytes && (!grows || size - have >= have / 4)) {
+      map(size);
+    }
+    return bytes <= mapped.byteSize() ? mapped : null;
+  }
+
+  private synchronized void map(long size) {
+    Arena all = arena == null ? Arena.ofShared() : arena;
+    arena = all;
+    try {
+      mapped = file.map(FileChannel.MapMode.READ_ONLY, 0, size, all);
+    } catch (IOException | OutOfMemoryError e) { // no room among the addresses: positioned reads do without
+      refused = true;
+    }
+  }
+
+  /// Nobody reads any more.
+  @Override
+  public synchronized void close() {
+    if (arena != null) {
+      arena.close();
+    }
+  }
+}
