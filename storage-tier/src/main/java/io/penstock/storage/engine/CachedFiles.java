@@ -47,13 +47,16 @@ final class CachedFiles {
   }
 
   private static void letGo(Part part) {
-    if (part.file().isDeleted()) {
+    if (part.file().isDeleted() || !part.file().retain()) {
       return; // its pages went with it
     }
     try {
+      part.file().unmap(part.from(), part.to());
       NativePages.letGo(part.file().path(), part.from(), part.to());
     } catch (IOException e) {
       // the pages stay until the system needs them, as they would without a bound
+    } finally {
+      part.file().release();
     }
   }
 }

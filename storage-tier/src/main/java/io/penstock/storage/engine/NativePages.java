@@ -11,6 +11,7 @@ import net.openhft.posix.PosixAPI;
 /// takes another way.
 final class NativePages {
   private static final int POPULATE_WRITE = 23; // MADV_POPULATE_WRITE; in a Linux kernel only
+  private static final int DONT_NEED = 4; // MADV_DONTNEED: of a file's pages, this loses nothing
   private static final int NO_SPACE = 28; // ENOSPC
   private static final int BAD_PAGE = 14; // EFAULT: the page cannot be had
   private static final long PAGE = 4096;
@@ -53,6 +54,19 @@ final class NativePages {
       return posix.madvise(first, address + bytes - first, POPULATE_WRITE) == 0 || refused(posix, BAD_PAGE, "make a page present", file);
     } catch (RuntimeException e) { // the binding's way to say that the call failed
       return refused(posix, BAD_PAGE, "make a page present", file);
+    }
+  }
+
+  /// Takes the pages of `bytes` bytes at `address`, which a file is mapped to, out of that mapping; whoever touches one has it again.
+  ///
+  /// @param address of a page
+  static void unmap(long address, long bytes) {
+    if (LINUX) {
+      try {
+        PosixAPI.posix().madvise(address, bytes & -PAGE, DONT_NEED);
+      } catch (RuntimeException e) {
+        // the pages stay mapped, and so in memory until the system needs them
+      }
     }
   }
 

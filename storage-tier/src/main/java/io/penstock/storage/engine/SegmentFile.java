@@ -50,6 +50,11 @@ final class SegmentFile extends StoredSegment {
     view.grown();
   }
 
+  /// Bytes that were read stay in memory as long as they are mapped: those from `from` to `to` need not. Whoever calls holds the segment.
+  void unmap(long from, long to) {
+    view.unmap(from, to);
+  }
+
   /// Has the file become a spare of `pool` when it is deleted.
   void spareTo(SpareSegments pool) {
     spares = pool;

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// A mapping of a file, for those of its bytes that the system has in memory: these are copied from it, for less than a positioned read
@@ -15,10 +17,13 @@ import org.jspecify.annotations.Nullable;
 final class SegmentView implements AutoCloseable {
   /// As much is asked for, and copied, at a time.
   private static final int PIECE_BYTES = 1 << 20;
+  private static final long PAGE_BYTES = 4096;
 
   private final FileChannel file;
   /// Guarded by `this`; its end costs all threads a moment, so there is none before it is needed.
   private @Nullable Arena arena;
+  /// Guarded by `this`: the newest, and those that it took the place of.
+  private final List<MemorySegment> mappings = new ArrayList<>(1);
   private volatile MemorySegment mapped = MemorySegment.NULL;
   private volatile boolean grows;
   private volatile boolean refused;
@@ -102,8 +107,20 @@ final class SegmentView implements AutoCloseable {
     arena = all;
     try {
       mapped = file.map(FileChannel.MapMode.READ_ONLY, 0, size, all);
+      mappings.add(mapped);
     } catch (IOException | OutOfMemoryError e) { // no room among the addresses: positioned reads do without
       refused = true;
+    }
+  }
+
+  /// Lets go of the pages from `from` to `to`; a read has them mapped again.
+  synchronized void unmap(long from, long to) {
+    for (MemorySegment each : mappings) {
+      long end = Math.min(to, each.byteSize());
+      long first = from & -PAGE_BYTES;
+      if (end > first) {
+        NativePages.unmap(each.address() + first, end - first);
+      }
     }
   }
 
