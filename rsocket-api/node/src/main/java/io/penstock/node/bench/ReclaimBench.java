@@ -77,21 +77,31 @@ final class ReclaimBench {
   }
 
   private ReclaimReport measure(LiveBlocks blocks, JournalStore store, Consumer<String> tell) {
-    try (PacedReads reads = new PacedReads(blocks, store, load.readsPerSecond(), load.seed() + 1, nanos)) {
+    PacedReads reads = new PacedReads(blocks, store, load.readsPerSecond(), load.seed() + 1, nanos);
+    try {
       tell.accept("reading; the first seconds do not count");
       discard();
       tell.accept("reading while nothing is put");
       Histogram quiet = phase(store);
       tell.accept("reading while blocks are overwritten and moved");
-      SpaceStat before = store.disk();
-      try (PacedPuts puts = new PacedPuts(blocks, store, load.putsPerSecond())) {
-        shares = 0;
-        points = 0;
-        Histogram reclaiming = phase(store);
-        SpaceStat after = store.disk();
-        return ReclaimReport.of(load, reads(quiet), reads(reclaiming), shares / points, after.userBytes() - before.userBytes(),
-            after.movedBytes() - before.movedBytes());
-      }
+      return reclaiming(blocks, store, quiet);
+    } finally {
+      reads.close();
+    }
+  }
+
+  private ReclaimReport reclaiming(LiveBlocks blocks, JournalStore store, Histogram quiet) {
+    SpaceStat before = store.disk();
+    PacedPuts puts = new PacedPuts(blocks, store, load.putsPerSecond());
+    try {
+      shares = 0;
+      points = 0;
+      Histogram reclaiming = phase(store);
+      SpaceStat after = store.disk();
+      return ReclaimReport.of(load, reads(quiet), reads(reclaiming), shares / points, after.userBytes() - before.userBytes(),
+          after.movedBytes() - before.movedBytes());
+    } finally {
+      puts.close();
     }
   }
 

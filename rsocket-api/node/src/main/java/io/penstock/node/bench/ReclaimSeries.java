@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 /// What was seen in each second of a run. One thread.
 final class ReclaimSeries {
   final List<Double> seconds = new ArrayList<>();
-  final List<Double> p50Micros = new ArrayList<>();
-  final List<Double> p99Micros = new ArrayList<>();
-  final List<Double> putMibPerSecond = new ArrayList<>();
-  final List<Double> movedMibPerSecond = new ArrayList<>();
+  final List<@Nullable Double> p50Micros = new ArrayList<>();
+  final List<@Nullable Double> p99Micros = new ArrayList<>();
+  final List<@Nullable Double> putMibPerSecond = new ArrayList<>();
+  final List<@Nullable Double> movedMibPerSecond = new ArrayList<>();
   /// Null while nothing was put.
   final List<@Nullable Double> amplification = new ArrayList<>();
   private static final double MIB = 1 << 20;

@@ -45,7 +45,7 @@ public record ChartData(String axis, List<Double> seconds, List<Chart> charts) {
 
     /// The same value at each point.
     public static Line level(String label, double value) {
-      return new Line(label, List.of(value));
+      return new Line(label, Collections.singletonList(value));
     }
   }
 }

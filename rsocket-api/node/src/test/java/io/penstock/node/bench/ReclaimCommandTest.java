@@ -1,0 +1,49 @@
+package io.penstock.node.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.node.CommandLineRun;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// The program runs and tells; what it tells of so short a run is not judged here.
+@Timeout(120)
+final class ReclaimCommandTest {
+  @TempDir Path folder;
+
+  @Test
+  void aShortRun_tellsItsFiguresAndPlotsThem() throws IOException {
+    Path page = folder.resolve("page.html");
+
+    CommandLineRun run = CommandLineRun.of("bench", "reclaim", "--dir", folder.resolve("disk").toString(), "--live", "32MiB", "--segment", "2MiB",
+        "--block-bytes", "64KiB", "--reads", "200", "--puts", "8MiB", "--churn", "1", "--phase", "1500ms", "--html", page.toString(), "--json");
+
+    assertThat(run.exitCode()).as(run.err()).isBetween(0, 1);
+    JsonNode report = new ObjectMapper().readTree(run.out());
+    assertThat(report.at("/quiet/count").asLong()).isPositive();
+    assertThat(report.at("/reclaiming/p99").asDouble()).isPositive();
+    assertThat(report.get("movedBytes").asLong()).isPositive();
+    assertThat(report.get("model").asDouble()).isBetween(1.2, 6.0);
+    assertThat(Files.readString(page)).contains("Reads while blocks are moved together", "\"amplification\"", "twice that");
+    assertThat(folder.resolve("disk")).isEmptyDirectory();
+  }
+
+  @Test
+  void aLoadThatCannotBe_isMisuse() {
+    CommandLineRun run = CommandLineRun.of("bench", "reclaim", "--live", "8MiB");
+
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).contains("liveBytes must be >= 16 segments, 134217728 (was 8388608)");
+  }
+
+  @Test
+  void model_ofEightyPercent_isAsPublished() {
+    assertThat(ReclaimModel.writeAmplification(0.8)).isBetween(2.68, 2.70);
+  }
+}
