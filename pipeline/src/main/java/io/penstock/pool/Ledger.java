@@ -107,6 +107,25 @@ public final class Ledger<V> {
     return value;
   }
 
+  /// Counts a use of `key` that leaves it on its level, as the most recently used there if the policy wants so; null means that it is not here.
+  public @Nullable V refresh(BlockKey key) {
+    int line = lines.find(key);
+    if (line == NONE) {
+      return null;
+    }
+    if (policy == EvictionPolicy.LRU) {
+      Shelf shelf = levels.get(levelOf.get(line));
+      shelf.unlink(line);
+      shelf.link(line);
+    }
+    return value(line);
+  }
+
+  /// What is remembered of the next `count` victims of `level`, or of all that there are.
+  public List<V> next(int level, int count) {
+    return levels.get(level).next(count);
+  }
+
   /// Adds `key`, which is not here, as the most recently used; whoever is one too many moves down or leaves.
   ///
   /// @param moves hears of the others
@@ -259,6 +278,15 @@ public final class Ledger<V> {
       for (int i = 0; i < size; i++, line = lines.after(line)) {
         reader.accept(line);
       }
+    }
+
+    List<V> next(int count) {
+      List<V> victims = new ArrayList<>(Math.min(count, size));
+      int line = first;
+      for (int i = 0; i < size && i < count; i++, line = lines.after(line)) {
+        victims.add(value(line));
+      }
+      return victims;
     }
 
     void clear() {

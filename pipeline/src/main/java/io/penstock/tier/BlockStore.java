@@ -32,6 +32,9 @@ public interface BlockStore {
   /// Has `changed` run after each change of [#health()], until the store is closed: on a thread of the store, under no lock of it.
   default void watch(Runnable changed) {}
 
+  /// Has the store ask `shortage` when it has no room for blocks that it is to take, before it refuses them. A store with places asks nobody.
+  default void relieve(Shortage shortage) {}
+
   /// Places there are, `Long.MAX_VALUE` if their number is not fixed.
   long capacityBlocks();
 

@@ -143,12 +143,16 @@ final class Dock {
   /// Puts `entry`, for whom there is a place. Under the lock.
   void put(Resident entry, Aftermath after) {
     entry.moving = true;
-    puts.add(new Ascent(entry), after);
+    puts.add(counted(new Ascent(entry)), after);
   }
 
   /// Puts blocks that are not visible yet. Under the lock.
   void put(PutLine.Turn written, Aftermath after) {
-    puts.add(written, after);
+    puts.add(counted(written), after);
+  }
+
+  private PutLine.Turn counted(PutLine.Turn turn) {
+    return store.medium() == Medium.DISK ? books.queue.counted(turn) : turn;
   }
 
   /// A block on its way from host memory to the store.

@@ -12,6 +12,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.Permits;
+import io.penstock.block.SlabPart;
 import io.penstock.block.SlicePlace;
 import io.penstock.block.SlicePlan;
 import io.penstock.block.SliceShape;
@@ -34,6 +35,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   private final List<SlicePlan.Cut> cuts;
   private final RisingSteps steps;
 
+  private final int missing;
   private Permits.@Nullable Ticket ticket;
   private volatile boolean granted;
   private volatile @Nullable Throwable refusal;
@@ -49,6 +51,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     this.rising = rising;
     BlockLayout layout = rising.books.info.space().layout();
     items.forEach(item -> blocks.add(new Rising(item)));
+    this.missing = (int) blocks.stream().filter(Rising::isMissing).count();
     this.cuts = SlicePlan.of(layout, blocks.size(), shape.startLayer(), shape.sliceBytes(), shape.order());
     this.steps = RisingSteps.of(layout, shape.startLayer(), cuts);
   }
@@ -81,6 +84,36 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     } catch (RuntimeException e) {
       refuse(e);
     }
+  }
+
+  /// Reads ahead of its reader, if there is memory for the missing blocks that nobody else needs now: half of what is for windows stays free.
+  ///
+  /// @param told runs when a store that it reads from gives nothing any more
+  /// @return false if there is not; nothing has begun then
+  boolean claimAhead(Runnable told) {
+    this.told = told;
+    List<BlockKey> keys = blocks.stream().filter(Rising::isMissing).map(each -> each.promised().key).toList();
+    SlabPart memory = rising.books.memory.transfer();
+    if (keys.isEmpty() || 2 * (memory.claimedSlots() + keys.size()) > memory.capacitySlots()) {
+      return false;
+    }
+    List<BlockDraft> drafts;
+    try {
+      drafts = memory.tryClaim(keys);
+    } catch (RuntimeException e) { // closed, or the system has no memory: whoever asks for it later hears why
+      return false;
+    }
+    if (drafts == null) {
+      return false;
+    }
+    rising.enter(this);
+    grant(drafts);
+    return true;
+  }
+
+  /// How many of its blocks were not in memory.
+  int missing() {
+    return missing;
   }
 
   private void refuse(Throwable error) {

@@ -11,6 +11,7 @@ import java.util.BitSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// The books of a [TierStack]: which key is on which level, what happened, and the one lock that guards it all.
@@ -29,6 +30,8 @@ final class StackBooks {
   final EventLog events;
   final StackFigures figures;
   final Mover mover;
+  final OffloadQueue queue;
+  private final StackTiering tiering;
   private final Ledger<StackEntry> ledger;
   /// Blocks that the decision being made has moved.
   private final Set<Resident> restless = new LinkedHashSet<>();
@@ -36,7 +39,10 @@ final class StackBooks {
   private final Set<RisingWindow> rising = new LinkedHashSet<>();
   private boolean closed;
 
-  StackBooks(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener) {
+  /// Blocks above a store that are looked at for each that has to go: few of them have a copy there.
+  private static final int LOOKED_AT = 8;
+
+  StackBooks(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener, LongSupplier nanos) {
     this.levels = List.copyOf(levels);
     this.options = options;
     this.listener = listener;
@@ -47,6 +53,8 @@ final class StackBooks {
     this.memory = new StackMemory(space.layout(), this.levels, host, options);
     this.events = new EventLog(options.eventLogSize());
     this.figures = new StackFigures(this.levels, host);
+    this.queue = new OffloadQueue(this, nanos);
+    this.tiering = new StackTiering(this.levels, options, ledger.capacityBlocks());
     this.mover = new Mover(this);
   }
 
@@ -111,7 +119,10 @@ final class StackBooks {
 
   /// Whether `entry` may sink to `level`: what a store does not take now leaves, unless it rests there already.
   private boolean takes(StackEntry entry, int level) {
-    return mover.takes(level) || (entry instanceof Resident resident && resident.places[level] != null);
+    if (entry instanceof Resident resident) {
+      return resident.places[level] != null || (mover.takes(level) && tiering.offloads(resident.key, level));
+    }
+    return mover.takes(level);
   }
 
   /// Counts a use of `key`, which is not visible now.
@@ -122,7 +133,12 @@ final class StackBooks {
   /// Counts a use of `key`, which is on `level`.
   void touch(BlockKey key, int level, Aftermath after) {
     figures.hit(level);
-    use(key, after);
+    if (tiering.rises(key, level)) {
+      use(key, after);
+    } else {
+      figures.held++;
+      ledger.refresh(key);
+    }
   }
 
   /// Puts a key into the books that is written. What cannot be had now stays in them instead, as if it had been used.
@@ -204,6 +220,30 @@ final class StackBooks {
       evicted(resident.key, after);
     }
     mover.review(resident, after);
+  }
+
+  /// Gives up blocks that rest in the store of `level`: copies of what is wanted higher up first where nothing else is promised, then who would
+  /// leave next.
+  int giveBack(int level, int blocks, Aftermath after) {
+    int given = 0;
+    for (int from = levels.size() - 1; from >= 0 && given < blocks && !closed; from--) {
+      for (StackEntry entry : ledger.next(from, from == level ? blocks : LOOKED_AT * blocks)) {
+        if (given < blocks && entry instanceof Resident resident && resident.places[level] != null) {
+          giveBack(resident, level, after);
+          given++;
+        }
+      }
+    }
+    figures.givenBack += given;
+    return given;
+  }
+
+  private void giveBack(Resident resident, int level, Aftermath after) {
+    if (options.mode() == StackMode.EXCLUSIVE && resident.level != level && resident.host != null) {
+      mover.dropPlace(resident, level, after);
+    } else {
+      evict(resident, after);
+    }
   }
 
   void evicted(BlockKey key, Aftermath after) {

@@ -20,6 +20,12 @@ final class StackFigures {
   long stored;
   long evicted;
   long corrupt;
+  /// Hits that did not make a block rise.
+  long held;
+  long prefetched;
+  long prefetchedUseful;
+  long prefetchedWasted;
+  long givenBack;
 
   StackFigures(List<Level> levels, int host) {
     this.levels = levels;
@@ -64,7 +70,7 @@ final class StackFigures {
     long blockBytes = books.blockBytes();
     return new TierStat(visible, books.info.capacityBlocks(), visible * blockBytes,
         (books.memory.arena.claimedSlots() + restingOnly) * blockBytes, hits, misses, stored, evicted, corrupt,
-        books.events.lastSequence(), levelStats(books));
+        books.events.lastSequence(), levelStats(books), books.queue.stat(held, prefetched, prefetchedUseful, prefetchedWasted, givenBack));
   }
 
   private List<LevelStat> levelStats(StackBooks books) {

@@ -132,6 +132,9 @@ final class StackLease extends Lease {
     private volatile @Nullable Throwable illegal;
     private volatile boolean done;
     private volatile @Nullable RisingWindow rising;
+    /// Whether `rising` was begun before anybody asked for it.
+    private volatile boolean ahead;
+    private boolean begun;
 
     Windows(Subscriber<? super LeasedWindow> subscriber, SliceShape shape, BlockScope scope) {
       this.subscriber = subscriber;
@@ -198,8 +201,26 @@ final class StackLease extends Lease {
       } else if (isClosed()) {
         fail(ended());
       } else {
+        return !wanted && begun && readAhead();
+      }
+      return true;
+    }
+
+    /// Begins to read the window that comes next; false if it is in memory, or there is no memory that nobody needs.
+    private boolean readAhead() {
+      int most = Math.min(shape.windowBlocks(), leases.books.options.tiering().prefetchBlocks());
+      List<Item> items = most == 0 ? List.of() : leases.takeAhead(StackLease.this, most);
+      if (items.isEmpty()) {
         return false;
       }
+      RisingWindow window = new RisingWindow(leases.rising(), items, shape);
+      if (!window.claimAhead(this::drain)) {
+        leases.putBack(StackLease.this, items);
+        return false;
+      }
+      leases.prefetched(window.missing(), 0, 0);
+      ahead = true;
+      rising = window;
       return true;
     }
 
@@ -236,6 +257,7 @@ final class StackLease extends Lease {
         fail(ended());
       } else if (window.isGranted() && requested.get() > 0) {
         rising = null;
+        countAhead(window, true);
         emit(window);
       } else {
         return false;
@@ -243,7 +265,15 @@ final class StackLease extends Lease {
       return true;
     }
 
+    private void countAhead(RisingWindow window, boolean useful) {
+      if (ahead) {
+        ahead = false;
+        leases.prefetched(0, useful ? window.missing() : 0, useful ? 0 : window.missing());
+      }
+    }
+
     private void emit(LeasedWindow window) {
+      begun = true;
       scope.adopt(window);
       if (requested.get() != Long.MAX_VALUE) {
         requested.decrementAndGet();
@@ -283,6 +313,7 @@ final class StackLease extends Lease {
       RisingWindow window = rising;
       if (window != null) {
         rising = null;
+        countAhead(window, false);
         window.close();
       }
     }

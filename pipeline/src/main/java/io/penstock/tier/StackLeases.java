@@ -113,6 +113,37 @@ final class StackLeases {
     return taken;
   }
 
+  /// What a lease hands out next, if that begins with a block that is to be read from a store; else nothing, and nothing is taken.
+  List<StackLease.Item> takeAhead(StackLease lease, int maxBlocks) {
+    synchronized (books.lock) {
+      StackLease.Item next = lease.ready.peek();
+      Resident promised = next == null ? null : next.promised();
+      return promised == null || promised.host != null || books.isClosedNow() ? List.of() : lease.poll(maxBlocks);
+    }
+  }
+
+  /// Takes back, in their place, what [#takeAhead] gave.
+  void putBack(StackLease lease, List<StackLease.Item> items) {
+    Aftermath after = books.aftermath();
+    synchronized (books.lock) {
+      if (lease.isClosed()) {
+        items.forEach(item -> giveUp(item, after));
+      } else {
+        items.reversed().forEach(lease.ready::addFirst);
+      }
+    }
+    after.run();
+  }
+
+  /// Counts blocks that were read before they were asked for, and what became of them.
+  void prefetched(int begun, int useful, int wasted) {
+    synchronized (books.lock) {
+      books.figures.prefetched += begun;
+      books.figures.prefetchedUseful += useful;
+      books.figures.prefetchedWasted += wasted;
+    }
+  }
+
   /// A share instead of the promise, if the bytes are in host memory now.
   private StackLease.Item redeemed(StackLease.Item item, Aftermath after) {
     Resident promised = item.promised();

@@ -18,9 +18,11 @@ import io.penstock.pool.EvictionPolicy;
 /// @param maxWaiters longest line of reservations, or of windows, that wait for room
 /// @param eventLogSize events kept for readers that come late or are slow
 /// @param verifyReads whether blocks at rest in host memory are compared with their checksums before they are handed out
+/// @param tiering where it leaves the textbook policy, for the sake of its disk
 public record StackOptions(String name, StackMode mode, int ingressBlocks, int transferBlocks, int promotionBlocks, int bounceBlocks,
-    int batchBlocks, EvictionPolicy policy, int maxWaiters, int eventLogSize, boolean verifyReads) {
+    int batchBlocks, EvictionPolicy policy, int maxWaiters, int eventLogSize, boolean verifyReads, TieringOptions tiering) {
   public StackOptions {
+    requireNonNull(tiering, "tiering");
     requireNonNull(name, "name");
     requireNonNull(mode, "mode");
     requireNonNull(policy, "policy");
@@ -36,57 +38,63 @@ public record StackOptions(String name, StackMode mode, int ingressBlocks, int t
   /// Exclusive, exact LRU, 128 slots each for ingress, transfer and promotion, 64 to bounce, batches of 64 blocks, 1,024 waiters,
   /// 65,536 events, verified reads.
   public static StackOptions defaults(String name) {
-    return new StackOptions(name, StackMode.EXCLUSIVE, 128, 128, 128, 64, 64, EvictionPolicy.LRU, 1024, 65_536, true);
+    return new StackOptions(name, StackMode.EXCLUSIVE, 128, 128, 128, 64, 64, EvictionPolicy.LRU, 1024, 65_536, true,
+        TieringOptions.exact());
   }
 
   public StackOptions withMode(StackMode mode) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks, policy, maxWaiters,
-        eventLogSize, verifyReads);
+        eventLogSize, verifyReads, tiering);
   }
 
   public StackOptions withIngressBlocks(int ingressBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks, policy, maxWaiters,
-        eventLogSize, verifyReads);
+        eventLogSize, verifyReads, tiering);
   }
 
   public StackOptions withTransferBlocks(int transferBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks, policy, maxWaiters,
-        eventLogSize, verifyReads);
+        eventLogSize, verifyReads, tiering);
   }
 
   public StackOptions withPromotionBlocks(int promotionBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks, policy, maxWaiters,
-        eventLogSize, verifyReads);
+        eventLogSize, verifyReads, tiering);
   }
 
   public StackOptions withBounceBlocks(int bounceBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks, policy, maxWaiters,
-        eventLogSize, verifyReads);
+        eventLogSize, verifyReads, tiering);
   }
 
   public StackOptions withBatchBlocks(int batchBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks, policy, maxWaiters,
-        eventLogSize, verifyReads);
+        eventLogSize, verifyReads, tiering);
   }
 
   public StackOptions withPolicy(EvictionPolicy policy) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks, policy, maxWaiters,
-        eventLogSize, verifyReads);
+        eventLogSize, verifyReads, tiering);
   }
 
   public StackOptions withMaxWaiters(int maxWaiters) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks, policy, maxWaiters,
-        eventLogSize, verifyReads);
+        eventLogSize, verifyReads, tiering);
   }
 
   public StackOptions withEventLogSize(int eventLogSize) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks, policy, maxWaiters,
-        eventLogSize, verifyReads);
+        eventLogSize, verifyReads, tiering);
   }
 
   public StackOptions withVerifyReads(boolean verifyReads) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks, policy, maxWaiters,
-        eventLogSize, verifyReads);
+        eventLogSize, verifyReads, tiering);
+  }
+
+  public StackOptions withTiering(TieringOptions tiering) {
+    return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks, policy, maxWaiters,
+        eventLogSize, verifyReads, tiering);
   }
 
   private static void positive(String name, long value) {

@@ -39,16 +39,24 @@ final class StackWrites {
       StackReservation reservation = scope.adopt(new StackReservation(this, keys.size(), sink));
       sink.onCancel(reservation::close);
       try {
-        List<BlockKey> wanted = enter(reservation, keys);
-        if (wanted.isEmpty()) {
-          reservation.succeed();
-        } else {
-          reservation.waitsAt(books.memory.ingress.claim(wanted, reservation::granted, reservation::fail));
-        }
+        books.queue.admit(reservation, keys.size(), () -> claim(reservation, keys));
       } catch (RuntimeException e) {
         reservation.fail(e);
       }
     });
+  }
+
+  private void claim(StackReservation reservation, List<BlockKey> keys) {
+    try {
+      List<BlockKey> wanted = enter(reservation, keys);
+      if (wanted.isEmpty()) {
+        reservation.succeed();
+      } else {
+        reservation.waitsAt(books.memory.ingress.claim(wanted, reservation::granted, reservation::fail));
+      }
+    } catch (RuntimeException e) {
+      reservation.fail(e);
+    }
   }
 
   /// Puts the keys that nobody has or writes into the books, in order, and answers them.

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashSet;
 import java.util.List;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -44,7 +45,13 @@ public final class TierStack implements BlockTier {
   /// @param listener hears what happens, outside every lock
   /// @throws IllegalArgumentException if the levels do not make a stack
   public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener) {
-    this.books = new StackBooks(space, levels, requireNonNull(options, "options"), requireNonNull(listener, "listener"));
+    this(space, levels, options, listener, System::nanoTime);
+  }
+
+  /// The same with another clock, which figures of waiting are taken from and nothing else.
+  public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener, LongSupplier nanos) {
+    this.books = new StackBooks(space, levels, requireNonNull(options, "options"), requireNonNull(listener, "listener"),
+        requireNonNull(nanos, "nanos"));
     this.writes = new StackWrites(books);
     this.leases = new StackLeases(books, writes);
     this.closing = Mono.defer(this::closeNow).cache();
@@ -62,6 +69,23 @@ public final class TierStack implements BlockTier {
     }
     after.run();
     books.mover.watchStores();
+    for (int level = 0; level < books.levels.size(); level++) {
+      relieve(level);
+    }
+  }
+
+  private void relieve(int level) {
+    if (books.levels.get(level) instanceof Level.Stored stored) {
+      stored.store().relieve(blocks -> {
+        Aftermath after = books.aftermath();
+        int given;
+        synchronized (books.lock) {
+          given = books.giveBack(level, blocks, after);
+        }
+        after.run();
+        return given;
+      });
+    }
   }
 
   @Override
@@ -151,6 +175,7 @@ public final class TierStack implements BlockTier {
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
       books.close(after);
+      books.queue.close(after);
       writes.close(after);
       leases.close(after);
     }

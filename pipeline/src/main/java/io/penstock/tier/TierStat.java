@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import static java.util.Objects.requireNonNull;
+
 import java.util.List;
 
 /// Figures of a tier at one moment; counters run from its opening.
@@ -15,9 +17,17 @@ import java.util.List;
 /// @param corrupt blocks quarantined
 /// @param lastSequence sequence of the newest event, 0 before the first
 /// @param levels figures of its levels, fastest first; empty if they are not told
+/// @param tiering how far behind its disk is, and what it does beside its policy
 public record TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored,
-    long evicted, long corrupt, long lastSequence, List<LevelStat> levels) {
+    long evicted, long corrupt, long lastSequence, List<LevelStat> levels, TieringStat tiering) {
   public TierStat {
     levels = List.copyOf(levels);
+    requireNonNull(tiering, "tiering");
+  }
+
+  /// Of a tier that does nothing beside its policy.
+  public TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored, long evicted,
+      long corrupt, long lastSequence, List<LevelStat> levels) {
+    this(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels, TieringStat.NONE);
   }
 }

@@ -606,7 +606,7 @@ public abstract class BlockTierContract {
     assertIdle(tier, "before it is asked");
     TierStat stat = value(tier.stat());
     int bytes = space.layout().blockBytes();
-    assertThat(stat).isEqualTo(new TierStat(1, 2, bytes, bytes, 2, 1, 3, 1, 0, 5, stat.levels()));
+    assertThat(stat).isEqualTo(new TierStat(1, 2, bytes, bytes, 2, 1, 3, 1, 0, 5, stat.levels(), stat.tiering()));
   }
 
   // Failure and the end

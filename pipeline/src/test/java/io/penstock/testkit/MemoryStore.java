@@ -12,6 +12,7 @@ import io.penstock.tier.BlockStore;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Rest;
+import io.penstock.tier.Shortage;
 import io.penstock.tier.TierClosedException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -38,6 +39,7 @@ public final class MemoryStore implements BlockStore {
   private long underWay;
   private List<Rest> recovered = List.of();
   private boolean closed;
+  private Shortage shortage = blocks -> 0;
 
   /// @param executor runs the copies; may run them late, in any order
   public MemoryStore(String name, Medium medium, CacheSpace space, long capacityBlocks, Executor executor) {
@@ -91,6 +93,18 @@ public final class MemoryStore implements BlockStore {
   @Override
   public long capacityBlocks() {
     return capacityBlocks;
+  }
+
+  @Override
+  public void relieve(Shortage shortage) {
+    this.shortage = shortage;
+  }
+
+  /// Asks for room, as a disk that is full would.
+  ///
+  /// @return how many blocks were given up
+  public int shortage(int blocks) {
+    return shortage.giveBack(blocks);
   }
 
   @Override

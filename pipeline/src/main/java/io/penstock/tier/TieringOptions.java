@@ -1,0 +1,70 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.pool.FrequencySketch;
+import io.penstock.pool.OffloadRule;
+
+/// Where a [TierStack] leaves the textbook policy, for the sake of its disk.
+///
+/// @param offload which blocks go on to a disk when they leave memory; the others leave as evicted. Not asked where a stack is written through,
+///     nor about blocks whose copy is on the disk already
+/// @param promoteAtHit at which hit within the recent window a block on a disk rises; until then it stays there, as the most recently used
+/// @param prefetchBlocks most blocks of a lease that are read from a store before its reader asks for them: those that come next in its
+///     list of keys; 0 for none
+/// @param queueBlocks most blocks that wait for a disk or are being put to it: while there are more, a reservation waits; [#UNBOUNDED] for
+///     as many as host memory holds
+/// @param queueBytes the same in bytes
+public record TieringOptions(OffloadRule offload, int promoteAtHit, int prefetchBlocks, long queueBlocks, long queueBytes) {
+  /// No bound of its own.
+  public static final long UNBOUNDED = Long.MAX_VALUE;
+
+  private static final TieringOptions EXACT = new TieringOptions(OffloadRule.all(), 1, 0, UNBOUNDED, UNBOUNDED);
+
+  public TieringOptions {
+    requireNonNull(offload, "offload");
+    if (promoteAtHit <= 0 || promoteAtHit > FrequencySketch.MOST) {
+      throw new IllegalArgumentException("promoteAtHit must be in [1, " + FrequencySketch.MOST + "] (was " + promoteAtHit + ")");
+    }
+    if (prefetchBlocks < 0) {
+      throw new IllegalArgumentException("prefetchBlocks must be >= 0 (was " + prefetchBlocks + ")");
+    }
+    if (queueBlocks <= 0) {
+      throw new IllegalArgumentException("queueBlocks must be > 0 (was " + queueBlocks + ")");
+    }
+    if (queueBytes <= 0) {
+      throw new IllegalArgumentException("queueBytes must be > 0 (was " + queueBytes + ")");
+    }
+  }
+
+  /// Nothing of all this: hits and victims are those of the textbook policy.
+  public static TieringOptions exact() {
+    return EXACT;
+  }
+
+  public TieringOptions withOffload(OffloadRule offload) {
+    return new TieringOptions(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes);
+  }
+
+  public TieringOptions withPromoteAtHit(int promoteAtHit) {
+    return new TieringOptions(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes);
+  }
+
+  public TieringOptions withPrefetchBlocks(int prefetchBlocks) {
+    return new TieringOptions(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes);
+  }
+
+  public TieringOptions withQueue(long queueBlocks, long queueBytes) {
+    return new TieringOptions(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes);
+  }
+
+  /// Whether uses are to be counted.
+  boolean countsUses() {
+    return promoteAtHit > 1 || !offload.equals(OffloadRule.all());
+  }
+
+  /// Most blocks of `blockBytes` in the queue; at least one.
+  long mostQueued(long blockBytes) {
+    return Math.max(1, Math.min(queueBlocks, queueBytes == UNBOUNDED ? UNBOUNDED : queueBytes / blockBytes));
+  }
+}

@@ -1,0 +1,301 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.BudgetExhaustedException;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.SliceShape;
+import io.penstock.pool.OffloadRule;
+import io.penstock.testkit.Blocks;
+import io.penstock.testkit.MemoryStore;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.reactivestreams.Subscription;
+import reactor.core.Disposable;
+import reactor.core.publisher.BaseSubscriber;
+
+/// Stacks that leave the textbook for the sake of their disk.
+@Timeout(30)
+final class TierStackTieringTest {
+  private static final CacheSpace SPACE = Blocks.smallSpace();
+  private static final Duration SOON = Duration.ofSeconds(5);
+  private static final TieringOptions EXACT = TieringOptions.exact();
+
+  private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+  private final AtomicLong nanos = new AtomicLong();
+  private final MemoryStore disk = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);
+
+  @Test
+  void blockThatWasNotUsed_leavesAsEvicted_andTakesNoPlaceOnTheDisk() {
+    TierStack stack = stack(2, 1, EXACT.withOffload(OffloadRule.usedAtLeast(1)));
+    put(stack, 0);
+    read(stack, 0);
+    put(stack, 1);
+    put(stack, 2); // 0 sinks: it was used
+    runTasks();
+    put(stack, 3); // 1 leaves: it was not, and 0 keeps the only place
+    runTasks();
+    assertThat(present(stack, 0, 1, 2, 3)).isEqualTo("1011");
+    assertThat(requireNonNull(stack.stat().block(SOON)).evicted()).isEqualTo(1);
+    assertThat(stack.events(0).take(5).filter(event -> event instanceof TierEvent.Evicted).map(event -> ((TierEvent.Evicted) event).key())
+        .collectList().block(SOON)).containsExactly(key(1));
+    close(stack);
+  }
+
+  @Test
+  void callersRule_isAsked() {
+    TierStack stack = stack(1, 8, EXACT.withOffload((key, uses) -> key.equals(key(1))));
+    for (int i = 0; i < 4; i++) {
+      put(stack, i);
+      runTasks();
+    }
+    assertThat(present(stack, 0, 1, 2, 3)).isEqualTo("0101");
+    close(stack);
+  }
+
+  @Test
+  void blockOnDisk_risesAtItsNthHit() {
+    TierStack stack = stack(1, 4, EXACT.withPromoteAtHit(2));
+    put(stack, 0);
+    put(stack, 1);
+    runTasks();
+    read(stack, 0);
+    runTasks();
+    assertThat(blocks(stack)).as("block 0 stays below").containsExactly(1L, 1L);
+    assertThat(stack.hostCopy(key(0))).isNull();
+    assertThat(tiering(stack).held()).isEqualTo(1);
+
+    read(stack, 0);
+    runTasks();
+    try (var copy = requireNonNull(stack.hostCopy(key(0)), "risen")) {
+      Blocks.assertBytes(copy);
+    }
+    assertThat(tiering(stack).held()).isEqualTo(1);
+    assertThat(present(stack, 0, 1)).isEqualTo("11");
+    close(stack);
+  }
+
+  @Test
+  void blockThatStaysOnDisk_isTheLastToLeaveIt() {
+    TierStack stack = stack(1, 2, EXACT.withPromoteAtHit(2));
+    for (int i = 0; i < 3; i++) {
+      put(stack, i);
+    }
+    runTasks();
+    read(stack, 0);
+    put(stack, 3); // 2 sinks, one of 0 and 1 leaves
+    runTasks();
+    assertThat(present(stack, 0, 1, 2, 3)).isEqualTo("1011");
+    close(stack);
+  }
+
+  @Test
+  void fullQueue_withholdsReservations_inOrder_untilTheDiskTook() {
+    TierStack stack = stack(1, 8, EXACT.withQueue(2, TieringOptions.UNBOUNDED));
+    put(stack, 0);
+    put(stack, 1);
+    put(stack, 2);
+    assertThat(tiering(stack).queuedBlocks()).isEqualTo(2);
+    try (BlockScope scope = new BlockScope()) {
+      AtomicReference<Reservation> first = new AtomicReference<>();
+      AtomicReference<Reservation> second = new AtomicReference<>();
+      stack.reserve(List.of(key(3)), scope).subscribe(first::set);
+      Disposable gone = stack.reserve(List.of(key(9)), scope).subscribe(never -> {
+        throw new AssertionError("a cancelled reservation must not be served");
+      });
+      stack.reserve(List.of(key(4)), scope).subscribe(second::set);
+      assertThat(first).hasNullValue();
+      gone.dispose();
+      nanos.addAndGet(5_000_000);
+      tasks.remove().run(); // the disk took one
+      assertThat(first).doesNotHaveNullValue();
+      assertThat(present(stack, 0, 1, 2)).isEqualTo("111");
+      runTasks();
+      assertThat(second).doesNotHaveNullValue();
+    }
+    TieringStat stat = tiering(stack);
+    assertThat(stat.mostQueuedBlocks()).isEqualTo(2);
+    assertThat(stat.queueBlocks()).isEqualTo(2);
+    assertThat(stat.queuedBlocks()).isZero();
+    assertThat(stat.withheld()).isEqualTo(3);
+    assertThat(stat.longestMillis()).isEqualTo(5);
+    assertThat(stat.queueMillis()).isEqualTo(10);
+    close(stack);
+  }
+
+  @Test
+  void queue_isBoundedInBytes_andLetsInOneThatIsLargerWhenItIsEmpty() {
+    long blockBytes = SPACE.layout().blockBytes();
+    TierStack stack = stack(1, 8, EXACT.withQueue(TieringOptions.UNBOUNDED, 2 * blockBytes + 1));
+    assertThat(tiering(stack).queueBlocks()).isEqualTo(2);
+    try (BlockScope scope = new BlockScope()) {
+      assertThat(requireNonNull(stack.reserve(List.of(key(0), key(1), key(2)), scope).block(SOON)).drafts()).hasSize(3);
+    }
+    close(stack);
+  }
+
+  @Test
+  void fullQueue_thatTooManyWaitFor_refuses_andItsWaitersHearOfTheClose() {
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 1), new Level.Stored(disk, 8)),
+        options(EXACT.withQueue(1, TieringOptions.UNBOUNDED)).withMaxWaiters(1), TierListener.noop(), nanos::get);
+    put(stack, 0);
+    put(stack, 1);
+    AtomicReference<Throwable> refused = new AtomicReference<>();
+    AtomicReference<Throwable> closed = new AtomicReference<>();
+    try (BlockScope scope = new BlockScope()) {
+      stack.reserve(List.of(key(2)), scope).subscribe(any -> {}, closed::set);
+      stack.reserve(List.of(key(3)), scope).subscribe(any -> {}, refused::set);
+      assertThat(refused.get()).isInstanceOf(BudgetExhaustedException.class);
+      stack.close().subscribe();
+      assertThat(closed.get()).isInstanceOf(TierClosedException.class);
+    }
+    close(stack);
+  }
+
+  @Test
+  void nextBlocksOfARequest_areReadAhead_andCounted() {
+    TierStack stack = stack(1, 16, EXACT.withPrefetchBlocks(2));
+    for (int i = 0; i < 8; i++) {
+      put(stack, i);
+      runTasks();
+    }
+    try (BlockScope scope = new BlockScope()) {
+      Lease lease = requireNonNull(stack.lease(keys(0, 1, 2, 3), OnMiss.SKIP, scope).block(SOON));
+      Windows windows = new Windows();
+      lease.opened(SliceShape.defaults().withWindowBlocks(1), scope).subscribe(windows);
+      assertThat(tiering(stack).prefetched()).as("nothing before the first").isZero();
+      windows.request(1);
+      runTasks();
+      assertThat(windows.taken).isEqualTo(1);
+      assertThat(tiering(stack).prefetched()).as("one window, no more").isEqualTo(1);
+      windows.request(1);
+      assertThat(windows.taken).as("it is here").isEqualTo(2);
+      assertThat(tiering(stack).useful()).isEqualTo(1);
+      runTasks();
+      windows.cancel();
+    }
+    runTasks();
+    TieringStat stat = tiering(stack);
+    assertThat(stat.prefetched()).isEqualTo(stat.useful() + stat.wasted());
+    assertThat(stat.wasted()).isPositive();
+    assertThat(present(stack, 0, 1, 2, 3)).isEqualTo("1111");
+    close(stack);
+  }
+
+  @Test
+  void storeWithoutRoom_getsBackCopiesFirst_thenTheNextVictims() {
+    TierStack stack = stack(2, 8, EXACT);
+    for (int i = 0; i < 5; i++) {
+      put(stack, i);
+      runTasks();
+    }
+    read(stack, 0); // risen, with a copy below; 3 has sunk
+    runTasks();
+    assertThat(resting(stack)).isEqualTo(4);
+    assertThat(disk.shortage(2)).isEqualTo(2);
+    assertThat(present(stack, 0, 1, 2, 3, 4)).as("1 and 2 were next").isEqualTo("10011");
+    assertThat(disk.shortage(9)).isEqualTo(2);
+    assertThat(present(stack, 0, 3, 4)).as("0 keeps its bytes in memory").isEqualTo("101");
+    assertThat(resting(stack)).isZero();
+    assertThat(disk.shortage(1)).isZero();
+    assertThat(tiering(stack).givenBack()).isEqualTo(4);
+    assertThat(requireNonNull(stack.stat().block(SOON)).evicted()).isEqualTo(3);
+    close(stack);
+  }
+
+  /// Takes windows and closes them with the scope.
+  private static final class Windows extends BaseSubscriber<LeasedWindow> {
+    private int taken;
+
+    @Override
+    protected void hookOnSubscribe(Subscription subscription) {
+      // nothing is asked for yet
+    }
+
+    @Override
+    protected void hookOnNext(LeasedWindow window) {
+      taken++;
+      window.close();
+    }
+  }
+
+  private TierStack stack(long dram, long ssd, TieringOptions tiering) {
+    return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, ssd)), options(tiering), TierListener.noop(),
+        nanos::get);
+  }
+
+  private static StackOptions options(TieringOptions tiering) {
+    return StackOptions.defaults("stack").withIngressBlocks(8).withTransferBlocks(8).withPromotionBlocks(4).withBounceBlocks(1)
+        .withBatchBlocks(1).withTiering(tiering);
+  }
+
+  private static List<Long> blocks(TierStack stack) {
+    return requireNonNull(stack.stat().block(SOON)).levels().stream().map(LevelStat::blocks).toList();
+  }
+
+  private static long resting(TierStack stack) {
+    return requireNonNull(stack.stat().block(SOON)).levels().getLast().resting();
+  }
+
+  private static TieringStat tiering(TierStack stack) {
+    return requireNonNull(stack.stat().block(SOON)).tiering();
+  }
+
+  private static BlockKey key(int number) {
+    return Blocks.key(SPACE, number);
+  }
+
+  private static List<BlockKey> keys(int... numbers) {
+    return Arrays.stream(numbers).mapToObj(TierStackTieringTest::key).toList();
+  }
+
+  private static String present(TierStack stack, int... numbers) {
+    Presence presence = requireNonNull(stack.contains(keys(numbers)).block(SOON));
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < numbers.length; i++) {
+      text.append(presence.get(i) ? '1' : '0');
+    }
+    return text.toString();
+  }
+
+  private static void put(TierStack stack, int number) {
+    try (BlockScope scope = new BlockScope()) {
+      Reservation reservation = requireNonNull(stack.reserve(List.of(key(number)), scope).block(SOON));
+      reservation.drafts().forEach(Blocks::produce);
+      reservation.commit(reservation.drafts()).block(SOON);
+    }
+  }
+
+  private void read(TierStack stack, int number) {
+    try (BlockScope scope = new BlockScope()) {
+      AtomicReference<Boolean> sound = new AtomicReference<>(false);
+      stack.get(List.of(key(number)), scope).subscribe(block -> {
+        Blocks.assertBytes(block);
+        sound.set(true);
+      });
+      runTasks();
+      assertThat(sound.get()).as("block " + number).isTrue();
+    }
+  }
+
+  private void runTasks() {
+    while (!tasks.isEmpty()) {
+      tasks.remove().run();
+    }
+  }
+
+  private void close(TierStack stack) {
+    stack.close().subscribe();
+    runTasks();
+    assertThat(stack.arena().claimedSlots()).isZero();
+  }
+}
