@@ -8,6 +8,7 @@ import io.penstock.tier.BlockStore;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Rest;
+import io.penstock.tier.Shortage;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.StoreState;
 import io.penstock.tier.StoreUnavailableException;
@@ -50,6 +51,11 @@ public final class FaultyStore implements BlockStore {
   @Override
   public StoreHealth health() {
     return health;
+  }
+
+  @Override
+  public void relieve(Shortage shortage) {
+    store.relieve(shortage);
   }
 
   @Override

@@ -13,6 +13,7 @@ import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.SliceOrder;
 import io.penstock.block.SliceShape;
+import io.penstock.pool.OffloadRule;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
@@ -83,6 +84,8 @@ final class TierStackSimulationTest {
     private final boolean faulty;
     /// Whether the disk is not well now and then: while it is off, nothing that was begun there ends.
     private final boolean weak;
+    /// Whether it leaves the textbook: uses counted, a short queue, blocks read ahead, stores that run out of room.
+    private final boolean free;
     /// Steps until the stack is closed in the middle of it all; below 0 if it is not.
     private int stepsToClose;
     private boolean closed;
@@ -108,7 +111,12 @@ final class TierStackSimulationTest {
       if (weak) { // what a disk that does not answer holds is held beside what others need
         options = options.withIngressBlocks(2 * window + options.batchBlocks()).withTransferBlocks(64);
       }
-      this.stack = new TierStack(SPACE, levels, options, TierListener.noop());
+      this.free = random.nextInt(3) == 0;
+      if (free) {
+        options = options.withTiering(new TieringOptions(OffloadRule.usedAtLeast(random.nextInt(3)), 1 + random.nextInt(2), random.nextInt(4),
+            1 + random.nextInt(3), TieringOptions.UNBOUNDED));
+      }
+      this.stack = new TierStack(SPACE, levels, options, TierListener.noop(), () -> 0);
     }
 
     private List<Level> levels(StackMode mode) {
@@ -183,6 +191,9 @@ final class TierStackSimulationTest {
     }
 
     private void damage() {
+      if (free && !closed && !stores.isEmpty() && random.nextInt(40) == 0) {
+        stores.get(random.nextInt(stores.size())).shortage(1 + random.nextInt(2));
+      }
       if (faulty && !stores.isEmpty() && random.nextInt(50) == 0) {
         stores.get(random.nextInt(stores.size())).corrupt(keys.get(random.nextInt(keys.size())), random.nextInt(256));
       }
@@ -190,7 +201,7 @@ final class TierStackSimulationTest {
 
     /// Whether the figures are those of the textbook.
     private boolean isExact() {
-      return !leaves && !faulty && !weak && !closed;
+      return !leaves && !faulty && !weak && !free && !closed;
     }
 
     private boolean mayEnd(Throwable error) {
