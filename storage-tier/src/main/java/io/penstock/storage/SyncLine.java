@@ -18,6 +18,8 @@ final class SyncLine {
   private final Object forcing = new Object();
   private long appended;
   private long synced;
+  /// What the newest sync takes, or took.
+  private long taken;
   /// The most that may have been appended: with what is on its way.
   private long admitted;
   /// What is lost lies between these.
@@ -47,11 +49,18 @@ final class SyncLine {
   ///
   /// @throws io.penstock.storage.engine.StorageFailedException if that failed: nothing more may be appended now
   void admit(long bytes) {
-    if (rule.mode() == SyncMode.INTERVAL && isTooMuch(bytes)) {
+    if (rule.mode() == SyncMode.INTERVAL && isTooMuch(bytes) && !isRoomSoon(bytes)) {
       sync();
     }
     synchronized (this) {
       admitted = appended + bytes;
+    }
+  }
+
+  /// Waits for a sync that runs: it may be all that is needed, and appending goes on while the next one works.
+  private boolean isRoomSoon(long bytes) {
+    synchronized (forcing) {
+      return !isTooMuch(bytes);
     }
   }
 
@@ -86,7 +95,7 @@ final class SyncLine {
   }
 
   private synchronized boolean isHalfFull() {
-    return appended - synced >= rule.bytes() / 2;
+    return appended - Math.max(synced, taken) >= rule.bytes() / 2;
   }
 
   private void askInTime() {
@@ -164,6 +173,7 @@ final class SyncLine {
           return;
         }
         upTo = appended;
+        taken = upTo;
         began = clock.millis();
       }
       force();
@@ -226,6 +236,7 @@ final class SyncLine {
   }
 
   private synchronized void failed(KvException e) {
+    taken = synced;
     failures++;
     failure = e;
   }

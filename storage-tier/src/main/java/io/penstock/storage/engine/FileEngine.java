@@ -22,6 +22,8 @@ abstract class FileEngine implements SegmentEngine {
   private final SpareSegments spares;
   private final CachedFiles cached;
   private @Nullable SegmentFile active;
+  /// The newest segment whose name is on the medium, and those of all before it.
+  private volatile int namesForced;
 
   FileEngine(String name, EngineDirectory directory, EngineOptions options, FreeSpace space) {
     this.name = name;
@@ -235,15 +237,10 @@ abstract class FileEngine implements SegmentEngine {
       ends = unforced.stream().map(StoredSegment::end).toList();
     }
     try {
-      Set<Path> folders = new LinkedHashSet<>();
-      folders.add(directory.path());
       for (StoredSegment segment : unforced) {
         segment.force();
-        folders.add(requireNonNull(((SegmentFile) segment).path().getParent(), "folder of a segment"));
       }
-      for (Path folder : folders) {
-        EngineDirectory.force(folder);
-      }
+      forceNames(unforced);
       table.forced(unforced);
       for (int i = 0; i < ends.size(); i++) {
         cached.forced((SegmentFile) unforced.get(i), ends.get(i));
@@ -253,6 +250,22 @@ abstract class FileEngine implements SegmentEngine {
     } finally {
       unforced.forEach(StoredSegment::release);
     }
+  }
+
+  /// Names are forced once: they change only when a segment is begun.
+  private void forceNames(List<StoredSegment> segments) throws IOException {
+    if (segments.isEmpty() || segments.getLast().number() <= namesForced) {
+      return;
+    }
+    Set<Path> folders = new LinkedHashSet<>();
+    folders.add(directory.path());
+    for (StoredSegment segment : segments) {
+      folders.add(requireNonNull(((SegmentFile) segment).path().getParent(), "folder of a segment"));
+    }
+    for (Path folder : folders) {
+      EngineDirectory.force(folder);
+    }
+    namesForced = segments.getLast().number();
   }
 
   @Override

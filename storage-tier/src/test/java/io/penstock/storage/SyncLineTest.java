@@ -1,0 +1,59 @@
+package io.penstock.storage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.storage.engine.EngineOptions;
+import io.penstock.storage.engine.MemoryDisk;
+import io.penstock.storage.engine.MemoryEngine;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+final class SyncLineTest {
+  private final CountDownLatch runs = new CountDownLatch(1);
+  private final CountDownLatch mayEnd = new CountDownLatch(1);
+  private final AtomicInteger forced = new AtomicInteger();
+
+  /// One whose first sync ends when the test says so.
+  private final class Slow extends WrappedEngine {
+    Slow() {
+      super(MemoryEngine.open(new MemoryDisk(), EngineOptions.defaults()));
+    }
+
+    @Override
+    public void sync() {
+      forced.incrementAndGet();
+      runs.countDown();
+      try {
+        assertThat(mayEnd.await(30, TimeUnit.SECONDS)).isTrue();
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
+  }
+
+  @Test
+  void whoWaitsForRoom_waitsForTheSyncThatRuns_andForNoneAfterIt() throws InterruptedException {
+    SyncLine line = new SyncLine(new Slow(), SyncRule.interval(Duration.ofSeconds(1), 1000), JournalClock.stopped(), () -> {});
+    line.start();
+    line.appended(600);
+    Thread syncing = Thread.ofPlatform().start(line::sync);
+    runs.await();
+    line.appended(300);
+    Thread appending = Thread.ofPlatform().start(() -> line.admit(200));
+    while (appending.getState() != Thread.State.BLOCKED) {
+      Thread.onSpinWait();
+    }
+    mayEnd.countDown();
+    appending.join();
+    syncing.join();
+    assertThat(forced).hasValue(1);
+    assertThat(line.stat().unsyncedBytes()).isEqualTo(300);
+    line.admit(701);
+    assertThat(forced).as("that is too much").hasValue(2);
+  }
+}
