@@ -4,11 +4,10 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
-import io.penstock.device.DeviceAddressException;
+import io.penstock.device.DeviceRegions;
+import io.penstock.device.DeviceRegions.Region;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /// Host memory under addresses of its own. The upper 16 bits name the device and make an address one that no process can have, so that
@@ -20,22 +19,15 @@ final class SimulatedMemory {
   /// Between allocations, so that nobody runs from one into the next.
   private static final long GAP = 1 << 16;
 
-  private final String device;
   private final long prefix;
-  private final TreeMap<Long, Allocation> allocations = new TreeMap<>();
+  private final DeviceRegions<Backing> regions;
   private long next = GAP;
-  /// The allocation that was hit last: elements of a batch mostly lie together.
-  private @Nullable Allocation recent;
 
-  private record Allocation(long address, MemorySegment memory, Arena arena) {
-    boolean contains(long first, long bytes) {
-      return first >= address && first - address <= memory.byteSize() - bytes;
-    }
-  }
+  private record Backing(MemorySegment memory, Arena arena) {}
 
   SimulatedMemory(int ordinal, String device) {
-    this.device = device;
     this.prefix = (FIRST_PREFIX + ordinal) << PREFIX_SHIFT;
+    this.regions = new DeviceRegions<>(device, this::strange);
   }
 
   /// @return the address
@@ -51,45 +43,39 @@ final class SimulatedMemory {
     }
     long address = prefix + next;
     next += Math.ceilDiv(bytes, GAP) * GAP + GAP;
-    allocations.put(address, new Allocation(address, memory, arena));
+    regions.add(address, bytes, new Backing(memory, arena));
     return address;
   }
 
   /// @return bytes freed; 0 if there is nothing at `address`
   long free(long address) {
-    Allocation freed = allocations.remove(address);
-    recent = null;
+    Region<Backing> freed = regions.remove(address);
     if (freed == null) {
       return 0;
     }
-    freed.arena().close();
-    return freed.memory().byteSize();
+    freed.memory().arena().close();
+    return freed.bytes();
   }
 
   /// Address of the youngest allocation, or 0.
   long last() {
-    return allocations.isEmpty() ? 0 : allocations.lastKey();
+    Region<Backing> last = regions.last();
+    return last == null ? 0 : last.address();
   }
 
-  /// @throws DeviceAddressException at the first element that is not inside an allocation
+  /// @throws io.penstock.device.DeviceAddressException at the first element that is not inside an allocation
   void require(CopyBatch batch) {
-    for (int i = 0; i < batch.elements(); i++) {
-      if (find(batch.device(i), batch.host(i).byteSize()) == null) {
-        throw new DeviceAddressException(device, i, batch.device(i), batch.host(i).byteSize(), what(batch.device(i)));
-      }
-    }
+    regions.require(batch);
   }
 
   /// Copies one element of a batch that was found in order before.
   void copy(CopyBatch batch, int element) {
     MemorySegment host = batch.host(element);
-    long bytes = host.byteSize();
-    Allocation there = require(batch.device(element), bytes);
-    long offset = batch.device(element) - there.address();
+    MemorySegment there = there(batch.device(element), host.byteSize());
     if (batch.direction() == CopyDirection.TO_DEVICE) {
-      MemorySegment.copy(host, 0, there.memory(), offset, bytes);
+      MemorySegment.copy(host, 0, there, 0, host.byteSize());
     } else {
-      MemorySegment.copy(there.memory(), offset, host, 0, bytes);
+      MemorySegment.copy(there, 0, host, 0, host.byteSize());
     }
   }
 
@@ -97,42 +83,24 @@ final class SimulatedMemory {
   void corrupt(CopyBatch batch, int element, long offset) {
     MemorySegment arrived = batch.host(element);
     if (batch.direction() == CopyDirection.TO_DEVICE) {
-      Allocation there = require(batch.device(element), arrived.byteSize());
-      arrived = there.memory().asSlice(batch.device(element) - there.address(), arrived.byteSize());
+      arrived = there(batch.device(element), arrived.byteSize());
     }
     arrived.set(JAVA_BYTE, offset, (byte) (arrived.get(JAVA_BYTE, offset) ^ 1));
   }
 
-  private Allocation require(long address, long bytes) {
-    Allocation found = find(address, bytes);
+  private MemorySegment there(long address, long bytes) {
+    Region<Backing> found = regions.find(address, bytes);
     if (found == null) {
       throw new IllegalStateException("address %#x must be checked before it is used (was not)".formatted(address));
     }
-    return found;
+    return found.memory().memory().asSlice(address - found.address(), bytes);
   }
 
-  private @Nullable Allocation find(long address, long bytes) {
-    Allocation likely = recent;
-    if (likely != null && likely.contains(address, bytes)) {
-      return likely;
-    }
-    Map.Entry<Long, Allocation> before = allocations.floorEntry(address);
-    if (before == null || !before.getValue().contains(address, bytes)) {
+  private @Nullable String strange(long address) {
+    if (address >>> PREFIX_SHIFT == prefix >>> PREFIX_SHIFT) {
       return null;
     }
-    recent = before.getValue();
-    return recent;
-  }
-
-  private String what(long address) {
     long ordinal = (address >>> PREFIX_SHIFT) - FIRST_PREFIX;
-    if (address >>> PREFIX_SHIFT != prefix >>> PREFIX_SHIFT) {
-      return ordinal >= 0 && ordinal < SimulatedDeviceOptions.MAX_DEVICES ? "of device " + ordinal : "no address of a device";
-    }
-    Map.Entry<Long, Allocation> before = allocations.floorEntry(address);
-    if (before == null || address - before.getKey() >= before.getValue().memory().byteSize()) {
-      return "not allocated";
-    }
-    return "only " + (before.getKey() + before.getValue().memory().byteSize() - address) + " bytes to the end of its allocation";
+    return ordinal >= 0 && ordinal < SimulatedDeviceOptions.MAX_DEVICES ? "of device " + ordinal : "no address of a device";
   }
 }

@@ -1,0 +1,85 @@
+package io.penstock.device.ascend;
+
+import java.util.Arrays;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/// The answers of AscendCL that are told apart, and what each is for a caller.
+///
+/// Two ranges mean nearly the same: 1xxxxx and 2xxxxx of the library, 107xxx, 207xxx and 507xxx of the runtime below it.
+public enum AclCode {
+  INVALID_PARAM(100_000, "invalid parameter", Kind.ARGUMENT),
+  BAD_ALLOC(200_000, "no memory", Kind.MEMORY),
+  FEATURE_UNSUPPORTED(200_006, "feature unsupported", Kind.UNSUPPORTED),
+  INTERNAL_ERROR(500_000, "internal error", Kind.INTERNAL),
+  FAILURE(500_001, "failure", Kind.INTERNAL),
+  RT_PARAM_INVALID(107_000, "invalid parameter of the runtime", Kind.ARGUMENT),
+  RT_INVALID_DEVICE(107_001, "invalid device id", Kind.DEVICE),
+  RT_CONTEXT_NULL(107_002, "no context on this thread", Kind.HANDLE),
+  RT_STREAM_CONTEXT(107_003, "stream of another context", Kind.HANDLE),
+  RT_INVALID_HANDLE(107_017, "invalid handle", Kind.HANDLE),
+  RT_WAIT_TIMEOUT(107_019, "wait timed out", Kind.TIMEOUT),
+  RT_TASK_TIMEOUT(107_020, "task timed out", Kind.TIMEOUT),
+  RT_DEVICE_TASK_ABORT(107_022, "task of the device aborted", Kind.ABORTED),
+  RT_STREAM_ABORT(107_023, "stream aborted", Kind.ABORTED),
+  RT_CAPTURE_MODE(107_030, "not supported while capturing", Kind.UNSUPPORTED),
+  RT_FEATURE_NOT_SUPPORTED(207_000, "feature not supported by the runtime", Kind.UNSUPPORTED),
+  RT_MEMORY_ALLOCATION(207_001, "memory allocation failed", Kind.MEMORY),
+  RT_DEVICE_OUT_OF_MEMORY(207_018, "device out of memory", Kind.MEMORY),
+  RT_DRIVER_TIMEOUT(207_020, "driver timed out", Kind.TIMEOUT),
+  RT_INTERNAL_ERROR(507_000, "internal error of the runtime", Kind.INTERNAL),
+  RT_STREAM_SYNC_TIMEOUT(507_046, "synchronising a stream timed out", Kind.TIMEOUT),
+  RT_DEVICE_MEMORY_ERROR(507_053, "device memory is damaged", Kind.HARDWARE),
+  RT_LINK_ERROR(507_056, "link failed", Kind.HARDWARE),
+  RT_SOCKET_CLOSED(507_901, "socket closed", Kind.HARDWARE);
+
+  /// What a code means for whoever called, and the exception that says so.
+  enum Kind {
+    ARGUMENT(AscendArgumentException::new),
+    DEVICE(AscendDeviceIdException::new),
+    HANDLE(AscendHandleException::new),
+    UNSUPPORTED(AscendUnsupportedException::new),
+    MEMORY(AscendMemoryException::new),
+    TIMEOUT(AscendTimeoutException::new),
+    ABORTED(AscendAbortedException::new),
+    HARDWARE(AscendHardwareException::new),
+    INTERNAL(AscendInternalException::new);
+
+    final Function<AclError, RuntimeException> exception;
+
+    Kind(Function<AclError, RuntimeException> exception) {
+      this.exception = exception;
+    }
+  }
+
+  static final int OK = 0;
+
+  private static final Map<Integer, AclCode> BY_NUMBER = Arrays.stream(values()).collect(Collectors.toMap(AclCode::number, code -> code));
+
+  private final int number;
+  private final String meaning;
+  private final Kind kind;
+
+  AclCode(int number, String meaning, Kind kind) {
+    this.number = number;
+    this.meaning = meaning;
+    this.kind = kind;
+  }
+
+  public int number() {
+    return number;
+  }
+
+  /// In plain words; for one that is not known, that it is not.
+  public static String meaning(int number) {
+    AclCode known = BY_NUMBER.get(number);
+    return known == null ? "unknown code" : known.meaning;
+  }
+
+  /// The exception of `error`; one of a code that is not known is internal.
+  static RuntimeException exception(AclError error) {
+    AclCode known = BY_NUMBER.get(error.code());
+    return (known == null ? Kind.INTERNAL : known.kind).exception.apply(error);
+  }
+}

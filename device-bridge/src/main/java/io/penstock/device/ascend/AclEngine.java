@@ -1,0 +1,258 @@
+package io.penstock.device.ascend;
+
+import io.penstock.device.CopyBatch;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/// Makes the copies of one device: which call makes which copy, and what the call's code means for each element.
+///
+/// | way | call |
+/// |---|---|
+/// | host to device, device to host | `aclrtMemcpyBatch`, at most 4,096 elements a call, both ways apart |
+/// | the same, once a batch was answered with 207000 | `aclrtMemcpyAsync` each, and one wait; remembered for the device |
+/// | inside the device, or between two | `aclrtMemcpyAsync` each, and one wait |
+/// | inside the host | `aclrtMemcpy` each |
+///
+/// 207000 says that nothing of that call was copied; what was copied by calls before it is not copied again. After any other code any part of
+/// the call may have been copied, so all of its elements have failed, and nobody tries them again. An element is never part of two calls
+/// that may both copy it.
+///
+/// For the device's thread alone, with its context set.
+final class AclEngine {
+  private static final Logger LOG = System.getLogger(AclEngine.class.getName());
+
+  /// Elements of one request: where they are, whose memory it is, and what became of them.
+  interface Elements {
+    int count();
+
+    long from(int element);
+
+    long to(int element);
+
+    long bytes(int element);
+
+    /// Neither place changes while the request runs.
+    MemoryPlace source(int element);
+
+    MemoryPlace target(int element);
+
+    /// [CopyRequest#COPIED] or a code. Called once for each.
+    void ended(int element, int code);
+  }
+
+  private final int device;
+  private final AclRuntime runtime;
+  private final AclCopies copies;
+  private final AscendOptions options;
+  private final LongSupplier nanos;
+  private final AscendListener listener;
+  private final Tally tally = new Tally();
+  /// Numbers of the elements of the call that is being made.
+  private final int[] call = new int[CopyBatch.MAX_ELEMENTS];
+  private int called;
+  private boolean batches = true;
+  private @Nullable MemorySegment stream;
+
+  /// @param nanos a clock, for the listener
+  AclEngine(int device, AclRuntime runtime, Arena arena, AscendOptions options, LongSupplier nanos, AscendListener listener) {
+    this.device = device;
+    this.runtime = runtime;
+    this.copies = new AclCopies(runtime.library(), arena);
+    this.options = options;
+    this.nanos = nanos;
+    this.listener = listener;
+  }
+
+  /// Whether the batch call is used, which is so until it was found not to be supported.
+  boolean batches() {
+    return batches;
+  }
+
+  /// Copies all of `elements`: each has ended when this returns, or throws.
+  CopyReport copy(Elements elements) {
+    tally.begin(elements.count());
+    for (CopyKind kind : CopyKind.values()) {
+      called = 0;
+      for (int i = 0; i < elements.count(); i++) {
+        if (CopyKind.of(elements.source(i), elements.target(i)) == kind) {
+          if (called > 0 && (called == call.length || !alike(elements, call[0], i))) {
+            run(kind, elements);
+          }
+          call[called++] = i;
+        }
+      }
+      if (called > 0) {
+        run(kind, elements);
+      }
+    }
+    return tally.report();
+  }
+
+  /// A batch has one source and one destination.
+  private static boolean alike(Elements elements, int one, int other) {
+    return elements.source(one).equals(elements.source(other)) && elements.target(one).equals(elements.target(other));
+  }
+
+  private void run(CopyKind kind, Elements elements) {
+    long started = nanos.getAsLong();
+    CopyMethod method = kind == CopyKind.HOST_TO_HOST ? CopyMethod.SYNC : CopyMethod.ASYNC;
+    if (kind.isBatched() && batches && batched(elements)) {
+      method = CopyMethod.BATCH;
+    } else if (method == CopyMethod.SYNC) {
+      oneByOne(elements);
+    } else {
+      onStream(kind, elements);
+    }
+    long bytes = 0;
+    for (int i = 0; i < called; i++) {
+      bytes += elements.bytes(call[i]);
+    }
+    listener.called(device, kind, method, called, bytes, nanos.getAsLong() - started);
+    called = 0;
+  }
+
+  /// @return false if the call is not supported, and nothing was copied
+  private boolean batched(Elements elements) {
+    copies.begin(elements.source(call[0]), elements.target(call[0]));
+    for (int i = 0; i < called; i++) {
+      copies.add(elements.from(call[i]), elements.to(call[i]), elements.bytes(call[i]));
+    }
+    tally.batchCalls++;
+    tally.batched += called;
+    int code = copies.batch();
+    if (isUnsupported(code)) {
+      batches = false;
+      tally.fallbacks++;
+      listener.fellBack(device, code);
+      return false;
+    }
+    int blamed = Math.max(0, copies.failIndex());
+    for (int i = 0; i < called; i++) {
+      ended(elements, call[i], code, call[blamed]);
+    }
+    return true;
+  }
+
+  private boolean isUnsupported(int code) {
+    return code == AclCode.RT_FEATURE_NOT_SUPPORTED.number()
+        || (options.libraryUnsupportedFallsBack() && code == AclCode.FEATURE_UNSUPPORTED.number());
+  }
+
+  private void oneByOne(Elements elements) {
+    for (int i = 0; i < called; i++) {
+      int element = call[i];
+      int code = copies.sync(elements.from(element), elements.to(element), elements.bytes(element), CopyKind.HOST_TO_HOST);
+      tally.single++;
+      ended(elements, element, code, element);
+    }
+  }
+
+  /// Whatever was accepted by the stream shares the answer of the wait.
+  private void onStream(CopyKind kind, Elements elements) {
+    MemorySegment queue;
+    try {
+      queue = stream();
+    } catch (RuntimeException e) {
+      int code = e instanceof AscendFailure known ? known.error().code() : AclCode.FAILURE.number();
+      for (int i = 0; i < called; i++) {
+        ended(elements, call[i], code, call[0]);
+      }
+      return;
+    }
+    int accepted = 0;
+    for (int i = 0; i < called; i++) {
+      int element = call[i];
+      int code = copies.async(elements.from(element), elements.to(element), elements.bytes(element), kind, queue);
+      tally.single++;
+      if (code == AclCode.OK) {
+        call[accepted++] = element;
+      } else {
+        ended(elements, element, code, element);
+      }
+    }
+    if (accepted > 0) {
+      int code = runtime.synchronize(queue, (int) options.transferTimeout().toMillis());
+      if (code != AclCode.OK) {
+        giveUp(queue);
+      }
+      for (int i = 0; i < accepted; i++) {
+        ended(elements, call[i], code, call[0]);
+      }
+    }
+  }
+
+  /// The stream goes with what is left on it: the next copies must not wait for them, nor be taken for them.
+  private void giveUp(MemorySegment queue) {
+    stream = null;
+    try {
+      runtime.abort(queue);
+      runtime.destroyStream(queue);
+    } catch (RuntimeException e) { // its copies have failed whatever becomes of it
+      LOG.log(Level.WARNING, "device " + device + ": a stream that failed could not be ended", e);
+    }
+  }
+
+  private void ended(Elements elements, int element, int code, int blamed) {
+    if (code != AclCode.OK) {
+      tally.failed(blamed, code);
+      listener.failed(device, code);
+    }
+    elements.ended(element, code);
+  }
+
+  private MemorySegment stream() {
+    MemorySegment made = stream;
+    if (made == null) {
+      made = runtime.createStream();
+      stream = made;
+    }
+    return made;
+  }
+
+  /// Ends the stream.
+  void close() {
+    MemorySegment made = stream;
+    stream = null;
+    if (made != null) {
+      runtime.destroyStream(made);
+    }
+  }
+
+  /// The figures of one request.
+  private static final class Tally {
+    private int elements;
+    private int failed;
+    private int firstFailed;
+    private int code;
+    private int batchCalls;
+    private int batched;
+    private int single;
+    private int fallbacks;
+
+    void begin(int elements) {
+      this.elements = elements;
+      failed = 0;
+      firstFailed = -1;
+      code = 0;
+      batchCalls = 0;
+      batched = 0;
+      single = 0;
+      fallbacks = 0;
+    }
+
+    void failed(int element, int code) {
+      if (failed++ == 0) {
+        firstFailed = element;
+        this.code = code;
+      }
+    }
+
+    CopyReport report() {
+      return new CopyReport(elements, failed, firstFailed, code, batchCalls, batched, single, fallbacks);
+    }
+  }
+}

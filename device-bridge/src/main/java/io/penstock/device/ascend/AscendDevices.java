@@ -1,0 +1,137 @@
+package io.penstock.device.ascend;
+
+import static java.util.Objects.requireNonNull;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/// The devices that a `libascendcl.so` has for this process. Found by [#find], once in a process; the library is initialised then, and
+/// finalised when this and every device that it opened are closed.
+public final class AscendDevices {
+  /// Environment variable with the path of the library, used where the options name none.
+  public static final String LIBRARY_VARIABLE = "PENSTOCK_ASCEND_LIB";
+
+  private static final String LIBRARY_NAME = "libascendcl.so";
+  private static final Logger LOG = System.getLogger(AscendDevices.class.getName());
+
+  private final AclRuntime runtime;
+  private final AscendOptions options;
+  private final AscendListener listener;
+  private final boolean ours;
+  private final int count;
+  /// Devices that are open, and one for this.
+  private final AtomicInteger users = new AtomicInteger(1);
+  private final Mono<Void> close;
+
+  private AscendDevices(AclLibrary library, AscendOptions options, AscendListener listener) {
+    this.runtime = new AclRuntime(library);
+    this.options = options;
+    this.listener = listener;
+    this.ours = runtime.begin();
+    this.count = runtime.devices();
+    this.close = Mono.<Void>fromRunnable(this::leave).cache();
+  }
+
+  /// Loads and initialises the library: where the options say, else where the environment says, else where the loader looks. Waits for
+  /// it: not for an event loop.
+  ///
+  /// @return empty if there is no library in the one place that is looked at; a line in the log says which that is
+  /// @throws LibraryMismatchException if what is there is not a library that can be used
+  public static Optional<AscendDevices> find(AscendOptions options, AscendListener listener) {
+    requireNonNull(listener, "listener");
+    String path = options.library().orElseGet(() -> fromEnvironment(System.getenv(LIBRARY_VARIABLE)));
+    AclLibrary library = AclLibrary.load(path);
+    if (library == null) {
+      if (Files.exists(Path.of(path))) {
+        throw new LibraryMismatchException("library " + path + " must be one that this system can load (was not)");
+      }
+      LOG.log(Level.INFO, "no Ascend devices: looked for " + path + (path.equals(LIBRARY_NAME)
+          ? " where the system looks for libraries; name another with " + LIBRARY_VARIABLE : ""));
+      return Optional.empty();
+    }
+    return Optional.of(new AscendDevices(library, options, listener));
+  }
+
+  private static String fromEnvironment(@Nullable String path) {
+    return path == null || path.isBlank() ? LIBRARY_NAME : path;
+  }
+
+  public int count() {
+    return count;
+  }
+
+  /// What the library calls the chip; empty if it cannot say.
+  public String socName() {
+    return runtime.socName();
+  }
+
+  /// Path of the library, or its name.
+  public String library() {
+    return runtime.library().path();
+  }
+
+  AclLibrary symbols() {
+    return runtime.library();
+  }
+
+  /// Opens a device with a platform thread of its own, which ends when the device was closed.
+  ///
+  /// @param logicalId in [0, [#count]); the rank in the tensor-parallel group on this host, not the global one
+  /// @return cold; signals an [AscendFailure]
+  /// @throws IllegalArgumentException if there is no such device
+  public Mono<AscendDevice> open(int logicalId) {
+    if (logicalId < 0 || logicalId >= count) {
+      throw new IllegalArgumentException("logicalId must be in [0, " + count + ") (was " + logicalId + ")");
+    }
+    return Mono.defer(() -> {
+      enter();
+      Scheduler thread = Schedulers.newSingle("penstock-npu-" + logicalId, true);
+      return open(logicalId, thread).doOnError(error -> closed(thread));
+    });
+  }
+
+  private Mono<AscendDevice> open(int logicalId, Scheduler thread) {
+    return Mono.create(sink -> thread.schedule(() -> {
+      try {
+        sink.success(new AscendDevice(logicalId, runtime, options, thread, listener, () -> closed(thread)));
+      } catch (Throwable e) {
+        sink.error(e);
+      }
+    }));
+  }
+
+  private void enter() {
+    if (users.getAndUpdate(before -> before == 0 ? 0 : before + 1) == 0) {
+      throw new IllegalStateException("devices must be open (were closed)");
+    }
+  }
+
+  private void closed(Scheduler thread) {
+    thread.dispose();
+    leave();
+  }
+
+  private void leave() {
+    if (users.decrementAndGet() == 0 && ours) {
+      runtime.end();
+    }
+  }
+
+  /// Finalises the library when the last device was closed; those stay the caller's to close. Lazy and idempotent.
+  public Mono<Void> close() {
+    return close;
+  }
+
+  @Override
+  public String toString() {
+    return count + " devices of " + runtime.library();
+  }
+}

@@ -1,0 +1,29 @@
+package io.penstock.device.ascend;
+
+/// Hears what devices do: for meters. Called by the devices' threads, so it must be quick and must not throw.
+public interface AscendListener {
+  /// Copies were asked for in one call, or on one stream; made or not.
+  ///
+  /// @param nanos from the first call to the last answer
+  void called(int device, CopyKind kind, CopyMethod method, int elements, long bytes, long nanos);
+
+  /// One element ended with `code`.
+  void failed(int device, int code);
+
+  /// The batch call is not used on `device` from now on, since it answered `code`.
+  void fellBack(int device, int code);
+
+  /// Hears nothing.
+  static AscendListener noop() {
+    return new AscendListener() {
+      @Override
+      public void called(int device, CopyKind kind, CopyMethod method, int elements, long bytes, long nanos) {}
+
+      @Override
+      public void failed(int device, int code) {}
+
+      @Override
+      public void fellBack(int device, int code) {}
+    };
+  }
+}

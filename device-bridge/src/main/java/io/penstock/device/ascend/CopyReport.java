@@ -1,0 +1,17 @@
+package io.penstock.device.ascend;
+
+/// How the copies of one request were made.
+///
+/// @param elements of the request
+/// @param failed those of them whose result is not [CopyRequest#COPIED]
+/// @param firstFailed number of the first of these that the library blamed, −1 if none failed
+/// @param code its result, 0 if none failed
+/// @param batchCalls calls of the batch function
+/// @param batched elements that they were asked for
+/// @param single elements that were copied each by a call of its own, on a stream or inside the host
+/// @param fallbacks batch calls that were answered with "not supported"
+public record CopyReport(int elements, int failed, int firstFailed, int code, int batchCalls, int batched, int single, int fallbacks) {
+  public boolean isComplete() {
+    return failed == 0;
+  }
+}

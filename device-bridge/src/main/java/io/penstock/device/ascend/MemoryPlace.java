@@ -1,0 +1,41 @@
+package io.penstock.device.ascend;
+
+/// Whose memory an address is of.
+///
+/// @param device logical number of the device, [#HOST_ID] for the host
+public record MemoryPlace(int device) {
+  private static final int DEVICE_TYPE = 1;
+  private static final int HOST_ID = -1;
+
+  public static final MemoryPlace HOST = new MemoryPlace(HOST_ID);
+
+  public MemoryPlace {
+    if (device < HOST_ID) {
+      throw new IllegalArgumentException("device must be >= " + HOST_ID + " (was " + device + ")");
+    }
+  }
+
+  /// As an `aclrtMemLocation` says it: host memory that is registered, bound to a node or unknown to the library is all the host's.
+  static MemoryPlace of(int type, int id) {
+    return type == DEVICE_TYPE ? new MemoryPlace(id) : HOST;
+  }
+
+  public boolean isHost() {
+    return device == HOST_ID;
+  }
+
+  /// As in an `aclrtMemLocation`.
+  int type() {
+    return isHost() ? 0 : DEVICE_TYPE;
+  }
+
+  /// As in an `aclrtMemLocation`.
+  int id() {
+    return isHost() ? 0 : device;
+  }
+
+  @Override
+  public String toString() {
+    return isHost() ? "host" : "device " + device;
+  }
+}

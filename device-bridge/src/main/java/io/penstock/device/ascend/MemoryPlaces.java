@@ -1,0 +1,74 @@
+package io.penstock.device.ascend;
+
+import io.penstock.device.DeviceRegions;
+import io.penstock.device.DeviceRegions.Region;
+
+/// Whose memory the addresses of a request are of: known for each region, asked of the library for addresses that are in none. For the
+/// device's thread.
+final class MemoryPlaces {
+  private final AclMemory memory;
+  private final DeviceRegions<MemoryPlace> regions;
+  /// As long as the longest request so far.
+  private MemoryPlace[] sources = {};
+  private MemoryPlace[] targets = {};
+
+  MemoryPlaces(AclMemory memory, DeviceRegions<MemoryPlace> regions) {
+    this.memory = memory;
+    this.regions = regions;
+  }
+
+  /// The elements of `request`, whose results it gets; until the next ones are asked for.
+  AclEngine.Elements of(CopyRequest request) {
+    if (sources.length < request.elements()) {
+      sources = new MemoryPlace[request.elements()];
+      targets = new MemoryPlace[request.elements()];
+    }
+    for (int i = 0; i < request.elements(); i++) {
+      sources[i] = place(request.from(i), request.bytes(i));
+      targets[i] = place(request.to(i), request.bytes(i));
+    }
+    return new Located(request, sources, targets);
+  }
+
+  private MemoryPlace place(long address, long bytes) {
+    Region<MemoryPlace> known = regions.find(address, bytes);
+    return known != null ? known.memory() : memory.locate(address);
+  }
+
+  private record Located(CopyRequest request, MemoryPlace[] sources, MemoryPlace[] targets) implements AclEngine.Elements {
+    @Override
+    public int count() {
+      return request.elements();
+    }
+
+    @Override
+    public long from(int element) {
+      return request.from(element);
+    }
+
+    @Override
+    public long to(int element) {
+      return request.to(element);
+    }
+
+    @Override
+    public long bytes(int element) {
+      return request.bytes(element);
+    }
+
+    @Override
+    public MemoryPlace source(int element) {
+      return sources[element];
+    }
+
+    @Override
+    public MemoryPlace target(int element) {
+      return targets[element];
+    }
+
+    @Override
+    public void ended(int element, int code) {
+      request.result(element, code);
+    }
+  }
+}

@@ -1,0 +1,185 @@
+package io.penstock.device.ascend;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/// A `libascendcl.so` made of `src/test/c/ascendcl.c` with the system's C compiler, and what tests say to it. Each is a file of its own, so
+/// it has a state of its own.
+@SuppressWarnings("restricted")
+final class DriverDouble {
+  private static final MemoryLayout CALL = MemoryLayout.structLayout(MemoryLayout.sequenceLayout(4, JAVA_INT),
+      MemoryLayout.sequenceLayout(3, JAVA_LONG));
+
+  /// The releases of CANN that differ in what they export and answer.
+  enum Profile {
+    CANN_82(82), CANN_83(83), CANN_90(90);
+
+    private final int number;
+
+    Profile(int number) {
+      this.number = number;
+    }
+  }
+
+  /// A call that was made, as the library saw it.
+  record Call(String function, int code, int device, int direction, long thread, long elements, long bytes) {}
+
+  private final Path path;
+  private final SymbolLookup symbols;
+
+  private DriverDouble(Path path) {
+    this.path = path;
+    this.symbols = SymbolLookup.libraryLookup(path, Arena.global());
+  }
+
+  /// Compiles one of `profile`; the test is skipped where there is no C compiler.
+  static DriverDouble of(Profile profile, String... defines) {
+    return new DriverDouble(compile(profile, defines));
+  }
+
+  /// Compiles without loading.
+  static Path compile(Profile profile, String... defines) {
+    try {
+      Path made = Files.createTempFile(Files.createDirectories(Path.of("target", "ascendcl")), "libascendcl-", ".so").toAbsolutePath();
+      List<String> command = new ArrayList<>(List.of("cc", "-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-DCANN="
+          + profile.number));
+      command.addAll(List.of(defines));
+      command.addAll(List.of("-o", made.toString(), "src/test/c/ascendcl.c", "-lpthread"));
+      run(command);
+      made.toFile().deleteOnExit();
+      return made;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void run(List<String> command) throws IOException {
+    Process compiler;
+    try {
+      compiler = new ProcessBuilder(command).redirectErrorStream(true).start();
+    } catch (IOException e) {
+      assumeTrue(false, "no C compiler to make a library with: " + e.getMessage());
+      throw e;
+    }
+    String said = new String(compiler.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    try {
+      if (!compiler.waitFor(60, TimeUnit.SECONDS) || compiler.exitValue() != 0) {
+        throw new AssertionError(command + ": " + said);
+      }
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  String path() {
+    return path.toString();
+  }
+
+  /// Begins anew with so many devices.
+  DriverDouble reset(int devices, long bytesEach) {
+    call("double_reset", FunctionDescriptor.ofVoid(JAVA_INT, JAVA_LONG), devices, bytesEach);
+    return this;
+  }
+
+  /// From the nth call of `function` on, counted from 1, `times` calls answer `code` and do nothing.
+  void fail(String function, long nth, long times, int code, long failIndex) {
+    with(function, name -> requireFound(function, (int) call("double_fail", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG,
+        JAVA_INT, JAVA_LONG), name, nth, times, code, failIndex)));
+  }
+
+  void latency(String function, long nanos) {
+    with(function, name -> requireFound(function,
+        (int) call("double_latency", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG), name, nanos)));
+  }
+
+  private static Void requireFound(String function, int found) {
+    if (found == 0) {
+      throw new IllegalArgumentException("function must be one that is counted (was " + function + ")");
+    }
+    return null;
+  }
+
+  void batchUnsupported(int device) {
+    call("double_batch_unsupported", FunctionDescriptor.ofVoid(JAVA_INT, JAVA_INT), device, 1);
+  }
+
+  long calls(String function) {
+    return with(function, name -> (long) call("double_calls", FunctionDescriptor.of(JAVA_LONG, ADDRESS), name));
+  }
+
+  /// Elements copied so far by that method.
+  long copied(CopyMethod method) {
+    int how = switch (method) {
+      case SYNC -> 0;
+      case ASYNC -> 1;
+      case BATCH -> 2;
+    };
+    return (long) call("double_copied", FunctionDescriptor.of(JAVA_LONG, JAVA_INT), how);
+  }
+
+  /// Regions, contexts and streams that are alive.
+  record Alive(long regions, long contexts, long streams) {}
+
+  Alive alive() {
+    return new Alive(alive(0), alive(1), alive(2));
+  }
+
+  private long alive(int what) {
+    return (long) call("double_alive", FunctionDescriptor.of(JAVA_LONG, JAVA_INT), what);
+  }
+
+  /// What was called since the last reset, in order.
+  List<Call> log() {
+    List<Call> log = new ArrayList<>();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment call = arena.allocate(CALL);
+      FunctionDescriptor signature = FunctionDescriptor.of(ADDRESS, JAVA_LONG, ADDRESS);
+      for (MemorySegment name = next(signature, log, call); name.address() != 0; name = next(signature, log, call)) {
+        log.add(new Call(name.reinterpret(256).getString(0), call.get(JAVA_INT, 4), call.get(JAVA_INT, 8), call.get(JAVA_INT, 12),
+            call.get(JAVA_LONG, 16), call.get(JAVA_LONG, 24), call.get(JAVA_LONG, 32)));
+      }
+    }
+    return log;
+  }
+
+  private MemorySegment next(FunctionDescriptor signature, List<Call> log, MemorySegment call) {
+    return (MemorySegment) call("double_call", signature, (long) log.size(), call);
+  }
+
+  private interface Named<T> {
+    T call(MemorySegment name);
+  }
+
+  private static <T> T with(String function, Named<T> call) {
+    try (Arena arena = Arena.ofConfined()) {
+      return call.call(arena.allocateFrom(function));
+    }
+  }
+
+  private Object call(String symbol, FunctionDescriptor signature, Object... arguments) {
+    MethodHandle handle = Linker.nativeLinker().downcallHandle(symbols.findOrThrow(symbol), signature);
+    try {
+      return handle.invokeWithArguments(arguments);
+    } catch (Throwable e) {
+      throw new AssertionError(e);
+    }
+  }
+}
