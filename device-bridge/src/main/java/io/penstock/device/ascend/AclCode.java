@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 
 /// The answers of AscendCL that are told apart, and what each is for a caller.
 ///
-/// Two ranges mean nearly the same: 1xxxxx and 2xxxxx of the library, 107xxx, 207xxx and 507xxx of the runtime below it.
+/// Two ranges mean nearly the same: that of the library, and that of the runtime below it, whose codes have a 7 in third place.
 public enum AclCode {
   INVALID_PARAM(100_000, "invalid parameter", Kind.ARGUMENT),
   BAD_ALLOC(200_000, "no memory", Kind.MEMORY),

@@ -7,7 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemoryLayout;
 
-/// The functions of AscendCL that are called, by their C signatures: enums are ints, `size_t` and handles are 64 bits. All but two answer
+/// The functions of AscendCL that are called, by their C signatures: an enum is an `int`, `size_t` and handles are 64 bits. All but two answer
 /// an `aclError`.
 enum AclFunction {
   INIT("aclInit", true, ADDRESS),

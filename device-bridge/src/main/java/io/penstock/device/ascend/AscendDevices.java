@@ -2,6 +2,7 @@ package io.penstock.device.ascend;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.device.ascend.AscendProbe.DeviceFacts;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Files;
@@ -9,6 +10,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -47,7 +49,7 @@ public final class AscendDevices {
   /// @throws LibraryMismatchException if what is there is not a library that can be used
   public static Optional<AscendDevices> find(AscendOptions options, AscendListener listener) {
     requireNonNull(listener, "listener");
-    String path = options.library().orElseGet(() -> fromEnvironment(System.getenv(LIBRARY_VARIABLE)));
+    String path = lookedFor(options);
     AclLibrary library = AclLibrary.load(path);
     if (library == null) {
       if (Files.exists(Path.of(path))) {
@@ -58,6 +60,11 @@ public final class AscendDevices {
       return Optional.empty();
     }
     return Optional.of(new AscendDevices(library, options, listener));
+  }
+
+  /// Path of the library that [#find] looks for, or its name if the loader is to find it.
+  public static String lookedFor(AscendOptions options) {
+    return options.library().orElseGet(() -> fromEnvironment(System.getenv(LIBRARY_VARIABLE)));
   }
 
   private static String fromEnvironment(@Nullable String path) {
@@ -123,6 +130,19 @@ public final class AscendDevices {
     if (users.decrementAndGet() == 0 && ours) {
       runtime.end();
     }
+  }
+
+  /// Asks the library, and opens each device once, one after the other.
+  ///
+  /// @return cold; signals an [AscendFailure]
+  public Mono<AscendProbe> probe() {
+    return Flux.range(0, count).concatMap(id -> open(id).flatMap(AscendDevices::facts), 0).collectList()
+        .map(devices -> new AscendProbe(library(), socName(), AscendProbe.release(symbols()), devices, AscendProbe.features(symbols())));
+  }
+
+  private static Mono<DeviceFacts> facts(AscendDevice device) {
+    long free = device.capacityBytes();
+    return device.close().thenReturn(new DeviceFacts(device.ordinal(), device.physicalId(), free == Long.MAX_VALUE ? -1 : free));
   }
 
   /// Finalises the library when the last device was closed; those stay the caller's to close. Lazy and idempotent.

@@ -6,6 +6,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -19,17 +21,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
-/// A `libascendcl.so` made of `src/test/c/ascendcl.c` with the system's C compiler, and what tests say to it. Each is a file of its own, so
+/// A `libascendcl.so` made of `ascendcl.c` with the system's C compiler, and what tests say to it. Each is a file of its own, so
 /// it has a state of its own.
 @SuppressWarnings("restricted")
-final class DriverDouble {
+public final class DriverDouble {
   private static final MemoryLayout CALL = MemoryLayout.structLayout(MemoryLayout.sequenceLayout(4, JAVA_INT),
       MemoryLayout.sequenceLayout(3, JAVA_LONG));
 
   /// The releases of CANN that differ in what they export and answer.
-  enum Profile {
+  public enum Profile {
     CANN_82(82), CANN_83(83), CANN_90(90);
 
     private final int number;
@@ -51,18 +54,18 @@ final class DriverDouble {
   }
 
   /// Compiles one of `profile`; the test is skipped where there is no C compiler.
-  static DriverDouble of(Profile profile, String... defines) {
+  public static DriverDouble of(Profile profile, String... defines) {
     return new DriverDouble(compile(profile, defines));
   }
 
   /// Compiles without loading.
-  static Path compile(Profile profile, String... defines) {
+  public static Path compile(Profile profile, String... defines) {
     try {
       Path made = Files.createTempFile(Files.createDirectories(Path.of("target", "ascendcl")), "libascendcl-", ".so").toAbsolutePath();
       List<String> command = new ArrayList<>(List.of("cc", "-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-DCANN="
           + profile.number));
       command.addAll(List.of(defines));
-      command.addAll(List.of("-o", made.toString(), "src/test/c/ascendcl.c", "-lpthread"));
+      command.addAll(List.of("-o", made.toString(), "-x", "c", "-", "-lpthread"));
       run(command);
       made.toFile().deleteOnExit();
       return made;
@@ -79,6 +82,10 @@ final class DriverDouble {
       assumeTrue(false, "no C compiler to make a library with: " + e.getMessage());
       throw e;
     }
+    try (InputStream source = Objects.requireNonNull(DriverDouble.class.getResourceAsStream("ascendcl.c"));
+        OutputStream in = compiler.getOutputStream()) {
+      source.transferTo(in);
+    }
     String said = new String(compiler.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     try {
       if (!compiler.waitFor(60, TimeUnit.SECONDS) || compiler.exitValue() != 0) {
@@ -89,18 +96,18 @@ final class DriverDouble {
     }
   }
 
-  String path() {
+  public String path() {
     return path.toString();
   }
 
   /// Begins anew with so many devices.
-  DriverDouble reset(int devices, long bytesEach) {
+  public DriverDouble reset(int devices, long bytesEach) {
     call("double_reset", FunctionDescriptor.ofVoid(JAVA_INT, JAVA_LONG), devices, bytesEach);
     return this;
   }
 
   /// From the nth call of `function` on, counted from 1, `times` calls answer `code` and do nothing.
-  void fail(String function, long nth, long times, int code, long failIndex) {
+  public void fail(String function, long nth, long times, int code, long failIndex) {
     with(function, name -> requireFound(function, (int) call("double_fail", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG,
         JAVA_INT, JAVA_LONG), name, nth, times, code, failIndex)));
   }
@@ -117,16 +124,16 @@ final class DriverDouble {
     return null;
   }
 
-  void batchUnsupported(int device) {
+  public void batchUnsupported(int device) {
     call("double_batch_unsupported", FunctionDescriptor.ofVoid(JAVA_INT, JAVA_INT), device, 1);
   }
 
-  long calls(String function) {
+  public long calls(String function) {
     return with(function, name -> (long) call("double_calls", FunctionDescriptor.of(JAVA_LONG, ADDRESS), name));
   }
 
   /// Elements copied so far by that method.
-  long copied(CopyMethod method) {
+  public long copied(CopyMethod method) {
     int how = switch (method) {
       case SYNC -> 0;
       case ASYNC -> 1;

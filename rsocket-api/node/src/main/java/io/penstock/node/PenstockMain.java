@@ -6,6 +6,7 @@ import io.penstock.node.cli.CommandFactory;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Failures;
 import io.penstock.node.client.ClientCommands;
+import io.penstock.node.device.DeviceCommand;
 import io.penstock.node.replay.PartyCommand;
 import io.penstock.node.replay.ReplayCommand;
 import io.penstock.node.serve.ServeCommand;
@@ -69,6 +70,7 @@ public final class PenstockMain implements Runnable {
     line.addSubcommand(SsdCommand.class);
     line.addSubcommand(TortureCommand.class);
     line.addSubcommand(BenchCommand.class);
+    line.addSubcommand(DeviceCommand.class);
     line.addSubcommand(help());
     Failures failures = new Failures();
     line.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));

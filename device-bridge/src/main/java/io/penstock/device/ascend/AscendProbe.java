@@ -1,0 +1,44 @@
+package io.penstock.device.ascend;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/// What a library says of itself and of the machine.
+///
+/// @param library its path, or the name it was found by
+/// @param soc name of the chip; empty if it cannot say
+/// @param release release of CANN that it is most like, by what it exports: `8.2`, `8.3` or `9.x`
+/// @param devices by number
+/// @param features each that there is, on or off
+public record AscendProbe(String library, String soc, String release, List<DeviceFacts> devices, List<FeatureFacts> features) {
+  public AscendProbe {
+    devices = List.copyOf(devices);
+    features = List.copyOf(features);
+  }
+
+  /// One device.
+  ///
+  /// @param logicalId number in this process
+  /// @param physicalId number on this machine
+  /// @param freeBytes memory that is free; −1 if the library cannot say
+  public record DeviceFacts(int logicalId, int physicalId, long freeBytes) {}
+
+  /// One feature.
+  ///
+  /// @param missing functions that it would need; none if it is on
+  public record FeatureFacts(String name, String meaning, boolean on, List<String> missing) {
+    public FeatureFacts {
+      missing = List.copyOf(missing);
+    }
+  }
+
+  static String release(AclLibrary library) {
+    return !library.has(AclFunction.EXPORT_FABRIC) ? "8.2" : library.has(AclFunction.SET_ACCESS) ? "9.x" : "8.3";
+  }
+
+  static List<FeatureFacts> features(AclLibrary library) {
+    return Arrays.stream(AscendFeature.values()).map(feature -> new FeatureFacts(feature.name().toLowerCase(Locale.ROOT),
+        feature.meaning(), feature.missing(library).isEmpty(), feature.missing(library))).toList();
+  }
+}

@@ -1,0 +1,145 @@
+package io.penstock.node.device;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.device.ascend.AscendDevices;
+import io.penstock.device.ascend.CopyReport;
+import io.penstock.device.ascend.CopyRequest;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.TextTable;
+import io.penstock.node.config.Sizes;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/// `penstock device copy`: tries copies.
+@Command(
+    name = "copy",
+    description = {"Makes copies on a device and tells which calls made them.", "",
+        "Ends with 1 if an element failed or, with --verify, arrived with other bytes.", ""},
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExample:%n",
+    footer = {"  penstock device copy --elements 10000 --bytes 64KiB --direction h2d --verify", ""})
+final class CopyCommand implements Callable<Integer> {
+  private final Console console;
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Mixin private LibraryOption library = new LibraryOption();
+
+  @Option(names = "--device", paramLabel = "ID", defaultValue = "0", description = "Number of the device in this process. Default: ${DEFAULT-VALUE}")
+  private int device;
+
+  @Option(names = "--elements", paramLabel = "N", defaultValue = "4096", description = "Copies of one request. Default: ${DEFAULT-VALUE}")
+  private int elements;
+
+  @Option(names = "--bytes", paramLabel = "SIZE", defaultValue = "64KiB", description = "Bytes of each copy. Default: ${DEFAULT-VALUE}")
+  private String bytes = "64KiB";
+
+  @Option(names = "--direction", paramLabel = "WAY", defaultValue = "h2d", description = "${COMPLETION-CANDIDATES}; h is the host, d the device. Default: ${DEFAULT-VALUE}")
+  private CopyWay direction = CopyWay.H2D;
+
+  @Option(names = "--mixed", description = "All four ways in one request, element by element.")
+  private boolean mixed;
+
+  @Option(names = "--verify", description = "Compare what arrived with what was sent, after the last round.")
+  private boolean verify;
+
+  @Option(names = "--rounds", paramLabel = "N", defaultValue = "1", description = "Times the request is made; the figure is their median. Default: ${DEFAULT-VALUE}")
+  private int rounds;
+
+  @Option(names = "--json", description = "Print the result as one JSON document.")
+  private boolean json;
+
+  CopyCommand(Console console) {
+    this.console = console;
+  }
+
+  /// What was found.
+  ///
+  /// @param method `batch`, `single` (a call for each element), or both
+  /// @param calls batch calls, as all figures but the speed those of the last round
+  /// @param elementsPerCall most elements of one of them
+  /// @param differing elements that arrived with other bytes; −1 if nobody looked
+  /// @param gigabytesPerSecond 10⁹ bytes a second, the median of the rounds
+  record Result(String library, int elements, long bytes, String direction, int rounds, String method, int calls, int elementsPerCall,
+      int fallbacks, int failed, int code, int differing, double gigabytesPerSecond) {}
+
+  @Override
+  public Integer call() {
+    long size = requireSizes();
+    AscendDevices devices = library.require();
+    try (CopyTrial trial = trial(devices, size)) {
+      Result result = run(devices.library(), trial, size);
+      print(result);
+      return result.failed() == 0 && result.differing() <= 0 ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+    } finally {
+      devices.close().block();
+    }
+  }
+
+  private long requireSizes() {
+    require(elements > 0, "--elements must be > 0 (was " + elements + ")");
+    require(rounds > 0, "--rounds must be > 0 (was " + rounds + ")");
+    require(device >= 0, "--device must be >= 0 (was " + device + ")");
+    try {
+      long size = Sizes.parseBytes(bytes);
+      require(size > 0 && size <= (1L << 40) / elements, "--bytes must be > 0, and those of all elements <= 1 TiB (was " + bytes + ")");
+      return size;
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), "--bytes: " + e.getMessage(), e);
+    }
+  }
+
+  private void require(boolean rule, String message) {
+    if (!rule) {
+      throw new ParameterException(spec.commandLine(), message);
+    }
+  }
+
+  private CopyTrial trial(AscendDevices devices, long size) {
+    require(device < devices.count(), "--device must be < " + devices.count() + ", the devices of this process (was " + device + ")");
+    return new CopyTrial(requireNonNull(devices.open(device).block(), "device"), elements, size, i -> mixed ? CopyWay.ofMixed(i) : direction);
+  }
+
+  private Result run(String path, CopyTrial trial, long size) {
+    CopyRequest request = trial.request();
+    double[] speeds = new double[rounds];
+    CopyReport last = null;
+    for (int round = 0; round < rounds; round++) {
+      long started = System.nanoTime();
+      last = trial.run(request.again());
+      speeds[round] = (double) request.totalBytes() / Math.max(1, System.nanoTime() - started);
+    }
+    Arrays.sort(speeds);
+    CopyReport report = requireNonNull(last, "round");
+    return new Result(path, elements, size, mixed ? "mixed" : direction.name().toLowerCase(Locale.ROOT), rounds, method(report),
+        report.batchCalls(), Math.min(4096, report.batched()), report.fallbacks(), report.failed(), report.code(),
+        verify ? trial.differing() : -1, speeds[rounds / 2]);
+  }
+
+  private static String method(CopyReport report) {
+    boolean batch = report.batched() > 0 && report.batchCalls() > report.fallbacks();
+    return report.single() == 0 ? "batch" : batch ? "batch, single" : "single";
+  }
+
+  private void print(Result result) {
+    if (json) {
+      console.json(result);
+      return;
+    }
+    TextTable table = new TextTable("DIRECTION", "ELEMENTS", "BYTES", "METHOD", "CALLS", "PER CALL", "FALLBACKS", "FAILED", "DIFFERING", "GB/S");
+    table.row(result.direction(), result.elements(), Sizes.exact(result.bytes()), result.method(), result.calls(), result.elementsPerCall(),
+        result.fallbacks(), result.failed(), result.differing() < 0 ? "not looked" : result.differing(),
+        "%.2f".formatted(result.gigabytesPerSecond()));
+    console.out().print(table);
+    console.requireHeard();
+  }
+}

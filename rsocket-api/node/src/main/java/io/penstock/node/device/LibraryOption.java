@@ -1,0 +1,33 @@
+package io.penstock.node.device;
+
+import io.penstock.device.ascend.AscendDevices;
+import io.penstock.device.ascend.AscendListener;
+import io.penstock.device.ascend.AscendOptions;
+import io.penstock.node.cli.UnavailableException;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/// Which library of Ascend devices a command uses.
+final class LibraryOption {
+  @Option(names = "--ascend-lib", paramLabel = "FILE",
+      description = {"Library of the devices.", "  Default: " + AscendDevices.LIBRARY_VARIABLE + ", else libascendcl.so where the system looks for libraries"})
+  private @Nullable String path;
+
+  AscendOptions options() {
+    return path == null ? AscendOptions.defaults() : AscendOptions.defaults().withLibrary(path);
+  }
+
+  /// Empty if there is no library.
+  Optional<AscendDevices> find() {
+    return AscendDevices.find(options(), AscendListener.noop());
+  }
+
+  AscendDevices require() {
+    return find().orElseThrow(() -> new UnavailableException(absent()));
+  }
+
+  String absent() {
+    return "a library of Ascend devices must be there (looked for " + AscendDevices.lookedFor(options()) + ")";
+  }
+}

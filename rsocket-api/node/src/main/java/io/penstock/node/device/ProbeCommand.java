@@ -1,0 +1,81 @@
+package io.penstock.node.device;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.device.ascend.AscendDevices;
+import io.penstock.device.ascend.AscendProbe;
+import io.penstock.device.ascend.AscendProbe.DeviceFacts;
+import io.penstock.device.ascend.AscendProbe.FeatureFacts;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.TextTable;
+import io.penstock.node.config.Sizes;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/// `penstock device probe`: what is there.
+@Command(
+    name = "probe",
+    description = {"Tells which library of Ascend devices is found, and what it can do.", "",
+        "Ends with 1 if there is none. One that lacks what Penstock needs, or has other structs, is an error that names it.", ""},
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExample:%n",
+    footer = {"  penstock device probe --ascend-lib /usr/local/Ascend/latest/lib64/libascendcl.so --json", ""})
+final class ProbeCommand implements Callable<Integer> {
+  private final Console console;
+
+  @Mixin private LibraryOption library = new LibraryOption();
+
+  @Option(names = "--json", description = "Print what was found as one JSON document.")
+  private boolean json;
+
+  ProbeCommand(Console console) {
+    this.console = console;
+  }
+
+  @Override
+  public Integer call() {
+    Optional<AscendDevices> found = library.find();
+    if (found.isEmpty()) {
+      if (json) {
+        console.json(Map.of("found", false, "lookedFor", AscendDevices.lookedFor(library.options())));
+      } else {
+        console.print("no Ascend devices: looked for " + AscendDevices.lookedFor(library.options()));
+      }
+      return ExitCode.FOUND_FAILURE;
+    }
+    AscendDevices devices = found.get();
+    try {
+      print(requireNonNull(devices.probe().block(), "probe"));
+    } finally {
+      devices.close().block();
+    }
+    return ExitCode.OK;
+  }
+
+  private void print(AscendProbe probe) {
+    if (json) {
+      console.json(probe);
+    } else {
+      console.out().print(table(probe));
+      console.requireHeard();
+    }
+  }
+
+  private static String table(AscendProbe probe) {
+    TextTable devices = new TextTable("DEVICE", "PHYSICAL", "FREE");
+    for (DeviceFacts each : probe.devices()) {
+      devices.row(each.logicalId(), each.physicalId(), each.freeBytes() < 0 ? "unknown" : Sizes.human(each.freeBytes()));
+    }
+    TextTable features = new TextTable("FEATURE", "STATE", "FOR");
+    for (FeatureFacts each : probe.features()) {
+      features.row(each.name(), each.on() ? "on" : "off: no " + String.join(", ", each.missing()), each.meaning());
+    }
+    return "library %s, like CANN %s, chip %s\n\n%s\n%s".formatted(probe.library(), probe.release(),
+        probe.soc().isEmpty() ? "unknown" : probe.soc(), devices, features);
+  }
+}

@@ -1,0 +1,5 @@
+/// Commands that look at accelerators and try their copies.
+@NullMarked
+package io.penstock.node.device;
+
+import org.jspecify.annotations.NullMarked;
