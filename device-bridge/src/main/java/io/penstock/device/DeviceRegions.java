@@ -19,7 +19,8 @@ public final class DeviceRegions<T> {
   ///
   /// @param address where it begins
   public record Region<T>(long address, long bytes, T memory) {
-    boolean contains(long first, long size) {
+    /// Whether all of `size` bytes at `first` are in it.
+    public boolean contains(long first, long size) {
       return first >= address && first - address <= bytes - size;
     }
   }

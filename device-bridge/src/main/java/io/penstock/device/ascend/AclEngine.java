@@ -44,6 +44,8 @@ final class AclEngine {
     void ended(int element, int code);
   }
 
+  private static final CopyKind[] KINDS = CopyKind.values();
+
   private final int device;
   private final AclRuntime runtime;
   private final AclCopies copies;
@@ -74,22 +76,37 @@ final class AclEngine {
 
   /// Copies all of `elements`: each has ended when this returns, or throws.
   CopyReport copy(Elements elements) {
-    tally.begin(elements.count());
-    for (CopyKind kind : CopyKind.values()) {
-      called = 0;
-      for (int i = 0; i < elements.count(); i++) {
-        if (CopyKind.of(elements.source(i), elements.target(i)) == kind) {
-          if (called > 0 && (called == call.length || !alike(elements, call[0], i))) {
-            run(kind, elements);
-          }
-          call[called++] = i;
-        }
-      }
-      if (called > 0) {
-        run(kind, elements);
+    int count = elements.count();
+    tally.begin(count);
+    int kinds = 0;
+    for (int i = 0; i < count; i++) {
+      kinds |= 1 << kind(elements, i).ordinal();
+    }
+    for (CopyKind kind : KINDS) {
+      if ((kinds & (1 << kind.ordinal())) != 0) {
+        copy(kind, elements, count);
       }
     }
     return tally.report();
+  }
+
+  private static CopyKind kind(Elements elements, int element) {
+    return CopyKind.of(elements.source(element), elements.target(element));
+  }
+
+  private void copy(CopyKind kind, Elements elements, int count) {
+    called = 0;
+    for (int i = 0; i < count; i++) {
+      if (kind(elements, i) == kind) {
+        if (called > 0 && (called == call.length || !alike(elements, call[0], i))) {
+          run(kind, elements);
+        }
+        call[called++] = i;
+      }
+    }
+    if (called > 0) {
+      run(kind, elements);
+    }
   }
 
   /// A batch has one source and one destination.

@@ -2,6 +2,7 @@ package io.penstock.device.ascend;
 
 import io.penstock.device.DeviceRegions;
 import io.penstock.device.DeviceRegions.Region;
+import org.jspecify.annotations.Nullable;
 
 /// Whose memory the addresses of a request are of: known for each region, asked of the library for addresses that are in none. For the
 /// device's thread.
@@ -23,16 +24,20 @@ final class MemoryPlaces {
       sources = new MemoryPlace[request.elements()];
       targets = new MemoryPlace[request.elements()];
     }
+    Region<MemoryPlace> source = null;
+    Region<MemoryPlace> target = null;
     for (int i = 0; i < request.elements(); i++) {
-      sources[i] = place(request.from(i), request.bytes(i));
-      targets[i] = place(request.to(i), request.bytes(i));
+      source = region(source, request.from(i), request.bytes(i));
+      target = region(target, request.to(i), request.bytes(i));
+      sources[i] = source == null ? memory.locate(request.from(i)) : source.memory();
+      targets[i] = target == null ? memory.locate(request.to(i)) : target.memory();
     }
     return new Located(request, sources, targets);
   }
 
-  private MemoryPlace place(long address, long bytes) {
-    Region<MemoryPlace> known = regions.find(address, bytes);
-    return known != null ? known.memory() : memory.locate(address);
+  /// @param last where the element before it was: elements of a request mostly lie together
+  private @Nullable Region<MemoryPlace> region(@Nullable Region<MemoryPlace> last, long address, long bytes) {
+    return last != null && last.contains(address, bytes) ? last : regions.find(address, bytes);
   }
 
   private record Located(CopyRequest request, MemoryPlace[] sources, MemoryPlace[] targets) implements AclEngine.Elements {

@@ -171,6 +171,16 @@ public final class DriverDouble {
     return (MemorySegment) call("double_call", signature, (long) log.size(), call);
   }
 
+  /// Whether calls are recorded for [#log].
+  public void record(boolean on) {
+    call("double_recording", FunctionDescriptor.ofVoid(JAVA_INT), on ? 1 : 0);
+  }
+
+  /// A function of the double for benchmarks.
+  MethodHandle handle(String symbol, FunctionDescriptor signature) {
+    return Linker.nativeLinker().downcallHandle(symbols.findOrThrow(symbol), signature);
+  }
+
   private interface Named<T> {
     T call(MemorySegment name);
   }
@@ -182,9 +192,8 @@ public final class DriverDouble {
   }
 
   private Object call(String symbol, FunctionDescriptor signature, Object... arguments) {
-    MethodHandle handle = Linker.nativeLinker().downcallHandle(symbols.findOrThrow(symbol), signature);
     try {
-      return handle.invokeWithArguments(arguments);
+      return handle(symbol, signature).invokeWithArguments(arguments);
     } catch (Throwable e) {
       throw new AssertionError(e);
     }

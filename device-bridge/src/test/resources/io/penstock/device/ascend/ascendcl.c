@@ -966,6 +966,13 @@ EXPORT aclError double_loop(int rounds, void** to, void** from, size_t* sizes, s
   return OK;
 }
 
+/// The same copies by the C library alone.
+EXPORT void double_memcpy(int rounds, void** to, void** from, size_t* sizes, size_t count) {
+  for (int i = 0; i < rounds; i++) {
+    for (size_t j = 0; j < count; j++) memcpy(to[j], from[j], sizes[j]);
+  }
+}
+
 #define SIZE(type) { #type, sizeof(type) }
 #define OFFSET(type, field) { #type "." #field, offsetof(type, field) }
 
