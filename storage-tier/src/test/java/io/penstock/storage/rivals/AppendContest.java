@@ -20,7 +20,7 @@ final class AppendContest {
     Comparison comparison = new Comparison("append " + contest.rule().mode().name().toLowerCase(Locale.ROOT), contest.blockBytes());
     try (Sources sources = new Sources(contest)) {
       for (int round = -warm; round < rounds; round++) {
-        for (RivalKind kind : kinds) {
+        for (RivalKind kind : Rounds.rotated(kinds, round)) {
           double rate = rate(kind, sources);
           if (round >= 0) {
             comparison.round(kind.label(), rate);

@@ -27,7 +27,7 @@ final class CachedContest {
         rivals.put(kind, filled(kind, sources));
       }
       for (int round = -warm; round < rounds; round++) {
-        for (RivalKind kind : kinds) {
+        for (RivalKind kind : Rounds.rotated(kinds, round)) {
           double rate = read(rivals.get(kind), readers, round);
           if (round >= 0) {
             comparison.round(kind.label(), rate);

@@ -43,7 +43,7 @@ final class ColdContest {
       }
       for (int round = -warm; round < rounds; round++) {
         Comparison into = round < 0 ? new Comparison("warming", contest.blockBytes()) : comparison;
-        for (RivalKind kind : kinds) {
+        for (RivalKind kind : Rounds.rotated(kinds, round)) {
           if (!PageCache.forget(folder)) {
             out.println("read cold: nothing here empties the cache of a file (dd of GNU does), so nothing is read cold");
             return comparison;

@@ -5,12 +5,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 
 /// Rates of rivals under the same conditions, round after round.
 final class Comparison {
   private final String name;
   private final int blockBytes;
-  private final Map<String, List<Double>> rates = new LinkedHashMap<>();
+  private final Map<String, List<Double>> rates = new TreeMap<>();
 
   /// @param name what was done, and how
   Comparison(String name, int blockBytes) {

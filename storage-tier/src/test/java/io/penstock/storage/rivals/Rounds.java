@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.List;
 import java.util.stream.Stream;
 import reactor.core.publisher.Flux;
 
@@ -21,6 +24,13 @@ final class Rounds {
     long began = System.nanoTime();
     Flux.range(0, contest.batches()).flatMap(i -> rival.put(sources.batch(i, size)), PUTS, 1).blockLast();
     return rate((long) contest.batches() * size * contest.blockBytes(), began);
+  }
+
+  /// Another one begins each round, for one that comes before may leave work behind.
+  static List<RivalKind> rotated(List<RivalKind> kinds, int round) {
+    List<RivalKind> turned = new ArrayList<>(kinds);
+    Collections.rotate(turned, round);
+    return turned;
   }
 
   /// Bytes in a nanosecond are GB in a second.
