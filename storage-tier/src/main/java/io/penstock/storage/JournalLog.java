@@ -127,11 +127,17 @@ final class JournalLog {
     return done(RecordWriter.REMOVALS);
   }
 
-  /// Marks all dead records, however few.
+  /// Marks all dead records, however few, and sees to it that they stay dead as the durability asks.
   ///
   /// @return what could not be done, if anything
   @Nullable KvException settle() {
-    return done(1);
+    KvException failure = done(1);
+    try {
+      syncs.acknowledged();
+      return failure;
+    } catch (KvException e) {
+      return failure == null ? e : failure;
+    }
   }
 
   private @Nullable KvException done(int enough) {
@@ -188,6 +194,7 @@ final class JournalLog {
         // its name went with a delete that failed behind that
       }
       book.deleted(segment);
+      syncs.changed();
       places.forget(segment);
     }
   }

@@ -69,7 +69,7 @@ public final class JournalStore implements BlockStore {
     this.puts = new WorkLine(options.name(), "puts", options.maxWaitingPuts());
     this.reads = new WorkLine(options.name(), "reads", options.maxWaitingReads());
     this.reader = new RangeReader(engine, space.layout(), boundary());
-    Recovery found = new Recovery(space, engine, boundary());
+    Recovery found = new Recovery(space, engine, boundary(), doubtful(options));
     this.recovered = found.run();
     this.recovery = found.summary();
     this.places = found.places();
@@ -80,6 +80,10 @@ public final class JournalStore implements BlockStore {
     this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, options), options.reclaim(), threads, puts);
     writes.begin(found.dead());
     syncs.start();
+    if (found.isUnsynced() && options.durability().mode() != SyncMode.NONE) {
+      syncs.changed();
+      syncs.ask();
+    }
   }
 
   /// Opens the journal of `options` with threads of its own. Waits until every record's head was read: not for an event loop.
@@ -118,12 +122,20 @@ public final class JournalStore implements BlockStore {
         throw new IllegalArgumentException("record bytes of a block must be <= " + engine.maxRecordBytes()
             + ", an eighth of segmentBytes (was " + record + ")");
       }
-      return new JournalStore(space, options, CheckpointedEngine.of(engine), threads);
+      return new JournalStore(space, options, CheckpointedEngine.of(engine, options.durability().mode() != SyncMode.NONE), threads);
     } catch (RuntimeException e) {
       engine.close();
       threads.stopping().run();
       throw e;
     }
+  }
+
+  /// Of how many of the newest segments bytes may have been unsynced when the machine failed. Where nothing is promised about that, the newest
+  /// one may be torn all the same.
+  private static int doubtful(JournalOptions options) {
+    long bytes = options.durability().mode() == SyncMode.INTERVAL ? options.durability().bytes() : 0;
+    long segment = options.segments().segmentBytes();
+    return (int) Math.min(Integer.MAX_VALUE, 1 + (bytes + segment - 1) / segment) + (options.durability().mode() == SyncMode.ALWAYS ? 1 : 0);
   }
 
   private String boundary() {

@@ -6,6 +6,7 @@ import io.penstock.KvException;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
+import io.penstock.storage.checkpoint.CheckpointedEngine;
 import io.penstock.storage.checkpoint.Checkpoints;
 import io.penstock.storage.checkpoint.Noted;
 import io.penstock.storage.engine.JournalFormatException;
@@ -18,14 +19,13 @@ import io.penstock.storage.record.RecordHead;
 import io.penstock.storage.record.RecordKind;
 import io.penstock.storage.record.RecordName;
 import io.penstock.storage.record.RecordVersionException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// Reads a journal at opening: the checkpoint of each segment or, where there is none to be believed, every head and commit mark. In the
-/// newest segment, if it has none, also every byte: a crash may have left it half on the medium. Other bytes are compared when they are
-/// read.
+/// newest segments, as many as a failure of the machine may have left half on the medium, also every byte of those without a checkpoint.
+/// Other bytes are compared when they are read.
 ///
 /// The file of a segment may have had an earlier life, whose records lie behind the last one: a record whose sequence is not higher than
 /// all before is one of those, and ends its segment.
@@ -34,7 +34,9 @@ final class Recovery {
   private final SpaceId spaceId;
   private final SegmentEngine engine;
   private final RecordReader reader;
+  private final @Nullable CheckpointedEngine noting;
   private final @Nullable Checkpoints checkpoints;
+  private final int doubtful;
   private final PlaceTable places;
   private final FoundBlocks found;
   private final List<DeadRecord> dead = new ArrayList<>();
@@ -45,16 +47,19 @@ final class Recovery {
   private int dropped;
   private int torn;
   private int freed;
+  private boolean unsynced;
 
-  Recovery(CacheSpace space, SegmentEngine engine, String boundary) {
+  /// @param doubtful how many of the newest segments may have bytes that never got to the medium
+  Recovery(CacheSpace space, SegmentEngine engine, String boundary, int doubtful) {
     this.space = space;
     this.spaceId = space.id();
     this.engine = engine;
     this.places = new PlaceTable(RecordFormat.recordBytes(space.layout()));
     this.found = new FoundBlocks(spaceId, places);
     this.reader = new RecordReader(engine, boundary);
-    Path directory = engine.directory();
-    this.checkpoints = directory == null ? null : new Checkpoints(directory);
+    this.noting = engine instanceof CheckpointedEngine noted ? noted : null;
+    this.checkpoints = noting == null ? null : noting.checkpoints();
+    this.doubtful = doubtful;
   }
 
   /// @return blocks that count
@@ -65,11 +70,13 @@ final class Recovery {
     if (checkpoints != null) {
       checkpoints.retain(segments);
     }
-    for (int segment : segments) {
+    int sure = segments.size() - doubtful;
+    for (int i = 0; i < segments.size(); i++) {
+      int segment = segments.get(i);
       book.found(segment);
       List<Noted> known = believed(segment);
       if (known == null) {
-        visit(segment, segment == segments.getLast());
+        visit(segment, i >= sure);
       } else {
         known.forEach(this::count);
       }
@@ -107,20 +114,29 @@ final class Recovery {
     return true;
   }
 
-  private void visit(int segment, boolean newest) {
+  private void visit(int segment, boolean isDoubtful) {
     List<Noted> visited = new ArrayList<>();
     int before = dropped;
     ended = false;
-    boolean clean = engine.scan(segment, at -> take(at, newest, visited)) == ScanEnd.CLEAN;
+    boolean clean = engine.scan(segment, at -> take(at, isDoubtful, visited)) == ScanEnd.CLEAN;
     if (!clean) {
       torn++;
     }
-    if (checkpoints != null && clean && before == dropped && !visited.isEmpty()) {
-      checkpoints.write(segment, visited);
+    if (clean && before == dropped && !visited.isEmpty()) {
+      note(segment, visited, isDoubtful);
     }
   }
 
-  private void take(Location at, boolean newest, List<Noted> visited) {
+  private void note(int segment, List<Noted> visited, boolean isDoubtful) {
+    if (noting != null && isDoubtful) {
+      noting.found(segment, visited); // a process that ended may have left it to the system
+      unsynced = true;
+    } else if (checkpoints != null) {
+      checkpoints.write(segment, visited, true);
+    }
+  }
+
+  private void take(Location at, boolean isDoubtful, List<Noted> visited) {
     if (ended) {
       return;
     }
@@ -141,7 +157,7 @@ final class Recovery {
       Noted noted = Noted.of(at, head);
       count(noted);
       visited.add(noted);
-      if (newest && head.kind() == RecordKind.BLOCK) {
+      if (isDoubtful && head.kind() == RecordKind.BLOCK) {
         compare(noted, head);
       }
     }
@@ -183,6 +199,11 @@ final class Recovery {
     if (head.kind() == RecordKind.BLOCK) {
       head.requireLayout(space.layout());
     }
+  }
+
+  /// Whether something that counts may not be on the medium.
+  boolean isUnsynced() {
+    return unsynced;
   }
 
   SegmentBook book() {

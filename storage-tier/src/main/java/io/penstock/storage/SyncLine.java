@@ -30,6 +30,8 @@ final class SyncLine {
   private long since;
   /// Nobody else works on the journal before.
   private boolean started;
+  /// What an opening found, or a name that is gone, may not be on the medium, though nothing was appended.
+  private boolean changed;
   private boolean timed;
   private boolean asked;
   private boolean closed;
@@ -169,9 +171,10 @@ final class SyncLine {
       long upTo;
       long began;
       synchronized (this) {
-        if (closed || appended == synced) {
+        if (closed || (appended == synced && !changed)) {
           return;
         }
+        changed = false;
         upTo = appended;
         taken = upTo;
         began = clock.millis();
@@ -182,6 +185,11 @@ final class SyncLine {
     if (isStarted()) {
       afterSync.run();
     }
+  }
+
+  /// Something other than what was appended is to be forced with the next sync.
+  synchronized void changed() {
+    changed = true;
   }
 
   /// The opening is over: from now on the clock and whoever waits for a sync may work, too.
@@ -237,6 +245,7 @@ final class SyncLine {
 
   private synchronized void failed(KvException e) {
     taken = synced;
+    changed = true;
     failures++;
     failure = e;
   }

@@ -89,6 +89,11 @@ final class RecordCheck {
     return null;
   }
 
+  /// Whether the record whose `head` is at `at` has its commit mark: whoever wrote it came to its end.
+  boolean isMarked(long at, RecordHead head) {
+    return mark(at + length(head) - RecordFormat.MARK_BYTES, head) == null;
+  }
+
   private @Nullable Flaw mark(long at, RecordHead head) {
     try {
       head.requireMark(file.bytes(at, RecordFormat.MARK_BYTES));

@@ -72,7 +72,7 @@ final class SegmentWalk {
     RecordCheck.Read read = records.head(body, length);
     RecordHead head = read.head();
     if (head != null) {
-      return good(body, head);
+      return good(at, body, head, null);
     }
     if (frames.isChecked() || leadsOn(next)) {
       visitor.damaged(at, next - at, DamageKind.HEAD, read.reason());
@@ -85,14 +85,25 @@ final class SegmentWalk {
     return length >= Long.BYTES && records.word(body) == RecordFormat.GAP;
   }
 
-  private long good(long body, RecordHead head) {
+  /// @param at where the frame begins, or should
+  /// @param broken why no frame leads there; null if one does
+  private long good(long at, long body, RecordHead head, @Nullable String broken) {
     if (head.sequence() <= highest) {
       return file.size();
     }
     highest = head.sequence();
     int length = RecordCheck.length(head);
-    visitor.record(new Location(segment, body, length), head, records.flaw(body, head));
-    return frames.next(body + length);
+    RecordCheck.Flaw flaw = records.flaw(body, head);
+    long next = frames.next(body + length);
+    if (flaw != null && !records.isMarked(body, head) && find(next, file.size()) == 0) {
+      visitor.damaged(at, file.size() - at, DamageKind.TORN, "the last record must be finished (was not)");
+      return file.size();
+    }
+    if (broken != null) {
+      visitor.damaged(at, body - at, DamageKind.FRAME, broken);
+    }
+    visitor.record(new Location(segment, body, length), head, flaw);
+    return next;
   }
 
   /// Data of the engine's own; if a record hides in it, the frame is wrong.
@@ -120,8 +131,7 @@ final class SegmentWalk {
   private long search(long at, Frame.Kind kind, String reason) {
     long body = find(at + frames.bytes(), file.size());
     if (body > 0) {
-      visitor.damaged(at, body - at, DamageKind.FRAME, kind == Frame.Kind.END ? "a frame must stand here (was the end)" : reason);
-      return record(body);
+      return record(at, body, kind == Frame.Kind.END ? "a frame must stand here (was the end)" : reason);
     }
     if (kind == Frame.Kind.BROKEN || hasStrayBytes(at)) {
       visitor.damaged(at, file.size() - at, DamageKind.TORN, kind == Frame.Kind.END ? "nothing must follow the end (was something)" : reason);
@@ -129,12 +139,12 @@ final class SegmentWalk {
     return file.size();
   }
 
-  private long record(long body) {
+  private long record(long at, long body, String broken) {
     RecordHead head = records.headAlone(body);
     if (head == null) {
       throw new IllegalStateException("a record must be at " + body + " of segment " + segment + " as it was (was changed meanwhile)");
     }
-    return good(body, head);
+    return good(at, body, head, broken);
   }
 
   /// Where the next record of this life begins, before `end`; 0 if there is none.

@@ -1,6 +1,7 @@
 package io.penstock.storage.checkpoint;
 
 import io.penstock.block.Owned;
+import io.penstock.storage.engine.EngineClosedException;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.ScanEnd;
 import io.penstock.storage.engine.SegmentEngine;
@@ -11,26 +12,51 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// An engine that writes a checkpoint of each segment when it begins the next one, and at the close. The first part of each record that is
-/// appended is its head.
+/// An engine that writes a checkpoint of each segment that was ended, as soon as all of the segment is on the medium, on the thread that put
+/// it there: whatever a checkpoint names survives a failure of the machine. The first part of each record that is appended is its head.
 public final class CheckpointedEngine implements SegmentEngine {
   private final SegmentEngine engine;
   private final Checkpoints checkpoints;
+  private final boolean forces;
   /// Guarded by `this`: of the segment that was appended to last.
-  private final List<Noted> records = new ArrayList<>();
+  private List<Noted> records = new ArrayList<>();
+  /// Guarded by `this`: of segments that were ended, and are not known to be on the medium.
+  private final Map<Integer, List<Noted>> ended = new TreeMap<>();
+  /// Guarded by `this`: a sync failed while it was appended to.
+  private int doubtful;
+  /// Guarded by `this`: something was appended since the last sync began.
+  private boolean unsynced;
 
-  private CheckpointedEngine(SegmentEngine engine, Path directory) {
+  private CheckpointedEngine(SegmentEngine engine, Path directory, boolean forces) {
     this.engine = engine;
     this.checkpoints = new Checkpoints(directory);
+    this.forces = forces;
   }
 
   /// `engine` with checkpoints; `engine` itself if it has no directory to write them to.
-  public static SegmentEngine of(SegmentEngine engine) {
+  ///
+  /// @param forces false if nobody syncs: then a checkpoint is written when its segment ends, and not forced either
+  public static SegmentEngine of(SegmentEngine engine, boolean forces) {
     Path directory = engine.directory();
-    return directory == null ? engine : new CheckpointedEngine(engine, directory);
+    return directory == null ? engine : new CheckpointedEngine(engine, directory, forces);
+  }
+
+  /// Those that there are.
+  public Checkpoints checkpoints() {
+    return checkpoints;
+  }
+
+  /// An opening found `found` in `segment`, to which nobody appends: they may not be on the medium yet.
+  public void found(int segment, List<Noted> found) {
+    synchronized (this) {
+      unsynced = true;
+    }
+    ended(segment, List.copyOf(found));
   }
 
   @Override
@@ -40,21 +66,63 @@ public final class CheckpointedEngine implements SegmentEngine {
     return at;
   }
 
-  private synchronized void note(Location at, MemorySegment head) {
-    if (!records.isEmpty() && records.getLast().at().segment() != at.segment()) {
-      write();
-    }
+  private void note(Location at, MemorySegment head) {
+    Noted noted;
     try {
-      records.add(Noted.of(at, RecordHead.decode(head, at.length())));
+      noted = Noted.of(at, RecordHead.decode(head, at.length()));
     } catch (RecordException e) {
       throw new IllegalArgumentException("first part of a record must be its head (was something else)", e);
     }
+    List<Noted> before = List.of();
+    synchronized (this) {
+      if (!records.isEmpty() && records.getLast().at().segment() != at.segment()) {
+        before = records;
+        records = new ArrayList<>();
+      }
+      records.add(noted);
+      unsynced = true;
+    }
+    if (!before.isEmpty()) {
+      ended(before.getFirst().at().segment(), before);
+    }
   }
 
-  private void write() {
+  private void ended(int segment, List<Noted> of) {
+    if (!forces) {
+      checkpoints.write(segment, of, false);
+      return;
+    }
+    synchronized (this) {
+      if (segment != doubtful) {
+        ended.put(segment, of);
+      }
+    }
+  }
+
+  /// What this writes a checkpoint of was ended before it began.
+  @Override
+  public void sync() {
+    Map<Integer, List<Noted>> covered;
+    synchronized (this) {
+      covered = new TreeMap<>(ended);
+      ended.clear();
+      unsynced = false;
+    }
+    try {
+      engine.sync();
+    } catch (RuntimeException e) {
+      doubt();
+      throw e;
+    }
+    covered.forEach((segment, of) -> checkpoints.write(segment, of, forces));
+  }
+
+  /// Nobody knows any more what of all this is on the medium: the next opening looks.
+  private synchronized void doubt() {
+    ended.clear();
+    unsynced = true;
     if (!records.isEmpty()) {
-      checkpoints.write(records.getLast().at().segment(), records);
-      records.clear();
+      doubtful = records.getLast().at().segment();
     }
   }
 
@@ -63,6 +131,7 @@ public final class CheckpointedEngine implements SegmentEngine {
     engine.delete(segment);
     synchronized (this) {
       records.removeIf(each -> each.at().segment() == segment);
+      ended.remove(segment);
     }
     try {
       checkpoints.delete(segment);
@@ -74,12 +143,48 @@ public final class CheckpointedEngine implements SegmentEngine {
   @Override
   public void close() {
     try {
-      synchronized (this) {
-        write();
-      }
+      writeLast();
     } finally {
       engine.close();
     }
+  }
+
+  private void writeLast() {
+    List<Noted> last;
+    boolean needsSync;
+    synchronized (this) {
+      last = records;
+      records = new ArrayList<>();
+      needsSync = forces && unsynced;
+      if (needsSync && doubtful != 0) {
+        return; // the medium failed: nothing is promised of what it was not asked for
+      }
+    }
+    if (!last.isEmpty()) {
+      ended(last.getFirst().at().segment(), last);
+    }
+    if (needsSync) {
+      tryToSync();
+    } else {
+      writeEnded();
+    }
+  }
+
+  private void tryToSync() {
+    try {
+      sync();
+    } catch (StorageFailedException | EngineClosedException e) {
+      // the next opening does without; whoever must know of a sync that failed asked for one before
+    }
+  }
+
+  private void writeEnded() {
+    Map<Integer, List<Noted>> left;
+    synchronized (this) {
+      left = new TreeMap<>(ended);
+      ended.clear();
+    }
+    left.forEach((segment, of) -> checkpoints.write(segment, of, forces));
   }
 
   @Override
@@ -135,11 +240,6 @@ public final class CheckpointedEngine implements SegmentEngine {
   @Override
   public void trim() {
     engine.trim();
-  }
-
-  @Override
-  public void sync() {
-    engine.sync();
   }
 
   @Override

@@ -46,7 +46,8 @@ public final class Checkpoints {
   /// Writes a checkpoint: whoever reads it sees all of it or none. What the disk refuses is not there.
   ///
   /// @param records of `segment`, one or more, of one space, in the order of writing
-  public void write(int segment, List<Noted> records) {
+  /// @param forced whether it is on the medium when this returns
+  public void write(int segment, List<Noted> records, boolean forced) {
     Path draft = directory.resolve(file(segment).getFileName() + ".new");
     try {
       try (FileChannel to = FileChannel.open(draft, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
@@ -54,7 +55,9 @@ public final class Checkpoints {
         while (bytes.hasRemaining()) {
           to.write(bytes);
         }
-        to.force(true);
+        if (forced) {
+          to.force(true);
+        }
       }
       Files.move(draft, file(segment), StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {

@@ -84,15 +84,27 @@ final class EngineDirectory implements AutoCloseable {
   private void requireFormat(String format) throws IOException {
     Path file = path.resolve(FORMAT);
     if (!Files.exists(file)) {
-      Path draft = path.resolve(FORMAT + ".new");
-      Files.writeString(draft, format, StandardCharsets.US_ASCII);
-      Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
+      writeForced(path.resolve(FORMAT + ".new"), format);
+      Files.move(path.resolve(FORMAT + ".new"), file, StandardCopyOption.ATOMIC_MOVE);
+      force(path);
+      Path parent = path.toAbsolutePath().getParent();
+      if (parent != null) {
+        force(parent); // where the directory itself may be new
+      }
       return;
     }
     String found = format(path);
     if (!found.equals(format)) {
       throw new JournalFormatException("journal " + path, "`" + format.strip() + "`",
           "`" + found.substring(0, Math.min(found.length(), 80)).strip() + "`");
+    }
+  }
+
+  /// A name must not be older than what it stands for: without its format a journal is none.
+  private static void writeForced(Path file, String text) throws IOException {
+    try (FileChannel to = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+      Transfer.write(to, 0, StandardCharsets.US_ASCII.encode(text));
+      to.force(true);
     }
   }
 

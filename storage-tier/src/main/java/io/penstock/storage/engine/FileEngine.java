@@ -5,10 +5,12 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.Owned;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,8 @@ abstract class FileEngine implements SegmentEngine {
   private final SegmentTable table;
   private final SpareSegments spares;
   private final CachedFiles cached;
+  /// Folders of segments that were deleted, to be forced.
+  private final Set<Path> thinned = ConcurrentHashMap.newKeySet();
   private @Nullable SegmentFile active;
   /// The newest segment whose name is on the medium, and those of all before it.
   private volatile int namesForced;
@@ -214,6 +218,7 @@ abstract class FileEngine implements SegmentEngine {
         ((SegmentFile) held).spareTo(spares);
       }
       table.delete(segment);
+      thinned.add(folder(held));
       cleanUp((SegmentFile) held);
     } finally {
       held.release();
@@ -236,36 +241,50 @@ abstract class FileEngine implements SegmentEngine {
       unforced = table.holdUnforced();
       ends = unforced.stream().map(StoredSegment::end).toList();
     }
+    Set<Path> names = Set.copyOf(thinned);
+    thinned.removeAll(names);
     try {
       for (StoredSegment segment : unforced) {
         segment.force();
       }
-      forceNames(unforced);
+      forceNames(unforced, names);
       table.forced(unforced);
       for (int i = 0; i < ends.size(); i++) {
         cached.forced((SegmentFile) unforced.get(i), ends.get(i));
       }
     } catch (IOException e) {
+      thinned.addAll(names);
       throw new StorageFailedException("sync " + directory.path(), e);
     } finally {
       unforced.forEach(StoredSegment::release);
     }
   }
 
-  /// Names are forced once: they change only when a segment is begun.
-  private void forceNames(List<StoredSegment> segments) throws IOException {
-    if (segments.isEmpty() || segments.getLast().number() <= namesForced) {
-      return;
+  /// Names are forced once: they change only when a segment is begun, or deleted.
+  private void forceNames(List<StoredSegment> segments, Set<Path> deleted) throws IOException {
+    boolean isNew = !segments.isEmpty() && segments.getLast().number() > namesForced;
+    Set<Path> folders = new LinkedHashSet<>(deleted);
+    if (isNew || !deleted.isEmpty()) {
+      folders.add(directory.path());
     }
-    Set<Path> folders = new LinkedHashSet<>();
-    folders.add(directory.path());
-    for (StoredSegment segment : segments) {
-      folders.add(requireNonNull(((SegmentFile) segment).path().getParent(), "folder of a segment"));
+    if (isNew) {
+      segments.forEach(segment -> folders.add(folder(segment)));
     }
     for (Path folder : folders) {
+      force(folder);
+    }
+    namesForced = isNew ? segments.getLast().number() : namesForced;
+  }
+
+  private static Path folder(StoredSegment segment) {
+    return requireNonNull(((SegmentFile) segment).path().getParent(), "folder of a segment");
+  }
+
+  /// That of a run goes with its last segment; then its own name is gone, and the folder that it was in is forced.
+  private static void force(Path folder) throws IOException {
+    if (Files.exists(folder)) {
       EngineDirectory.force(folder);
     }
-    namesForced = segments.getLast().number();
   }
 
   @Override
