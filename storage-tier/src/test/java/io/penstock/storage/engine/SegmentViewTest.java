@@ -1,6 +1,7 @@
 package io.penstock.storage.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -53,6 +54,19 @@ final class SegmentViewTest {
       assertThat(view.read(0, parts(BYTES))).isFalse();
       assertThat(view.read(BYTES - 4096, parts(4096))).isFalse();
       assertThat(view.read(0, parts(4096))).isTrue();
+    }
+  }
+
+  /// The system was asked, and then the file lost its pages: what the view relies on then.
+  @Test
+  void aCopyOfPagesThatWent_isAnErrorOfTheCopy_andNotTheEndOfTheProcess() throws IOException {
+    write(0, BYTES);
+    try (Arena shared = Arena.ofShared()) {
+      MemorySegment mapped = file.map(FileChannel.MapMode.READ_ONLY, 0, BYTES, shared);
+      MemorySegment into = arena.allocate(1 << 20);
+      assertThat(mapped.isLoaded()).isTrue();
+      file.truncate(0);
+      assertThatThrownBy(() -> MemorySegment.copy(mapped, 1 << 20, into, 0, 1 << 20)).isInstanceOf(InternalError.class);
     }
   }
 
