@@ -37,9 +37,41 @@ final class RangeReader {
 
   /// @throws BlockCorruptException if the head, or a granule, is not as it was written
   void read(JournalRest rest, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
+    if (range.isWhole() && range.offset(layout) == 0) {
+      readAtOnce(rest, draft, range, scratch);
+    } else {
+      readPinned(rest, draft, range, scratch);
+    }
+  }
+
+  /// Head and granules lie side by side, and the engine keeps their segment while it reads: nobody else need.
+  private void readAtOnce(JournalRest rest, BlockDraft draft, GranuleRange range, MemorySegment head) {
+    Place place = rest.place();
+    UnknownLocationException gone = tried(place.location(), draft, range, head);
+    while (gone != null) { // the block was moved, and its segment deleted
+      Place to = rest.place();
+      if (to.segment() == place.segment()) {
+        throw gone;
+      }
+      place = to;
+      gone = tried(place.location(), draft, range, head);
+    }
+    draft.verify(range, checksums(rest.key(), place, range, head), boundary);
+  }
+
+  private @Nullable UnknownLocationException tried(Location at, BlockDraft draft, GranuleRange range, MemorySegment head) {
+    try {
+      draft.write(range, memory -> engine.read(at, 0, head, memory));
+      return null;
+    } catch (UnknownLocationException e) {
+      return e;
+    }
+  }
+
+  private void readPinned(JournalRest rest, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
     Place place = rest.place();
     Owned pin = pin(place.segment());
-    while (pin == null) { // the block was moved, and its segment deleted
+    while (pin == null) {
       place = moved(rest, place);
       pin = pin(place.segment());
     }
@@ -67,25 +99,15 @@ final class RangeReader {
     return to;
   }
 
-  private void read(BlockKey key, Place place, Location at, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
+  /// Granules before the head: a read of what follows another looks like the beginning of a long one, and the system would read far ahead.
+  private void read(BlockKey key, Place place, Location at, BlockDraft draft, GranuleRange range, MemorySegment head) {
     if (range.isWhole()) {
-      draft.write(range, memory -> read(at, range, scratch, memory));
-      draft.verify(range, checksums(key, place, range, scratch), boundary);
-    } else {
-      engine.read(at, 0, scratch);
-      readRows(key, at, draft, range, checksums(key, place, range, scratch)[0]);
-    }
-  }
-
-  /// Head and granules at once where they lie side by side; else the granules first, since a read of what follows another looks like the
-  /// beginning of a long one, and the system would read far ahead.
-  private void read(Location at, GranuleRange range, MemorySegment head, MemorySegment granules) {
-    int offset = range.offset(layout);
-    if (offset == 0) {
-      engine.read(at, 0, head, granules);
-    } else {
-      engine.read(at, headBytes + (long) offset, granules);
+      draft.write(range, memory -> engine.read(at, headBytes + (long) range.offset(layout), memory));
       engine.read(at, 0, head);
+      draft.verify(range, checksums(key, place, range, head), boundary);
+    } else {
+      engine.read(at, 0, head);
+      readRows(key, at, draft, range, checksums(key, place, range, head)[0]);
     }
   }
 
