@@ -59,6 +59,7 @@ public final class JournalStore implements BlockStore {
   private final AtomicBoolean closing = new AtomicBoolean();
   private final Sinks.Empty<Void> ended = Sinks.empty();
   private final FoundBlocks recovered;
+  private @Nullable Scrubber scrubber;
 
   private JournalStore(CacheSpace space, JournalOptions options, SegmentEngine engine, JournalThreads threads) {
     this.space = space;
@@ -177,6 +178,30 @@ public final class JournalStore implements BlockStore {
     return writes.stat();
   }
 
+  /// Begins to read what is at rest in the background, and to compare it; once. What is damaged is copied to `quarantine/` in the directory
+  /// and gone: the next read of the block hears of it.
+  ///
+  /// @throws IllegalStateException if that goes on already
+  public synchronized void scrub(ScrubOptions how) {
+    if (scrubber != null) {
+      throw new IllegalStateException("a journal must be scrubbed once at a time (was scrubbed already)");
+    }
+    scrubber = new Scrubber(engine, places, new RecordMover(engine, space.layout(), boundary()), spaceId, how, threads,
+        () -> puts.open() + reads.open() > 0, writes::free);
+    scrubber.start();
+  }
+
+  /// What that came to.
+  public synchronized ScrubStat scrubbed() {
+    return scrubber == null ? new ScrubStat(0, 0, 0, 0, null) : scrubber.stat();
+  }
+
+  private synchronized void endScrub() {
+    if (scrubber != null) {
+      scrubber.close();
+    }
+  }
+
   /// What opening found.
   public JournalRecovery recovery() {
     return recovery;
@@ -288,6 +313,7 @@ public final class JournalStore implements BlockStore {
   public Mono<Void> close() {
     return Mono.defer(() -> {
       if (closing.compareAndSet(false, true)) {
+        endScrub();
         Mono.when(puts.close(), reads.close()).doOnTerminate(() -> writes.end(this::end)).subscribe();
       }
       return ended.asMono();

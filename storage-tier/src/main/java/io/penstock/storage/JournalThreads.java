@@ -18,7 +18,7 @@ record JournalThreads(Executor appending, Executor reading, JournalClock clock, 
   /// Threads of its own: one that appends, one that syncs, and as many as `options` say that read.
   static JournalThreads own(JournalOptions options) {
     ThreadPoolExecutor appending = pool(options.name() + "-append", 1, options.maxWaitingPuts() + JournalWrites.OWN_TASKS);
-    ThreadPoolExecutor reading = pool(options.name() + "-read", options.ioThreads(), options.maxWaitingReads() * ReadJob.MOST_PARTS);
+    ThreadPoolExecutor reading = pool(options.name() + "-read", options.ioThreads(), options.maxWaitingReads() * ReadJob.MOST_PARTS + 1); // and a scrubber's step
     ScheduledThreadPoolExecutor syncing = syncing(options.name() + "-sync");
     return new JournalThreads(appending, reading, JournalClock.of(syncing), () -> {
       appending.shutdown();

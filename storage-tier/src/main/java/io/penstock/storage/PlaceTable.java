@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /// Where the blocks of a journal lie: 24 bytes a block, named by a number, and which of them lie in a segment.
@@ -145,6 +146,17 @@ final class PlaceTable {
       }
     }
     return NONE;
+  }
+
+  /// The numbers of all blocks of `segment`.
+  synchronized int[] numbers(int segment) {
+    IntStream.Builder all = IntStream.builder();
+    for (int ring : rings.getOrDefault(segment, List.of())) {
+      for (int row = rows.get(ring, AFTER); row != ring; row = rows.get(row, AFTER)) {
+        all.add(row);
+      }
+    }
+    return all.build().toArray();
   }
 
   /// Where the block of `row` lies, if that is in `segment`; null if it was given back meanwhile.

@@ -61,6 +61,16 @@ final class RecordMover {
     return RecordHead.key(head);
   }
 
+  /// Whether the head that was read is that of the record at `place`.
+  boolean isHeadOf(Place place) {
+    return RecordHead.crc(head) == place.headCrc();
+  }
+
+  /// All that was read.
+  MemorySegment record() {
+    return record;
+  }
+
   MemorySegment head() {
     return head;
   }

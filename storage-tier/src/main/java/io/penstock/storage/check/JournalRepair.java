@@ -61,7 +61,7 @@ public final class JournalRepair {
         SegmentWindow window = SegmentWindow.open(segment.path())) {
       SegmentPatch patch = new SegmentPatch(files.frames(), segment.number(), file, window);
       for (Damage each : damage) {
-        actions.add(repair(each, patch, file));
+        actions.add(repair(each, patch, file, window));
       }
       file.force(true);
     } catch (IOException e) {
@@ -69,7 +69,7 @@ public final class JournalRepair {
     }
   }
 
-  private RepairAction repair(Damage damage, SegmentPatch patch, FileChannel file) throws IOException {
+  private RepairAction repair(Damage damage, SegmentPatch patch, FileChannel file, SegmentWindow window) throws IOException {
     Frames frames = files.frames();
     long record = damage.offset() + frames.bytes();
     switch (damage.kind()) {
@@ -91,8 +91,9 @@ public final class JournalRepair {
         return bridge(damage, patch, file);
       }
       case TORN -> {
+        String kept = keep(file, window.endOfData(damage.offset()) - damage.offset(), damage);
         patch.cut(damage.offset());
-        return new RepairAction(damage, RepairAction.Done.CUT, null);
+        return new RepairAction(damage, RepairAction.Done.CUT, kept);
       }
       case CHECKPOINT -> {
         return new RepairAction(damage, RepairAction.Done.DELETED, null);

@@ -2,6 +2,7 @@ package io.penstock.storage.check;
 
 import io.penstock.storage.engine.StorageFailedException;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -9,17 +10,22 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Keeps damaged bytes aside: `quarantine/` of the journal, a file for each range, and a line for each in `index.jsonl`.
-final class Quarantine {
+/// Keeps damaged bytes aside: `quarantine/` of the journal, a file for each range, and a line for each in `index.jsonl`. One thread.
+public final class Quarantine {
   private static final String FOLDER = "quarantine";
   private static final String INDEX = "index.jsonl";
 
   private final Path journal;
   private final Path folder;
+  /// The lines of the index, once they were read.
+  private @Nullable Set<String> lines;
 
-  Quarantine(Path journal) {
+  /// That of the journal in the directory `journal`.
+  public Quarantine(Path journal) {
     this.journal = journal;
     this.folder = journal.resolve(FOLDER);
   }
@@ -28,10 +34,26 @@ final class Quarantine {
   ///
   /// @return the name of the copy, below the journal's directory
   String keep(FileChannel segment, long offset, long length, Damage damage) {
+    return keep(draft -> copy(segment, offset, length, draft), offset, length, damage);
+  }
+
+  /// Keeps `bytes`, which were read where `damage` says.
+  ///
+  /// @return as above
+  /// @throws StorageFailedException if the disk refuses
+  public String keep(MemorySegment bytes, Damage damage) {
+    return keep(draft -> write(bytes.asByteBuffer(), draft), damage.offset(), damage.length(), damage);
+  }
+
+  private interface Copy {
+    void to(Path draft) throws IOException;
+  }
+
+  private String keep(Copy copy, long offset, long length, Damage damage) {
     try {
       Files.createDirectories(folder);
       Path draft = folder.resolve("draft");
-      copy(segment, offset, length, draft);
+      copy.to(draft);
       Path kept = named(draft, "segment-%010d-%012d".formatted(damage.segment(), offset));
       note(kept, offset, length, damage);
       force(folder);
@@ -56,6 +78,15 @@ final class Quarantine {
     }
   }
 
+  private static void write(ByteBuffer bytes, Path to) throws IOException {
+    try (FileChannel file = FileChannel.open(to, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+      while (bytes.hasRemaining()) {
+        file.write(bytes);
+      }
+      file.force(true);
+    }
+  }
+
   /// Gives `draft` a name that nothing else has, unless the same bytes have it.
   private Path named(Path draft, String name) throws IOException {
     for (int number = 1; ; number++) {
@@ -75,7 +106,9 @@ final class Quarantine {
     String file = text(kept.getFileName().toString());
     String line = "{\"file\":%s,\"segment\":%d,\"offset\":%d,\"length\":%d,\"kind\":%s,\"key\":%s,\"sequence\":%d,\"reason\":%s}\n".formatted(file,
         damage.segment(), offset, length, text(damage.kind().name()), text(damage.key()), damage.sequence(), text(damage.reason()));
-    if (Files.exists(index) && Files.readString(index).contains(line)) {
+    Set<String> known = lines == null ? read(index) : lines;
+    lines = known;
+    if (!known.add(line)) {
       return; // an earlier repair came as far as this
     }
     try (FileChannel lines = FileChannel.open(index, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
@@ -85,6 +118,14 @@ final class Quarantine {
       }
       lines.force(true);
     }
+  }
+
+  private static Set<String> read(Path index) throws IOException {
+    Set<String> found = new HashSet<>();
+    if (Files.exists(index)) {
+      Files.readAllLines(index).forEach(each -> found.add(each + "\n"));
+    }
+    return found;
   }
 
   private static String text(@Nullable String value) {

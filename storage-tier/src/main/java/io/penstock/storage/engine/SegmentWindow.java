@@ -92,6 +92,21 @@ public final class SegmentWindow implements AutoCloseable {
     return true;
   }
 
+  /// One past the last byte from `start` on that is not zero; `start` if all are.
+  public long endOfData(long start) {
+    long end = start;
+    for (long at = start; at < size; at += PIECE_BYTES) {
+      MemorySegment piece = bytes(at, (int) Math.min(PIECE_BYTES, size - at));
+      for (long i = piece.byteSize() - 1; i >= 0; i--) {
+        if (piece.get(ValueLayout.JAVA_BYTE, i) != 0) {
+          end = at + i + 1;
+          break;
+        }
+      }
+    }
+    return end;
+  }
+
   private void move(long at, int length) {
     long kept = at >= from && at < to ? to - at : 0;
     long wanted = Math.min(size - at, Math.max(length, BYTES));

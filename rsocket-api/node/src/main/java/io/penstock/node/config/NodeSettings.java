@@ -2,6 +2,7 @@ package io.penstock.node.config;
 
 import io.penstock.pool.EvictionPolicy;
 import io.penstock.storage.EngineKind;
+import io.penstock.storage.ScrubOptions;
 import io.penstock.storage.SyncMode;
 import io.penstock.storage.SyncRule;
 import io.penstock.tier.StackMode;
@@ -46,6 +47,10 @@ public final class NodeSettings {
       Durations.print(SyncRule.DEFAULT_INTERVAL), "Age at which what was written to disk is forced to the medium, with ssd.durability interval.");
   public static final Setting<Long> SSD_SYNC_BYTES = new Setting<>("ssd.sync.bytes", SettingType.longSize(1 << 20),
       Sizes.exact(SyncRule.DEFAULT_BYTES), "Most bytes written to disk and not forced to the medium yet, with ssd.durability interval.");
+  public static final Setting<Long> SSD_SCRUB_RATE = new Setting<>("ssd.scrub.rate", SettingType.longSize(0),
+      Sizes.exact(ScrubOptions.DEFAULT_BYTES_PER_SECOND), "Most bytes a second that are read from disk in the background to find damage; 0 for none.");
+  public static final Setting<Duration> SSD_SCRUB_PASS = new Setting<>("ssd.scrub.pass", SettingType.duration(),
+      Durations.print(ScrubOptions.DEFAULT_PASS), "Least time between the beginnings of two such passes over all blocks.");
   public static final Setting<StackMode> STACK_MODE = new Setting<>("stack.mode", SettingType.oneOf(StackMode.class), "exclusive",
       "Whether a block is on one level, or on disk before it is visible and on all levels from its own down. Written through, dram must be"
           + " larger than hbm, and ssd larger than both, for each repeats what is above it.");
@@ -77,8 +82,8 @@ public final class NodeSettings {
   /// Every setting, in the order in which people read them.
   public static final List<Setting<?>> ALL = List.of(LISTEN_HOST, LISTEN_PORT, ADMIN_HOST, ADMIN_PORT, MODEL, LAYERS, BLOCK_BYTES,
       BLOCK_TOKENS, HBM, DRAM, SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, SSD_DURABILITY,
-      SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, STACK_MODE, POLICY, BUDGET, SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS,
-      CONNECTIONS, AWAIT_TIMEOUT, DRAIN_TIMEOUT, LOG_LEVEL);
+      SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, SSD_SCRUB_RATE, SSD_SCRUB_PASS, STACK_MODE, POLICY, BUDGET, SLICE_BYTES, WINDOW_BLOCKS,
+      RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS, CONNECTIONS, AWAIT_TIMEOUT, DRAIN_TIMEOUT, LOG_LEVEL);
 
   private NodeSettings() {}
 

@@ -18,6 +18,7 @@ import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.Endings;
 import io.penstock.node.tiers.NodeTiers;
 import io.penstock.node.tiers.TierPlan;
+import io.penstock.storage.ScrubOptions;
 import io.penstock.storage.SyncRule;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.KvServer;
@@ -109,7 +110,7 @@ public final class Node {
 
   private static TierPlan tiers(NodeConfig config) {
     DiskPlan disk = config.get(NodeSettings.SSD_DIR).map(folder -> new DiskPlan(folder, config.get(NodeSettings.SSD_ENGINE),
-        config.get(NodeSettings.SSD_SEGMENT_BYTES), durability(config))).orElse(null);
+        config.get(NodeSettings.SSD_SEGMENT_BYTES), durability(config), scrub(config))).orElse(null);
     return TierPlan.dram(config.space(), config.get(NodeSettings.DRAM)).withHbm(config.get(NodeSettings.HBM))
         .withSsd(config.get(NodeSettings.SSD), disk).withMode(config.get(NodeSettings.STACK_MODE)).withPolicy(config.get(NodeSettings.POLICY))
         .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))
@@ -118,6 +119,10 @@ public final class Node {
 
   private static SyncRule durability(NodeConfig config) {
     return new SyncRule(config.get(NodeSettings.SSD_DURABILITY), config.get(NodeSettings.SSD_SYNC_INTERVAL), config.get(NodeSettings.SSD_SYNC_BYTES));
+  }
+
+  private static ScrubOptions scrub(NodeConfig config) {
+    return new ScrubOptions(config.get(NodeSettings.SSD_SCRUB_RATE), config.get(NodeSettings.SSD_SCRUB_PASS));
   }
 
   private static KvServerOptions serverOptions(NodeConfig config) {

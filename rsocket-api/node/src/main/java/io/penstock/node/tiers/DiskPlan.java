@@ -3,6 +3,7 @@ package io.penstock.node.tiers;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.storage.EngineKind;
+import io.penstock.storage.ScrubOptions;
 import io.penstock.storage.SyncRule;
 import java.nio.file.Path;
 
@@ -12,7 +13,8 @@ import java.nio.file.Path;
 /// @param engine what keeps the records
 /// @param segmentBytes capacity of one file; [#AUTO] follows from what is kept
 /// @param durability when what was written is forced to the medium
-public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRule durability) {
+/// @param scrub how what is at rest is read in the background
+public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRule durability, ScrubOptions scrub) {
   /// Files of an eighth of what is kept, from 64 MiB to 1 GiB, and of 8 blocks or more. A file goes when nothing in it counts any more:
   /// small ones go before the system has written them to the medium, large ones are few.
   public static final long AUTO = 0;
@@ -27,26 +29,31 @@ public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRu
     requireNonNull(folder, "folder");
     requireNonNull(engine, "engine");
     requireNonNull(durability, "durability");
+    requireNonNull(scrub, "scrub");
     if (segmentBytes < 0) {
       throw new IllegalArgumentException("segmentBytes must be >= 0, 0 for what follows from the capacity (was " + segmentBytes + ")");
     }
   }
 
-  /// Chronicle Queue, files of a size that follows from what is kept, synced each second.
+  /// Chronicle Queue, files of a size that follows from what is kept, synced each second, not read in the background.
   public static DiskPlan in(Path folder) {
-    return new DiskPlan(folder, EngineKind.CHRONICLE, AUTO, SyncRule.defaults());
+    return new DiskPlan(folder, EngineKind.CHRONICLE, AUTO, SyncRule.defaults(), ScrubOptions.off());
   }
 
   public DiskPlan withEngine(EngineKind engine) {
-    return new DiskPlan(folder, engine, segmentBytes, durability);
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub);
   }
 
   public DiskPlan withSegmentBytes(long segmentBytes) {
-    return new DiskPlan(folder, engine, segmentBytes, durability);
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub);
   }
 
   public DiskPlan withDurability(SyncRule durability) {
-    return new DiskPlan(folder, engine, segmentBytes, durability);
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub);
+  }
+
+  public DiskPlan withScrub(ScrubOptions scrub) {
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub);
   }
 
   /// Capacity of one file.

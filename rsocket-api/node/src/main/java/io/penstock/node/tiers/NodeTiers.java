@@ -84,9 +84,11 @@ public final class NodeTiers extends ForwardingTier {
     int movers = OWN_BATCHES + 4 * Math.max(plan.reserveBlocks(), plan.windowBlocks());
     BlockLayout layout = plan.space().layout();
     long segmentBytes = disk.segmentBytes(plan.ssd().inBlocks(layout.blockBytes()), RecordFormat.recordBytes(layout));
-    return JournalStore.open(plan.space(),
+    JournalStore store = JournalStore.open(plan.space(),
         JournalOptions.defaults(disk.folder()).withName("ssd").withEngine(disk.engine()).withSegmentBytes(segmentBytes).withDurability(disk.durability())
             .withMaxWaitingPuts(movers).withMaxWaitingReads(movers));
+    store.scrub(disk.scrub());
+    return store;
   }
 
   private static StackOptions options(TierPlan plan) {

@@ -44,6 +44,8 @@ final class PrintConfigTest {
         ssd.durability     interval    default
         ssd.sync.interval  1s          default
         ssd.sync.bytes     256 MiB     default
+        ssd.scrub.rate     8 MiB       default
+        ssd.scrub.pass     24h         default
         stack.mode         exclusive   default
         policy             lru         default
         budget             64 MiB      default
@@ -66,7 +68,7 @@ final class PrintConfigTest {
 
     JsonNode rows = new ObjectMapper().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
-    assertThat(rows.get(19).toString()).isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
+    assertThat(rows.get(21).toString()).isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
         + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\"}");
   }
 

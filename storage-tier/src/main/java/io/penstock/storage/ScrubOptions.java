@@ -1,0 +1,35 @@
+package io.penstock.storage;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+
+/// How an open journal is read in the background, so that damage is found before somebody needs the block.
+///
+/// @param bytesPerSecond most bytes read in a second; 0 if it is not to be read
+/// @param pass least time between the beginnings of two passes over all blocks
+public record ScrubOptions(long bytesPerSecond, Duration pass) {
+  /// A terabyte takes a day and a half.
+  public static final long DEFAULT_BYTES_PER_SECOND = 8 << 20;
+
+  public static final Duration DEFAULT_PASS = Duration.ofDays(1);
+
+  public ScrubOptions {
+    if (bytesPerSecond < 0) {
+      throw new IllegalArgumentException("bytesPerSecond must be >= 0, 0 for none (was " + bytesPerSecond + ")");
+    }
+    if (requireNonNull(pass, "pass").isNegative()) {
+      throw new IllegalArgumentException("pass must be >= 0 (was " + pass + ")");
+    }
+  }
+
+  /// 8 MiB a second, a pass a day.
+  public static ScrubOptions defaults() {
+    return new ScrubOptions(DEFAULT_BYTES_PER_SECOND, DEFAULT_PASS);
+  }
+
+  /// Nothing is read in the background.
+  public static ScrubOptions off() {
+    return new ScrubOptions(0, DEFAULT_PASS);
+  }
+}

@@ -1,0 +1,189 @@
+package io.penstock.storage;
+
+import io.penstock.KvException;
+import io.penstock.block.BlockKey;
+import io.penstock.block.Owned;
+import io.penstock.block.SpaceId;
+import io.penstock.storage.check.Damage;
+import io.penstock.storage.check.DamageKind;
+import io.penstock.storage.check.Quarantine;
+import io.penstock.storage.engine.EngineClosedException;
+import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.storage.engine.UnknownLocationException;
+import io.penstock.storage.record.RecordName;
+import java.nio.file.Path;
+import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// Reads the live blocks of an open journal, segment after segment, in the background, and compares every byte. What is damaged is set
+/// aside and lost: whoever reads the block hears of it.
+///
+/// A step of at most 1 MiB runs at a time, on a thread that reads, and gives way while others want the disk, for a second at most.
+final class Scrubber {
+  private static final int STEP_BYTES = 1 << 20;
+  private static final long PAUSE_MILLIS = 20;
+  private static final int MOST_PAUSES = 50;
+
+  private final SegmentEngine engine;
+  private final PlaceTable places;
+  private final RecordMover records;
+  private final SpaceId space;
+  private final ScrubOptions options;
+  private final JournalClock clock;
+  private final Executor reading;
+  private final BooleanSupplier busy;
+  private final Consumer<DeadRecord> lost;
+  private final ByteRate rate;
+  private final @Nullable Quarantine quarantine;
+  /// The rest is of the step that runs.
+  private int segment;
+  private int[] numbers = {};
+  private int next;
+  private int pauses;
+  private long began;
+  private volatile boolean closed;
+  private volatile ScrubStat stat = new ScrubStat(0, 0, 0, 0, null);
+
+  /// @param records reads them; of this alone
+  /// @param busy whether somebody else wants the disk
+  /// @param lost hears of records that count no more; on the thread that reads
+  Scrubber(SegmentEngine engine, PlaceTable places, RecordMover records, SpaceId space, ScrubOptions options, JournalThreads threads,
+      BooleanSupplier busy, Consumer<DeadRecord> lost) {
+    this.engine = engine;
+    this.places = places;
+    this.records = records;
+    this.space = space;
+    this.options = options;
+    this.clock = threads.clock();
+    this.reading = threads.reading();
+    this.busy = busy;
+    this.lost = lost;
+    this.rate = new ByteRate(Math.max(1, options.bytesPerSecond()), clock);
+    Path directory = engine.directory();
+    this.quarantine = directory == null ? null : new Quarantine(directory);
+  }
+
+  /// The first pass begins at once, if there is to be one.
+  void start() {
+    if (options.bytesPerSecond() > 0) {
+      began = clock.millis();
+      after(1);
+    }
+  }
+
+  private void after(long millis) {
+    if (!closed) {
+      clock.after(Math.max(1, millis), () -> reading.execute(this::step));
+    }
+  }
+
+  private synchronized void step() {
+    if (closed) {
+      return;
+    }
+    if (busy.getAsBoolean() && pauses < MOST_PAUSES) {
+      pauses++;
+      after(PAUSE_MILLIS);
+      return;
+    }
+    pauses = 0;
+    try {
+      if (isOver()) {
+        told(1, 0, 0, 0, null);
+        after(Math.max(rate.waitMillis(), began + options.pass().toMillis() - clock.millis()));
+        began = Math.max(clock.millis(), began + options.pass().toMillis());
+      } else {
+        after(rate.waitMillis());
+      }
+    } catch (EngineClosedException e) {
+      closed = true;
+    }
+  }
+
+  /// Compares as much as a step may; answers whether that was the end of a pass.
+  private boolean isOver() {
+    long done = 0;
+    while (done < STEP_BYTES) {
+      if (next == numbers.length && !nextSegment()) {
+        rate.spent(done);
+        return true;
+      }
+      done += next < numbers.length ? compare(numbers[next++]) : 0;
+    }
+    rate.spent(done);
+    return false;
+  }
+
+  private boolean nextSegment() {
+    int before = segment;
+    segment = engine.segments().stream().filter(each -> each > before).findFirst().orElse(0);
+    numbers = segment == 0 ? new int[0] : places.numbers(segment);
+    next = 0;
+    return segment != 0;
+  }
+
+  private long compare(int number) {
+    Place place = places.placeIn(segment, number);
+    if (place == null) {
+      return 0; // closed or moved meanwhile
+    }
+    try {
+      comparePinned(number, place);
+    } catch (UnknownLocationException e) {
+      return 0; // deleted meanwhile
+    } catch (StorageFailedException e) {
+      told(0, 0, 0, 1, e);
+    }
+    return place.location().length();
+  }
+
+  private void comparePinned(int number, Place place) {
+    Owned pin = engine.pin(segment);
+    try {
+      Flaw flaw = records.read(place);
+      if (flaw != null) {
+        setAside(number, place, flaw);
+      }
+      told(0, place.location().length(), 0, 0, null);
+    } finally {
+      pin.close();
+    }
+  }
+
+  /// A damaged head may say the wrong hash: then the removal is of nothing, and the block is found damaged again after a restart.
+  private void setAside(int number, Place place, Flaw flaw) {
+    boolean isHead = !records.isHeadOf(place);
+    BlockKey key = new BlockKey(space, records.key().hash());
+    try {
+      if (quarantine != null) {
+        quarantine.keep(records.record(), new Damage(place.segment(), place.location().offset(), place.location().length(),
+            isHead ? DamageKind.HEAD : DamageKind.PAYLOAD, isHead ? null : key.toString(), place.sequence(), isHead ? -1 : flaw.granule(), true,
+            "crc must be %08x (was %08x)".formatted(flaw.expected(), flaw.actual())));
+      }
+    } catch (StorageFailedException e) {
+      told(0, 0, 0, 0, e); // the block is damaged all the same
+    }
+    if (places.lose(number, place, flaw)) {
+      lost.accept(new DeadRecord(new RecordName(key, place.sequence()), place.segment()));
+      told(0, 0, 1, 0, null);
+    }
+  }
+
+  private void told(long passes, long bytes, long corrupt, long unreadable, @Nullable KvException failure) {
+    ScrubStat last = stat;
+    stat = new ScrubStat(last.passes() + passes, last.bytes() + bytes, last.corrupt() + corrupt, last.unreadable() + unreadable,
+        failure == null ? last.failure() : failure);
+  }
+
+  ScrubStat stat() {
+    return stat;
+  }
+
+  /// Begins no step any more.
+  void close() {
+    closed = true;
+  }
+}

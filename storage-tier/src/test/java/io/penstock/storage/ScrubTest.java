@@ -1,0 +1,154 @@
+package io.penstock.storage;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockCorruptException;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.SlabArena;
+import io.penstock.storage.check.CheckProgress;
+import io.penstock.storage.check.JournalCheck;
+import io.penstock.storage.engine.Directories;
+import io.penstock.storage.engine.Location;
+import io.penstock.testkit.Blocks;
+import io.penstock.testkit.LeakLedger;
+import io.penstock.tier.Rest;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.test.StepVerifier;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/// What is at rest is read in the background, with a clock that stands still until it is moved.
+@Timeout(120)
+final class ScrubTest {
+  private static final GranuleRange ALL = GranuleRange.all(JournalSample.SPACE.layout());
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final int BLOCKS = 40;
+
+  @TempDir Path temporary;
+
+  @RegisterExtension
+  final LeakLedger leaks = new LeakLedger();
+
+  private final SlabArena arena = leaks.watch(new SlabArena("host", JournalSample.SPACE.layout(), 64, 4));
+  private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
+  private JournalStore store;
+  private List<Rest> rests = List.of();
+
+  private void open(EngineKind engine) {
+    JournalOptions options = JournalOptions.defaults(temporary).withEngine(engine).withSegmentBytes(1 << 20).withDurability(SyncRule.none());
+    store = JournalStore.open(JournalSample.SPACE, options, engine.open(temporary, options.segments()), new SerialExecutor(), Runnable::run, time);
+  }
+
+  private void put() {
+    List<Block> blocks = Blocks.keys(JournalSample.SPACE, 0, BLOCKS).stream().map(key -> Blocks.block(arena, key)).toList();
+    rests = requireNonNull(store.put(blocks).block(PATIENCE));
+    blocks.forEach(Block::close);
+  }
+
+  @AfterEach
+  void close() {
+    if (store != null) {
+      store.close().block(PATIENCE);
+    }
+  }
+
+  /// Flips a bit of the record of `rest`.
+  private void flip(EngineKind engine, Rest rest, Random random) throws IOException {
+    Location at = ((JournalRest) rest).location();
+    Path file = Directories.last(temporary, engine == EngineKind.PLAIN ? ".log" : ".cq4");
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      long offset = at.offset() + random.nextInt(at.length() - 16); // what follows is the mark: the block is good without it
+      ByteBuffer one = ByteBuffer.allocate(1);
+      channel.read(one, offset);
+      channel.write(ByteBuffer.wrap(new byte[] {(byte) (one.get(0) ^ 1 << random.nextInt(8))}), offset);
+    }
+  }
+
+  private void read(Rest rest) {
+    try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
+      store.read(List.of(rest), List.of(draft), ALL).block(PATIENCE);
+      try (Block block = draft.seal()) {
+        Blocks.assertBytes(block);
+      }
+    }
+  }
+
+  private boolean isWhole(Rest rest) {
+    try {
+      read(rest);
+      return true;
+    } catch (BlockCorruptException e) {
+      return false;
+    }
+  }
+
+  private void assertLost(Rest rest) {
+    try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
+      StepVerifier.create(store.read(List.of(rest), List.of(draft), ALL)).expectError(BlockCorruptException.class).verify(PATIENCE);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
+  void flippedBits_areFoundInAPass_setAside_andStayGone(EngineKind engine) throws IOException {
+    open(engine);
+    put();
+    Random random = new Random(5);
+    for (int i = 0; i < BLOCKS; i += 4) {
+      flip(engine, rests.get(i), random);
+    }
+    store.scrub(new ScrubOptions(1 << 20, Duration.ofHours(1)));
+    time.advanceTimeBy(Duration.ofMinutes(1));
+
+    assertThat(store.scrubbed().passes()).isEqualTo(1);
+    assertThat(store.scrubbed().corrupt()).isEqualTo(BLOCKS / 4);
+    assertThat(Files.readAllLines(temporary.resolve("quarantine/index.jsonl"))).hasSize(BLOCKS / 4);
+    for (int i = 0; i < BLOCKS; i++) {
+      if (i % 4 == 0) {
+        assertLost(rests.get(i));
+      } else {
+        read(rests.get(i));
+      }
+    }
+    close();
+    open(engine);
+    List<Rest> again = store.recovered(); // a damaged head may have lied about whose it is
+    assertThat(again).hasSizeBetween(BLOCKS - BLOCKS / 4, BLOCKS - BLOCKS / 4 + 2);
+    assertThat(again.stream().filter(this::isWhole)).hasSize(BLOCKS - BLOCKS / 4);
+  }
+
+  @ParameterizedTest
+  @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
+  void sound_isReadOnceAPass_belowTheRate_andStays(EngineKind engine) {
+    open(engine);
+    put();
+    store.scrub(new ScrubOptions(1_000, Duration.ofHours(1)));
+    long record = ((JournalRest) rests.getFirst()).location().length();
+    time.advanceTimeBy(Duration.ofMinutes(30));
+    assertThat(store.scrubbed()).isEqualTo(new ScrubStat(1, BLOCKS * record, 0, 0, null));
+    rests.getFirst().close();
+    time.advanceTimeBy(Duration.ofMinutes(31));
+    assertThat(store.scrubbed().bytes()).isEqualTo((2 * BLOCKS - 1) * record);
+    rests.subList(1, BLOCKS).forEach(this::read);
+    assertThatIllegalStateException().isThrownBy(() -> store.scrub(ScrubOptions.defaults()));
+    close();
+    assertThat(JournalCheck.run(temporary, CheckProgress.none()).clean()).isTrue();
+  }
+}
