@@ -60,6 +60,14 @@ public final class IntRows {
     size = 0;
   }
 
+  /// Called with one row after the other: gives back the memory of those before `row`, which nobody touches again.
+  public void discard(int row) {
+    int chunk = (row >>> CHUNK_BITS) - 1;
+    if (chunk >= 0 && (row & (CHUNK_ROWS - 1)) == 0) {
+      chunks[chunk] = new int[0];
+    }
+  }
+
   /// Rows that are taken.
   public int size() {
     return size;

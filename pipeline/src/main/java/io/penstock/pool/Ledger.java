@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 /// order of one policy over the whole capacity: hits and victims do not depend on how it was cut.
 ///
 /// Pure bookkeeping: it owns nothing and tells the caller who moved and who left. Every operation is O(levels), and growing copies
-/// 64 KiB at most. A key costs 37 bytes in chunks of primitives, and 8 more for the value. Not thread-safe: its pool guards it.
+/// 64 KiB at most. A key costs 37 bytes in chunks of primitives, and 8 more for the value; where a number will do instead of a value,
+/// that is among the 37. Not thread-safe: its pool guards it.
 ///
 /// @param <V> what the pool remembers of a block
 public final class Ledger<V> {
@@ -38,6 +39,11 @@ public final class Ledger<V> {
   public interface Moves<V> {
     /// `value` is on `level` now; the number of levels means that it was evicted.
     void moved(BlockKey key, V value, int level);
+
+    /// The same of a key of which a number is remembered, and that was on `from`.
+    default void movedNumber(BlockKey key, int number, int from, int level) {
+      throw new IllegalStateException("key must have a value to be moved (was " + key + ", with number " + number + ")");
+    }
   }
 
   /// Says who may move down where. Must not call back.
@@ -45,6 +51,11 @@ public final class Ledger<V> {
   public interface Gate<V> {
     /// Whether `level` takes `value`, which is one too many above it; whom no level takes leaves.
     boolean takes(V value, int level);
+
+    /// The same of a key of which a number is remembered.
+    default boolean takesNumber(int level) {
+      return true;
+    }
   }
 
   /// @param space of all keys
@@ -70,13 +81,26 @@ public final class Ledger<V> {
     return this;
   }
 
-  /// What is remembered of `key`, without counting as a use.
+  /// The value that is remembered of `key`, without counting as a use; null if there is none.
   public @Nullable V peek(BlockKey key) {
     int line = lines.find(key);
-    return line == NONE ? null : value(line);
+    return line == NONE || hasNumber(line) ? null : value(line);
+  }
+
+  /// The number that is remembered of `key`, −1 if there is none.
+  public int number(BlockKey key) {
+    int line = lines.find(key);
+    return line == NONE || !hasNumber(line) ? -1 : ~lines.value(line);
+  }
+
+  private boolean hasNumber(int line) {
+    return lines.value(line) < 0;
   }
 
   private V value(int line) {
+    if (hasNumber(line)) {
+      throw new IllegalStateException("key must have a value (was " + lines.key(line) + ", with number " + ~lines.value(line) + ")");
+    }
     return values.get(lines.value(line));
   }
 
@@ -86,7 +110,7 @@ public final class Ledger<V> {
     return line == NONE ? -1 : levelOf.get(line);
   }
 
-  /// Counts a use of `key`, which moves it to level 0 and others down if the policy wants so; null means that it is not here.
+  /// Counts a use of `key`, of which no number is remembered, which moves it to level 0 and others down if the policy wants so; null means that it is not here.
   ///
   /// @param moves hears of the others, and of `key` if it changed its level
   public @Nullable V touch(BlockKey key, Moves<V> moves) {
@@ -121,8 +145,8 @@ public final class Ledger<V> {
     return value(line);
   }
 
-  /// What is remembered of the next `count` victims of `level`, or of all that there are.
-  public List<V> next(int level, int count) {
+  /// The next `count` victims of `level`, or all that there are.
+  public List<BlockKey> next(int level, int count) {
     return levels.get(level).next(count);
   }
 
@@ -136,13 +160,33 @@ public final class Ledger<V> {
   /// The same, for a key that starts lower down: as the most recently used of `level`.
   public void insertAt(int level, BlockKey key, V value, Moves<V> moves) {
     requireNonNull(value, "value");
-    if (lines.find(key) != NONE) {
-      throw new IllegalStateException("key must be absent to be inserted (was present, " + key + ")");
-    }
+    requireAbsent(key);
     int line = lines.add(key);
     lines.value(line, values.add(value));
     levels.get(level).link(line);
     settle(level, moves);
+  }
+
+  /// The same, with a number instead of a value.
+  public void insertNumberAt(int level, BlockKey key, int number, Moves<V> moves) {
+    requireNumber(number);
+    requireAbsent(key);
+    int line = lines.add(key);
+    lines.value(line, ~number);
+    levels.get(level).link(line);
+    settle(level, moves);
+  }
+
+  private void requireAbsent(BlockKey key) {
+    if (lines.find(key) != NONE) {
+      throw new IllegalStateException("key must be absent to be inserted (was present, " + key + ")");
+    }
+  }
+
+  private static void requireNumber(int number) {
+    if (number < 0) {
+      throw new IllegalArgumentException("number must be >= 0 (was " + number + ")");
+    }
   }
 
   /// Moves on who is one too many, from `level` down.
@@ -152,55 +196,78 @@ public final class Ledger<V> {
       int victim = levels.get(i).first;
       levels.get(i).unlink(victim);
       BlockKey key = lines.key(victim);
-      i = below(i, value(victim));
-      if (i < levels.size()) {
+      int remembered = lines.value(victim);
+      int from = i;
+      i = below(from, remembered);
+      boolean stays = i < levels.size();
+      if (stays) {
         levels.get(i).link(victim);
-        moves.moved(key, value(victim), i);
       } else {
-        moves.moved(key, forget(victim), i);
+        lines.remove(victim);
+      }
+      if (remembered < 0) {
+        moves.movedNumber(key, ~remembered, from, i);
+      } else {
+        moves.moved(key, stays ? values.get(remembered) : values.remove(remembered), i);
       }
     }
   }
 
-  /// The next level below `level` that takes `value`; the number of levels if none does.
-  private int below(int level, V value) {
+  /// The next level below `level` that takes what is remembered; the number of levels if none does.
+  private int below(int level, int remembered) {
     int next = level + 1;
-    while (next < levels.size() && !gate.takes(value, next)) {
+    while (next < levels.size() && !(remembered < 0 ? gate.takesNumber(next) : gate.takes(values.get(remembered), next))) {
       next++;
     }
     return next;
   }
 
-  /// Frees a line that is on no shelf.
-  private V forget(int line) {
-    V value = values.remove(lines.value(line));
-    lines.remove(line);
-    return value;
-  }
-
   /// Changes what is remembered of `key`, which is here, without counting as a use.
   public void update(BlockKey key, V value) {
+    int line = present(key);
+    if (hasNumber(line)) {
+      lines.value(line, values.add(requireNonNull(value)));
+    } else {
+      values.set(lines.value(line), requireNonNull(value));
+    }
+  }
+
+  /// The same: a number is remembered from now on.
+  public void updateNumber(BlockKey key, int number) {
+    requireNumber(number);
+    int line = present(key);
+    if (!hasNumber(line)) {
+      values.remove(lines.value(line));
+    }
+    lines.value(line, ~number);
+  }
+
+  private int present(BlockKey key) {
     int line = lines.find(key);
     if (line == NONE) {
       throw new IllegalStateException("key must be present to be updated (was absent, " + key + ")");
     }
-    values.set(lines.value(line), requireNonNull(value));
+    return line;
   }
 
+  /// Removes `key`, of which no number is remembered; null means that it was not here.
   public @Nullable V remove(BlockKey key) {
     int line = lines.find(key);
     if (line == NONE) {
       return null;
     }
+    V value = value(line);
+    values.remove(lines.value(line));
     levels.get(levelOf.get(line)).unlink(line);
-    return forget(line);
+    lines.remove(line);
+    return value;
   }
 
-  /// Removes everything and answers what was remembered, next victim first.
+  /// Removes everything and answers the values that were remembered, next victim first; numbers are forgotten.
   public List<V> clear() {
-    List<V> kept = new ArrayList<>(lines.size());
+    List<V> kept = new ArrayList<>(values.size());
     for (Shelf shelf : levels.reversed()) {
-      shelf.forEach(line -> kept.add(value(line)));
+      shelf.forEachValue(line -> kept.add(value(line)));
       shelf.clear();
     }
     lines.clear();
@@ -218,9 +285,9 @@ public final class Ledger<V> {
     return levels.get(level).size;
   }
 
-  /// Keys on `level`, next victim first, each told to `reader`.
+  /// Keys on `level` of which a value is remembered, next victim first, each told to `reader`.
   public void forEach(int level, BiConsumer<BlockKey, V> reader) {
-    levels.get(level).forEach(line -> reader.accept(lines.key(line), value(line)));
+    levels.get(level).forEachValue(line -> reader.accept(lines.key(line), value(line)));
   }
 
   /// Most blocks over all levels.
@@ -273,18 +340,20 @@ public final class Ledger<V> {
       size--;
     }
 
-    void forEach(IntConsumer reader) {
+    void forEachValue(IntConsumer reader) {
       int line = first;
       for (int i = 0; i < size; i++, line = lines.after(line)) {
-        reader.accept(line);
+        if (!hasNumber(line)) {
+          reader.accept(line);
+        }
       }
     }
 
-    List<V> next(int count) {
-      List<V> victims = new ArrayList<>(Math.min(count, size));
+    List<BlockKey> next(int count) {
+      List<BlockKey> victims = new ArrayList<>(Math.min(count, size));
       int line = first;
       for (int i = 0; i < size && i < count; i++, line = lines.after(line)) {
-        victims.add(value(line));
+        victims.add(lines.key(line));
       }
       return victims;
     }

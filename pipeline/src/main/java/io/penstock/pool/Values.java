@@ -26,6 +26,10 @@ final class Values<V> {
     return number;
   }
 
+  int size() {
+    return numbers.size();
+  }
+
   void set(int number, V value) {
     chunks[number >>> CHUNK_BITS][number & (CHUNK - 1)] = value;
   }

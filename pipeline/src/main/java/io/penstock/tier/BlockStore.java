@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import java.util.List;
@@ -13,6 +14,9 @@ import reactor.core.publisher.Mono;
 /// frees places. Its `Mono`s are cold, complete on the store's own threads (or at once on the caller's, if it never blocks), and once
 /// subscribed run to their end: a cancel changes nothing for the bytes. Safe from any thread.
 public interface BlockStore {
+  /// Says that a store has no numbers for blocks.
+  int NO_NUMBER = -1;
+
   /// Short and unique in its node; the boundary named in errors.
   String name();
 
@@ -58,6 +62,34 @@ public interface BlockStore {
   /// Blocks found at opening that nobody has taken yet, in the order of writing, at most one a key; the caller owns them from then on.
   /// Empty for memory, and at the second call. A store that finds more later, because it could not look before, tells it as a change of [#health()].
   List<Rest> recovered();
+
+  /// The same without an object a block, for an owner who keeps numbers: see [#cool].
+  default void recover(Recovered to) {
+    recovered().forEach(to::rest);
+  }
+
+  /// Ends `rest`, but not what rests: whoever asks owns the block by its number from now on, until [#warm] makes a rest of it again. For
+  /// blocks that are not used for long, and cost nothing but bytes of their own meanwhile. Never waits.
+  ///
+  /// @param rest open, and not being read
+  /// @return 0 or more; [#NO_NUMBER] if this store has none: the rest stays as it is
+  default int cool(Rest rest) {
+    return NO_NUMBER;
+  }
+
+  /// The rest of the block of `key`, which is at rest here under `number`. The number is nobody's from now on. Never waits.
+  default Rest warm(BlockKey key, int number) {
+    throw new IllegalStateException("store " + name() + " must have given number " + number + " (was none)");
+  }
+
+  /// Takes over blocks that were found, one by one, in the order of writing.
+  interface Recovered {
+    /// One that has a rest, now the taker's.
+    void rest(Rest rest);
+
+    /// One that has a number, now the taker's, as after [BlockStore#cool].
+    void number(BlockKey key, int number);
+  }
 
   /// Refuses new work and completes when what was accepted has ended. Lazy and idempotent.
   Mono<Void> close();

@@ -97,7 +97,7 @@ final class Mover {
 
   /// True if a block whose bytes have just been read from a store has a use for them on the host level, or on its way up.
   boolean isWanted(Resident entry) {
-    return !entry.gone && !entry.moving && entry.host == null && !books.isClosedNow() && missing(entry) >= 0;
+    return !entry.gone && !entry.released && !entry.moving && entry.host == null && !books.isClosedNow() && missing(entry) >= 0;
   }
 
   boolean belongsInHost(Resident entry) {
@@ -122,7 +122,7 @@ final class Mover {
   }
 
   /// Whether what rests on `level` can be had now.
-  private boolean gives(int level) {
+  boolean gives(int level) {
     Dock dock = docks[level];
     return dock == null || dock.state().gives();
   }
@@ -207,6 +207,9 @@ final class Mover {
       dropSurplus(entry, after);
     } else if (entry.wait == null && need != null) {
       seek(entry, need, target, after);
+    }
+    if (books.cool(entry)) {
+      deferred.remove(entry);
     }
   }
 

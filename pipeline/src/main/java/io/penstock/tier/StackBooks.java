@@ -33,6 +33,7 @@ final class StackBooks {
   final OffloadQueue queue;
   private final StackTiering tiering;
   private final Ledger<StackEntry> ledger;
+  private final ColdBlocks cold;
   /// Blocks that the decision being made has moved.
   private final Set<Resident> restless = new LinkedHashSet<>();
   /// Windows that wait for memory, or for bytes from below.
@@ -47,7 +48,7 @@ final class StackBooks {
     this.options = options;
     this.listener = listener;
     this.host = StackShape.requireStack(space, this.levels, options.mode());
-    this.ledger = new Ledger<StackEntry>(space.id(), options.policy(), StackShape.books(this.levels, options.mode())).gate(this::takes);
+    this.ledger = new Ledger<StackEntry>(space.id(), options.policy(), StackShape.books(this.levels, options.mode())).gate(gate());
     this.info = new TierInfo(options.name(), this.levels.getFirst().medium(), space, ledger.capacityBlocks());
     this.space = space.id();
     this.memory = new StackMemory(space.layout(), this.levels, host, options);
@@ -56,6 +57,7 @@ final class StackBooks {
     this.queue = new OffloadQueue(this, nanos);
     this.tiering = new StackTiering(this.levels, options, ledger.capacityBlocks());
     this.mover = new Mover(this);
+    this.cold = new ColdBlocks(this, ledger);
   }
 
   Aftermath aftermath() {
@@ -109,12 +111,47 @@ final class StackBooks {
     }
   }
 
+  /// What there is of `key`: a decision that ends with [#reviewMoved], for the block may have been cold.
   @Nullable StackEntry peek(BlockKey key) {
-    return ledger.peek(key);
+    StackEntry entry = ledger.peek(key);
+    if (entry != null) {
+      return entry;
+    }
+    Resident resident = cold.warm(key);
+    if (resident != null) {
+      restless.add(resident);
+    }
+    return resident;
+  }
+
+  /// Whether `key` can be had now.
+  private boolean isVisible(BlockKey key) {
+    return (ledger.peek(key) instanceof Resident resident && mover.isReadable(resident)) || cold.has(key);
+  }
+
+  /// Keeps as little of `resident` as will do, after it was looked after.
+  ///
+  /// @return whether that is just a number, and this object is over
+  boolean cool(Resident resident) {
+    return cold.cool(resident);
   }
 
   int level(BlockKey key) {
     return ledger.level(key);
+  }
+
+  private Ledger.Gate<StackEntry> gate() {
+    return new Ledger.Gate<>() {
+      @Override
+      public boolean takes(StackEntry entry, int level) {
+        return StackBooks.this.takes(entry, level);
+      }
+
+      @Override
+      public boolean takesNumber(int level) {
+        return level == levels.size() - 1 || mover.takes(level);
+      }
+    };
   }
 
   /// Whether `entry` may sink to `level`: what a store does not take now leaves, unless it rests there already.
@@ -127,7 +164,7 @@ final class StackBooks {
 
   /// Counts a use of `key`, which is not visible now.
   void use(BlockKey key, Aftermath after) {
-    ledger.touch(key, (moved, entry, to) -> moved(moved, entry, to, after));
+    ledger.touch(key, new Followed(after));
   }
 
   /// Counts a use of `key`, which is on `level`.
@@ -143,7 +180,7 @@ final class StackBooks {
 
   /// Puts a key into the books that is written. What cannot be had now stays in them instead, as if it had been used.
   void enter(Pending pending, Aftermath after) {
-    if (ledger.peek(pending.key) == null) {
+    if (peek(pending.key) == null) {
       list(pending, after);
     } else {
       use(pending.key, after);
@@ -152,7 +189,7 @@ final class StackBooks {
 
   private void list(Pending pending, Aftermath after) {
     pending.listed = true;
-    ledger.insert(pending.key, pending, (key, entry, level) -> moved(key, entry, level, after));
+    ledger.insert(pending.key, pending, new Followed(after));
   }
 
   void unlist(Pending pending) {
@@ -190,8 +227,29 @@ final class StackBooks {
   void show(Resident resident) {
     ledger.update(resident.key, resident);
     figures.shown(resident, 1);
-    figures.counted(resident);
-    restless.add(resident);
+    changed(resident);
+  }
+
+  /// Looks after what the ledger moves in one decision.
+  private final class Followed implements Ledger.Moves<StackEntry> {
+    private final Aftermath after;
+
+    Followed(Aftermath after) {
+      this.after = after;
+    }
+
+    @Override
+    public void moved(BlockKey key, StackEntry entry, int level) {
+      StackBooks.this.moved(key, entry, level, after);
+    }
+
+    @Override
+    public void movedNumber(BlockKey key, int number, int from, int level) {
+      Resident leaving = cold.moved(key, number, from, level);
+      if (leaving != null) {
+        StackBooks.this.moved(key, leaving, level, after);
+      }
+    }
   }
 
   /// The ledger moved `entry`, or evicted it.
@@ -227,13 +285,14 @@ final class StackBooks {
   int giveBack(int level, int blocks, Aftermath after) {
     int given = 0;
     for (int from = levels.size() - 1; from >= 0 && given < blocks && !closed; from--) {
-      for (StackEntry entry : ledger.next(from, from == level ? blocks : LOOKED_AT * blocks)) {
-        if (given < blocks && entry instanceof Resident resident && resident.places[level] != null) {
+      for (BlockKey key : ledger.next(from, from == level ? blocks : LOOKED_AT * blocks)) {
+        if (given < blocks && peek(key) instanceof Resident resident && resident.places[level] != null) {
           giveBack(resident, level, after);
           given++;
         }
       }
     }
+    reviewMoved(after);
     figures.givenBack += given;
     return given;
   }
@@ -262,7 +321,7 @@ final class StackBooks {
 
   /// Removes `key` at somebody's wish; false if it is not visible.
   boolean remove(BlockKey key) {
-    if (!(ledger.peek(key) instanceof Resident resident)) {
+    if (!(peek(key) instanceof Resident resident)) {
       return false;
     }
     strike(resident);
@@ -279,7 +338,7 @@ final class StackBooks {
 
   /// The block is gone against the stack's will.
   void lose(Resident resident, String reason, Aftermath after) {
-    if (!resident.gone && !closed) {
+    if (!resident.gone && !resident.released && !closed) {
       strike(resident);
       events.append(sequence -> new TierEvent.Lost(sequence, resident.key, reason));
       after.hear(() -> listener.lost(1));
@@ -311,42 +370,42 @@ final class StackBooks {
 
   /// Takes over what the store of `level` found.
   void recover(int level, Aftermath after) {
-    for (Rest rest : store(level).recovered()) {
-      recover(level, rest, after);
-    }
+    store(level).recover(new Recovering(this, level, after));
     reviewMoved(after);
   }
 
-  /// Takes over a block found at opening on `level`.
-  private void recover(int level, Rest rest, Aftermath after) {
-    if (ledger.peek(rest.key()) instanceof Resident faster) { // of another store
-      if (faster.places[level] == null) {
-        faster.places[level] = new Place(rest);
-        figures.counted(faster);
-        restless.add(faster);
-      } else {
-        after.close(rest);
-      }
-      return;
-    }
-    if (ledger.peek(rest.key()) instanceof Pending pending) { // the store could not look before, and somebody writes it anew
-      unlist(pending);
-    }
-    // written through, the last level holds as much as all of the books; what it holds rises when it is read
-    int start = options.mode() == StackMode.WRITE_THROUGH ? 0 : level;
-    Resident resident = new Resident(rest.key(), start, levels.size());
-    resident.places[level] = new Place(rest);
+  /// Enters a block found at opening, which is not in the books, on `resident.level`.
+  void enter(Resident resident, Aftermath after) {
     figures.counted(resident);
     figures.shown(resident, 1);
-    events.append(sequence -> new TierEvent.Stored(sequence, rest.key()));
-    ledger.insertAt(start, rest.key(), resident, (key, entry, to) -> moved(key, entry, to, after));
+    events.append(sequence -> new TierEvent.Stored(sequence, resident.key));
+    ledger.insertAt(resident.level, resident.key, resident, new Followed(after));
+    restless.add(resident);
+  }
+
+  /// The same of one that rests on `at` under `number`, and enters on `start`; false if it cannot be cold.
+  boolean enter(BlockKey key, int number, int at, int start, Aftermath after) {
+    return cold.found(key, number, at, start, new Followed(after));
+  }
+
+  /// Forgets a write of `key` that began when the store could not look for it.
+  void unlistWrite(BlockKey key) {
+    if (ledger.peek(key) instanceof Pending pending) {
+      unlist(pending);
+    }
+  }
+
+  /// Something about `resident` changed.
+  void changed(Resident resident) {
+    figures.counted(resident);
+    restless.add(resident);
   }
 
   /// Which of `keys` are visible.
   BitSet visible(List<BlockKey> keys) {
     BitSet present = new BitSet();
     for (int i = 0; i < keys.size(); i++) {
-      present.set(i, ledger.peek(keys.get(i)) instanceof Resident resident && mover.isReadable(resident));
+      present.set(i, isVisible(keys.get(i)));
     }
     return present;
   }

@@ -46,8 +46,25 @@ final class StackFigures {
 
   /// Blocks that `resident` adds to the visible ones of its level: 1 or −1.
   void shown(Resident resident, int more) {
+    shown(resident.level, more);
+  }
+
+  /// The same of a block on `level` whose place has just a number in the books.
+  void shown(int level, int more) {
     visible += more;
-    visibleOfLevel[resident.level] += more;
+    visibleOfLevel[level] += more;
+  }
+
+  /// Counts a block that rests in the last store alone.
+  void cold() {
+    restingOnLevel[restingOnLevel.length - 1]++;
+    restingOnly++;
+  }
+
+  /// `resident` was made of the number of its place in the last store: it is counted already.
+  void warmed(Resident resident) {
+    resident.counted[restingOnLevel.length - 1] = true;
+    resident.restingOnly = true;
   }
 
   /// Counts `resident` anew after its bytes came or went somewhere.

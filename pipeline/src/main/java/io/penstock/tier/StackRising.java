@@ -120,6 +120,7 @@ final class StackRising {
         if (books.mover.isWanted(resident)) {
           Block block = requireNonNull(rising.block).share();
           boolean direct = books.mover.belongsInHost(resident);
+          resident.pins++; // until it was asked for again
           after.then(() -> rise(resident, block, direct));
         }
         unpin(rising, after);
@@ -130,10 +131,20 @@ final class StackRising {
 
   /// Takes over `block`. The books may have changed since: they are asked again once it is paid for.
   private void rise(Resident resident, Block block, boolean direct) {
-    boolean atHost = direct && charged(books.memory.resident(), block);
-    boolean charged = atHost || charged(books.memory.promotion(), block);
+    boolean atHost = false;
+    boolean charged = false;
+    try {
+      atHost = direct && charged(books.memory.resident(), block);
+      charged = atHost || charged(books.memory.promotion(), block);
+    } finally {
+      risen(resident, block, charged, atHost);
+    }
+  }
+
+  private void risen(Resident resident, Block block, boolean charged, boolean atHost) {
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
+      resident.pins--;
       if (charged && books.mover.isWanted(resident)) {
         resident.host = block;
         resident.atHost = atHost;
@@ -142,10 +153,10 @@ final class StackRising {
           books.mover.hearMoved(resident.fastestPlace(), books.host, 1, after);
         }
         books.figures.counted(resident);
-        books.mover.review(resident, after);
       } else {
         after.close(block);
       }
+      books.mover.review(resident, after);
     }
     after.run();
   }

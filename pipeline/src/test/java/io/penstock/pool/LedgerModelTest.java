@@ -59,17 +59,28 @@ final class LedgerModelTest {
     }
 
     private static Ledger.Moves<Integer> into(List<Move> list) {
-      return (key, value, level) -> list.add(new Move(key, value, level));
+      return new Ledger.Moves<>() {
+        @Override
+        public void moved(BlockKey key, Integer value, int level) {
+          list.add(new Move(key, value, level));
+        }
+
+        @Override
+        public void movedNumber(BlockKey key, int number, int from, int level) {
+          list.add(new Move(key, number, level));
+        }
+      };
     }
 
     void step(Random random, BlockKey key, int value, int levels, int seed) {
       told.clear();
       expected.clear();
-      switch (random.nextInt(9)) {
-        case 0 -> same(ledger.remove(key), model.remove(key), seed, value);
-        case 1 -> same(ledger.peek(key), model.peek(key), seed, value);
+      switch (random.nextInt(12)) {
+        case 0 -> same(warm(key).remove(key), model.remove(key), seed, value);
+        case 1 -> same(ledger.number(key) >= 0 ? Integer.valueOf(ledger.number(key)) : ledger.peek(key), model.peek(key), seed, value);
         case 2 -> update(key, value);
-        case 3, 4 -> same(ledger.touch(key, into(told)), model.touch(key, into(expected)), seed, value);
+        case 9, 10, 11 -> number(key, value);
+        case 3, 4 -> same(warm(key).touch(key, into(told)), model.touch(key, into(expected)), seed, value);
         default -> insert(random.nextInt(4) == 0 ? random.nextInt(levels) : 0, key, value);
       }
       same(told, expected, seed, value);
@@ -79,9 +90,29 @@ final class LedgerModelTest {
 
     private void update(BlockKey key, int value) {
       if (model.peek(key) != null) {
-        ledger.update(key, -value);
-        model.update(key, -value);
+        ledger.update(key, value);
+        model.update(key, value);
       }
+    }
+
+    /// Remembers what there is as a number from now on, or a new key with one.
+    private void number(BlockKey key, int value) {
+      Integer there = model.peek(key);
+      if (there == null) {
+        ledger.insertNumberAt(0, key, value, into(told));
+        model.insertAt(0, key, value, into(expected));
+      } else {
+        ledger.updateNumber(key, there);
+      }
+    }
+
+    /// With a value for `key`, if it is there.
+    private Ledger<Integer> warm(BlockKey key) {
+      int number = ledger.number(key);
+      if (number >= 0) {
+        ledger.update(key, number);
+      }
+      return ledger;
     }
 
     private void insert(int level, BlockKey key, int value) {
@@ -99,6 +130,9 @@ final class LedgerModelTest {
     }
 
     void compareAll(int levels, int seed) {
+      for (int level = 0; level < levels; level++) {
+        model.forEach(level, (key, value) -> warm(key));
+      }
       for (int level = 0; level < levels; level++) {
         List<String> there = new ArrayList<>();
         List<String> wanted = new ArrayList<>();

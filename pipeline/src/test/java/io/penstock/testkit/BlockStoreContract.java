@@ -379,6 +379,60 @@ public abstract class BlockStoreContract {
   }
 
   @Test
+  void number_standsForABlock_untilItIsARestAgain() {
+    BlockStore store = open(PLACES);
+    List<Rest> rests = put(store, 0, 6);
+    List<Integer> numbers = rests.stream().map(store::cool).toList();
+    assumeTrue(numbers.getFirst() != BlockStore.NO_NUMBER, "a store with numbers");
+    assertThat(numbers).doesNotHaveDuplicates();
+    assertThat(rests).allMatch(Rest::isClosed);
+    List<Rest> again = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      again.add(store.warm(keys.get(i), numbers.get(i)));
+    }
+    assertReadable(store, again);
+    again.forEach(Rest::close);
+    assertResting(store, 0);
+  }
+
+  @Test
+  void number_ofAClosedStore_isFoundAgain_andMayBeTheOwners() {
+    BlockStore store = open(PLACES);
+    List<Rest> rests = put(store, 0, 3);
+    assumeTrue(rests.stream().mapToInt(store::cool).min().orElseThrow() != BlockStore.NO_NUMBER, "a store with numbers");
+    store.close().block(PATIENCE);
+    BlockStore reopened = reopenStore(store);
+    assumeTrue(reopened != null, "a store that does not forget");
+    Found found = new Found();
+    watched(requireNonNull(reopened)).recover(found);
+    reopened.recover(found);
+    assertThat(found.keys).isEqualTo(keys.subList(0, 3));
+    List<Rest> again = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      again.add(reopened.warm(found.keys.get(i), found.numbers.get(i)));
+    }
+    assertReadable(reopened, again);
+    again.forEach(Rest::close);
+    assertResting(reopened, 0);
+  }
+
+  private static final class Found implements BlockStore.Recovered {
+    final List<BlockKey> keys = new ArrayList<>();
+    final List<Integer> numbers = new ArrayList<>();
+
+    @Override
+    public void rest(Rest rest) {
+      throw new AssertionError("a store with numbers must tell of them (was " + rest + ")");
+    }
+
+    @Override
+    public void number(BlockKey key, int number) {
+      keys.add(key);
+      numbers.add(number);
+    }
+  }
+
+  @Test
   void manyThreads_putReadAndFree_withoutMixingAnythingUp() {
     BlockStore store = open(PLACES);
     try (Race race = new Race(4)) {
@@ -398,11 +452,17 @@ public abstract class BlockStoreContract {
       int more = 1 + random.nextInt(8);
       int from = lane * 200 + random.nextInt(150);
       rests.addAll(put(store, from, from + more));
+      rests.replaceAll(rest -> random.nextBoolean() ? cooledOnce(store, rest) : rest);
       assertReadable(store, rests);
       while (rests.size() > 8) {
         rests.remove(random.nextInt(rests.size())).close();
       }
     }
     rests.forEach(Rest::close);
+  }
+
+  private static Rest cooledOnce(BlockStore store, Rest rest) {
+    int number = store.cool(rest);
+    return number == BlockStore.NO_NUMBER ? rest : store.warm(rest.key(), number);
   }
 }

@@ -2,6 +2,7 @@ package io.penstock.testkit;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.tier.BlockStore;
@@ -107,6 +108,21 @@ public final class FaultyStore implements BlockStore {
   @Override
   public List<Rest> recovered() {
     return store.recovered();
+  }
+
+  @Override
+  public void recover(Recovered to) {
+    store.recover(to);
+  }
+
+  @Override
+  public int cool(Rest rest) {
+    return store.cool(rest);
+  }
+
+  @Override
+  public Rest warm(BlockKey key, int number) {
+    return store.warm(key, number);
   }
 
   @Override

@@ -18,8 +18,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
@@ -34,7 +36,10 @@ public final class MemoryStore implements BlockStore {
   private final CacheSpace space;
   private final long capacityBlocks;
   private final Executor executor;
-  private final Set<Resting> resting = new LinkedHashSet<>();
+  private final Set<Copied> resting = new LinkedHashSet<>();
+  /// Those that have a number instead of a rest.
+  private final Map<Integer, Copied> numbered = new HashMap<>();
+  private int lastNumber = -1;
   private final Sinks.Empty<Void> ended = Sinks.empty();
   private long underWay;
   private List<Rest> recovered = List.of();
@@ -50,21 +55,36 @@ public final class MemoryStore implements BlockStore {
     this.executor = executor;
   }
 
-  private final class Resting extends Rest {
+  /// Bytes at rest, whoever owns them.
+  private static final class Copied {
+    final BlockKey key;
     final MemorySegment bytes;
     final int[] checksums;
 
-    Resting(BlockKey key, MemorySegment bytes, int[] checksums) {
-      super(key);
+    Copied(BlockKey key, MemorySegment bytes, int[] checksums) {
+      this.key = key;
       this.bytes = bytes;
       this.checksums = checksums;
+    }
+  }
+
+  private final class Resting extends Rest {
+    final Copied copy;
+
+    Resting(Copied copy) {
+      super(copy.key);
+      this.copy = copy;
+    }
+
+    boolean end() {
+      return markClosed();
     }
 
     @Override
     protected void free() {
       synchronized (resting) {
         if (!closed || underWay > 0 || medium != Medium.DISK) { // what rests on a closed disk stays there
-          resting.remove(this);
+          resting.remove(copy);
         }
       }
     }
@@ -110,7 +130,7 @@ public final class MemoryStore implements BlockStore {
   @Override
   public Mono<List<Rest>> put(List<Block> blocks) {
     return run(() -> {
-      List<Resting> copies = new ArrayList<>();
+      List<Copied> copies = new ArrayList<>();
       for (Block block : blocks) {
         copies.add(copy(block));
       }
@@ -120,7 +140,7 @@ public final class MemoryStore implements BlockStore {
         }
         resting.addAll(copies);
       }
-      return List.<Rest>copyOf(copies);
+      return copies.stream().<Rest>map(Resting::new).toList();
     }).doOnDiscard(List.class, MemoryStore::closeAll);
   }
 
@@ -129,7 +149,7 @@ public final class MemoryStore implements BlockStore {
     rests.forEach(rest -> ((Rest) rest).close());
   }
 
-  private Resting copy(Block block) {
+  private Copied copy(Block block) {
     block.verify("store " + name);
     MemorySegment bytes = Arena.ofAuto().allocate(block.layout().blockBytes());
     block.read(memory -> bytes.copyFrom(memory));
@@ -137,7 +157,7 @@ public final class MemoryStore implements BlockStore {
     for (int i = 0; i < checksums.length; i++) {
       checksums[i] = block.checksum(i);
     }
-    return new Resting(block.key(), bytes, checksums);
+    return new Copied(block.key(), bytes, checksums);
   }
 
   @Override
@@ -148,13 +168,13 @@ public final class MemoryStore implements BlockStore {
         if (from.isClosed()) {
           throw new AssertionError("a place must not be freed while it is read (was " + from.key() + ")");
         }
-        copy(from, drafts.get(i), range);
+        copy(from.copy, drafts.get(i), range);
       }
       return drafts;
     }).then();
   }
 
-  private void copy(Resting from, BlockDraft draft, GranuleRange range) {
+  private void copy(Copied from, BlockDraft draft, GranuleRange range) {
     draft.write(range, memory -> memory.copyFrom(from.bytes.asSlice(range.offset(draft.layout()), memory.byteSize())));
     int[] expected = new int[range.count()];
     System.arraycopy(from.checksums, range.first(), expected, 0, expected.length);
@@ -198,8 +218,8 @@ public final class MemoryStore implements BlockStore {
   /// Flips a bit of the resting block of `key`, as a bad device would; false if it does not rest here.
   public boolean corrupt(BlockKey key, long offset) {
     boolean found = false;
-    for (Resting each : snapshot()) {
-      if (each.key().equals(key)) {
+    for (Copied each : snapshot()) {
+      if (each.key.equals(key)) {
         byte value = each.bytes.get(JAVA_BYTE, offset);
         each.bytes.set(JAVA_BYTE, offset, (byte) (value ^ 1));
         found = true;
@@ -212,10 +232,10 @@ public final class MemoryStore implements BlockStore {
   public MemoryStore reopened() {
     MemoryStore next = new MemoryStore(name, medium, space, capacityBlocks, executor);
     List<Rest> found = new ArrayList<>();
-    for (Resting each : snapshot()) {
-      Resting again = next.new Resting(each.key(), each.bytes, each.checksums);
+    for (Copied each : snapshot()) {
+      Copied again = new Copied(each.key, each.bytes, each.checksums);
       next.resting.add(again);
-      found.add(again);
+      found.add(next.new Resting(again));
     }
     next.recovered = found;
     return next;
@@ -228,7 +248,7 @@ public final class MemoryStore implements BlockStore {
     }
   }
 
-  private Collection<Resting> snapshot() {
+  private Collection<Copied> snapshot() {
     synchronized (resting) {
       return List.copyOf(resting);
     }
@@ -239,6 +259,42 @@ public final class MemoryStore implements BlockStore {
     List<Rest> found = recovered;
     recovered = List.of();
     return found;
+  }
+
+  @Override
+  public void recover(Recovered to) {
+    recovered().forEach(rest -> to.number(rest.key(), cool(rest)));
+  }
+
+  @Override
+  public int cool(Rest rest) {
+    Resting own = (Resting) rest;
+    if (!own.end()) {
+      throw new AssertionError("a rest must be open to be cooled (was " + rest.key() + ")");
+    }
+    synchronized (resting) {
+      lastNumber++;
+      numbered.put(lastNumber, own.copy);
+      return lastNumber;
+    }
+  }
+
+  @Override
+  public Rest warm(BlockKey key, int number) {
+    synchronized (resting) {
+      Copied copy = numbered.remove(number);
+      if (copy == null || !copy.key.equals(key)) {
+        throw new AssertionError("number " + number + " must be of " + key + " (was " + (copy == null ? "nobody's" : copy.key) + ")");
+      }
+      return new Resting(copy);
+    }
+  }
+
+  /// Blocks that have a number, and no rest.
+  public int numberedBlocks() {
+    synchronized (resting) {
+      return numbered.size();
+    }
   }
 
   @Override

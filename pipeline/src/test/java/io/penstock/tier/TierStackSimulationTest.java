@@ -260,6 +260,7 @@ final class TierStackSimulationTest {
       TierStat stat = Objects.requireNonNull(stack.stat().block());
       assertThat(stack.unsettledBlocks()).as("blocks that still wait or move").isZero();
       assertThat(stat.claimedBytes()).as("bytes lent").isEqualTo(stat.bytes());
+      checkCold();
       if (!faulty) {
         assertThat(stat.corrupt()).isZero();
       }
@@ -277,6 +278,15 @@ final class TierStackSimulationTest {
             .isEqualTo(Objects.requireNonNull(stack.contains(keys).block()).bits().stream().mapToObj(keys::get).toList());
       }
       checkClosed();
+    }
+
+    /// No object is kept of a block that is on the last disk alone.
+    private void checkCold() {
+      MemoryStore last = stores.isEmpty() ? null : stores.getLast();
+      if (last != null && last.medium() == Medium.DISK) {
+        long elsewhere = stack.arena().claimedSlots() + stores.stream().mapToInt(MemoryStore::restingBlocks).sum() - last.restingBlocks();
+        assertThat((long) last.restingBlocks() - last.numberedBlocks()).as("blocks on the disk that have an object").isLessThanOrEqualTo(elsewhere);
+      }
     }
 
     private void checkClosed() {

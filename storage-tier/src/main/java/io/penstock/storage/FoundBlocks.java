@@ -133,6 +133,7 @@ final class FoundBlocks {
       if (rows.get(row, NUMBER) != GONE) {
         taker.take(key(row), rows.get(row, NUMBER));
       }
+      rows.discard(row);
     }
     rows.clear();
     live = 0;

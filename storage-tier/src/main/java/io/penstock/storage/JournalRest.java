@@ -33,6 +33,16 @@ final class JournalRest extends Rest {
     return place().location();
   }
 
+  /// Ends this rest, but not what rests.
+  ///
+  /// @return its number, the caller's from now on
+  int dissolve() {
+    if (!markClosed()) {
+      throw new IllegalStateException("rest must be open (was closed)");
+    }
+    return number;
+  }
+
   @Override
   protected void free() {
     store.free(key(), number);

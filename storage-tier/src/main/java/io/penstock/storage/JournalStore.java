@@ -210,8 +210,23 @@ public final class JournalStore implements BlockStore {
   @Override
   public synchronized List<Rest> recovered() {
     List<Rest> rests = new ArrayList<>(recovered.size());
-    recovered.takeAll((key, number) -> rests.add(new JournalRest(this, key, number)));
+    recovered.takeAll((key, number) -> rests.add(warm(key, number)));
     return rests;
+  }
+
+  @Override
+  public synchronized void recover(Recovered to) {
+    recovered.takeAll(to::number);
+  }
+
+  @Override
+  public int cool(Rest rest) {
+    return own(rest).dissolve();
+  }
+
+  @Override
+  public Rest warm(BlockKey key, int number) {
+    return new JournalRest(this, key, number);
   }
 
   @Override
