@@ -2,7 +2,7 @@ package io.penstock.pool;
 
 import java.util.Arrays;
 
-/// Rows of a fixed number of ints, named by small numbers: what an object of a few fields costs without its head and its pointers.
+/// Rows of a fixed number of `int` values, named by small numbers: what an object of a few fields costs without its head and its pointers.
 ///
 /// Rows lie in chunks, so growing copies at most one chunk and never needs the memory of two tables. A row that was given back is taken
 /// again first; memory of rows once taken stays. Not thread-safe.
@@ -22,7 +22,7 @@ public final class IntRows {
   private int given = NONE;
   private int size;
 
-  /// @param width ints of a row
+  /// @param width `int` values of a row
   public IntRows(int width) {
     if (width <= 0) {
       throw new IllegalArgumentException("width must be > 0 (was " + width + ")");

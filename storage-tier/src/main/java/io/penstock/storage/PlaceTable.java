@@ -37,7 +37,7 @@ final class PlaceTable {
 
   private final int recordBytes;
   private final IntRows rows = new IntRows(WIDTH);
-  /// One ring a segment, but where sequences are further apart than an int tells.
+  /// One ring a segment, but where sequences are further apart than a word of 32 bits tells.
   private final Map<Integer, List<Integer>> rings = new HashMap<>();
   private final Map<Integer, Flaw> flaws = new HashMap<>();
 
