@@ -47,6 +47,38 @@ public enum KvMeters implements MeterDocumentation {
   /// Whether the store of a level takes and gives blocks: 1; gives them and takes none: 0.5; neither: 0.
   LEVEL_ACTIVE("penstock.level.active", Meter.Type.GAUGE, null, "1 if a level takes and gives blocks, 0.5 if it only gives, 0 if it is off",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Blocks that wait for a disk, or are being put to it.
+  QUEUE_BLOCKS("penstock.queue.waiting", Meter.Type.GAUGE, "blocks", "Blocks that wait for a disk, or are being put to it", MeterTag.TIER,
+      MeterTag.MEDIUM),
+  /// Bytes of these.
+  QUEUE_BYTES("penstock.queue.held", Meter.Type.GAUGE, "bytes", "Bytes of blocks that wait for a disk, or are being put to it", MeterTag.TIER,
+      MeterTag.MEDIUM),
+  /// The most that there ever were.
+  QUEUE_PEAK("penstock.queue.peak", Meter.Type.GAUGE, "blocks", "Most blocks that ever waited for a disk", MeterTag.TIER, MeterTag.MEDIUM),
+  /// Length of the queue at which writers begin to wait, infinite if that is left to host memory.
+  QUEUE_CAPACITY("penstock.queue.capacity", Meter.Type.GAUGE, "blocks", "Blocks in the queue at which writers begin to wait", MeterTag.TIER,
+      MeterTag.MEDIUM),
+  /// The longest wait of a block for a disk, until it was at rest.
+  QUEUE_LONGEST("penstock.queue.longest", Meter.Type.GAUGE, "milliseconds", "Longest wait of a block until it was at rest on a disk",
+      MeterTag.TIER, MeterTag.MEDIUM),
+  /// What all blocks together have waited for a disk.
+  QUEUE_TIME("penstock.queue.time", Meter.Type.COUNTER, "milliseconds", "Waits of all blocks together until they were at rest on a disk",
+      MeterTag.TIER, MeterTag.MEDIUM),
+  /// Reservations that had to wait for the queue.
+  QUEUE_WITHHELD("penstock.queue.withheld", Meter.Type.COUNTER, null, "Reservations that waited because the queue for a disk was full",
+      MeterTag.TIER, MeterTag.MEDIUM),
+  /// Hits of blocks on a disk that did not rise.
+  TIER_HELD("penstock.tier.held", Meter.Type.COUNTER, null, "Hits of blocks on a disk that were too few for them to rise", MeterTag.TIER,
+      MeterTag.MEDIUM),
+  /// Blocks that were read before their reader asked for them.
+  TIER_PREFETCHED("penstock.tier.prefetched", Meter.Type.COUNTER, "blocks", "Blocks read before their reader asked for them", MeterTag.TIER,
+      MeterTag.MEDIUM),
+  /// Those of them that he never asked for.
+  TIER_WASTED("penstock.tier.wasted", Meter.Type.COUNTER, "blocks", "Blocks read ahead that their reader never asked for", MeterTag.TIER,
+      MeterTag.MEDIUM),
+  /// Blocks given up because a store had no room.
+  TIER_GIVEN_BACK("penstock.tier.given.back", Meter.Type.COUNTER, "blocks", "Blocks given up because a store had no room", MeterTag.TIER,
+      MeterTag.MEDIUM),
   /// Visible blocks.
   TIER_VISIBLE("penstock.tier.visible", Meter.Type.GAUGE, "blocks", "Visible blocks", MeterTag.TIER, MeterTag.MEDIUM),
   /// Most blocks the tier keeps, infinite if unbounded.

@@ -8,6 +8,7 @@ import io.penstock.tier.LevelStat;
 import io.penstock.tier.StoreState;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
+import io.penstock.tier.TieringStat;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +37,29 @@ public final class TierGauges {
     gauges.show(registry, KvMeters.TIER_USED, tags, TierStat::bytes);
     gauges.show(registry, KvMeters.TIER_CLAIMED, tags, TierStat::claimedBytes);
     gauges.show(registry, KvMeters.TIER_SEQUENCE, tags, TierStat::lastSequence);
+    gauges.showTiering(tags);
     return gauges;
+  }
+
+  private void showTiering(Tags tags) {
+    show(registry, KvMeters.QUEUE_BLOCKS, tags, stat -> stat.tiering().queuedBlocks());
+    show(registry, KvMeters.QUEUE_BYTES, tags, stat -> stat.tiering().queuedBytes());
+    show(registry, KvMeters.QUEUE_PEAK, tags, stat -> stat.tiering().mostQueuedBlocks());
+    show(registry, KvMeters.QUEUE_CAPACITY, tags, stat -> blocks(stat.tiering().queueBlocks()));
+    show(registry, KvMeters.QUEUE_LONGEST, tags, stat -> stat.tiering().longestMillis());
+    count(KvMeters.QUEUE_TIME, tags, TieringStat::queueMillis);
+    count(KvMeters.QUEUE_WITHHELD, tags, TieringStat::withheld);
+    count(KvMeters.TIER_HELD, tags, TieringStat::held);
+    count(KvMeters.TIER_PREFETCHED, tags, TieringStat::prefetched);
+    count(KvMeters.TIER_WASTED, tags, TieringStat::wasted);
+    count(KvMeters.TIER_GIVEN_BACK, tags, TieringStat::givenBack);
+  }
+
+  private void count(KvMeters meter, Tags tags, ToDoubleFunction<TieringStat> figure) {
+    FunctionCounter.builder(meter.getName(), this, gauges -> {
+      TierStat stat = gauges.latest;
+      return stat == null ? 0 : figure.applyAsDouble(stat.tiering());
+    }).description(meter.description()).baseUnit(meter.getBaseUnit()).tags(tags).register(registry);
   }
 
   /// Asks the tier; completes when the gauges show its answer.

@@ -9,7 +9,11 @@ package io.penstock.storage;
 /// @param lowWater share of the capacity at which that ends
 /// @param mostSpread bytes of segments for each live byte, and two segments, above which blocks are moved, whatever the capacity
 /// @param bytesPerSecond most bytes moved in a second, unless a put waits for room
-public record ReclaimOptions(long capacityBytes, double highWater, double lowWater, double mostSpread, long bytesPerSecond) {
+/// @param diskHighWater share of the disk in use, by whomever, above which blocks are moved and, where that gives nothing, given up; 1 for
+///     never
+/// @param diskLowWater share at which that ends, if the journal has anything left
+public record ReclaimOptions(long capacityBytes, double highWater, double lowWater, double mostSpread, long bytesPerSecond, double diskHighWater,
+    double diskLowWater) {
   /// As many bytes as the disk has.
   public static final long UNLIMITED = Long.MAX_VALUE;
 
@@ -19,6 +23,10 @@ public record ReclaimOptions(long capacityBytes, double highWater, double lowWat
     if (!(lowWater > 0 && lowWater <= highWater && highWater <= 1)) {
       throw new IllegalArgumentException("lowWater and highWater must be in (0, 1], in that order (was " + lowWater + " and " + highWater + ")");
     }
+    if (!(diskLowWater > 0 && diskLowWater <= diskHighWater && diskHighWater <= 1)) {
+      throw new IllegalArgumentException("diskLowWater and diskHighWater must be in (0, 1], in that order (was " + diskLowWater + " and "
+          + diskHighWater + ")");
+    }
     if (!(mostSpread >= LEAST_SPREAD)) {
       throw new IllegalArgumentException("mostSpread must be >= " + LEAST_SPREAD + " (was " + mostSpread + ")");
     }
@@ -27,25 +35,29 @@ public record ReclaimOptions(long capacityBytes, double highWater, double lowWat
   /// Less would be mostly moving.
   private static final double LEAST_SPREAD = 1.1;
 
-  /// No capacity; from 0.90 to 0.80 of one; half as much again as is live; 64 MiB/s.
+  /// No capacity; from 0.90 to 0.80 of one; half as much again as is live; 64 MiB/s; whatever the disk has.
   public static ReclaimOptions defaults() {
-    return new ReclaimOptions(UNLIMITED, 0.90, 0.80, 1.5, 64 << 20);
+    return new ReclaimOptions(UNLIMITED, 0.90, 0.80, 1.5, 64 << 20, 1, 1);
   }
 
   public ReclaimOptions withCapacityBytes(long capacityBytes) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond);
+    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater, diskLowWater);
   }
 
   public ReclaimOptions withWater(double highWater, double lowWater) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond);
+    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater, diskLowWater);
   }
 
   public ReclaimOptions withMostSpread(double mostSpread) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond);
+    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater, diskLowWater);
   }
 
   public ReclaimOptions withBytesPerSecond(long bytesPerSecond) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond);
+    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater, diskLowWater);
+  }
+
+  public ReclaimOptions withDiskWater(double diskHighWater, double diskLowWater) {
+    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater, diskLowWater);
   }
 
   private static void positive(String name, long value) {

@@ -9,6 +9,7 @@ import io.penstock.tier.LevelStat;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.StoreState;
 import io.penstock.tier.TierStat;
+import io.penstock.tier.TieringStat;
 import io.penstock.wire.ServerStat;
 import java.util.Locale;
 import picocli.CommandLine.Command;
@@ -54,6 +55,18 @@ final class StatCommand extends ClientCommand {
         .row("bytes in flight", Sizes.human(node.inFlightBytes()))
         .row("peak in flight", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
     tier.levels().forEach(level -> table.row("level " + level.name(), level(level)));
+    return withTiering(table, tier.tiering());
+  }
+
+  private static TextTable withTiering(TextTable table, TieringStat tiering) {
+    if (!tiering.equals(TieringStat.NONE)) {
+      table.row("queue for the disk", "%d blocks, %s; most %d of %s, longest wait %d ms, %d writers waited".formatted(tiering.queuedBlocks(),
+              Sizes.human(tiering.queuedBytes()), tiering.mostQueuedBlocks(), capacity(tiering.queueBlocks()), tiering.longestMillis(),
+              tiering.withheld()))
+          .row("read ahead", "%d blocks, %d useful, %d wasted".formatted(tiering.prefetched(), tiering.useful(), tiering.wasted()))
+          .row("hits that stayed on disk", tiering.held())
+          .row("given back to the disk", tiering.givenBack());
+    }
     return table;
   }
 

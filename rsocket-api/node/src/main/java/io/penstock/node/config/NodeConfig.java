@@ -94,9 +94,15 @@ public final class NodeConfig {
     requireShape(problems, blockBytes);
     requireTiers(problems, blockBytes);
     requireSegments(problems);
+    requireWater(problems);
     requireAtLeast(problems, NodeSettings.BUDGET, get(NodeSettings.BUDGET), NodeSettings.SLICE_BYTES, get(NodeSettings.SLICE_BYTES));
     requireAtLeast(problems, NodeSettings.RESERVE_BLOCKS, get(NodeSettings.RESERVE_BLOCKS), NodeSettings.WINDOW_BLOCKS,
         get(NodeSettings.WINDOW_BLOCKS));
+  }
+
+  private void requireWater(List<String> problems) {
+    requireAtLeast(problems, NodeSettings.SSD_DISK_HIGH, get(NodeSettings.SSD_DISK_HIGH), NodeSettings.SSD_DISK_LOW,
+        get(NodeSettings.SSD_DISK_LOW));
   }
 
   private void requireTiers(List<String> problems, int blockBytes) {

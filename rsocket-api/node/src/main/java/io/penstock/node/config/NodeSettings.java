@@ -51,6 +51,26 @@ public final class NodeSettings {
       Sizes.exact(ScrubOptions.DEFAULT_BYTES_PER_SECOND), "Most bytes a second that are read from disk in the background to find damage; 0 for none.");
   public static final Setting<Duration> SSD_SCRUB_PASS = new Setting<>("ssd.scrub.pass", SettingType.duration(),
       Durations.print(ScrubOptions.DEFAULT_PASS), "Least time between the beginnings of two such passes over all blocks.");
+  public static final Setting<Long> SSD_CAPACITY = new Setting<>("ssd.capacity", SettingType.longSizeOrAuto(4 << 20), SettingType.AUTO,
+      "Most bytes of files on disk, at least 4 of them; when nothing is said, half as much again as the blocks there need.");
+  public static final Setting<Long> SSD_CACHE = new Setting<>("ssd.cache", SettingType.longSizeOrAuto(1 << 20), SettingType.AUTO,
+      "Most of the files, the newest bytes, that stay in the system's page cache once they are on the medium; when nothing is said, what the system likes.");
+  public static final Setting<Long> SSD_KEEP_FREE = new Setting<>("ssd.keep.free", SettingType.longSize(0), "256 MiB",
+      "Bytes of the disk that no new file takes, whoever else writes there.");
+  public static final Setting<Integer> SSD_DISK_HIGH = new Setting<>("ssd.disk.high", SettingType.count(1, 100), "90",
+      "Percent of the disk in use, by whomever, above which blocks leave it; 100 for never.");
+  public static final Setting<Integer> SSD_DISK_LOW = new Setting<>("ssd.disk.low", SettingType.count(1, 100), "80",
+      "Percent of the disk in use at which that ends.");
+  public static final Setting<Long> SSD_QUEUE_BYTES = new Setting<>("ssd.queue.bytes", SettingType.longSize(1 << 10), "256 MiB",
+      "Bytes of blocks that wait for the disk, above which writers wait.");
+  public static final Setting<Integer> SSD_QUEUE_BLOCKS = new Setting<>("ssd.queue.blocks", SettingType.count(1, 1 << 24), "65536",
+      "The same in blocks.");
+  public static final Setting<Integer> SSD_OFFLOAD_USES = new Setting<>("ssd.offload.uses", SettingType.count(0, 15), "0",
+      "Uses that a block needs to go to disk when it leaves memory; with fewer it is evicted. Not with stack.mode write_through.");
+  public static final Setting<Integer> SSD_PROMOTE_HITS = new Setting<>("ssd.promote.hits", SettingType.count(1, 15), "1",
+      "At which recent hit a block on disk rises.");
+  public static final Setting<Integer> SSD_PREFETCH_BLOCKS = new Setting<>("ssd.prefetch.blocks", SettingType.count(0, 65_536), "0",
+      "Most blocks of a request that are read from disk before its reader asks for them.");
   public static final Setting<StackMode> STACK_MODE = new Setting<>("stack.mode", SettingType.oneOf(StackMode.class), "exclusive",
       "Whether a block is on one level, or on disk before it is visible and on all levels from its own down. Written through, dram must be"
           + " larger than hbm, and ssd larger than both, for each repeats what is above it.");
@@ -82,8 +102,9 @@ public final class NodeSettings {
   /// Every setting, in the order in which people read them.
   public static final List<Setting<?>> ALL = List.of(LISTEN_HOST, LISTEN_PORT, ADMIN_HOST, ADMIN_PORT, MODEL, LAYERS, BLOCK_BYTES,
       BLOCK_TOKENS, HBM, DRAM, SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, SSD_DURABILITY,
-      SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, SSD_SCRUB_RATE, SSD_SCRUB_PASS, STACK_MODE, POLICY, BUDGET, SLICE_BYTES, WINDOW_BLOCKS,
-      RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS, CONNECTIONS, AWAIT_TIMEOUT, DRAIN_TIMEOUT, LOG_LEVEL);
+      SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, SSD_SCRUB_RATE, SSD_SCRUB_PASS, SSD_CAPACITY, SSD_CACHE, SSD_KEEP_FREE, SSD_DISK_HIGH,
+      SSD_DISK_LOW, SSD_QUEUE_BYTES, SSD_QUEUE_BLOCKS, SSD_OFFLOAD_USES, SSD_PROMOTE_HITS, SSD_PREFETCH_BLOCKS, STACK_MODE, POLICY, BUDGET,
+      SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS, CONNECTIONS, AWAIT_TIMEOUT, DRAIN_TIMEOUT, LOG_LEVEL);
 
   private NodeSettings() {}
 

@@ -96,7 +96,8 @@ final class TierFlags implements AutoCloseable {
           "--ssd-segment-bytes", NodeSettings.SSD_SEGMENT_BYTES.type().print().apply(disk.segmentBytes()),
           "--ssd-durability", lower(disk.durability().mode()),
           "--ssd-sync-interval", NodeSettings.SSD_SYNC_INTERVAL.type().print().apply(disk.durability().interval()),
-          "--ssd-sync-bytes", NodeSettings.SSD_SYNC_BYTES.type().print().apply(disk.durability().bytes())));
+          "--ssd-sync-bytes", NodeSettings.SSD_SYNC_BYTES.type().print().apply(disk.durability().bytes()),
+          "--ssd-disk-high", String.valueOf(disk.share().highPercent()), "--ssd-disk-low", String.valueOf(disk.share().lowPercent())));
     }
     return arguments;
   }

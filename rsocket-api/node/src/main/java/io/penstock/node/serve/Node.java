@@ -15,12 +15,15 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.PortChoice;
 import io.penstock.node.tiers.DiskPlan;
+import io.penstock.node.tiers.DiskShare;
 import io.penstock.node.tiers.Endings;
 import io.penstock.node.tiers.NodeTiers;
 import io.penstock.node.tiers.TierPlan;
+import io.penstock.pool.OffloadRule;
 import io.penstock.storage.ScrubOptions;
 import io.penstock.storage.SyncRule;
 import io.penstock.tier.ByteBudget;
+import io.penstock.tier.TieringOptions;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
 import io.penstock.wire.Limits;
@@ -110,11 +113,21 @@ public final class Node {
 
   private static TierPlan tiers(NodeConfig config) {
     DiskPlan disk = config.get(NodeSettings.SSD_DIR).map(folder -> new DiskPlan(folder, config.get(NodeSettings.SSD_ENGINE),
-        config.get(NodeSettings.SSD_SEGMENT_BYTES), durability(config), scrub(config))).orElse(null);
+        config.get(NodeSettings.SSD_SEGMENT_BYTES), durability(config), scrub(config), share(config))).orElse(null);
     return TierPlan.dram(config.space(), config.get(NodeSettings.DRAM)).withHbm(config.get(NodeSettings.HBM))
         .withSsd(config.get(NodeSettings.SSD), disk).withMode(config.get(NodeSettings.STACK_MODE)).withPolicy(config.get(NodeSettings.POLICY))
         .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))
-        .withWaiters(config.get(NodeSettings.WAITERS)).withEventsKept(config.get(NodeSettings.EVENTS_KEPT));
+        .withWaiters(config.get(NodeSettings.WAITERS)).withEventsKept(config.get(NodeSettings.EVENTS_KEPT)).withTiering(tiering(config));
+  }
+
+  private static DiskShare share(NodeConfig config) {
+    return new DiskShare(config.get(NodeSettings.SSD_CAPACITY), config.get(NodeSettings.SSD_CACHE), config.get(NodeSettings.SSD_KEEP_FREE),
+        config.get(NodeSettings.SSD_DISK_HIGH), config.get(NodeSettings.SSD_DISK_LOW));
+  }
+
+  private static TieringOptions tiering(NodeConfig config) {
+    return new TieringOptions(OffloadRule.usedAtLeast(config.get(NodeSettings.SSD_OFFLOAD_USES)), config.get(NodeSettings.SSD_PROMOTE_HITS),
+        config.get(NodeSettings.SSD_PREFETCH_BLOCKS), config.get(NodeSettings.SSD_QUEUE_BLOCKS), config.get(NodeSettings.SSD_QUEUE_BYTES));
   }
 
   private static SyncRule durability(NodeConfig config) {

@@ -14,7 +14,8 @@ import java.nio.file.Path;
 /// @param segmentBytes capacity of one file; [#AUTO] follows from what is kept
 /// @param durability when what was written is forced to the medium
 /// @param scrub how what is at rest is read in the background
-public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRule durability, ScrubOptions scrub) {
+/// @param share how much of the disk, and of the page cache, it takes
+public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRule durability, ScrubOptions scrub, DiskShare share) {
   /// Files of an eighth of what is kept, from 64 MiB to 1 GiB, and of 8 blocks or more. A file goes when nothing in it counts any more:
   /// small ones go before the system has written them to the medium, large ones are few.
   public static final long AUTO = 0;
@@ -30,6 +31,7 @@ public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRu
     requireNonNull(engine, "engine");
     requireNonNull(durability, "durability");
     requireNonNull(scrub, "scrub");
+    requireNonNull(share, "share");
     if (segmentBytes < 0) {
       throw new IllegalArgumentException("segmentBytes must be >= 0, 0 for what follows from the capacity (was " + segmentBytes + ")");
     }
@@ -37,23 +39,27 @@ public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRu
 
   /// Chronicle Queue, files of a size that follows from what is kept, synced each second, not read in the background.
   public static DiskPlan in(Path folder) {
-    return new DiskPlan(folder, EngineKind.CHRONICLE, AUTO, SyncRule.defaults(), ScrubOptions.off());
+    return new DiskPlan(folder, EngineKind.CHRONICLE, AUTO, SyncRule.defaults(), ScrubOptions.off(), DiskShare.unlimited());
   }
 
   public DiskPlan withEngine(EngineKind engine) {
-    return new DiskPlan(folder, engine, segmentBytes, durability, scrub);
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share);
   }
 
   public DiskPlan withSegmentBytes(long segmentBytes) {
-    return new DiskPlan(folder, engine, segmentBytes, durability, scrub);
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share);
   }
 
   public DiskPlan withDurability(SyncRule durability) {
-    return new DiskPlan(folder, engine, segmentBytes, durability, scrub);
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share);
   }
 
   public DiskPlan withScrub(ScrubOptions scrub) {
-    return new DiskPlan(folder, engine, segmentBytes, durability, scrub);
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share);
+  }
+
+  public DiskPlan withShare(DiskShare share) {
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share);
   }
 
   /// Capacity of one file.

@@ -9,6 +9,8 @@ import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
+import io.penstock.storage.ReclaimOptions;
+import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.BlockStore;
 import io.penstock.tier.BlockTier;
@@ -85,17 +87,28 @@ public final class NodeTiers extends ForwardingTier {
     BlockLayout layout = plan.space().layout();
     long segmentBytes = disk.segmentBytes(plan.ssd().inBlocks(layout.blockBytes()), RecordFormat.recordBytes(layout));
     JournalStore store = JournalStore.open(plan.space(),
-        JournalOptions.defaults(disk.folder()).withName("ssd").withEngine(disk.engine()).withSegmentBytes(segmentBytes).withDurability(disk.durability())
+        JournalOptions.defaults(disk.folder()).withName("ssd").withEngine(disk.engine()).withSegments(segments(disk.share(), segmentBytes))
+            .withDurability(disk.durability()).withReclaim(reclaim(disk.share()))
             .withMaxWaitingPuts(movers).withMaxWaitingReads(movers));
     store.scrub(disk.scrub());
     return store;
+  }
+
+  private static EngineOptions segments(DiskShare share, long segmentBytes) {
+    return EngineOptions.defaults().withSegmentBytes(segmentBytes).withKeepFreeBytes(share.keepFreeBytes())
+        .withCacheBytes(share.cacheBytes() == DiskShare.AUTO ? EngineOptions.UNLIMITED : share.cacheBytes());
+  }
+
+  private static ReclaimOptions reclaim(DiskShare share) {
+    ReclaimOptions options = ReclaimOptions.defaults().withDiskWater(share.highPercent() / 100.0, share.lowPercent() / 100.0);
+    return share.capacityBytes() == DiskShare.AUTO ? options : options.withCapacityBytes(share.capacityBytes());
   }
 
   private static StackOptions options(TierPlan plan) {
     int reserve = Math.max(plan.reserveBlocks(), plan.windowBlocks());
     return StackOptions.defaults(plan.name()).withMode(plan.mode()).withPolicy(plan.policy())
         .withIngressBlocks(plan.reserveBlocks()).withTransferBlocks(2 * reserve).withPromotionBlocks(reserve)
-        .withMaxWaiters(plan.waiters()).withEventLogSize(plan.eventsKept());
+        .withMaxWaiters(plan.waiters()).withEventLogSize(plan.eventsKept()).withTiering(plan.tiering());
   }
 
   /// The host memory of all levels, for gauges.

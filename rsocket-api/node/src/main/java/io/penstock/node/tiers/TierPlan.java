@@ -7,6 +7,7 @@ import io.penstock.node.config.Capacity;
 import io.penstock.pool.EvictionPolicy;
 import io.penstock.tier.Medium;
 import io.penstock.tier.StackMode;
+import io.penstock.tier.TieringOptions;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -25,8 +26,9 @@ import org.jspecify.annotations.Nullable;
 /// @param windowBlocks most blocks of a window that a stream asks for
 /// @param waiters longest line of those who wait for room
 /// @param eventsKept events kept for readers that come later
+/// @param tiering where it leaves the textbook policy
 public record TierPlan(CacheSpace space, Capacity hbm, Capacity dram, Capacity ssd, @Nullable DiskPlan disk, StackMode mode,
-    EvictionPolicy policy, int reserveBlocks, int windowBlocks, int waiters, int eventsKept) {
+    EvictionPolicy policy, int reserveBlocks, int windowBlocks, int waiters, int eventsKept, TieringOptions tiering) {
   private static final int RESERVE_BLOCKS = 128;
   private static final int WINDOW_BLOCKS = 64;
   private static final int WAITERS = 1024;
@@ -36,6 +38,7 @@ public record TierPlan(CacheSpace space, Capacity hbm, Capacity dram, Capacity s
     requireNonNull(space, "space");
     requireNonNull(mode, "mode");
     requireNonNull(policy, "policy");
+    requireNonNull(tiering, "tiering");
     if (hbm.equals(Capacity.UNBOUNDED)) {
       throw new IllegalArgumentException("hbm must be a size or a number of blocks (was unbounded)");
     }
@@ -47,39 +50,43 @@ public record TierPlan(CacheSpace space, Capacity hbm, Capacity dram, Capacity s
   /// Host memory alone: LRU, 128 reserve slots, windows of 64 blocks.
   public static TierPlan dram(CacheSpace space, Capacity dram) {
     return new TierPlan(space, Capacity.OFF, dram, Capacity.OFF, null, StackMode.EXCLUSIVE, EvictionPolicy.LRU, RESERVE_BLOCKS, WINDOW_BLOCKS,
-        WAITERS, EVENTS_KEPT);
+        WAITERS, EVENTS_KEPT, TieringOptions.exact());
   }
 
   public TierPlan withHbm(Capacity hbm) {
-    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept);
+    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
   }
 
   public TierPlan withSsd(Capacity ssd, @Nullable DiskPlan disk) {
-    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept);
+    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
   }
 
   public TierPlan withMode(StackMode mode) {
-    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept);
+    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
   }
 
   public TierPlan withPolicy(EvictionPolicy policy) {
-    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept);
+    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
   }
 
   public TierPlan withReserveBlocks(int reserveBlocks) {
-    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept);
+    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
   }
 
   public TierPlan withWindowBlocks(int windowBlocks) {
-    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept);
+    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
   }
 
   public TierPlan withWaiters(int waiters) {
-    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept);
+    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
   }
 
   public TierPlan withEventsKept(int eventsKept) {
-    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept);
+    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+  }
+
+  public TierPlan withTiering(TieringOptions tiering) {
+    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
   }
 
   /// This plan, if it can be opened.

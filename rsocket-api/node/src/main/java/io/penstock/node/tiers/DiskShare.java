@@ -1,0 +1,39 @@
+package io.penstock.node.tiers;
+
+/// How much of a disk, and of the system's page cache, the blocks on it take.
+///
+/// @param capacityBytes most bytes of files; [#AUTO] for what the blocks there need
+/// @param cacheBytes most bytes of files in the page cache once they are on the medium; [#AUTO] for what the system likes
+/// @param keepFreeBytes bytes of the disk that no new file takes
+/// @param highPercent of the disk in use, by whomever, above which blocks leave it; 100 for never
+/// @param lowPercent at which that ends
+public record DiskShare(long capacityBytes, long cacheBytes, long keepFreeBytes, int highPercent, int lowPercent) {
+  /// Follows from something else.
+  public static final long AUTO = 0;
+
+  /// As in [#highPercent()].
+  public static final int NEVER = 100;
+
+  private static final long KEEP_FREE_BYTES = 256L << 20;
+
+  public DiskShare {
+    requireNotNegative("capacityBytes", capacityBytes);
+    requireNotNegative("cacheBytes", cacheBytes);
+    requireNotNegative("keepFreeBytes", keepFreeBytes);
+    if (lowPercent <= 0 || lowPercent > highPercent || highPercent > NEVER) {
+      throw new IllegalArgumentException("lowPercent and highPercent must be in [1, 100], in that order (was " + lowPercent + " and "
+          + highPercent + ")");
+    }
+  }
+
+  /// Whatever the blocks need; 256 MiB stay free.
+  public static DiskShare unlimited() {
+    return new DiskShare(AUTO, AUTO, KEEP_FREE_BYTES, NEVER, NEVER);
+  }
+
+  private static void requireNotNegative(String name, long value) {
+    if (value < 0) {
+      throw new IllegalArgumentException(name + " must be >= 0 (was " + value + ")");
+    }
+  }
+}
