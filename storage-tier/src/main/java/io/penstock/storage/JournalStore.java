@@ -16,6 +16,7 @@ import io.penstock.tier.BlockStore;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Rest;
+import io.penstock.tier.Shortage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -77,8 +78,9 @@ public final class JournalStore implements BlockStore {
     this.syncs = new SyncLine(engine, options.syncs(), threads.clock(), this::synced);
     JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), places,
         engine.segments().isEmpty() ? 0 : found.sequence() + UNSEEN, options.segments().segmentBytes());
-    Reclaimer reclaimer = new Reclaimer(engine, found.book(), places, log, new RecordMover(engine, space.layout(), boundary()), options);
-    this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, options), options.reclaim(), threads, puts);
+    DiskWater water = new DiskWater(engine, options, threads.clock());
+    Reclaimer reclaimer = new Reclaimer(engine, found.book(), places, log, new RecordMover(engine, space.layout(), boundary()), options, water);
+    this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, water, options), options.reclaim(), threads, puts);
     writes.begin(found.dead());
     syncs.start();
     if (found.isUnsynced() && options.durability().mode() != SyncMode.NONE) {
@@ -304,6 +306,11 @@ public final class JournalStore implements BlockStore {
     if (last != null) {
       writes.free(new DeadRecord(new RecordName(key, last.sequence()), last.segment()));
     }
+  }
+
+  @Override
+  public void relieve(Shortage shortage) {
+    writes.relieve(shortage);
   }
 
   private void synced() {

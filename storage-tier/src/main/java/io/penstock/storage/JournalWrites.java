@@ -3,6 +3,7 @@ package io.penstock.storage;
 import io.penstock.KvException;
 import io.penstock.block.Block;
 import io.penstock.tier.Rest;
+import io.penstock.tier.Shortage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -22,6 +23,9 @@ final class JournalWrites {
   /// Bytes moved in one go, behind which puts that wait come first.
   private static final int STEP_BYTES = 1 << 20;
 
+  /// How often the disk is looked at where nothing is written.
+  private static final long LOOK_MILLIS = 1_000;
+
   private final JournalLog log;
   private final Reclaimer reclaimer;
   private final Room room;
@@ -30,11 +34,13 @@ final class JournalWrites {
   private final Executor appending;
   private final WorkLine puts;
   private final ConcurrentLinkedQueue<DeadRecord> freed = new ConcurrentLinkedQueue<>();
+  private final boolean watched;
   private final AtomicBoolean sweepAsked = new AtomicBoolean();
   private volatile boolean closed;
   /// The next step is on its way.
   private boolean moving;
   private volatile SpaceStat stat;
+  private volatile Shortage shortage = blocks -> 0;
 
   /// @param puts left by each task that entered it
   JournalWrites(JournalLog log, Reclaimer reclaimer, Room room, ReclaimOptions options, JournalThreads threads, WorkLine puts) {
@@ -46,6 +52,24 @@ final class JournalWrites {
     this.appending = threads.appending();
     this.puts = puts;
     this.stat = reclaimer.stat(null);
+    this.watched = options.diskHighWater() < 1;
+    room.relieve(() -> giveBack() > 0);
+  }
+
+  /// Asks `of` for room from now on.
+  void relieve(Shortage of) {
+    shortage = of;
+    if (watched && clock.runs()) {
+      clock.after(LOOK_MILLIS, this::look);
+    }
+  }
+
+  /// Others fill the disk, too.
+  private void look() {
+    if (!closed) {
+      askForSweep();
+      clock.after(LOOK_MILLIS, this::look);
+    }
   }
 
   /// The first call: takes note of what was found dead. What cannot be done now is done later.
@@ -103,11 +127,36 @@ final class JournalWrites {
   private void sweep() {
     sweepAsked.set(false);
     if (!closed) {
-      List<DeadRecord> dead = new ArrayList<>();
-      for (DeadRecord each = freed.poll(); each != null; each = freed.poll()) {
-        dead.add(each);
-      }
-      done(log.sweep(dead));
+      done(log.sweep(dead()));
+    }
+  }
+
+  private List<DeadRecord> dead() {
+    List<DeadRecord> dead = new ArrayList<>();
+    for (DeadRecord each = freed.poll(); each != null; each = freed.poll()) {
+      dead.add(each);
+    }
+    return dead;
+  }
+
+  /// Has a segment's worth of blocks given up.
+  ///
+  /// @return how many of them are gone already: nobody reads them
+  private int giveBack() {
+    shortage.giveBack(reclaimer.blocksASegment());
+    List<DeadRecord> dead = dead();
+    log.sweep(dead);
+    return dead.size();
+  }
+
+  /// The journal or the disk is too full, and no segment is worth moving: some blocks have to go, oldest first. What goes is swept, and then it
+  /// is seen whether that was enough.
+  private void relieveIfPressed() {
+    if (!reclaimer.isPressed() || reclaimer.isDeleting()) {
+      return;
+    }
+    if (shortage.giveBack(reclaimer.blocksASegment()) == 0 && reclaimer.endsActive()) {
+      askForSweep();
     }
   }
 
@@ -126,6 +175,8 @@ final class JournalWrites {
       } else {
         clock.after(wait, () -> appending.execute(this::move));
       }
+    } else if (!moving && !closed) {
+      relieveIfPressed();
     }
   }
 

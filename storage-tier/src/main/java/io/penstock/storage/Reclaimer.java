@@ -22,12 +22,14 @@ final class Reclaimer {
   private final long segmentBytes;
   private final int recordBytes;
   private int victim;
+  private final DiskWater water;
   private boolean draining;
   private long movedBytes;
   private long reclaimed;
   private long corrupt;
 
-  Reclaimer(SegmentEngine engine, SegmentBook book, PlaceTable places, JournalLog log, RecordMover mover, JournalOptions options) {
+  Reclaimer(SegmentEngine engine, SegmentBook book, PlaceTable places, JournalLog log, RecordMover mover, JournalOptions options, DiskWater water) {
+    this.water = water;
     this.engine = engine;
     this.book = book;
     this.places = places;
@@ -48,7 +50,33 @@ final class Reclaimer {
     if (options.capacityBytes() != ReclaimOptions.UNLIMITED) {
       draining = held > (draining ? options.lowWater() : options.highWater()) * options.capacityBytes();
     }
-    return draining || held > options.mostSpread() * book.live() * recordBytes + 2.0 * segmentBytes;
+    return isPressed() || held > options.mostSpread() * book.live() * recordBytes + 2.0 * segmentBytes;
+  }
+
+  /// Whether the journal takes more than it is to have, or the disk is too full.
+  boolean isPressed() {
+    return draining || water.isTooHigh();
+  }
+
+  /// Whether segments of which nothing counts wait for readers, or for a sync.
+  boolean isDeleting() {
+    return !book.unneeded(engine.activeSegment()).isEmpty();
+  }
+
+  /// Blocks that a segment takes.
+  int blocksASegment() {
+    return (int) Math.max(1, segmentBytes / recordBytes);
+  }
+
+  /// Has the segment that is appended to go, too, if nothing in it counts.
+  ///
+  /// @return whether it will
+  boolean endsActive() {
+    if (book.live() > 0 || engine.activeSegment() == 0 || book.segments() == 0) {
+      return false;
+    }
+    engine.roll();
+    return true;
   }
 
   private int pick() {

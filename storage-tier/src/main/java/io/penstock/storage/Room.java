@@ -1,9 +1,10 @@
 package io.penstock.storage;
 
 import io.penstock.storage.engine.StorageFullException;
+import java.util.function.BooleanSupplier;
 
-/// Keeps a journal's segments within its capacity: whoever would begin one too many waits until blocks were moved together. One segment is
-/// left for that. Used by the thread that appends.
+/// Keeps a journal's segments within its capacity, and its disk from filling up: whoever would begin one too many waits until blocks were moved
+/// together or, where that gives nothing, given up. One segment is left for moving. Used by the thread that appends.
 final class Room {
   private final String place;
   private final ReclaimOptions options;
@@ -11,8 +12,11 @@ final class Room {
   private final SegmentBook book;
   private final JournalLog log;
   private final Reclaimer reclaimer;
+  private final DiskWater water;
+  private BooleanSupplier relief = () -> false;
 
-  Room(SegmentBook book, JournalLog log, Reclaimer reclaimer, JournalOptions options) {
+  Room(SegmentBook book, JournalLog log, Reclaimer reclaimer, DiskWater water, JournalOptions options) {
+    this.water = water;
     this.place = "tier " + options.name();
     this.options = options.reclaim();
     this.segmentBytes = options.segments().segmentBytes();
@@ -21,26 +25,45 @@ final class Room {
     this.reclaimer = reclaimer;
   }
 
+  /// Has whoever owns the blocks give some of them up when nothing else helps.
+  ///
+  /// @param giveBack false if nobody has any
+  void relieve(BooleanSupplier giveBack) {
+    relief = giveBack;
+  }
+
   /// Makes sure that there is room for another record.
   ///
-  /// @throws StorageFullException if all segments are needed, and nearly full
+  /// @throws StorageFullException if all segments are needed, and nearly full, and nobody gives any of them up
   void require() {
-    if (options.capacityBytes() == ReclaimOptions.UNLIMITED) {
+    if (options.capacityBytes() == ReclaimOptions.UNLIMITED && !water.isWatched()) {
       return;
     }
-    long most = options.capacityBytes() / segmentBytes - 1;
+    long most = options.capacityBytes() == ReclaimOptions.UNLIMITED ? Long.MAX_VALUE : options.capacityBytes() / segmentBytes - 1;
     int fruitless = 0;
-    while (book.segments() + 1 > most && log.mayBeginSegment()) {
-      if (!reclaimer.hasVictim() && book.segments() == book.needed()) {
-        throw full(most);
-      }
+    while (log.mayBeginSegment() && (book.segments() + 1 > most || !water.hasRoom())) {
       int before = book.segments();
+      if (!reclaimer.hasVictim() && before == book.needed()) {
+        if (!relief.getAsBoolean()) {
+          requireBelow(most);
+          return; // the engine knows what the disk has
+        }
+        fruitless = 0;
+        continue;
+      }
       long moved = reclaimer.step(Long.MAX_VALUE);
       log.deleteNow();
       fruitless = moved == 0 && book.segments() == before ? fruitless + 1 : 0;
       if (fruitless > before) { // each was tried: what could be gained is not known here before the next sweep
-        throw full(most);
+        requireBelow(most);
+        return;
       }
+    }
+  }
+
+  private void requireBelow(long most) {
+    if (book.segments() + 1 > most) {
+      throw full(most);
     }
   }
 

@@ -1,6 +1,7 @@
 package io.penstock.storage.checkpoint;
 
 import io.penstock.block.Owned;
+import io.penstock.storage.engine.DiskSpace;
 import io.penstock.storage.engine.EngineClosedException;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.ScanEnd;
@@ -235,6 +236,11 @@ public final class CheckpointedEngine implements SegmentEngine {
   @Override
   public ScanEnd scan(int segment, Consumer<Location> visitor) {
     return engine.scan(segment, visitor);
+  }
+
+  @Override
+  public DiskSpace space() {
+    return engine.space();
   }
 
   @Override

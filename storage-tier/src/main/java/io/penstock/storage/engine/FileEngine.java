@@ -130,12 +130,26 @@ abstract class FileEngine implements SegmentEngine {
       if (spares.isEmpty()) {
         options.requireRoom(directory.path().toString(), space);
       }
+      boolean anew = !spares.isEmpty();
       SegmentFile file = create(directory, spares, table.nextNumber());
+      if (!anew) {
+        requireKept(file);
+      }
       table.add(file);
       active = file;
       return file;
     } catch (IOException e) {
       throw failure("begin a segment of", options.segmentBytes(), e);
+    }
+  }
+
+  /// Its space is reserved, but others may have done the same at that moment: then nobody gets below what is to stay free.
+  private void requireKept(SegmentFile file) throws IOException {
+    long usable = space.usableBytes();
+    if (usable < options.keepFreeBytes()) {
+      Files.deleteIfExists(file.path());
+      file.release();
+      throw new StorageFullException(directory.path().toString(), options.segmentBytes() + options.keepFreeBytes(), usable, null);
     }
   }
 
@@ -284,6 +298,15 @@ abstract class FileEngine implements SegmentEngine {
   private static void force(Path folder) throws IOException {
     if (Files.exists(folder)) {
       EngineDirectory.force(folder);
+    }
+  }
+
+  @Override
+  public final DiskSpace space() {
+    try {
+      return new DiskSpace(space.totalBytes(), space.usableBytes());
+    } catch (IOException e) {
+      throw new StorageFailedException("ask for the free space of " + directory.path(), e);
     }
   }
 

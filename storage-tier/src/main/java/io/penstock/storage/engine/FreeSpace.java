@@ -9,9 +9,24 @@ import java.nio.file.Path;
 public interface FreeSpace {
   long usableBytes() throws IOException;
 
+  /// How many there are, `Long.MAX_VALUE` if nobody knows.
+  default long totalBytes() throws IOException {
+    return Long.MAX_VALUE;
+  }
+
   /// What the file system that holds `directory` says.
   static FreeSpace of(Path directory) {
-    return () -> Files.getFileStore(directory).getUsableSpace();
+    return new FreeSpace() {
+      @Override
+      public long usableBytes() throws IOException {
+        return Files.getFileStore(directory).getUsableSpace();
+      }
+
+      @Override
+      public long totalBytes() throws IOException {
+        return Files.getFileStore(directory).getTotalSpace();
+      }
+    };
   }
 
   /// A medium without end.

@@ -82,6 +82,13 @@ public interface SegmentEngine extends AutoCloseable {
   /// Forces everything appended so far to the medium. Nobody else waits for it.
   void sync();
 
+  /// How full the medium is, whoever fills it.
+  ///
+  /// @throws StorageFailedException if it does not say
+  default DiskSpace space() {
+    return DiskSpace.ENDLESS;
+  }
+
   /// Lets go of what is in the system's page cache beyond [EngineOptions#cacheBytes()] and was forced before. Nobody else waits for it.
   default void trim() {}
 
