@@ -26,39 +26,49 @@ final class PrintConfigTest {
     assertThat(run.exitCode()).isZero();
     assertThat(run.err()).isEmpty();
     assertThat(run.out()).isEqualTo("""
-        KEY                VALUE       FROM
-        listen.host        127.0.0.1   default
-        listen.port        7733        default
-        admin.host         127.0.0.1   default
-        admin.port         7780        default
-        model              llama       %1$s line 1
-        layers             8           default
-        block.bytes        1 MiB       %1$s line 3
-        block.tokens       16          default
-        hbm                off         default
-        dram               100 blocks  PENSTOCK_DRAM
-        ssd                off         default
-        ssd.dir            none        default
-        ssd.engine         chronicle   default
-        ssd.segment.bytes  auto        default
-        ssd.durability     interval    default
-        ssd.sync.interval  1s          default
-        ssd.sync.bytes     256 MiB     default
-        ssd.scrub.rate     8 MiB       default
-        ssd.scrub.pass     24h         default
-        stack.mode         exclusive   default
-        policy             lru         default
-        budget             64 MiB      default
-        slice.bytes        512 KiB     default
-        window.blocks      64          default
-        reserve.blocks     128         default
-        waiters            1024        default
-        events.kept        65536       default
-        loops              1           --loops
-        connections        1024        default
-        await.timeout      1m          default
-        drain.timeout      90s         --drain-timeout
-        log.level          warn        default
+        KEY                  VALUE       FROM
+        listen.host          127.0.0.1   default
+        listen.port          7733        default
+        admin.host           127.0.0.1   default
+        admin.port           7780        default
+        model                llama       %1$s line 1
+        layers               8           default
+        block.bytes          1 MiB       %1$s line 3
+        block.tokens         16          default
+        hbm                  off         default
+        dram                 100 blocks  PENSTOCK_DRAM
+        ssd                  off         default
+        ssd.dir              none        default
+        ssd.engine           chronicle   default
+        ssd.segment.bytes    auto        default
+        ssd.durability       interval    default
+        ssd.sync.interval    1s          default
+        ssd.sync.bytes       256 MiB     default
+        ssd.scrub.rate       8 MiB       default
+        ssd.scrub.pass       24h         default
+        ssd.capacity         auto        default
+        ssd.cache            auto        default
+        ssd.keep.free        256 MiB     default
+        ssd.disk.high        90          default
+        ssd.disk.low         80          default
+        ssd.queue.bytes      256 MiB     default
+        ssd.queue.blocks     65536       default
+        ssd.offload.uses     0           default
+        ssd.promote.hits     1           default
+        ssd.prefetch.blocks  0           default
+        stack.mode           exclusive   default
+        policy               lru         default
+        budget               64 MiB      default
+        slice.bytes          512 KiB     default
+        window.blocks        64          default
+        reserve.blocks       128         default
+        waiters              1024        default
+        events.kept          65536       default
+        loops                1           --loops
+        connections          1024        default
+        await.timeout        1m          default
+        drain.timeout        90s         --drain-timeout
+        log.level            warn        default
         """.formatted(file));
   }
 
@@ -68,7 +78,7 @@ final class PrintConfigTest {
 
     JsonNode rows = new ObjectMapper().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
-    assertThat(rows.get(21).toString()).isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
+    assertThat(rows.get(31).toString()).isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
         + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\"}");
   }
 
