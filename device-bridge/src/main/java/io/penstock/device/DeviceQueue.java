@@ -2,6 +2,8 @@ package io.penstock.device;
 
 import static java.util.Objects.requireNonNull;
 
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +29,8 @@ public final class DeviceQueue {
     /// Tells that it is not done: on the caller's thread when it was not accepted, else on the device's.
     void refuse(RuntimeException reason);
   }
+
+  private static final Logger LOG = System.getLogger(DeviceQueue.class.getName());
 
   private final String device;
   private final int maxQueued;
@@ -68,7 +72,8 @@ public final class DeviceQueue {
     enterReturn(work, false);
   }
 
-  /// Refuses what has not begun and what comes, waits for what has, runs `last` on the device's thread and completes.
+  /// Refuses what has not begun and what comes, waits for what has, runs `last` on the device's thread and completes, or signals what it
+  /// threw.
   public Mono<Void> close(Runnable last) {
     return Mono.defer(() -> {
       enterReturn(() -> end(last), true);
@@ -116,9 +121,14 @@ public final class DeviceQueue {
   }
 
   private void end(Runnable last) {
-    last.run();
-    closed.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST);
-    thread.dispose();
+    try {
+      last.run();
+      closed.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST);
+    } catch (Throwable e) { // whoever waits must hear of it, whatever it is
+      closed.emitError(e, Sinks.EmitFailureHandler.FAIL_FAST);
+    } finally {
+      thread.dispose();
+    }
   }
 
   /// Has the thread go through the line; if it is gone, so is the device, and the caller does what is left to do.
@@ -184,7 +194,11 @@ public final class DeviceQueue {
   private record Return(Runnable work) implements Work {
     @Override
     public void run() {
-      work.run();
+      try {
+        work.run();
+      } catch (RuntimeException e) { // nobody waits for it, and the line must go on
+        LOG.log(Level.WARNING, "a device could not take something back", e);
+      }
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.penstock.device;
 
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.LongFunction;
@@ -46,6 +47,11 @@ public final class DeviceRegions<T> {
   public @Nullable Region<T> last() {
     Map.Entry<Long, Region<T>> last = regions.lastEntry();
     return last == null ? null : last.getValue();
+  }
+
+  /// All of them, by address.
+  public List<Region<T>> all() {
+    return List.copyOf(regions.values());
   }
 
   /// The allocation that has all of `bytes` at `address`; null if none has.

@@ -58,6 +58,8 @@ final class AclEngine {
   private int called;
   private boolean batches = true;
   private @Nullable MemorySegment stream;
+  /// A stream whose copies have failed, and which did not give them up.
+  private @Nullable MemorySegment stuck;
 
   /// @param nanos a clock, for the listener
   AclEngine(int device, AclRuntime runtime, Arena arena, AscendOptions options, LongSupplier nanos, AscendListener listener) {
@@ -78,6 +80,12 @@ final class AclEngine {
   CopyReport copy(Elements elements) {
     int count = elements.count();
     tally.begin(count);
+    if (isStuck()) {
+      for (int i = 0; i < count; i++) {
+        ended(elements, i, AclCode.RT_STREAM_SYNC_TIMEOUT.number(), 0);
+      }
+      return tally.report();
+    }
     int kinds = 0;
     for (int i = 0; i < count; i++) {
       kinds |= 1 << kind(elements, i).ordinal();
@@ -202,15 +210,33 @@ final class AclEngine {
     }
   }
 
-  /// The stream goes with what is left on it: the next copies must not wait for them, nor be taken for them.
+  /// The stream goes with what is left on it: the next copies must not wait for them, nor be taken for them. Where nobody says that they
+  /// were given up, they may still be made, and the device is stuck until they are.
   private void giveUp(MemorySegment queue) {
     stream = null;
-    try {
-      runtime.abort(queue);
-      runtime.destroyStream(queue);
-    } catch (RuntimeException e) { // its copies have failed whatever becomes of it
-      LOG.log(Level.WARNING, "device " + device + ": a stream that failed could not be ended", e);
+    if (runtime.abort(queue) == AclCode.OK) {
+      destroy(queue);
+    } else {
+      stuck = queue;
     }
+  }
+
+  private void destroy(MemorySegment queue) {
+    try {
+      runtime.destroyStream(queue);
+    } catch (RuntimeException e) { // nothing is on it any more
+      LOG.log(Level.WARNING, "device " + device + ": a stream could not be destroyed", e);
+    }
+  }
+
+  /// Whether copies that have failed may still be made: until then their memory must stay what it is, and no others are made. Looks again.
+  boolean isStuck() {
+    MemorySegment queue = stuck;
+    if (queue != null && runtime.synchronize(queue, 0) == AclCode.OK) {
+      stuck = null;
+      destroy(queue);
+    }
+    return stuck != null;
   }
 
   private void ended(Elements elements, int element, int code, int blamed) {
@@ -230,13 +256,15 @@ final class AclEngine {
     return made;
   }
 
-  /// Ends the stream.
+  /// Ends the streams.
   void close() {
-    MemorySegment made = stream;
-    stream = null;
-    if (made != null) {
-      runtime.destroyStream(made);
+    for (MemorySegment made : new @Nullable MemorySegment[] {stuck, stream}) {
+      if (made != null) {
+        destroy(made);
+      }
     }
+    stuck = null;
+    stream = null;
   }
 
   /// The figures of one request.

@@ -206,12 +206,15 @@ final class AclRuntime {
     }
   }
 
-  /// Gives up what is queued on `stream`, if the library can.
-  void abort(MemorySegment stream) {
+  /// Gives up what is queued on `stream`.
+  ///
+  /// @return the code; that of a feature that is unsupported if the library cannot
+  int abort(MemorySegment stream) {
+    if (!library.has(AclFunction.ABORT_STREAM)) {
+      return AclCode.FEATURE_UNSUPPORTED.number();
+    }
     try {
-      if (library.has(AclFunction.ABORT_STREAM)) {
-        library.check(AclFunction.ABORT_STREAM, (int) abortStream.invokeExact(stream));
-      }
+      return (int) abortStream.invokeExact(stream);
     } catch (Throwable e) {
       throw AclLibrary.unexpected(e);
     }

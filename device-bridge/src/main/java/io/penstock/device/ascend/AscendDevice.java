@@ -14,9 +14,10 @@ import io.penstock.device.DeviceRegions;
 import io.penstock.device.DeviceRegions.Region;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
@@ -24,7 +25,10 @@ import reactor.core.scheduler.Scheduler;
 /// One device behind a `libascendcl.so`. Its addresses are pointers that only the library may follow.
 ///
 /// Context and stream belong to the device's own thread, which sets the context for each piece of work and puts back what was there. At
-/// close memory is freed, the stream destroyed, then the context.
+/// close streams are destroyed, memory is freed, then the context destroyed; a step that fails keeps no other from being made.
+///
+/// A device that neither made the copies of a stream in time nor gave them up may still make them. It keeps the batches that they are of, and
+/// fails all others, until they are done or it is closed.
 public final class AscendDevice implements Device {
   private final int logicalId;
   private final int physicalId;
@@ -41,6 +45,8 @@ public final class AscendDevice implements Device {
   private final AclEngine engine;
   private final DeviceRegions<MemoryPlace> regions;
   private final MemoryPlaces places;
+  /// Batches that failed while the device was stuck: it may still read and write their memory.
+  private final List<CopyBatch> kept = new ArrayList<>();
 
   /// Opens it: runs on the device's thread, which has this context from then on only while it works for it.
   ///
@@ -52,12 +58,22 @@ public final class AscendDevice implements Device {
     this.runtime = runtime;
     this.memory = new AclMemory(runtime.library());
     this.context = runtime.createContext(logicalId);
-    this.capacityBytes = runtime.memory().free();
+    this.capacityBytes = freeBytes();
     this.engine = new AclEngine(logicalId, runtime, arguments, options, System::nanoTime, listener);
     this.regions = new DeviceRegions<>(name, address -> null);
-    this.places = new MemoryPlaces(memory, regions);
+    this.places = new MemoryPlaces(name, memory, regions);
     this.queue = new DeviceQueue(name, options.maxQueued(), thread);
-    this.close = queue.close(this::end).doOnTerminate(closed);
+    this.close = queue.close(() -> end(closed));
+  }
+
+  private long freeBytes() {
+    try {
+      return runtime.memory().free();
+    } catch (RuntimeException e) {
+      runtime.destroyContext(context);
+      arguments.close();
+      throw e;
+    }
   }
 
   @Override
@@ -113,13 +129,7 @@ public final class AscendDevice implements Device {
     requireNonNull(batch, "batch");
     return Mono.defer(() -> {
       batch.take();
-      return this.<Void>submitted(sink -> {
-        try {
-          copy(batch, sink);
-        } finally {
-          batch.close();
-        }
-      }, batch::close);
+      return this.<Void>submitted(sink -> copy(batch, sink), batch::close);
     });
   }
 
@@ -127,7 +137,8 @@ public final class AscendDevice implements Device {
     batch.check();
     regions.require(batch);
     CopyReport report = engine.copy(new BatchElements(batch, new MemoryPlace(logicalId)));
-    batch.close(); // before the result is heard
+    kept.add(batch);
+    letGo(); // before the result is heard
     if (report.isComplete()) {
       sink.success();
     } else {
@@ -135,8 +146,17 @@ public final class AscendDevice implements Device {
     }
   }
 
+  private void letGo() {
+    if (!engine.isStuck()) {
+      kept.forEach(CopyBatch::close);
+      kept.clear();
+    }
+  }
+
   /// Makes the copies of `request`, of any number and any mix of ways, on memory that this device reaches. A request has results for each
   /// element; an element that fails fails no other call.
+  ///
+  /// The memory of elements that failed with a timeout may still be read and written, until a later request is answered otherwise.
   ///
   /// @return cold, for one subscription at a time; signals [io.penstock.device.DeviceBusyException] and
   ///     [io.penstock.device.DeviceClosedException] with nothing copied
@@ -145,10 +165,18 @@ public final class AscendDevice implements Device {
     return submitted(sink -> sink.success(engine.copy(places.of(request))), () -> {});
   }
 
-  /// Tells that `bytes` at `address` are host memory, so that copies need not ask the library for each of their elements.
+  /// Tells that `hostMemory` is the host's, so that copies need not ask the library for each of their elements in it.
   public Mono<Void> know(MemorySegment hostMemory) {
     return submitted(sink -> {
-      regions.add(hostMemory.address(), hostMemory.byteSize(), MemoryPlace.HOST);
+      places.know(hostMemory.address(), hostMemory.byteSize());
+      sink.success();
+    }, () -> {});
+  }
+
+  /// Takes back what [#know] told: before the memory is freed, since it may be anybody's then.
+  public Mono<Void> forget(MemorySegment hostMemory) {
+    return submitted(sink -> {
+      places.forget(hostMemory.address());
       sink.success();
     }, () -> {});
   }
@@ -166,6 +194,7 @@ public final class AscendDevice implements Device {
         try {
           inContext(() -> work.accept(sink));
         } catch (Throwable e) { // the result of this work, and of no other
+          refused.run();
           sink.error(e);
         }
       }
@@ -191,21 +220,45 @@ public final class AscendDevice implements Device {
 
   private void free(long address) {
     Region<MemoryPlace> freed = regions.remove(address);
-    if (freed != null && !freed.memory().isHost()) {
-      memory.free(address);
+    if (freed != null) {
       allocated.addAndGet(-freed.bytes());
+      memory.free(address);
     }
   }
 
-  private void end() {
-    inContext(() -> {
-      for (Region<MemoryPlace> last = regions.last(); last != null; last = regions.last()) {
-        free(last.address());
-      }
-      engine.close();
+  /// @throws RuntimeException the first that any step threw
+  private void end(Runnable closed) {
+    List<Runnable> steps = new ArrayList<>();
+    steps.add(() -> inContext(engine::close));
+    steps.add(() -> {
+      kept.forEach(CopyBatch::close);
+      kept.clear();
     });
-    runtime.destroyContext(context);
-    arguments.close();
+    for (Region<MemoryPlace> each : regions.all().reversed()) {
+      steps.add(() -> inContext(() -> free(each.address())));
+    }
+    steps.add(() -> runtime.destroyContext(context));
+    steps.add(arguments::close);
+    steps.add(closed);
+    allOf(steps);
+  }
+
+  private static void allOf(List<Runnable> steps) {
+    RuntimeException first = null;
+    for (Runnable step : steps) {
+      try {
+        step.run();
+      } catch (RuntimeException e) {
+        if (first == null) {
+          first = e;
+        } else {
+          first.addSuppressed(e);
+        }
+      }
+    }
+    if (first != null) {
+      throw first;
+    }
   }
 
   @Override

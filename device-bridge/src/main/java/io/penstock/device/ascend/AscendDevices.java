@@ -8,6 +8,7 @@ import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -106,13 +107,22 @@ public final class AscendDevices {
   }
 
   private Mono<AscendDevice> open(int logicalId, Scheduler thread) {
-    return Mono.create(sink -> thread.schedule(() -> {
-      try {
-        sink.success(new AscendDevice(logicalId, runtime, options, thread, listener, () -> closed(thread)));
-      } catch (Throwable e) {
-        sink.error(e);
-      }
-    }));
+    return Mono.create(sink -> {
+      AtomicBoolean settled = new AtomicBoolean();
+      sink.onCancel(() -> settled.set(true));
+      thread.schedule(() -> {
+        try {
+          AscendDevice device = new AscendDevice(logicalId, runtime, options, thread, listener, () -> closed(thread));
+          if (settled.compareAndSet(false, true)) {
+            sink.success(device);
+          } else {
+            device.close().subscribe();
+          }
+        } catch (Throwable e) {
+          sink.error(e);
+        }
+      });
+    });
   }
 
   private void enter() {
@@ -122,8 +132,11 @@ public final class AscendDevices {
   }
 
   private void closed(Scheduler thread) {
-    thread.dispose();
-    leave();
+    try {
+      leave();
+    } finally {
+      thread.dispose();
+    }
   }
 
   private void leave() {

@@ -9,13 +9,16 @@ import org.jspecify.annotations.Nullable;
 final class MemoryPlaces {
   private final AclMemory memory;
   private final DeviceRegions<MemoryPlace> regions;
+  /// Host memory that the device was told of.
+  private final DeviceRegions<MemoryPlace> host;
   /// As long as the longest request so far.
   private MemoryPlace[] sources = {};
   private MemoryPlace[] targets = {};
 
-  MemoryPlaces(AclMemory memory, DeviceRegions<MemoryPlace> regions) {
+  MemoryPlaces(String device, AclMemory memory, DeviceRegions<MemoryPlace> regions) {
     this.memory = memory;
     this.regions = regions;
+    this.host = new DeviceRegions<>(device, address -> null);
   }
 
   /// The elements of `request`, whose results it gets; until the next ones are asked for.
@@ -37,7 +40,19 @@ final class MemoryPlaces {
 
   /// @param last where the element before it was: elements of a request mostly lie together
   private @Nullable Region<MemoryPlace> region(@Nullable Region<MemoryPlace> last, long address, long bytes) {
-    return last != null && last.contains(address, bytes) ? last : regions.find(address, bytes);
+    if (last != null && last.contains(address, bytes)) {
+      return last;
+    }
+    Region<MemoryPlace> ofDevice = regions.find(address, bytes);
+    return ofDevice != null ? ofDevice : host.find(address, bytes);
+  }
+
+  void know(long address, long bytes) {
+    host.add(address, bytes, MemoryPlace.HOST);
+  }
+
+  void forget(long address) {
+    host.remove(address);
   }
 
   private record Located(CopyRequest request, MemoryPlace[] sources, MemoryPlace[] targets) implements AclEngine.Elements {

@@ -3,8 +3,15 @@ package io.penstock.device.ascend;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockScope;
+import io.penstock.block.Owned;
+import io.penstock.device.CopyBatch;
+import io.penstock.device.CopyDirection;
+import io.penstock.device.CopyFailedException;
+import io.penstock.device.DeviceAddressException;
+import io.penstock.device.DeviceMemory;
 import io.penstock.device.ascend.DriverDouble.Call;
 import io.penstock.device.ascend.DriverDouble.Profile;
 import java.lang.foreign.Arena;
@@ -14,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -301,7 +309,89 @@ final class AscendCopiesTest {
     assertThat(driver.copied(CopyMethod.ASYNC)).isEqualTo(1 + made);
     List<String> last = driver.log().stream().map(Call::function)
         .filter(name -> List.of("aclrtFree", "aclrtDestroyStream", "aclrtDestroyContext", "aclFinalize").contains(name)).toList();
-    assertThat(last).containsSubsequence("aclrtFree", "aclrtDestroyStream", "aclrtDestroyContext", "aclFinalize")
+    assertThat(last).containsSubsequence("aclrtDestroyStream", "aclrtFree", "aclrtDestroyContext", "aclFinalize")
         .endsWith("aclFinalize").doesNotHaveDuplicates();
+  }
+
+  @Test
+  void free_thatFails_keepsNothingElseFromBeingDone() {
+    AscendDevice device = open(0);
+    DeviceMemory lost = requireNonNull(device.allocate(4096, scope).block(LIMIT));
+    driver.fail("aclrtFree", 1, 1, 507_053, -1);
+    lost.close();
+    Job job = new Job(device, 10);
+    assertThat(job.copy(job.up())).matches(CopyReport::isComplete);
+    driver.fail("aclrtFree", 2, 1, 507_053, -1);
+    assertThatThrownBy(() -> device.close().block(LIMIT)).isInstanceOf(AscendHardwareException.class);
+    assertThat(driver.alive().contexts()).isZero();
+    opened.clear();
+    devices.close().block(LIMIT);
+    assertThat(driver.calls("aclFinalize")).isOne();
+    devices = null; // two regions stay: the library would not take them back
+  }
+
+  @Test
+  void close_twice_isCountedOnce() {
+    AscendDevice first = open(0);
+    Job job = new Job(open(1), 10);
+    first.close().block(LIMIT);
+    first.close().block(LIMIT);
+    devices.close().block(LIMIT);
+    assertThat(driver.calls("aclFinalize")).isZero();
+    assertThat(job.copy(job.up())).matches(CopyReport::isComplete);
+  }
+
+  @Test
+  void context_thatCannotBeSet_failsTheBatchAndLetsGoOfIt() {
+    AscendDevice device = open(0);
+    long there = requireNonNull(device.allocate(BYTES, scope).block(LIMIT)).address();
+    AtomicInteger held = new AtomicInteger(1);
+    CopyBatch batch = new CopyBatch(CopyDirection.TO_DEVICE).add(memory.allocate(BYTES, 64), there).hold(new Owned() {
+      @Override
+      protected void free() {
+        held.decrementAndGet();
+      }
+    });
+    driver.fail("aclrtSetCurrentContext", driver.calls("aclrtSetCurrentContext") + 1, 1, 107_002, -1);
+    assertThatThrownBy(() -> device.copy(batch).block(LIMIT)).isInstanceOf(AscendHandleException.class);
+    assertThat(held).hasValue(0);
+  }
+
+  @Test
+  void stream_thatNeitherEndsNorGivesUp_keepsTheMemoryAndRefusesCopiesUntilItEnds() {
+    AscendDevice device = open(0);
+    Job job = new Job(device, 10);
+    driver.batchUnsupported(0);
+    driver.fail("aclrtSynchronizeStreamWithTimeout", 1, 4, 507_046, -1);
+    driver.fail("aclrtStreamAbort", 1, 1, 507_000, -1);
+    AtomicInteger held = new AtomicInteger(1);
+    CopyBatch batch = new CopyBatch(CopyDirection.TO_DEVICE).add(job.source.asSlice(0, BYTES), job.there).hold(new Owned() {
+      @Override
+      protected void free() {
+        held.decrementAndGet();
+      }
+    });
+    assertThatThrownBy(() -> device.copy(batch).block(LIMIT)).isInstanceOf(CopyFailedException.class);
+    assertThat(held).as("held while the copy may still be made").hasValue(1);
+    CopyRequest up = job.up();
+    assertThat(job.copy(up).failed()).isEqualTo(10);
+    assertThat(driver.copied(CopyMethod.ASYNC)).isZero();
+
+    for (int i = 0; i < 10 && !job.copy(up.again()).isComplete(); i++) {
+      assertThat(results(up)).containsOnly(507_046);
+    }
+    device.copy(new CopyBatch(CopyDirection.TO_DEVICE).add(job.source.asSlice(0, BYTES), job.there)).block(LIMIT);
+    assertThat(held).hasValue(0);
+    assertThat(results(up)).containsOnly(CopyRequest.COPIED);
+  }
+
+  @Test
+  void hostMemory_told_isNoAddressOfTheDevice() {
+    AscendDevice device = open(0);
+    MemorySegment host = memory.allocate(BYTES, 64);
+    device.know(host).block(LIMIT);
+    assertThatThrownBy(() -> device.copy(new CopyBatch(CopyDirection.TO_DEVICE).add(memory.allocate(BYTES, 64), host.address())).block(LIMIT))
+        .isInstanceOf(DeviceAddressException.class);
+    device.forget(host).block(LIMIT);
   }
 }

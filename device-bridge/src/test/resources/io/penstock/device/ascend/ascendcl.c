@@ -875,7 +875,7 @@ EXPORT aclError aclrtIpcMemClose(const char* key) {
 
 // --- for tests
 
-/// Begins anew: devices of so many bytes, nothing scripted, nothing counted. Regions and handles stay.
+/// Begins anew: devices of so many bytes, nothing scripted, nothing counted, no region known.
 EXPORT void double_reset(int devices, size_t bytesEach) {
   pthread_mutex_lock(&lock);
   deviceCount = devices < MAX_DEVICES ? devices : MAX_DEVICES;
@@ -886,8 +886,10 @@ EXPORT void double_reset(int devices, size_t bytesEach) {
   memset(copiedBy, 0, sizeof copiedBy);
   memset(batchUnsupported, 0, sizeof batchUnsupported);
   largestAllocation = hugePagesUpTo = numaPagesUpTo = SIZE_MAX;
+  memset(allocated, 0, sizeof allocated);
   recording = true;
   logged = 0;
+  regionCount = 0;
   pthread_mutex_unlock(&lock);
 }
 
