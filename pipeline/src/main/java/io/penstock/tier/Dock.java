@@ -185,7 +185,7 @@ final class Dock {
     @Override
     public void failed(Throwable error, Aftermath after) {
       if (names(error, entry)) {
-        lose(entry, after);
+        lose(entry, error, after);
       } else if (entry.fastestPlace() > level) {
         mover.dropHost(entry, after); // it stays lower down until somebody reads it
       } else if (!(error instanceof StoreUnavailableException)) {
@@ -206,16 +206,21 @@ final class Dock {
     }
   }
 
-  /// Whether `error` says that the bytes of `entry` differ from their checksum.
+  /// Whether `error` says that the bytes of `entry`, and of no other, are damaged or cannot be had.
   private static boolean names(Throwable error, Resident entry) {
-    return error instanceof BlockCorruptException corrupt && corrupt.key().equals(entry.key);
+    return switch (error) {
+      case BlockCorruptException corrupt -> corrupt.key().equals(entry.key);
+      case BlockUnreadableException unreadable -> unreadable.key().equals(entry.key);
+      default -> false;
+    };
   }
 
-  private void lose(Resident damaged, Aftermath after) {
-    if (!books.isClosedNow()) {
+  private void lose(Resident named, Throwable error, Aftermath after) {
+    boolean damaged = error instanceof BlockCorruptException;
+    if (damaged && !books.isClosedNow()) {
       books.countCorrupt(after);
     }
-    books.lose(damaged, "checksum mismatch", after);
+    books.lose(named, damaged ? "checksum mismatch" : store.name() + " did not give it", after);
   }
 
   // Copying from the store
@@ -337,7 +342,7 @@ final class Dock {
     boolean named = false;
     for (Resident entry : entries) {
       if (names(error, entry)) {
-        lose(entry, after);
+        lose(entry, error, after);
         named = true;
       }
     }

@@ -16,8 +16,9 @@ import java.nio.file.Path;
 /// @param maxWaitingReads most reads accepted and not ended yet; a further one fails at once
 /// @param durability when what was appended is forced to the medium, and with it what a put that completed promises
 /// @param reclaim how much of the disk is taken, and when live blocks are moved together
+/// @param health when the disk counts as one that does not answer, and how often it is tried again
 public record JournalOptions(String name, Path directory, EngineKind engine, EngineOptions segments, int ioThreads,
-    int maxWaitingPuts, int maxWaitingReads, SyncRule durability, ReclaimOptions reclaim) {
+    int maxWaitingPuts, int maxWaitingReads, SyncRule durability, ReclaimOptions reclaim, HealthOptions health) {
   /// One that is appended to, one that blocks are moved to, and some to move from.
   private static final int LEAST_SEGMENTS = 4;
 
@@ -33,6 +34,7 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
     positive("maxWaitingPuts", maxWaitingPuts);
     positive("maxWaitingReads", maxWaitingReads);
     requireNonNull(durability, "durability");
+    requireNonNull(health, "health");
     if (requireNonNull(reclaim, "reclaim").capacityBytes() < LEAST_SEGMENTS * segments.segmentBytes()) {
       throw new IllegalArgumentException("capacityBytes must be >= " + LEAST_SEGMENTS + " segments, " + LEAST_SEGMENTS * segments.segmentBytes()
           + " (was " + reclaim.capacityBytes() + ")");
@@ -42,19 +44,19 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
   /// Named `ssd`: Chronicle, segments of 1 GiB, 8 threads, 64 puts, 1,024 reads; synced each second; no capacity.
   public static JournalOptions defaults(Path directory) {
     return new JournalOptions("ssd", directory, EngineKind.CHRONICLE, EngineOptions.defaults(), 8, 64, 1024, SyncRule.defaults(),
-        ReclaimOptions.defaults());
+        ReclaimOptions.defaults(), HealthOptions.defaults());
   }
 
   public JournalOptions withName(String name) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
   }
 
   public JournalOptions withEngine(EngineKind engine) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
   }
 
   public JournalOptions withSegments(EngineOptions segments) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
   }
 
   public JournalOptions withSegmentBytes(long segmentBytes) {
@@ -62,23 +64,27 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
   }
 
   public JournalOptions withIoThreads(int ioThreads) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
   }
 
   public JournalOptions withMaxWaitingPuts(int maxWaitingPuts) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
   }
 
   public JournalOptions withMaxWaitingReads(int maxWaitingReads) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
   }
 
   public JournalOptions withDurability(SyncRule durability) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
   }
 
   public JournalOptions withReclaim(ReclaimOptions reclaim) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
+  }
+
+  public JournalOptions withHealth(HealthOptions health) {
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
   }
 
   /// As in [ReclaimOptions#capacityBytes()].

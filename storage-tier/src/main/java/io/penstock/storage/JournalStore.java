@@ -17,8 +17,13 @@ import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Rest;
 import io.penstock.tier.Shortage;
+import io.penstock.tier.StoreHealth;
+import io.penstock.tier.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +42,7 @@ import reactor.core.scheduler.Scheduler;
 /// | space | live blocks are moved out of segments that are mostly dead, as [ReclaimOptions] say; those who read them notice nothing |
 /// | the store closed | what is at rest stays there: rests closed after [#close()] free nothing |
 /// | waiting | `maxWaitingPuts` batches and `maxWaitingReads` reads; a further one fails with [JournalBusyException] |
+/// | a disk that is not well | degraded when it is full or writes fail, off when reads fail or it does not answer: whoever waits, and whoever comes, fails at once with [StoreUnavailableException]; it is tried again and comes back by itself, as [HealthOptions] say |
 /// | cancel | changes nothing on the disk; rests that nobody takes any more are freed |
 public final class JournalStore implements BlockStore {
   /// Behind a torn end there may be records that an opening does not see and a repair finds again: their sequences are not used again.
@@ -49,6 +55,9 @@ public final class JournalStore implements BlockStore {
   private final SpaceId spaceId;
   private final JournalOptions options;
   private final SegmentEngine engine;
+  private final DiskHealth health;
+  private final List<Runnable> watchers = new CopyOnWriteArrayList<>();
+  private final Set<ReadJob> reading = ConcurrentHashMap.newKeySet();
   private final JournalThreads threads;
   private final SyncLine syncs;
   private final JournalWrites writes;
@@ -62,16 +71,17 @@ public final class JournalStore implements BlockStore {
   private final FoundBlocks recovered;
   private @Nullable Scrubber scrubber;
 
-  private JournalStore(CacheSpace space, JournalOptions options, SegmentEngine engine, JournalThreads threads) {
+  private JournalStore(CacheSpace space, JournalOptions options, SegmentEngine disk, JournalThreads threads) {
     this.space = space;
     this.spaceId = space.id();
     this.options = options;
-    this.engine = engine;
+    this.health = new DiskHealth(options.health(), threads.clock(), threads.ticks(), this::healthChanged);
+    this.engine = new WatchedEngine(disk, health);
     this.threads = threads;
     this.puts = new WorkLine(options.name(), "puts", options.maxWaitingPuts());
     this.reads = new WorkLine(options.name(), "reads", options.maxWaitingReads());
     this.reader = new RangeReader(engine, space.layout(), boundary());
-    Recovery found = new Recovery(space, engine, boundary(), doubtful(options));
+    Recovery found = new Recovery(space, disk, boundary(), doubtful(options));
     this.recovered = found.run();
     this.recovery = found.summary();
     this.places = found.places();
@@ -87,6 +97,7 @@ public final class JournalStore implements BlockStore {
       syncs.changed();
       syncs.ask();
     }
+    health.start(disk);
   }
 
   /// Opens the journal of `options` with threads of its own. Waits until every record's head was read: not for an event loop.
@@ -110,12 +121,12 @@ public final class JournalStore implements BlockStore {
   /// @param timing tells the time, and runs syncs, which wait for the disk
   public static JournalStore open(CacheSpace space, JournalOptions options, SegmentEngine engine, Executor appending, Executor reading,
       Scheduler timing) {
-    return open(space, options, engine, new JournalThreads(appending, reading, JournalClock.of(timing), () -> {}));
+    return open(space, options, engine, new JournalThreads(appending, reading, JournalClock.of(timing), JournalClock.of(timing), () -> {}));
   }
 
   /// The same without a clock: at an interval means when the bytes of the rule are reached.
   public static JournalStore open(CacheSpace space, JournalOptions options, SegmentEngine engine, Executor appending, Executor reading) {
-    return open(space, options, engine, new JournalThreads(appending, reading, JournalClock.stopped(), () -> {}));
+    return open(space, options, engine, new JournalThreads(appending, reading, JournalClock.stopped(), JournalClock.stopped(), () -> {}));
   }
 
   private static JournalStore open(CacheSpace space, JournalOptions options, SegmentEngine engine, JournalThreads threads) {
@@ -163,6 +174,29 @@ public final class JournalStore implements BlockStore {
   @Override
   public Durability durability() {
     return options.engine() == EngineKind.MEMORY ? Durability.VOLATILE : options.durability().receipt();
+  }
+
+  @Override
+  public StoreHealth health() {
+    return health.health();
+  }
+
+  @Override
+  public void watch(Runnable changed) {
+    watchers.add(changed);
+  }
+
+  /// Whoever waits hears at once of a disk that is not well: its thread may be stuck.
+  private void healthChanged() {
+    StoreHealth now = health.health();
+    if (!now.state().takes()) {
+      writes.refuse(StoreUnavailableException.of(options.name(), now));
+    }
+    if (!now.state().gives()) {
+      StoreUnavailableException why = StoreUnavailableException.of(options.name(), now);
+      reading.forEach(job -> job.refuse(why));
+    }
+    watchers.forEach(Runnable::run);
   }
 
   @Override
@@ -240,8 +274,13 @@ public final class JournalStore implements BlockStore {
       }
     }
     return Mono.<List<Rest>>create(sink -> {
-      if (entered(puts, sink)) {
+      if (!health().state().takes()) {
+        sink.error(unavailable());
+      } else if (entered(puts, sink)) {
         writes.put(batch, sink);
+        if (!health().state().takes()) { // since then
+          writes.refuse(unavailable());
+        }
       }
     }).doOnDiscard(List.class, JournalStore::closeAll);
   }
@@ -266,17 +305,34 @@ public final class JournalStore implements BlockStore {
     return Mono.create(sink -> {
       if (own.isEmpty()) {
         sink.success();
+      } else if (!health().state().gives()) {
+        sink.error(unavailable());
       } else if (entered(reads, sink)) {
-        new ReadJob(reader, own, targets, range, range.bytes(space.layout()), failure -> {
-          reads.leave();
-          if (failure == null) {
-            sink.success();
-          } else {
-            sink.error(failure);
-          }
-        }).start(threads.reading());
+        read(own, targets, range, sink);
       }
     });
+  }
+
+  private void read(List<JournalRest> rests, List<BlockDraft> drafts, GranuleRange range, MonoSink<Void> sink) {
+    ReadJob job = new ReadJob(reader, rests, drafts, range, range.bytes(space.layout()), failure -> {
+      if (failure == null) {
+        sink.success();
+      } else {
+        sink.error(failure);
+      }
+    });
+    reading.add(job);
+    job.start(threads.reading(), () -> {
+      reading.remove(job);
+      reads.leave();
+    });
+    if (!health().state().gives()) { // since then
+      job.refuse(unavailable());
+    }
+  }
+
+  private StoreUnavailableException unavailable() {
+    return StoreUnavailableException.of(options.name(), health());
   }
 
   private JournalRest own(Rest rest) {
@@ -336,6 +392,7 @@ public final class JournalStore implements BlockStore {
     return Mono.defer(() -> {
       if (closing.compareAndSet(false, true)) {
         endScrub();
+        health.close();
         Mono.when(puts.close(), reads.close()).doOnTerminate(() -> writes.end(this::end)).subscribe();
       }
       return ended.asMono();

@@ -12,23 +12,26 @@ import java.util.concurrent.atomic.AtomicInteger;
 ///
 /// @param appending runs one task at a time, in order
 /// @param reading runs tasks that wait for the disk
-/// @param clock calls for syncs, and whatever else is not at once
+/// @param clock calls for syncs, and whatever else is not at once; its thread waits for the disk
+/// @param ticks calls for what waits for nothing
 /// @param stopping ends all once they have nothing to do
-record JournalThreads(Executor appending, Executor reading, JournalClock clock, Runnable stopping) {
-  /// Threads of its own: one that appends, one that syncs, and as many as `options` say that read.
+record JournalThreads(Executor appending, Executor reading, JournalClock clock, JournalClock ticks, Runnable stopping) {
+  /// Threads of its own: one that appends, one that syncs, one that looks at the clock, and as many as `options` say that read.
   static JournalThreads own(JournalOptions options) {
     ThreadPoolExecutor appending = pool(options.name() + "-append", 1, options.maxWaitingPuts() + JournalWrites.OWN_TASKS);
     ThreadPoolExecutor reading = pool(options.name() + "-read", options.ioThreads(), options.maxWaitingReads() * ReadJob.MOST_PARTS + 1); // and a scrubber's step
-    ScheduledThreadPoolExecutor syncing = syncing(options.name() + "-sync");
-    return new JournalThreads(appending, reading, JournalClock.of(syncing), () -> {
+    ScheduledThreadPoolExecutor syncing = timed(options.name() + "-sync");
+    ScheduledThreadPoolExecutor watching = timed(options.name() + "-watch");
+    return new JournalThreads(appending, reading, JournalClock.of(syncing), JournalClock.of(watching), () -> {
       appending.shutdown();
       reading.shutdown();
       syncing.shutdown();
+      watching.shutdown();
     });
   }
 
   /// What waits here is one task each of those that need a clock. None of them matters after the end.
-  private static ScheduledThreadPoolExecutor syncing(String name) {
+  private static ScheduledThreadPoolExecutor timed(String name) {
     ScheduledThreadPoolExecutor pool = new ScheduledThreadPoolExecutor(1,
         task -> Thread.ofPlatform().daemon().name("penstock-" + name).unstarted(task), JournalThreads::refused);
     pool.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);

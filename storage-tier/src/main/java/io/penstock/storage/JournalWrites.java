@@ -4,8 +4,11 @@ import io.penstock.KvException;
 import io.penstock.block.Block;
 import io.penstock.tier.Rest;
 import io.penstock.tier.Shortage;
+import io.penstock.tier.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -35,6 +38,7 @@ final class JournalWrites {
   private final WorkLine puts;
   private final ConcurrentLinkedQueue<DeadRecord> freed = new ConcurrentLinkedQueue<>();
   private final boolean watched;
+  private final Set<WaitingPut> waiting = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean sweepAsked = new AtomicBoolean();
   private volatile boolean closed;
   /// The next step is on its way.
@@ -80,7 +84,42 @@ final class JournalWrites {
 
   /// Appends `batch`, whose blocks stay the caller's.
   void put(List<Block> batch, MonoSink<List<Rest>> sink) {
-    appending.execute(() -> append(batch, sink));
+    WaitingPut put = new WaitingPut(sink);
+    waiting.add(put);
+    appending.execute(() -> {
+      waiting.remove(put);
+      if (put.begin()) {
+        append(batch, sink);
+      } else {
+        puts.leave(); // only now: the thread's queue is as long as the line
+      }
+    });
+  }
+
+  /// Fails all that were not begun. Any thread.
+  void refuse(StoreUnavailableException why) {
+    waiting.forEach(put -> put.refuse(why));
+  }
+
+  /// A batch that the thread has not come to.
+  private static final class WaitingPut {
+    private final MonoSink<List<Rest>> sink;
+    private final AtomicBoolean over = new AtomicBoolean();
+
+    WaitingPut(MonoSink<List<Rest>> sink) {
+      this.sink = sink;
+    }
+
+    /// False if it was refused.
+    boolean begin() {
+      return over.compareAndSet(false, true);
+    }
+
+    void refuse(StoreUnavailableException why) {
+      if (begin()) {
+        sink.error(why);
+      }
+    }
   }
 
   private void append(List<Block> batch, MonoSink<List<Rest>> sink) {

@@ -8,10 +8,12 @@ import io.penstock.block.Checksum;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.Owned;
 import io.penstock.storage.engine.Location;
+import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.UnknownLocationException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;
+import io.penstock.tier.BlockUnreadableException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +38,7 @@ final class RangeReader {
   }
 
   /// @throws BlockCorruptException if the head, or a granule, is not as it was written
+  /// @throws BlockUnreadableException if the disk gives others and not this one
   void read(JournalRest rest, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
     if (range.isWhole() && range.offset(layout) == 0) {
       readAtOnce(rest, draft, range, scratch);
@@ -77,6 +80,8 @@ final class RangeReader {
     }
     try {
       read(rest.key(), place, place.location(), draft, range, scratch);
+    } catch (RecordUnreadableException e) {
+      throw new BlockUnreadableException(boundary, rest.key(), e);
     } finally {
       pin.close();
     }

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /// One read of a batch of blocks, cut into parts that threads do at the same time.
 ///
-/// After a failure no block behind the failed one is begun; the job ends when all parts have, with the failure of the first block.
+/// After a failure no block behind the failed one is begun; the job ends when all parts have, with the failure of the first block. One that is
+/// refused ends when those parts have that were begun.
 final class ReadJob {
   /// A hop to another thread is worth this many bytes.
   private static final int PART_BYTES = 1 << 20;
@@ -24,7 +25,11 @@ final class ReadJob {
   private final GranuleRange range;
   private final int partBlocks;
   private final Ended ended;
+  private final int parts;
   private int partsLeft;
+  private int running;
+  private int done;
+  private boolean over;
   private int failedAt = Integer.MAX_VALUE;
   private @Nullable Throwable failure;
 
@@ -43,14 +48,29 @@ final class ReadJob {
     this.ended = ended;
     int worth = Math.max(1, PART_BYTES / blockBytes);
     this.partBlocks = Math.max(worth, (rests.size() + MOST_PARTS - 1) / MOST_PARTS);
-    this.partsLeft = (rests.size() + partBlocks - 1) / partBlocks;
+    this.parts = (rests.size() + partBlocks - 1) / partBlocks;
+    this.partsLeft = parts;
   }
 
-  void start(Executor threads) {
+  /// @param left runs when no thread has to do with it any more, which may be after the end
+  void start(Executor threads, Runnable left) {
     for (int first = 0; first < rests.size(); first += partBlocks) {
       int from = first;
-      threads.execute(() -> readPart(from));
+      threads.execute(() -> {
+        try {
+          if (begin()) {
+            readPart(from);
+          }
+        } finally {
+          partEnded(left);
+        }
+      });
     }
+  }
+
+  private synchronized boolean begin() {
+    running += over ? 0 : 1;
+    return !over;
   }
 
   private void readPart(int from) {
@@ -61,7 +81,7 @@ final class ReadJob {
         read(i, scratch);
       }
     } finally {
-      partEnded();
+      readEnded();
     }
   }
 
@@ -84,15 +104,44 @@ final class ReadJob {
     }
   }
 
-  private void partEnded() {
+  /// Begins nothing more, and ends as soon as nothing writes to the drafts. Any thread.
+  void refuse(Throwable why) {
+    synchronized (this) {
+      if (over) {
+        return;
+      }
+      failedAt = -1;
+      failure = failure == null ? why : failure;
+      over = running == 0;
+      if (!over) {
+        return;
+      }
+    }
+    ended.ended(why);
+  }
+
+  private void readEnded() {
     Throwable why;
+    synchronized (this) {
+      running--;
+      done++;
+      boolean refused = failedAt < 0;
+      if (running > 0 || (!refused && done < parts)) {
+        return;
+      }
+      over = true;
+      why = failure;
+    }
+    ended.ended(why);
+  }
+
+  private void partEnded(Runnable left) {
     synchronized (this) {
       partsLeft--;
       if (partsLeft > 0) {
         return;
       }
-      why = failure;
     }
-    ended.ended(why);
+    left.run();
   }
 }

@@ -1,6 +1,7 @@
 package io.penstock.storage;
 
 import io.penstock.KvException;
+import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import org.jspecify.annotations.Nullable;
@@ -135,7 +136,7 @@ final class Reclaimer {
   private @Nullable Flaw read(Place from) {
     try {
       return mover.read(from);
-    } catch (StorageFailedException e) {
+    } catch (StorageFailedException | RecordUnreadableException e) {
       book.unreadable(victim);
       victim = 0;
       throw e;

@@ -215,6 +215,10 @@ final class SyncLine {
       rolled();
       lost();
       throw e;
+    } catch (RuntimeException e) { // not what an engine says, and as bad
+      rolled();
+      lost();
+      throw e;
     }
   }
 

@@ -39,6 +39,8 @@ final class DurabilityTest {
   private static final int RECORD = RecordFormat.recordBytes(SPACE.layout());
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final Duration SECOND = Duration.ofSeconds(1);
+  /// After a failure, the disk is found well so much later.
+  private static final Duration PROBE = Duration.ofMillis(5);
 
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
@@ -107,6 +109,7 @@ final class DurabilityTest {
 
   private void open(SyncRule rule) {
     JournalOptions options = JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(rule)
+        .withHealth(new HealthOptions(Duration.ofHours(10), PROBE, PROBE))
         .withReclaim(ReclaimOptions.defaults().withMostSpread(1e9)); // these tests say which segments are there
     store = JournalStore.open(SPACE, options, medium, new SerialExecutor(), Runnable::run, time);
   }
@@ -154,6 +157,7 @@ final class DurabilityTest {
     assertThat(store.syncs().failedSyncs()).isEqualTo(1);
     assertThat(store.syncs().failure()).isInstanceOf(StorageFailedException.class);
     medium.refuses = false;
+    time.advanceTimeBy(PROBE);
     put(1, 2);
     assertThat(medium.activeSegment()).isGreaterThan(before);
     assertThat(store.syncs()).isEqualTo(new SyncStat(0, 0, 2, 1, RECORD, store.syncs().failure()));
@@ -216,6 +220,7 @@ final class DurabilityTest {
     time.advanceTimeBy(Duration.ofSeconds(3));
     assertThat(store.syncs().failedSyncs()).isEqualTo(3);
     assertThat(store.syncs().unsyncedMillis()).isEqualTo(3000);
+    time.advanceTimeBy(PROBE);
     put(1, 8);
     putRefused(); // one more would be more than 8
     assertThat(store.syncs().unsyncedBytes()).isEqualTo(8L * RECORD);
@@ -253,6 +258,7 @@ final class DurabilityTest {
     time.advanceTimeBy(SECOND);
     assertThat(store.syncs().failedSyncs()).isPositive();
     medium.refuses = false;
+    time.advanceTimeBy(PROBE);
     put(3, 4);
     time.advanceTimeBy(SECOND);
     assertThat(store.syncs().unsyncedBytes()).isZero();

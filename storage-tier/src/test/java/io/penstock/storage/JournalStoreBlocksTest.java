@@ -143,6 +143,11 @@ final class JournalStoreBlocksTest {
     }
 
     @Override
+    public void probe() {
+      engine.probe();
+    }
+
+    @Override
     public void close() {
       engine.close();
     }

@@ -72,6 +72,11 @@ class WrappedEngine implements SegmentEngine {
   }
 
   @Override
+  public void probe() {
+    engine.probe();
+  }
+
+  @Override
   public void close() {
     engine.close();
   }

@@ -249,6 +249,11 @@ public final class CheckpointedEngine implements SegmentEngine {
   }
 
   @Override
+  public void probe() {
+    engine.probe();
+  }
+
+  @Override
   public String toString() {
     return engine.toString();
   }

@@ -139,6 +139,20 @@ public final class ChronicleEngine extends FileEngine {
     return queue != null && queue.path().equals(file.path().getParent());
   }
 
+  /// Chronicle may have half a document open, or half a file: the next segment is of a new run.
+  @Override
+  void abandon() {
+    ChronicleRun queue = run;
+    run = null;
+    if (queue != null) {
+      try {
+        queue.close();
+      } catch (RuntimeException | InternalError e) {
+        // its mappings go with the process
+      }
+    }
+  }
+
   @Override
   void finish(@Nullable SegmentFile last) throws IOException {
     ChronicleRun queue = run;

@@ -10,6 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// The directory of a journal: held by one process at a time, and marked with what wrote it and in which version.
@@ -19,13 +21,20 @@ final class EngineDirectory implements AutoCloseable {
 
   static final String LOCK = "lock";
   private static final String FORMAT = "format";
+  private static final String PROBE = "probe";
+
+  /// What a probe writes.
+  static final int PROBE_BYTES = 4096;
 
   private final Path path;
   private final FileChannel lockFile;
   @SuppressWarnings("UnusedVariable") // held, not used: the lock ends with it
   private final FileLock lock;
+  /// Which directory it is; null if the system does not say.
+  private final @Nullable Object identity;
 
-  private EngineDirectory(Path path, FileChannel lockFile, FileLock lock) {
+  private EngineDirectory(Path path, FileChannel lockFile, FileLock lock) throws IOException {
+    this.identity = identity(path);
     this.path = path;
     this.lockFile = lockFile;
     this.lock = lock;
@@ -115,6 +124,34 @@ final class EngineDirectory implements AutoCloseable {
 
   Path path() {
     return path;
+  }
+
+  private static @Nullable Object identity(Path path) throws IOException {
+    return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+  }
+
+  /// Writes a little, forces it, reads it again, and deletes it.
+  ///
+  /// @throws IOException if that fails, or if the directory is not the one that was opened
+  void probe() throws IOException {
+    Object now = identity(path);
+    if (!Objects.equals(now, identity)) {
+      throw new IOException("directory must be the one that was opened, " + identity + " (was another, " + now + ")");
+    }
+    Path file = path.resolve(PROBE);
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      ByteBuffer bytes = ByteBuffer.allocateDirect(PROBE_BYTES);
+      Transfer.write(channel, 0, bytes);
+      channel.force(true);
+      Transfer.read(channel, 0, bytes.clear());
+    } finally {
+      Files.deleteIfExists(file);
+    }
+  }
+
+  /// Removes what an earlier run left.
+  void clear() throws IOException {
+    Files.deleteIfExists(path.resolve(PROBE));
   }
 
   /// Makes new and deleted names survive the machine.

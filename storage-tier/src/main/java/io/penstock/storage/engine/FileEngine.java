@@ -2,6 +2,7 @@ package io.penstock.storage.engine;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.KvException;
 import io.penstock.block.Owned;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -43,6 +44,7 @@ abstract class FileEngine implements SegmentEngine {
   final <E extends FileEngine> E opened(E self) {
     try {
       spares.clear();
+      directory.clear();
       for (SegmentFile segment : find(directory)) {
         table.add(segment);
       }
@@ -77,6 +79,9 @@ abstract class FileEngine implements SegmentEngine {
   abstract long write(SegmentFile file, MemorySegment[] parts, int length) throws IOException;
 
   abstract ScanEnd scan(SegmentFile file, Consumer<Location> visitor) throws IOException;
+
+  /// Something failed while a segment was written: the next one begins from the beginning. Throws nothing.
+  abstract void abandon();
 
   /// `file` was deleted.
   abstract void afterDelete(SegmentFile file) throws IOException;
@@ -116,11 +121,9 @@ abstract class FileEngine implements SegmentEngine {
       file.end(offset + length);
       return new Location(file.number(), offset, length);
     } catch (IOException e) {
-      active = null; // what the write left behind ends this segment
-      throw failure("append to", length, e);
-    } catch (RuntimeException e) { // what is below has errors of its own
-      active = null;
-      throw failure("append to", length, new IOException(e));
+      throw abandoned("append to", length, e);
+    } catch (RuntimeException | InternalError e) { // what is below has errors of its own; the latter is a page that could not be had
+      throw abandoned("append to", length, new IOException(e));
     }
   }
 
@@ -139,7 +142,11 @@ abstract class FileEngine implements SegmentEngine {
       active = file;
       return file;
     } catch (IOException e) {
-      throw failure("begin a segment of", options.segmentBytes(), e);
+      throw notBegun(e);
+    } catch (KvException e) {
+      throw e; // nothing was tried
+    } catch (RuntimeException | InternalError e) {
+      throw notBegun(new IOException(e));
     }
   }
 
@@ -153,6 +160,18 @@ abstract class FileEngine implements SegmentEngine {
     }
   }
 
+  private RuntimeException notBegun(IOException e) {
+    table.skipNumber(); // its file may be there
+    return abandoned("begin a segment of", options.segmentBytes(), e);
+  }
+
+  /// What was left behind ends the segment.
+  private RuntimeException abandoned(String work, long needed, IOException e) {
+    active = null;
+    abandon();
+    return failure(work, needed, e);
+  }
+
   private void endActive() {
     SegmentFile file = active;
     active = null;
@@ -162,6 +181,19 @@ abstract class FileEngine implements SegmentEngine {
       } catch (IOException e) {
         throw new StorageFailedException("end segment " + file.number() + " of " + directory.path(), e);
       }
+    }
+  }
+
+  @Override
+  public final void probe() {
+    table.requireOpen();
+    try {
+      directory.probe();
+      if (spares.isEmpty()) {
+        options.requireRoom(directory.path().toString(), space);
+      }
+    } catch (IOException e) {
+      throw failure("write to", EngineDirectory.PROBE_BYTES, e);
     }
   }
 

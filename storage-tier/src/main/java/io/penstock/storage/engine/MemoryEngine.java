@@ -130,6 +130,12 @@ public final class MemoryEngine implements SegmentEngine {
   }
 
   @Override
+  public void probe() {
+    table.requireOpen();
+    requireRoom();
+  }
+
+  @Override
   public synchronized void close() {
     active = 0;
     if (table.isOpen()) {

@@ -107,6 +107,11 @@ public final class PlainEngine extends FileEngine {
   }
 
   @Override
+  void abandon() {
+    // each segment is a file of its own
+  }
+
+  @Override
   void finish(@Nullable SegmentFile last) throws IOException {
     if (last != null) {
       ended(last);

@@ -1,7 +1,6 @@
 package io.penstock.storage.engine;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -105,7 +104,7 @@ final class SegmentFile extends StoredSegment {
     try {
       channel.close();
     } catch (IOException e) {
-      throw new UncheckedIOException("could not close " + path, e);
+      // nobody can do anything about it, least of all the reader who was the last
     }
     Path renamed = spare;
     SpareSegments pool = spares;

@@ -43,6 +43,11 @@ final class SegmentTable {
     return Math.addExact(highest, 1);
   }
 
+  /// The next number is never used: a file of its name may be there.
+  void skipNumber() {
+    highest = nextNumber();
+  }
+
   /// @param parts filled one after the other
   void read(Location record, long from, MemorySegment... parts) {
     long bytes = 0;

@@ -1,7 +1,6 @@
 package io.penstock.storage.engine;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -84,7 +83,7 @@ final class SpareSegments {
     try {
       Files.deleteIfExists(spare);
     } catch (IOException e) {
-      throw new UncheckedIOException("could not delete " + spare, e);
+      // the next opening removes it
     }
   }
 

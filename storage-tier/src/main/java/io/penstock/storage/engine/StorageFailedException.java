@@ -1,10 +1,10 @@
 package io.penstock.storage.engine;
 
-import io.penstock.TransientKvException;
+import io.penstock.tier.StoreUnavailableException;
 import java.io.IOException;
 
 /// The medium did not do what it was told. Transient: it may at the next attempt.
-public final class StorageFailedException extends TransientKvException {
+public final class StorageFailedException extends StoreUnavailableException {
   /// @param work what was to be done, for example `append to DIRECTORY`
   public StorageFailedException(String work, IOException cause) {
     super("could not " + work + ": " + cause, cause);

@@ -1,10 +1,10 @@
 package io.penstock.storage.engine;
 
-import io.penstock.TransientKvException;
+import io.penstock.tier.StoreUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 /// The medium has no room for another segment. Transient: deleting one, or anything else there, makes room.
-public final class StorageFullException extends TransientKvException {
+public final class StorageFullException extends StoreUnavailableException {
   private final long neededBytes;
   private final long usableBytes;
 

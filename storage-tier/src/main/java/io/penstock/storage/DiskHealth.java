@@ -1,0 +1,203 @@
+package io.penstock.storage;
+
+import io.penstock.KvException;
+import io.penstock.storage.engine.Location;
+import io.penstock.storage.engine.RecordUnreadableException;
+import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.tier.StoreHealth;
+import io.penstock.tier.StoreState;
+import io.penstock.tier.StoreUnavailableException;
+import org.jspecify.annotations.Nullable;
+
+/// How the disk of a journal is, from what fails and from what takes too long; and whether it is well again, by trying.
+///
+/// | | |
+/// |---|---|
+/// | a write, a sync or a delete fails, or there is no room | degraded |
+/// | [SuspectRecords#TOO_MANY] reads fail and none succeeds in between | off |
+/// | anything takes longer than it may | off, until it has ended |
+/// | a probe succeeds: written, forced, read again and deleted; and one of the failed reads, too | active |
+///
+/// One read that fails tells nothing of the disk: the record is tried again with the next probe. Without a clock the disk always counts as
+/// well. Safe from any thread.
+final class DiskHealth {
+  /// A sync may take so many times as long as a read.
+  private static final int SLOW = 4;
+
+  private final HealthOptions options;
+  /// Probes wait for the disk, on the thread that syncs.
+  private final JournalClock probes;
+  /// Ticks wait for nothing.
+  private final JournalClock ticks;
+  private final DiskWatch watch = new DiskWatch();
+  private final SuspectRecords suspects = new SuspectRecords();
+  private final Runnable changed;
+  private final StoreUnavailableException noAnswer;
+  private volatile StoreHealth health = StoreHealth.GOOD;
+  private @Nullable SegmentEngine engine;
+  private boolean stalled;
+  private @Nullable KvException writeTrouble;
+  private boolean asked;
+  private long wait;
+  private boolean closed;
+
+  /// @param changed told when the state changed, on the thread of `ticks`
+  DiskHealth(HealthOptions options, JournalClock probes, JournalClock ticks, Runnable changed) {
+    this.options = options;
+    this.probes = probes;
+    this.ticks = ticks;
+    this.changed = changed;
+    this.noAnswer = new StoreUnavailableException("no answer within " + options.stallAfter().toMillis() + " ms");
+    this.wait = options.firstProbe().toMillis();
+  }
+
+  StoreHealth health() {
+    return health;
+  }
+
+  /// Begins to look after the disk.
+  ///
+  /// @param probed what is tried
+  void start(SegmentEngine probed) {
+    synchronized (this) {
+      engine = probed;
+    }
+    if (ticks.runs()) {
+      tickLater();
+    }
+  }
+
+  synchronized void close() {
+    closed = true;
+  }
+
+  // What goes on
+
+  int enter() {
+    return watch.enter(DiskWatch.TICKS);
+  }
+
+  int enterSlow() {
+    return watch.enter(SLOW * DiskWatch.TICKS);
+  }
+
+  void leave(int slot) {
+    watch.leave(slot);
+  }
+
+  void writeFailed(KvException e) {
+    change(() -> writeTrouble = e);
+  }
+
+  void readDone() {
+    suspects.readDone();
+  }
+
+  /// What whoever wanted to read `record` hears.
+  KvException readFailed(Location record, KvException e) {
+    if (!probes.runs()) {
+      return e;
+    }
+    if (suspects.isGivenUp(record)) {
+      return new RecordUnreadableException(record, e);
+    }
+    change(() -> suspects.add(record, e));
+    return e;
+  }
+
+  // Ticks
+
+  private void tickLater() {
+    ticks.after(options.stallAfter().toMillis() / DiskWatch.TICKS, this::tick);
+  }
+
+  private void tick() {
+    boolean late = watch.tick();
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+    }
+    if (late != stalled()) {
+      change(() -> {
+        stalled = late;
+        writeTrouble = noAnswer; // also when it has ended: until a probe succeeds
+      });
+    }
+    tickLater();
+  }
+
+  private synchronized boolean stalled() {
+    return stalled;
+  }
+
+  // Probes
+
+  private void probe() {
+    SegmentEngine probed;
+    synchronized (this) {
+      asked = false;
+      probed = engine;
+    }
+    if (probed != null && !isClosed()) {
+      int slot = enterSlow();
+      KvException failure = failureOf(probed);
+      leave(slot);
+      boolean readable = suspects.retry(probed, failure == null);
+      change(() -> {
+        writeTrouble = failure;
+        wait = failure == null && readable ? options.firstProbe().toMillis() : Math.min(2 * wait, options.lastProbe().toMillis());
+      });
+    }
+  }
+
+  private synchronized boolean isClosed() {
+    return closed;
+  }
+
+  private static @Nullable KvException failureOf(SegmentEngine probed) {
+    try {
+      probed.probe();
+      return null;
+    } catch (KvException e) {
+      return e;
+    }
+  }
+
+  // The state
+
+  /// Tells of the state if `what` changed it, and has the disk probed as long as anything is wrong.
+  private void change(Runnable what) {
+    if (!probes.runs()) {
+      return;
+    }
+    boolean told;
+    long probeIn;
+    synchronized (this) {
+      StoreState before = health.state();
+      what.run();
+      health = judged();
+      told = health.state() != before && !closed;
+      boolean isWanted = !closed && !asked && engine != null && (writeTrouble != null || stalled || suspects.isAny());
+      asked |= isWanted;
+      probeIn = isWanted ? wait : -1;
+    }
+    if (probeIn >= 0) {
+      probes.after(probeIn, this::probe);
+    }
+    if (told) {
+      ticks.after(0, changed); // whoever saw it may hold a lock
+    }
+  }
+
+  private StoreHealth judged() {
+    KvException reading = suspects.trouble();
+    if (stalled) {
+      return new StoreHealth(StoreState.OFF, noAnswer.getMessage());
+    }
+    if (reading != null) {
+      return new StoreHealth(StoreState.OFF, reading.getMessage());
+    }
+    return writeTrouble == null ? StoreHealth.GOOD : new StoreHealth(StoreState.DEGRADED, writeTrouble.getMessage());
+  }
+}

@@ -1,0 +1,54 @@
+package io.penstock.storage;
+
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/// Who is in the disk now, and whether anybody is for too long. Any thread; entering costs one compare-and-set.
+///
+/// Time is counted in ticks of a clock: a process that was stopped for a while finds nobody late.
+final class DiskWatch {
+  /// So many ticks are what a read or an append may take.
+  static final int TICKS = 4;
+
+  /// Beyond so many at a time, nobody looks at the next.
+  private static final int SLOTS = 64;
+  private static final int NONE = -1;
+
+  /// The tick at which whoever is in a slot is late; 0 if nobody is.
+  private final AtomicLongArray due = new AtomicLongArray(SLOTS);
+  private volatile long now = 1;
+
+  /// @param ticks that it may take
+  /// @return to be handed to [#leave]
+  int enter(int ticks) {
+    long late = now + ticks + 1;
+    int first = (int) Thread.currentThread().threadId();
+    for (int i = 0; i < SLOTS; i++) {
+      int slot = (first + i) & (SLOTS - 1);
+      if (due.compareAndSet(slot, 0, late)) {
+        return slot;
+      }
+    }
+    return NONE;
+  }
+
+  void leave(int slot) {
+    if (slot != NONE) {
+      due.set(slot, 0);
+    }
+  }
+
+  /// A tick later. One thread.
+  ///
+  /// @return whether anybody is late
+  @SuppressWarnings("NonAtomicOperationOnVolatileField") // one thread
+  boolean tick() {
+    long tick = ++now;
+    for (int slot = 0; slot < SLOTS; slot++) {
+      long late = due.get(slot);
+      if (late != 0 && late <= tick) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,129 @@
+package io.penstock.storage;
+
+import io.penstock.KvException;
+import io.penstock.storage.engine.Location;
+import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.StorageFailedException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/// Records whose read failed: they, or the whole disk. Tried again, a record is given up when it fails while the disk is well. Safe from any
+/// thread.
+final class SuspectRecords {
+  /// So many failures in a row are the disk's.
+  static final int TOO_MANY = 3;
+
+  /// A record that failed so often is given up although no other read shows that the disk gives anything.
+  private static final int PATIENCE = 8;
+
+  /// Most that are remembered, and most that are tried again at a time.
+  private static final int MOST = 256;
+  private static final int TRIED = 4;
+  private static final int PIECE_BYTES = 1 << 20;
+
+  private static final class Tries {
+    private int failed = 1;
+    private boolean givenUp;
+  }
+
+  private final Map<Location, Tries> records = new LinkedHashMap<>();
+  private volatile int inARow;
+  private @Nullable KvException trouble;
+
+  /// A read succeeded.
+  void readDone() {
+    if (inARow != 0) {
+      inARow = 0;
+    }
+  }
+
+  synchronized void add(Location record, KvException e) {
+    inARow = inARow + 1;
+    if (inARow >= TOO_MANY) {
+      trouble = e;
+    }
+    if (records.size() < MOST) {
+      records.putIfAbsent(record, new Tries());
+    }
+  }
+
+  /// Whether the disk is well, and does not give `record`. Told once: whoever asked gives it up, too.
+  synchronized boolean isGivenUp(Location record) {
+    Tries tries = records.get(record);
+    return tries != null && tries.givenUp && records.remove(record, tries);
+  }
+
+  /// Why the disk counts as one that gives nothing, if it does.
+  synchronized @Nullable KvException trouble() {
+    return trouble;
+  }
+
+  /// Whether any is to be tried again.
+  synchronized boolean isAny() {
+    return trouble != null || records.values().stream().anyMatch(tries -> !tries.givenUp);
+  }
+
+  /// Reads some of them again. Waits for the disk.
+  ///
+  /// @param isWritten whether the disk takes what is written
+  /// @return whether it gives what it has
+  boolean retry(SegmentEngine engine, boolean isWritten) {
+    boolean given = false;
+    List<Location> failed = new ArrayList<>(TRIED);
+    for (Location record : next()) {
+      if (isReadable(engine, record)) {
+        given = true;
+        forget(record);
+      } else {
+        failed.add(record);
+      }
+    }
+    return judge(failed, given, isWritten);
+  }
+
+  private synchronized List<Location> next() {
+    return records.entrySet().stream().filter(each -> !each.getValue().givenUp).limit(TRIED).map(Map.Entry::getKey).toList();
+  }
+
+  private synchronized void forget(Location record) {
+    records.remove(record);
+  }
+
+  private synchronized boolean judge(List<Location> failed, boolean given, boolean isWritten) {
+    boolean others = given || (inARow == 0 && isWritten);
+    boolean patient = true;
+    for (Location record : failed) {
+      Tries tries = records.get(record);
+      if (tries != null) {
+        tries.failed++;
+        tries.givenUp = others || (isWritten && tries.failed > PATIENCE);
+        patient &= !tries.givenUp;
+      }
+    }
+    if (given || failed.isEmpty() || !patient) {
+      trouble = null;
+      inARow = 0;
+    }
+    return trouble == null;
+  }
+
+  /// Whether every byte of it can be had, or it is gone.
+  private static boolean isReadable(SegmentEngine engine, Location record) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment piece = arena.allocate(Math.min(PIECE_BYTES, record.length()));
+      for (long at = 0; at < record.length(); at += PIECE_BYTES) {
+        engine.read(record, at, piece.asSlice(0, Math.min(PIECE_BYTES, record.length() - at)));
+      }
+      return true;
+    } catch (StorageFailedException e) {
+      return false;
+    } catch (KvException e) { // deleted, or closed
+      return true;
+    }
+  }
+}

@@ -1,0 +1,250 @@
+package io.penstock.storage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.SlabArena;
+import io.penstock.storage.FaultyEngine.Fault;
+import io.penstock.storage.FaultyEngine.Work;
+import io.penstock.storage.engine.EngineOptions;
+import io.penstock.storage.engine.MemoryDisk;
+import io.penstock.storage.engine.MemoryEngine;
+import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.testkit.Blocks;
+import io.penstock.testkit.LeakLedger;
+import io.penstock.tier.BlockUnreadableException;
+import io.penstock.tier.Rest;
+import io.penstock.tier.StoreState;
+import io.penstock.tier.StoreUnavailableException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/// What a journal says of its disk, what it refuses, and how it comes back; on a clock that stands still until it is moved.
+@Timeout(60)
+final class DiskHealthTest {
+  private static final CacheSpace SPACE = Blocks.smallSpace();
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final HealthOptions HEALTH = new HealthOptions(Duration.ofSeconds(2), Duration.ofMillis(100), Duration.ofSeconds(5));
+
+  @RegisterExtension
+  final LeakLedger leaks = new LeakLedger();
+
+  private final SlabArena arena = leaks.watch(new SlabArena("host", SPACE.layout(), 256, 4));
+  private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
+  private final FaultyEngine disk = new FaultyEngine(MemoryEngine.open(new MemoryDisk(), new EngineOptions(1 << 20, 0)));
+  private final ExecutorService appending = Executors.newSingleThreadExecutor();
+  private final ExecutorService reading = Executors.newSingleThreadExecutor();
+  private final JournalStore store = open();
+  private final AtomicInteger changes = new AtomicInteger();
+
+  private JournalStore open() {
+    JournalOptions options = JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(SyncRule.interval(
+        Duration.ofSeconds(1), 1 << 20)).withHealth(HEALTH).withReclaim(ReclaimOptions.defaults().withMostSpread(1e9));
+    JournalStore opened = JournalStore.open(SPACE, options, disk, appending, reading, time);
+    opened.watch(() -> changes.incrementAndGet());
+    return opened;
+  }
+
+  @AfterEach
+  void close() {
+    disk.mend();
+    store.close().block(PATIENCE);
+    appending.shutdown();
+    reading.shutdown();
+  }
+
+  private CompletableFuture<List<Rest>> putLater(long number) {
+    Block block = Blocks.block(arena, Blocks.key(SPACE, number));
+    return store.put(List.of(block)).doFinally(end -> block.close()).toFuture();
+  }
+
+  private Rest put(long number) throws Exception {
+    return ended(putLater(number)).getFirst();
+  }
+
+  private CompletableFuture<Void> readLater(Rest rest) {
+    BlockDraft draft = Blocks.draft(arena, rest.key());
+    return store.read(List.of(rest), List.of(draft), GranuleRange.all(SPACE.layout())).doOnSuccess(nothing -> {
+      try (Block block = draft.seal()) {
+        Blocks.assertBytes(block);
+      }
+    }).doFinally(end -> draft.close()).toFuture();
+  }
+
+  private void read(Rest rest) throws Exception {
+    ended(readLater(rest));
+  }
+
+  private static <T> T ended(CompletableFuture<T> work) throws Exception {
+    return work.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  private static void assertUnavailable(CompletableFuture<?> work) {
+    assertThatThrownBy(() -> ended(work)).cause().isInstanceOf(StoreUnavailableException.class);
+  }
+
+  private void assertState(StoreState state) {
+    time.advanceTime(); // whoever watches is told by the clock
+    assertThat(store.health().state()).as("%s", store.health()).isEqualTo(state);
+  }
+
+  /// Moves the clock by `seconds`, in steps in which ticks count.
+  private void pass(int seconds) {
+    time.advanceTimeBy(Duration.ofSeconds(seconds));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void diskThatTakesNothing_isDegraded_gives_andComesBackByItself(Fault fault) throws Exception {
+    Rest first = put(0);
+    disk.fail(fault, Work.APPEND, Work.PROBE);
+    assertUnavailable(putLater(1));
+    assertState(StoreState.DEGRADED);
+    assertThat(store.health().problem()).isNotBlank();
+    assertThatThrownBy(() -> ended(putLater(2))).cause().hasMessageStartingWith("store ssd must be active (was degraded: ");
+    read(first);
+    pass(60);
+    assertState(StoreState.DEGRADED);
+    assertThat(changes).hasValue(1);
+    disk.mend();
+    pass(5);
+    assertState(StoreState.ACTIVE);
+    assertThat(changes).hasValue(2);
+    read(put(3));
+    read(first);
+  }
+
+  @Test
+  void fullDisk_isTriedAgainAfterAWhile_andNotBefore() throws Exception {
+    disk.fail(Fault.NO_SPACE, Work.APPEND);
+    assertUnavailable(putLater(0));
+    assertState(StoreState.DEGRADED);
+    time.advanceTimeBy(Duration.ofMillis(99));
+    assertState(StoreState.DEGRADED);
+    time.advanceTimeBy(Duration.ofMillis(1));
+    assertState(StoreState.ACTIVE);
+    disk.mend();
+    put(0);
+  }
+
+  @Test
+  void appendThatHangs_turnsOff_failsWhoeverWaits_andKeepsTheBatchUnderWay() throws Exception {
+    Rest first = put(0);
+    disk.stall(Work.APPEND);
+    CompletableFuture<List<Rest>> stuck = putLater(1);
+    disk.awaitStuck();
+    CompletableFuture<List<Rest>> waiting = putLater(2);
+    pass(2);
+    assertState(StoreState.ACTIVE);
+    pass(1);
+    assertState(StoreState.OFF);
+    assertUnavailable(waiting);
+    assertUnavailable(putLater(3));
+    assertUnavailable(readLater(first));
+    assertThat(stuck).isNotDone();
+    assertThat(arena.claimedSlots()).as("the batch under way").isEqualTo(1);
+    disk.mend();
+    Rest second = ended(stuck).getFirst();
+    pass(10);
+    assertState(StoreState.ACTIVE);
+    read(second);
+    read(first);
+    read(put(4));
+  }
+
+  @Test
+  void readThatHangs_turnsOff_andOnlyItsOwnDraftsStay() throws Exception {
+    Rest first = put(0);
+    disk.stall(Work.READ);
+    CompletableFuture<Void> stuck = readLater(first);
+    disk.awaitStuck();
+    CompletableFuture<Void> waiting = readLater(first);
+    pass(3);
+    assertState(StoreState.OFF);
+    assertUnavailable(waiting);
+    assertThat(stuck).isNotDone();
+    disk.mend();
+    ended(stuck);
+    pass(10);
+    assertState(StoreState.ACTIVE);
+    read(first);
+  }
+
+  @Test
+  void readsThatFail_turnOff_loseNothing_andComeBack() throws Exception {
+    List<Rest> rests = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      rests.add(put(i));
+    }
+    disk.fail(Fault.IO_ERROR, Work.READ);
+    for (int i = 0; i < SuspectRecords.TOO_MANY; i++) {
+      assertState(StoreState.ACTIVE);
+      assertUnavailable(readLater(rests.get(i)));
+    }
+    assertState(StoreState.OFF);
+    pass(8);
+    assertState(StoreState.OFF);
+    disk.mend();
+    pass(5);
+    assertState(StoreState.ACTIVE);
+    for (Rest rest : rests) {
+      read(rest);
+    }
+  }
+
+  @Test
+  void oneRecordThatCannotBeRead_isGivenUp_andTheDiskIsNot() throws Exception {
+    Rest bad = put(0);
+    Rest good = put(1);
+    disk.failAt(((JournalRest) bad).location());
+    assertThatThrownBy(() -> read(bad)).cause().isInstanceOf(StorageFailedException.class);
+    read(good);
+    pass(1);
+    assertState(StoreState.ACTIVE);
+    assertThatThrownBy(() -> read(bad)).cause().isInstanceOfSatisfying(BlockUnreadableException.class,
+        e -> assertThat(e.key()).isEqualTo(bad.key()));
+    read(good);
+    assertThat(changes).hasValue(0);
+  }
+
+  @Test
+  void recordThatFailedInPassing_isReadAgain() throws Exception {
+    Rest rest = put(0);
+    disk.failAt(((JournalRest) rest).location());
+    assertThatThrownBy(() -> read(rest)).cause().isInstanceOf(StorageFailedException.class);
+    disk.failAt(null);
+    pass(1);
+    read(rest);
+  }
+
+  @Test
+  void closeWhileOff_endsWhenTheDiskAnswers() throws Exception {
+    disk.stall(Work.APPEND);
+    CompletableFuture<List<Rest>> stuck = putLater(0);
+    disk.awaitStuck();
+    pass(3);
+    CompletableFuture<Void> closed = store.close().toFuture();
+    assertThat(closed).isNotDone();
+    disk.mend();
+    ended(stuck);
+    ended(closed);
+  }
+}
