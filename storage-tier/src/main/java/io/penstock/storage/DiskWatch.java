@@ -40,9 +40,9 @@ final class DiskWatch {
   /// A tick later. One thread.
   ///
   /// @return whether anybody is late
-  @SuppressWarnings("NonAtomicOperationOnVolatileField") // one thread
   boolean tick() {
-    long tick = ++now;
+    long tick = now + 1;
+    now = tick;
     for (int slot = 0; slot < SLOTS; slot++) {
       long late = due.get(slot);
       if (late != 0 && late <= tick) {

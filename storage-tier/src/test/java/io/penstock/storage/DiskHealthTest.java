@@ -182,7 +182,7 @@ final class DiskHealthTest {
     assertUnavailable(waiting);
     assertThat(stuck).isNotDone();
     disk.mend();
-    ended(stuck);
+    assertUnavailable(stuck);
     pass(10);
     assertState(StoreState.ACTIVE);
     read(first);

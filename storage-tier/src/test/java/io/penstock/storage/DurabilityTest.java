@@ -17,6 +17,7 @@ import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Rest;
+import io.penstock.tier.StoreUnavailableException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -133,7 +134,7 @@ final class DurabilityTest {
 
   private void putRefused() {
     try (Block block = Blocks.block(arena, Blocks.key(SPACE, 0))) {
-      StepVerifier.create(store.put(List.of(block))).expectError(StorageFailedException.class).verify(PATIENCE);
+      StepVerifier.create(store.put(List.of(block))).expectErrorMatches(StoreUnavailableException.class::isInstance).verify(PATIENCE);
     }
   }
 

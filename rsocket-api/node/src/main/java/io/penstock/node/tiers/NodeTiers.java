@@ -17,18 +17,24 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.ForwardingTier;
 import io.penstock.tier.Level;
 import io.penstock.tier.StackOptions;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /// The tiers of one node, with the device and the disk under them. Closing closes all of it.
 public final class NodeTiers extends ForwardingTier {
   /// Batches that the stack itself has under way at a store.
   private static final int OWN_BATCHES = 8;
+
+  private static final Logger LOG = LoggerFactory.getLogger(NodeTiers.class);
 
   private final TierStack stack;
   private final @Nullable SimulatedDevice device;
@@ -91,6 +97,7 @@ public final class NodeTiers extends ForwardingTier {
             .withDurability(disk.durability()).withReclaim(reclaim(disk.share()))
             .withMaxWaitingPuts(movers).withMaxWaitingReads(movers));
     store.scrub(disk.scrub());
+    store.watch(() -> say(store));
     return store;
   }
 
@@ -102,6 +109,12 @@ public final class NodeTiers extends ForwardingTier {
   private static ReclaimOptions reclaim(DiskShare share) {
     ReclaimOptions options = ReclaimOptions.defaults().withDiskWater(share.highPercent() / 100.0, share.lowPercent() / 100.0);
     return share.capacityBytes() == DiskShare.AUTO ? options : options.withCapacityBytes(share.capacityBytes());
+  }
+
+  /// One line for each change.
+  private static void say(BlockStore store) {
+    StoreHealth now = store.health();
+    LOG.warn("level {} is {}{}", store.name(), now.state().name().toLowerCase(Locale.ROOT), now.problem() == null ? "" : ": " + now.problem());
   }
 
   private static StackOptions options(TierPlan plan) {
