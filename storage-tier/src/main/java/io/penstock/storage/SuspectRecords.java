@@ -21,6 +21,9 @@ final class SuspectRecords {
   /// A record that failed so often is given up although no other read shows that the disk gives anything.
   private static final int PATIENCE = 8;
 
+  /// One that failed so often is given up if other reads succeed.
+  private static final int SURE = 3;
+
   /// Most that are remembered, and most that are tried again at a time.
   private static final int MOST = 256;
   private static final int TRIED = 4;
@@ -101,7 +104,7 @@ final class SuspectRecords {
       Tries tries = records.get(record);
       if (tries != null) {
         tries.failed++;
-        tries.givenUp = others || (isWritten && tries.failed > PATIENCE);
+        tries.givenUp = (others && tries.failed >= SURE) || (isWritten && tries.failed > PATIENCE);
         patient &= !tries.givenUp;
       }
     }

@@ -92,11 +92,11 @@ public interface SegmentEngine extends AutoCloseable {
   /// Lets go of what is in the system's page cache beyond [EngineOptions#cacheBytes()] and was forced before. Nobody else waits for it.
   default void trim() {}
 
-  /// Finds out whether the medium is well: writes a little beside the segments, forces it, reads it again and deletes it.
+  /// Finds out whether the medium is well: writes a little beside the segments, forces it, reads it again and deletes it. Without, it is.
   ///
   /// @throws StorageFailedException if it is not, or is not the one that was opened
   /// @throws StorageFullException if there is no room for another segment
-  void probe();
+  default void probe() {}
 
   /// Ends the active segment and closes everything. Idempotent.
   @Override
