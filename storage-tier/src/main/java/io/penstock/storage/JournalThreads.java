@@ -31,7 +31,7 @@ record JournalThreads(Executor appending, Executor reading, JournalClock clock, 
   }
 
   /// What waits here is one task each of those that need a clock. None of them matters after the end.
-  private static ScheduledThreadPoolExecutor timed(String name) {
+  static ScheduledThreadPoolExecutor timed(String name) {
     ScheduledThreadPoolExecutor pool = new ScheduledThreadPoolExecutor(1,
         task -> Thread.ofPlatform().daemon().name("penstock-" + name).unstarted(task), JournalThreads::refused);
     pool.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);

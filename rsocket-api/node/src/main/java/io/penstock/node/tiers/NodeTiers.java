@@ -8,7 +8,7 @@ import io.penstock.device.DeviceStore;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
 import io.penstock.storage.JournalOptions;
-import io.penstock.storage.JournalStore;
+import io.penstock.storage.LateJournal;
 import io.penstock.storage.ReclaimOptions;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.record.RecordFormat;
@@ -18,6 +18,7 @@ import io.penstock.tier.ForwardingTier;
 import io.penstock.tier.Level;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.StoreHealth;
+import io.penstock.tier.StoreState;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
 import java.util.ArrayList;
@@ -92,12 +93,14 @@ public final class NodeTiers extends ForwardingTier {
     int movers = OWN_BATCHES + 4 * Math.max(plan.reserveBlocks(), plan.windowBlocks());
     BlockLayout layout = plan.space().layout();
     long segmentBytes = disk.segmentBytes(plan.ssd().inBlocks(layout.blockBytes()), RecordFormat.recordBytes(layout));
-    JournalStore store = JournalStore.open(plan.space(),
+    BlockStore store = LateJournal.open(plan.space(),
         JournalOptions.defaults(disk.folder()).withName("ssd").withEngine(disk.engine()).withSegments(segments(disk.share(), segmentBytes))
             .withDurability(disk.durability()).withReclaim(reclaim(disk.share()))
-            .withMaxWaitingPuts(movers).withMaxWaitingReads(movers));
-    store.scrub(disk.scrub());
+            .withMaxWaitingPuts(movers).withMaxWaitingReads(movers), journal -> journal.scrub(disk.scrub()));
     store.watch(() -> say(store));
+    if (store.health().state() != StoreState.ACTIVE) {
+      say(store);
+    }
     return store;
   }
 

@@ -1,0 +1,222 @@
+package io.penstock.storage;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
+import io.penstock.tier.BlockStore;
+import io.penstock.tier.Durability;
+import io.penstock.tier.Medium;
+import io.penstock.tier.Rest;
+import io.penstock.tier.Shortage;
+import io.penstock.tier.StoreHealth;
+import io.penstock.tier.StoreState;
+import io.penstock.tier.StoreUnavailableException;
+import io.penstock.tier.TierClosedException;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/// A journal whose disk was not well when it was to be opened: off until it can be, which is tried again and again. From then on it is the
+/// [JournalStore], and tells what that has found as a change of its health.
+///
+/// Safe from any thread; opening waits for the disk on the thread of its clock.
+public final class LateJournal implements BlockStore {
+  private final CacheSpace space;
+  private final JournalOptions options;
+  private final Supplier<JournalStore> opening;
+  private final JournalClock clock;
+  private final Runnable stopping;
+  private final List<Runnable> watchers = new CopyOnWriteArrayList<>();
+  private volatile StoreHealth health;
+  private volatile @Nullable JournalStore opened;
+  /// Guarded by `this`, as is the moment of opening.
+  private @Nullable Shortage shortage;
+  private boolean closed;
+
+  LateJournal(CacheSpace space, JournalOptions options, StoreUnavailableException first, Supplier<JournalStore> opening, JournalClock clock,
+      Runnable stopping) {
+    this.space = space;
+    this.options = options;
+    this.health = off(first);
+    this.opening = opening;
+    this.clock = clock;
+    this.stopping = stopping;
+    tryLater(options.health().firstProbe().toMillis());
+  }
+
+  /// Opens the journal of `options`, at once or, if its disk is not well, later. Waits until every record's head was read: not for an event
+  /// loop.
+  ///
+  /// @param begun told of the journal when it is open
+  /// @throws io.penstock.KvException as [JournalStore#open(CacheSpace, JournalOptions)] does, but for a disk that fails
+  public static BlockStore open(CacheSpace space, JournalOptions options, Consumer<JournalStore> begun) {
+    Supplier<JournalStore> opening = () -> {
+      JournalStore store = JournalStore.open(space, options);
+      begun.accept(store);
+      return store;
+    };
+    try {
+      return opening.get();
+    } catch (StoreUnavailableException e) {
+      if (!isOfTheDisk(e, options.directory())) {
+        throw e;
+      }
+      var thread = JournalThreads.timed(options.name() + "-open");
+      return new LateJournal(space, options, e, opening, JournalClock.of(thread), thread::shutdown);
+    }
+  }
+
+  /// Whether the disk is at fault, and not whoever named the directory.
+  static boolean isOfTheDisk(StoreUnavailableException failure, Path directory) {
+    for (Path each = directory.toAbsolutePath(); each != null; each = each.getParent()) {
+      if (Files.isRegularFile(each)) {
+        return false;
+      }
+    }
+    return switch (failure.getCause()) {
+      case AccessDeniedException e -> false;
+      case FileAlreadyExistsException e -> false;
+      case NoSuchFileException e -> false;
+      case NotDirectoryException e -> false;
+      case IOException e -> true;
+      case null, default -> false;
+    };
+  }
+
+  private static StoreHealth off(RuntimeException why) {
+    return new StoreHealth(StoreState.OFF, why.getMessage());
+  }
+
+  private void tryLater(long millis) {
+    clock.after(millis, () -> open(millis));
+  }
+
+  private void open(long waited) {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+    }
+    JournalStore store;
+    try {
+      store = opening.get();
+    } catch (RuntimeException e) { // the folder may be another one by now
+      health = off(e);
+      tryLater(Math.min(2 * waited, options.health().lastProbe().toMillis()));
+      return;
+    }
+    boolean late;
+    synchronized (this) {
+      late = closed;
+      if (!late) {
+        if (shortage != null) {
+          store.relieve(shortage);
+        }
+        opened = store;
+      }
+    }
+    if (late) {
+      store.close().subscribe();
+    } else {
+      store.watch(this::tell);
+      tell();
+    }
+  }
+
+  private void tell() {
+    watchers.forEach(Runnable::run);
+  }
+
+  @Override
+  public String name() {
+    return options.name();
+  }
+
+  @Override
+  public Medium medium() {
+    return Medium.DISK;
+  }
+
+  @Override
+  public CacheSpace space() {
+    return space;
+  }
+
+  @Override
+  public Durability durability() {
+    JournalStore store = opened;
+    return store == null ? options.durability().receipt() : store.durability();
+  }
+
+  @Override
+  public StoreHealth health() {
+    JournalStore store = opened;
+    return store == null ? health : store.health();
+  }
+
+  @Override
+  public void watch(Runnable changed) {
+    watchers.add(changed);
+  }
+
+  @Override
+  public void relieve(Shortage room) {
+    synchronized (this) {
+      shortage = room;
+      if (opened != null) {
+        opened.relieve(room);
+      }
+    }
+  }
+
+  @Override
+  public long capacityBlocks() {
+    return Long.MAX_VALUE;
+  }
+
+  @Override
+  public Mono<List<Rest>> put(List<Block> blocks) {
+    JournalStore store = opened;
+    return store == null ? Mono.error(this::refusal) : store.put(blocks);
+  }
+
+  @Override
+  public Mono<Void> read(List<? extends Rest> rests, List<BlockDraft> drafts, GranuleRange range) {
+    JournalStore store = opened;
+    return store == null ? Mono.error(this::refusal) : store.read(rests, drafts, range);
+  }
+
+  private synchronized RuntimeException refusal() {
+    return closed ? new TierClosedException(options.name()) : StoreUnavailableException.of(options.name(), health());
+  }
+
+  @Override
+  public List<Rest> recovered() {
+    JournalStore store = opened;
+    return store == null ? List.of() : store.recovered();
+  }
+
+  @Override
+  public Mono<Void> close() {
+    return Mono.defer(() -> {
+      JournalStore store;
+      synchronized (this) {
+        closed = true;
+        store = opened;
+      }
+      stopping.run();
+      return store == null ? Mono.empty() : store.close();
+    });
+  }
+}

@@ -1,0 +1,131 @@
+package io.penstock.storage;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.storage.engine.EngineOptions;
+import io.penstock.storage.engine.MemoryDisk;
+import io.penstock.storage.engine.MemoryEngine;
+import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.testkit.Blocks;
+import io.penstock.tier.Durability;
+import io.penstock.tier.Level;
+import io.penstock.tier.Reservation;
+import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.StoreHealth;
+import io.penstock.tier.StoreState;
+import io.penstock.tier.TierListener;
+import io.penstock.tier.TierStack;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/// A journal that could not be opened at first.
+@Timeout(60)
+final class LateJournalTest {
+  private static final CacheSpace SPACE = Blocks.smallSpace();
+  private static final Duration SOON = Duration.ofSeconds(5);
+
+  private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
+  private final MemoryDisk disk = new MemoryDisk();
+  private final JournalOptions options = JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(SyncRule.none());
+  private boolean broken = true;
+
+  private JournalStore journal() {
+    if (broken) {
+      throw new StorageFailedException("open", new IOException("Read-only file system"));
+    }
+    return JournalStore.open(SPACE, options, MemoryEngine.open(disk, new EngineOptions(1 << 20, 0)), new SerialExecutor(), Runnable::run, time);
+  }
+
+  private TierStack stack(LateJournal late) {
+    return new TierStack(SPACE, List.of(new Level.Host("dram", 2), new Level.Stored(late, 100)),
+        StackOptions.defaults("stack").withMode(StackMode.WRITE_THROUGH), TierListener.noop());
+  }
+
+  private LateJournal late() {
+    return new LateJournal(SPACE, options, new StorageFailedException("open", new IOException("Read-only file system")), this::journal,
+        JournalClock.of(time), () -> {});
+  }
+
+  @Test
+  void stackOverADiskThatCannotBeOpened_goesOnWithout_andFindsWhatIsThereLater() {
+    broken = false;
+    TierStack before = new TierStack(SPACE, List.of(new Level.Stored(journal(), 100)), StackOptions.defaults("stack")
+        .withMode(StackMode.WRITE_THROUGH), TierListener.noop());
+    assertThat(put(before, 1)).isEqualTo(Durability.WRITTEN);
+    assertThat(put(before, 2)).isEqualTo(Durability.WRITTEN);
+    before.close().block(SOON);
+
+    broken = true;
+    LateJournal late = late();
+    TierStack stack = stack(late);
+    assertThat(late.health()).isEqualTo(new StoreHealth(StoreState.OFF, "could not open: java.io.IOException: Read-only file system"));
+    assertThat(put(stack, 3)).isEqualTo(Durability.VOLATILE);
+    assertThat(put(stack, 2)).as("nobody knows of it").isEqualTo(Durability.VOLATILE);
+    assertThat(present(stack)).isEqualTo("0011");
+    time.advanceTimeBy(Duration.ofMinutes(1));
+    assertThat(present(stack)).isEqualTo("0011");
+    broken = false;
+    time.advanceTimeBy(Duration.ofSeconds(5));
+    assertThat(late.health()).isEqualTo(StoreHealth.GOOD);
+    assertThat(present(stack)).isEqualTo("0111");
+    assertThat(put(stack, 4)).isEqualTo(Durability.WRITTEN);
+    stack.close().block(SOON);
+    assertThat(stack.arena().claimedSlots()).isZero();
+
+    TierStack after = new TierStack(SPACE, List.of(new Level.Stored(journal(), 100)), StackOptions.defaults("stack")
+        .withMode(StackMode.WRITE_THROUGH), TierListener.noop());
+    assertThat(present(after)).as("3 was written when the disk was back").isEqualTo("0111");
+    after.close().block(SOON);
+  }
+
+  @Test
+  void closedBeforeItCouldBeOpened_neverOpens() {
+    LateJournal late = late();
+    late.close().block(SOON);
+    broken = false;
+    time.advanceTimeBy(Duration.ofMinutes(1));
+    assertThat(late.health().state()).isEqualTo(StoreState.OFF);
+    assertThatThrownBy(() -> late.put(List.of()).block(SOON)).hasMessageContaining("closed");
+  }
+
+  @Test
+  void directoryThatCannotBeOne_isAnErrorAtOnce(@TempDir Path folder) throws IOException {
+    Path file = Files.createFile(folder.resolve("file"));
+    JournalOptions wrong = JournalOptions.defaults(file.resolve("below")).withEngine(EngineKind.PLAIN);
+    assertThatThrownBy(() -> LateJournal.open(SPACE, wrong, journal -> {})).isInstanceOf(StorageFailedException.class);
+    assertThat(LateJournal.isOfTheDisk(new StorageFailedException("open", new AccessDeniedException("no")), folder)).isFalse();
+    assertThat(LateJournal.isOfTheDisk(new StorageFailedException("open", new IOException("Input/output error")), folder)).isTrue();
+  }
+
+  private static String present(TierStack stack) {
+    List<BlockKey> keys = Blocks.keys(SPACE, 0, 4);
+    var presence = requireNonNull(stack.contains(keys).block(SOON));
+    StringBuilder digits = new StringBuilder();
+    for (int i = 0; i < keys.size(); i++) {
+      digits.append(presence.get(i) ? 1 : 0);
+    }
+    return digits.toString();
+  }
+
+  private static Durability put(TierStack stack, int number) {
+    try (BlockScope scope = new BlockScope()) {
+      Reservation reservation = requireNonNull(stack.reserve(List.of(Blocks.key(SPACE, number)), scope).block(SOON));
+      reservation.drafts().forEach(Blocks::produce);
+      return requireNonNull(reservation.commit(reservation.drafts()).block(SOON)).getFirst().durability();
+    }
+  }
+}
