@@ -40,10 +40,14 @@ final class RangeReader {
   /// @throws BlockCorruptException if the head, or a granule, is not as it was written
   /// @throws BlockUnreadableException if the disk gives others and not this one
   void read(JournalRest rest, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
-    if (range.isWhole() && range.offset(layout) == 0) {
-      readAtOnce(rest, draft, range, scratch);
-    } else {
-      readPinned(rest, draft, range, scratch);
+    try {
+      if (range.isWhole() && range.offset(layout) == 0) {
+        readAtOnce(rest, draft, range, scratch);
+      } else {
+        readPinned(rest, draft, range, scratch);
+      }
+    } catch (RecordUnreadableException e) {
+      throw new BlockUnreadableException(boundary, rest.key(), e);
     }
   }
 
@@ -80,8 +84,6 @@ final class RangeReader {
     }
     try {
       read(rest.key(), place, place.location(), draft, range, scratch);
-    } catch (RecordUnreadableException e) {
-      throw new BlockUnreadableException(boundary, rest.key(), e);
     } finally {
       pin.close();
     }
