@@ -10,6 +10,7 @@ import io.penstock.block.SpaceId;
 import io.penstock.storage.checkpoint.CheckpointedEngine;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.StorageFullException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordName;
 import io.penstock.tier.BlockStore;
@@ -282,7 +283,7 @@ public final class JournalStore implements BlockStore {
           writes.refuse(unavailable());
         }
       }
-    }).doOnDiscard(List.class, JournalStore::closeAll);
+    }).doOnError(StorageFullException.class, health::writeFailed).doOnDiscard(List.class, JournalStore::closeAll);
   }
 
   /// Nobody took the rests of a put.

@@ -27,7 +27,7 @@ final class WatchedEngine implements SegmentEngine {
     int slot = health.enter();
     try {
       return engine.append(parts);
-    } catch (StoreUnavailableException e) {
+    } catch (StorageFailedException e) {
       health.writeFailed(e);
       throw e;
     } finally {
