@@ -4,6 +4,7 @@ import io.penstock.KvException;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.StorageFullException;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.StoreState;
 import io.penstock.tier.StoreUnavailableException;
@@ -34,6 +35,7 @@ final class DiskHealth {
   private final Runnable changed;
   private final StoreUnavailableException noAnswer;
   private volatile StoreHealth health = StoreHealth.GOOD;
+  private volatile @Nullable StorageFullException full;
   private @Nullable SegmentEngine engine;
   private boolean stalled;
   private @Nullable KvException writeTrouble;
@@ -87,6 +89,19 @@ final class DiskHealth {
 
   void writeFailed(KvException e) {
     change(() -> writeTrouble = e);
+  }
+
+  /// The disk has no room; whoever was told may still make some.
+  void full(StorageFullException e) {
+    full = e;
+  }
+
+  /// Nobody made room, and a put failed: of the disk's, if that said so, for a journal has a capacity of its own, too.
+  @SuppressWarnings("ReferenceEquality") // of the very failure
+  void putFailed(StorageFullException e) {
+    if (e == full) {
+      writeFailed(e);
+    }
   }
 
   void readDone() {

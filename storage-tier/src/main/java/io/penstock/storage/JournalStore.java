@@ -283,7 +283,7 @@ public final class JournalStore implements BlockStore {
           writes.refuse(unavailable());
         }
       }
-    }).doOnError(StorageFullException.class, health::writeFailed).doOnDiscard(List.class, JournalStore::closeAll);
+    }).doOnError(StorageFullException.class, health::putFailed).doOnDiscard(List.class, JournalStore::closeAll);
   }
 
   /// Nobody took the rests of a put.

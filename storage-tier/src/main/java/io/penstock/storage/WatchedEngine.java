@@ -5,6 +5,7 @@ import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.ScanEnd;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.storage.engine.StorageFullException;
 import io.penstock.tier.StoreUnavailableException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -27,6 +28,9 @@ final class WatchedEngine implements SegmentEngine {
     int slot = health.enter();
     try {
       return engine.append(parts);
+    } catch (StorageFullException e) {
+      health.full(e);
+      throw e;
     } catch (StorageFailedException e) {
       health.writeFailed(e);
       throw e;
