@@ -128,10 +128,20 @@ final class AdminServerTest {
             penstock_level_hits_total{level="dram",medium="host",tier="dram"} 0.0
             penstock_level_resting_blocks{level="dram",medium="host",tier="dram"} 1.0
             penstock_level_visible_blocks{level="dram",medium="host",tier="dram"} 1.0
+            penstock_queue_capacity_blocks{medium="host",tier="dram"} +Inf
+            penstock_queue_held_bytes{medium="host",tier="dram"} 0.0
+            penstock_queue_longest_milliseconds{medium="host",tier="dram"} 0.0
+            penstock_queue_peak_blocks{medium="host",tier="dram"} 0.0
+            penstock_queue_time_milliseconds_total{medium="host",tier="dram"} 0.0
+            penstock_queue_waiting_blocks{medium="host",tier="dram"} 0.0
+            penstock_queue_withheld_total{medium="host",tier="dram"} 0.0
             penstock_tier_capacity_blocks{medium="host",tier="dram"} 10.0
             penstock_tier_claimed_bytes{medium="host",tier="dram"} 65536.0
             penstock_tier_evicted_blocks_total{medium="host",tier="dram"} 0.0
+            penstock_tier_given_back_blocks_total{medium="host",tier="dram"} 0.0
+            penstock_tier_held_total{medium="host",tier="dram"} 0.0
             penstock_tier_lost_blocks_total{medium="host",tier="dram"} 0.0
+            penstock_tier_prefetched_blocks_total{medium="host",tier="dram"} 0.0
             penstock_tier_quarantined_blocks_total{medium="host",tier="dram"} 0.0
             penstock_tier_reclaimed_bytes_total{medium="host",tier="dram"} 0.0
             penstock_tier_references_total{medium="host",result="hit",tier="dram"} 0.0
@@ -140,6 +150,7 @@ final class AdminServerTest {
             penstock_tier_stored_blocks_total{medium="host",tier="dram"} 1.0
             penstock_tier_used_bytes{medium="host",tier="dram"} 65536.0
             penstock_tier_visible_blocks{medium="host",tier="dram"} 1.0
+            penstock_tier_wasted_blocks_total{medium="host",tier="dram"} 0.0
             penstock_tier_written_bytes_total{medium="host",tier="dram"} 65536.0
             """);
     assertThat(answer.body()).contains("# HELP penstock_tier_stored_blocks_total Blocks made visible",

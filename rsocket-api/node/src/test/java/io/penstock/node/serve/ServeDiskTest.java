@@ -1,0 +1,176 @@
+package io.penstock.node.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.node.CommandLineRun;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// A node whose disk fills up, goes away, or does not answer: it lives, no put fails, and it keeps what it promised. Mounts small disks, and is
+/// skipped where that is not allowed.
+@Timeout(180)
+final class ServeDiskTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  /// A little more than what a node leaves free.
+  private static final int DISK_MEBIBYTES = 288;
+  private static final int FILLED_BYTES = 30 << 20;
+  private static final int BLOCKS = 600;
+
+  @TempDir private Path folder;
+  private int loads;
+
+  @Test
+  void diskThatFillsUp_andGoesAway_costsNoPut_andComesBack() throws Exception {
+    MountedDisk disk = MountedDisk.inMemory(folder.resolve("memory"), DISK_MEBIBYTES);
+    assumeTrue(disk != null, "nothing can be mounted here");
+    try (disk) {
+      Path blocks = disk.path().resolve("ssd");
+      try (NodeProcess node = start(blocks, "chronicle")) {
+        assertThat(load(node)).as(node::said).isEqualTo(BLOCKS);
+
+        Path filler = Files.write(disk.path().resolve("filler"), new byte[FILLED_BYTES]);
+        assertThat(load(node)).as("blocks on a full disk").isLessThan(BLOCKS);
+        assertState(node, "degraded");
+        assertThat(load(node)).isZero();
+        Files.delete(filler);
+        awaitState(node, "active");
+        assertThat(load(node)).isEqualTo(BLOCKS);
+
+        Path away = Files.move(blocks, disk.path().resolve("away"));
+        assertThat(load(node)).as("blocks in a folder that went away").isLessThan(BLOCKS);
+        assertState(node, "degraded");
+        assertThat(load(node)).isZero();
+        assertKept(node);
+        Files.move(away, blocks);
+        awaitState(node, "active");
+        assertThat(load(node)).isEqualTo(BLOCKS);
+
+        assertKept(node);
+        assertThat(node.said()).contains("level ssd is degraded: ", "level ssd is active");
+        assertNothingUnderWay(node);
+        node.terminate();
+        assertThat(node.exitCode()).as(node.said()).isZero();
+      }
+      try (NodeProcess again = start(blocks, "chronicle")) {
+        assertKept(again);
+      }
+    }
+  }
+
+  @Tag("proof")
+  @Test
+  void diskThatDoesNotAnswer_costsNoPut_andComesBack() throws Exception {
+    MountedDisk disk = MountedDisk.inAFile(folder.resolve("file"), folder.resolve("image"), 2 * DISK_MEBIBYTES);
+    assumeTrue(disk != null, "nothing can be mounted here");
+    try (disk; NodeProcess node = start(disk.path().resolve("ssd"), "plain")) {
+      assertThat(load(node)).isEqualTo(BLOCKS);
+      disk.freeze();
+      assertThat(load(node)).as("blocks on a disk that does not answer").isLessThan(BLOCKS);
+      awaitState(node, "off");
+      assertThat(load(node)).isZero();
+      disk.thaw();
+      awaitState(node, "active");
+      assertThat(load(node)).isEqualTo(BLOCKS);
+      assertKept(node);
+      assertThat(node.said()).contains("level ssd is off: no answer within 5000 ms", "level ssd is active");
+      assertNothingUnderWay(node);
+      node.terminate();
+      assertThat(node.exitCode()).as(node.said()).isZero();
+    }
+  }
+
+  /// Puts blocks that are new to the node.
+  ///
+  /// @return how many of the receipts said that they are on disk
+  private int load(NodeProcess node) throws IOException {
+    CommandLineRun load = client(node, "load", "--blocks", String.valueOf(BLOCKS), "--seed", String.valueOf(++loads), "--json");
+    assertThat(load.exitCode()).as(load.err()).isZero();
+    JsonNode stored = new ObjectMapper().readTree(load.out()).get("stored");
+    int onDisk = stored.path("written").asInt();
+    assertThat(onDisk + stored.path("volatile").asInt()).as("receipts").isEqualTo(BLOCKS);
+    return onDisk;
+  }
+
+  private void assertKept(NodeProcess node) throws IOException {
+    for (int seed = 1; seed <= loads; seed++) {
+      CommandLineRun check = client(node, "check", "--seed", String.valueOf(seed));
+      assertThat(check.exitCode()).as("load %d: %s%s", seed, check.out(), check.err()).isZero();
+    }
+  }
+
+  private static void assertNothingUnderWay(NodeProcess node) throws Exception {
+    String metrics = get(node, "metrics");
+    assertThat(metrics).contains("penstock_budget_in_flight_bytes{budget=\"ingress\"} 0.0", "penstock_wire_streams 0.0",
+        "penstock_level_active{level=\"ssd\",medium=\"disk\",tier=\"stack\"} 1.0");
+    String resting = line(metrics, "penstock_level_resting_blocks{level=\"dram\"");
+    assertThat(line(metrics, "penstock_arena_claimed_slots")).as("slots lent, all of them to blocks at rest").isEqualTo(resting);
+  }
+
+  private static String line(String metrics, String name) {
+    return metrics.lines().filter(line -> line.startsWith(name)).map(line -> line.substring(line.lastIndexOf(' '))).findFirst().orElseThrow();
+  }
+
+  private static void assertState(NodeProcess node, String state) throws Exception {
+    assertThat(state(node)).isEqualTo(state);
+  }
+
+  private static void awaitState(NodeProcess node, String state) throws Exception {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    String now = state(node);
+    while (!now.equals(state) && System.nanoTime() < deadline) {
+      now = state(node);
+    }
+    assertThat(now).as(() -> node.said()).isEqualTo(state);
+  }
+
+  /// The state of the disk as a probe sees it; the node is ready whatever it is.
+  private static String state(NodeProcess node) throws Exception {
+    JsonNode health = new ObjectMapper().readTree(get(node, "health"));
+    assertThat(health.get("state").asText()).isEqualTo("ready");
+    String state = health.at("/tiers/0/levels/1/state").asText();
+    assertThat(health.get("degraded").asBoolean()).isEqualTo(!state.equals("active"));
+    return state;
+  }
+
+  private static String get(NodeProcess node, String path) throws Exception {
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      HttpResponse<String> answer = http.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + node.adminPort() + "/" + path)).build(),
+          HttpResponse.BodyHandlers.ofString());
+      assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+      return answer.body();
+    }
+  }
+
+  private CommandLineRun client(NodeProcess node, String command, String... flags) {
+    List<String> all = new ArrayList<>(List.of(command, "--connect", "127.0.0.1:" + node.port(), "--window-blocks", "32"));
+    all.addAll(PatternClient.SHAPE);
+    List<String> given = Stream.of(flags).toList();
+    int seed = given.indexOf("--seed");
+    all.addAll(command.equals("check") ? List.of() : given);
+    all.addAll(List.of("--acks", folder.resolve("acks-" + given.get(seed + 1)).toString()));
+    return CommandLineRun.of(all.toArray(String[]::new));
+  }
+
+  private NodeProcess start(Path disk, String engine) throws IOException {
+    List<String> flags = new ArrayList<>(PatternClient.SHAPE);
+    flags.addAll(List.of("--dram", "256 blocks", "--ssd", "1000000 blocks", "--ssd-dir", disk.toString(), "--ssd-segment-bytes", "1MiB",
+        "--ssd-engine", engine, "--stack-mode", "write_through", "--window-blocks", "32"));
+    return NodeProcess.start(Files.createDirectories(folder.resolve("said")), flags.toArray(String[]::new));
+  }
+}
