@@ -116,9 +116,15 @@ final class StackLeases {
   /// What a lease hands out next, if that begins with a block that is to be read from a store; else nothing, and nothing is taken.
   List<StackLease.Item> takeAhead(StackLease lease, int maxBlocks) {
     synchronized (books.lock) {
-      StackLease.Item next = lease.ready.peek();
-      Resident promised = next == null ? null : next.promised();
-      return promised == null || promised.host != null || books.isClosedNow() ? List.of() : lease.poll(maxBlocks);
+      int below = 0;
+      for (StackLease.Item item : lease.ready) {
+        Resident promised = item.promised();
+        if (below == maxBlocks || books.isClosedNow() || promised == null || promised.host != null) {
+          break; // one in host memory is compared when it is asked for
+        }
+        below++;
+      }
+      return lease.poll(below);
     }
   }
 

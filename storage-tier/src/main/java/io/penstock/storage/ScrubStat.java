@@ -1,6 +1,5 @@
 package io.penstock.storage;
 
-import io.penstock.KvException;
 import org.jspecify.annotations.Nullable;
 
 /// What reading in the background came to since the opening.
@@ -10,4 +9,4 @@ import org.jspecify.annotations.Nullable;
 /// @param corrupt blocks that were found damaged, whose bytes were set aside, and that are gone
 /// @param unreadable records that the medium did not give
 /// @param failure of the newest record that could not be read or set aside; null if none failed
-public record ScrubStat(long passes, long bytes, long corrupt, long unreadable, @Nullable KvException failure) {}
+public record ScrubStat(long passes, long bytes, long corrupt, long unreadable, @Nullable RuntimeException failure) {}

@@ -1,6 +1,5 @@
 package io.penstock.storage;
 
-import io.penstock.KvException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.Owned;
 import io.penstock.block.SpaceId;
@@ -100,6 +99,10 @@ final class Scrubber {
       }
     } catch (EngineClosedException e) {
       closed = true;
+    } catch (RuntimeException e) { // of one segment: the next step begins behind it
+      told(0, 0, 0, 1, e);
+      next = numbers.length;
+      after(PAUSE_MILLIS);
     }
   }
 
@@ -172,7 +175,7 @@ final class Scrubber {
     }
   }
 
-  private void told(long passes, long bytes, long corrupt, long unreadable, @Nullable KvException failure) {
+  private void told(long passes, long bytes, long corrupt, long unreadable, @Nullable RuntimeException failure) {
     ScrubStat last = stat;
     stat = new ScrubStat(last.passes() + passes, last.bytes() + bytes, last.corrupt() + corrupt, last.unreadable() + unreadable,
         failure == null ? last.failure() : failure);

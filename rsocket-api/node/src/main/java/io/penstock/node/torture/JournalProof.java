@@ -55,7 +55,7 @@ final class JournalProof implements AutoCloseable {
   /// Looks once; afterwards the ledger knows what is there.
   void run() {
     proofs++;
-    if (!Files.exists(options.directory().resolve("format"))) {
+    if (ledger.promised() == 0 && !Files.exists(options.directory().resolve("format"))) {
       return; // nobody has begun it
     }
     checkFiles(options.directory());

@@ -52,6 +52,9 @@ final class SsdTortureTest {
     assertThat(report.get("kills").asInt()).isEqualTo(kills);
     assertThat(report.get("receipts").asLong()).as(run.out()).isPositive();
     assertThat(report.get("phases").findValues("fell").stream().mapToInt(JsonNode::asInt).sum()).isEqualTo(kills);
+    if (kills >= 300) { // of the long form: each phase was met
+      assertThat(report.get("phases")).as(run.out()).allMatch(phase -> phase.get("fell").asInt() > 0);
+    }
   }
 
   @Test
