@@ -6,6 +6,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import java.util.List;
+import java.util.function.Consumer;
 import reactor.core.publisher.Mono;
 
 /// Where the bytes of blocks rest outside host memory: a device's memory, a disk.
@@ -38,6 +39,15 @@ public interface BlockStore {
 
   /// Has the store ask `shortage` when it has no room for blocks that it is to take, before it refuses them. A store with places asks nobody.
   default void relieve(Shortage shortage) {}
+
+  /// Has `damaged` hear of each block at rest here that the store found damaged while nobody read it, until the store is closed: on a thread of
+  /// the store, under no lock of it. From then on [#isSound] is false for its rest.
+  default void report(Consumer<BlockKey> damaged) {}
+
+  /// Whether nothing is known against `rest`, which is open.
+  default boolean isSound(Rest rest) {
+    return true;
+  }
 
   /// Places there are, `Long.MAX_VALUE` if their number is not fixed.
   long capacityBlocks();

@@ -9,7 +9,8 @@ import java.util.function.LongSupplier;
 /// How many blocks of a [TierStack] wait for a disk or are being put to it, and the line of reservations that wait until they are fewer.
 ///
 /// A reservation is let in when the queue has room for as many blocks as it brings, or is empty: what it brings, or what leaves memory for
-/// it, may be put to the disk a little later. So the queue can be longer than its bound by what memory has slots for. What a lease admits,
+/// it, may be put to the disk a little later, or never, and nobody would wake those who waited for that. So the queue can be longer than its
+/// bound by what memory has slots for. What a lease admits,
 /// and blocks that rise, are not held back: the memory that they need bounds them. Guarded by the stack's lock.
 final class OffloadQueue {
   private static final long NANOS_A_MILLI = 1_000_000;
@@ -59,18 +60,15 @@ final class OffloadQueue {
   }
 
   private void letIn() {
-    int entered = 0;
     while (true) {
       Waiting next;
       synchronized (books.lock) {
         next = line.peek();
-        boolean waits = next != null && (isFull(entered + next.blocks()) || (entered > 0 && entered + next.blocks() > most));
-        if (next == null || (waits && !next.reservation().isClosed())) {
+        if (next == null || (isFull(next.blocks()) && !next.reservation().isClosed())) {
           return;
         }
         line.remove();
       }
-      entered += next.reservation().isClosed() ? 0 : next.blocks();
       if (!next.reservation().isClosed()) {
         next.go().run();
       }

@@ -99,6 +99,25 @@ final class StackBooks {
     after.run();
   }
 
+  /// The store of `level` found the block of `key` damaged: what else there is of it stays. Not under the lock.
+  void damaged(int level, BlockKey key) {
+    Aftermath after = aftermath();
+    synchronized (lock) {
+      if (!closed && peek(key) instanceof Resident resident && resident.places[level] != null
+          && !store(level).isSound(resident.places[level].rest)) {
+        countCorrupt(after);
+        if (resident.hasOtherThan(level)) {
+          mover.dropPlace(resident, level, after);
+          restless.add(resident);
+        } else {
+          lose(resident, "checksum mismatch", after);
+        }
+      }
+      reviewMoved(after);
+    }
+    after.run();
+  }
+
   // All below under the lock
 
   boolean isClosedNow() {

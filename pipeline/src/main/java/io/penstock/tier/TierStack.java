@@ -85,6 +85,7 @@ public final class TierStack implements BlockTier {
         after.run();
         return given;
       });
+      stored.store().report(key -> books.damaged(level, key));
     }
   }
 

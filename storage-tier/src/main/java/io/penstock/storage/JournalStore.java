@@ -27,6 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -65,6 +66,7 @@ public final class JournalStore implements BlockStore {
   private final RangeReader reader;
   private final JournalRecovery recovery;
   private final PlaceTable places;
+  private volatile Consumer<BlockKey> damaged = key -> {};
   private final WorkLine puts;
   private final WorkLine reads;
   private final AtomicBoolean closing = new AtomicBoolean();
@@ -216,7 +218,7 @@ public final class JournalStore implements BlockStore {
   }
 
   /// Begins to read what is at rest in the background, and to compare it; once. What is damaged is copied to `quarantine/` in the directory
-  /// and gone: the next read of the block hears of it.
+  /// and gone: whoever asked by [#report] hears of it, and so does the next read of the block.
   ///
   /// @throws IllegalStateException if that goes on already
   public synchronized void scrub(ScrubOptions how) {
@@ -224,8 +226,23 @@ public final class JournalStore implements BlockStore {
       throw new IllegalStateException("a journal must be scrubbed once at a time (was scrubbed already)");
     }
     scrubber = new Scrubber(engine, places, new RecordMover(engine, space.layout(), boundary()), spaceId, how, threads,
-        () -> puts.open() + reads.open() > 0, writes::free);
+        () -> puts.open() + reads.open() > 0, this::lost);
     scrubber.start();
+  }
+
+  private void lost(BlockKey key, DeadRecord record) {
+    writes.free(record);
+    damaged.accept(key);
+  }
+
+  @Override
+  public void report(Consumer<BlockKey> heard) {
+    damaged = heard;
+  }
+
+  @Override
+  public boolean isSound(Rest rest) {
+    return !places.isLost(own(rest).number());
   }
 
   /// What that came to.

@@ -2,6 +2,7 @@ package io.penstock.storage;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.tier.BlockStore;
@@ -42,6 +43,7 @@ public final class LateJournal implements BlockStore {
   private volatile @Nullable JournalStore opened;
   /// Guarded by `this`, as is the moment of opening.
   private @Nullable Shortage shortage;
+  private @Nullable Consumer<BlockKey> reporter;
   private boolean closed;
 
   LateJournal(CacheSpace space, JournalOptions options, StoreUnavailableException first, Supplier<JournalStore> opening, JournalClock clock,
@@ -123,6 +125,9 @@ public final class LateJournal implements BlockStore {
         if (shortage != null) {
           store.relieve(shortage);
         }
+        if (reporter != null) {
+          store.report(reporter);
+        }
         opened = store;
       }
     }
@@ -181,6 +186,22 @@ public final class LateJournal implements BlockStore {
   }
 
   @Override
+  public void report(Consumer<BlockKey> damaged) {
+    synchronized (this) {
+      reporter = damaged;
+      if (opened != null) {
+        opened.report(damaged);
+      }
+    }
+  }
+
+  @Override
+  public boolean isSound(Rest rest) {
+    JournalStore store = opened;
+    return store == null || store.isSound(rest);
+  }
+
+  @Override
   public long capacityBlocks() {
     return Long.MAX_VALUE;
   }
@@ -205,6 +226,26 @@ public final class LateJournal implements BlockStore {
   public List<Rest> recovered() {
     JournalStore store = opened;
     return store == null ? List.of() : store.recovered();
+  }
+
+  @Override
+  public void recover(Recovered to) {
+    JournalStore store = opened;
+    if (store != null) {
+      store.recover(to);
+    }
+  }
+
+  @Override
+  public int cool(Rest rest) {
+    JournalStore store = opened;
+    return store == null ? NO_NUMBER : store.cool(rest);
+  }
+
+  @Override
+  public Rest warm(BlockKey key, int number) {
+    JournalStore store = opened;
+    return store == null ? BlockStore.super.warm(key, number) : store.warm(key, number);
   }
 
   @Override

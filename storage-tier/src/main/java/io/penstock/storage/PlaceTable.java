@@ -177,6 +177,11 @@ final class PlaceTable {
     return true;
   }
 
+  /// Whether the block of `row` was found damaged.
+  synchronized boolean isLost(int row) {
+    return flaws.containsKey(row);
+  }
+
   /// The record of a block at `from` is damaged and will be gone: whoever asks for it from now on hears of `flaw`.
   ///
   /// @return as [#move]

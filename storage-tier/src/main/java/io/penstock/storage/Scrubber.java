@@ -13,8 +13,8 @@ import io.penstock.storage.engine.UnknownLocationException;
 import io.penstock.storage.record.RecordName;
 import java.nio.file.Path;
 import java.util.concurrent.Executor;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// Reads the live blocks of an open journal, segment after segment, in the background, and compares every byte. What is damaged is set
@@ -34,7 +34,7 @@ final class Scrubber {
   private final JournalClock clock;
   private final Executor reading;
   private final BooleanSupplier busy;
-  private final Consumer<DeadRecord> lost;
+  private final BiConsumer<BlockKey, DeadRecord> lost;
   private final ByteRate rate;
   private final @Nullable Quarantine quarantine;
   /// The rest is of the step that runs.
@@ -50,7 +50,7 @@ final class Scrubber {
   /// @param busy whether somebody else wants the disk
   /// @param lost hears of records that count no more; on the thread that reads
   Scrubber(SegmentEngine engine, PlaceTable places, RecordMover records, SpaceId space, ScrubOptions options, JournalThreads threads,
-      BooleanSupplier busy, Consumer<DeadRecord> lost) {
+      BooleanSupplier busy, BiConsumer<BlockKey, DeadRecord> lost) {
     this.engine = engine;
     this.places = places;
     this.records = records;
@@ -170,8 +170,8 @@ final class Scrubber {
       told(0, 0, 0, 0, e); // the block is damaged all the same
     }
     if (places.lose(number, place, flaw)) {
-      lost.accept(new DeadRecord(new RecordName(key, place.sequence()), place.segment()));
       told(0, 0, 1, 0, null);
+      lost.accept(key, new DeadRecord(new RecordName(key, place.sequence()), place.segment()));
     }
   }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
 import io.penstock.storage.check.CheckProgress;
@@ -15,7 +16,13 @@ import io.penstock.storage.engine.Directories;
 import io.penstock.storage.engine.Location;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
+import io.penstock.tier.Level;
+import io.penstock.tier.Presence;
 import io.penstock.tier.Rest;
+import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierListener;
+import io.penstock.tier.TierStack;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -132,6 +139,33 @@ final class ScrubTest {
     List<Rest> again = store.recovered(); // a damaged head may have lied about whose it is
     assertThat(again).hasSizeBetween(BLOCKS - BLOCKS / 4, BLOCKS - BLOCKS / 4 + 2);
     assertThat(again.stream().filter(this::isWhole)).hasSize(BLOCKS - BLOCKS / 4);
+  }
+
+  @ParameterizedTest
+  @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
+  void damagedBlock_isLostToTheTierOverIt_andTheOthersAreNot(EngineKind engine) throws IOException {
+    open(engine);
+    put();
+    Location at = ((JournalRest) rests.get(7)).location();
+    store.close().block(PATIENCE);
+    Path file = Directories.last(temporary, engine == EngineKind.PLAIN ? ".log" : ".cq4");
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+      channel.write(ByteBuffer.wrap(new byte[8]), at.offset() + at.length() / 2);
+    }
+    open(engine);
+    TierStack tier = new TierStack(JournalSample.SPACE, List.of(new Level.Stored(store, 100)),
+        StackOptions.defaults("ssd").withMode(StackMode.WRITE_THROUGH), TierListener.noop());
+    List<BlockKey> keys = Blocks.keys(JournalSample.SPACE, 0, BLOCKS);
+    assertThat(requireNonNull(tier.contains(keys).block(PATIENCE)).count()).isEqualTo(BLOCKS);
+
+    store.scrub(new ScrubOptions(1 << 20, Duration.ofHours(1)));
+    time.advanceTimeBy(Duration.ofMinutes(1));
+
+    Presence there = requireNonNull(tier.contains(keys).block(PATIENCE));
+    assertThat(there.count()).isEqualTo(BLOCKS - 1);
+    assertThat(there.get(7)).isFalse();
+    assertThat(requireNonNull(tier.stat().block(PATIENCE)).corrupt()).isEqualTo(1);
+    tier.close().block(PATIENCE);
   }
 
   @ParameterizedTest
