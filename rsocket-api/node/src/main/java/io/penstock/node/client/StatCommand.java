@@ -6,6 +6,7 @@ import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.Sizes;
 import io.penstock.tier.LevelStat;
+import io.penstock.tier.Medium;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.StoreState;
 import io.penstock.tier.TierStat;
@@ -55,19 +56,17 @@ final class StatCommand extends ClientCommand {
         .row("bytes in flight", Sizes.human(node.inFlightBytes()))
         .row("peak in flight", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
     tier.levels().forEach(level -> table.row("level " + level.name(), level(level)));
-    return withTiering(table, tier.tiering());
+    return tier.levels().stream().anyMatch(level -> level.medium() == Medium.DISK) ? withTiering(table, tier.tiering()) : table;
   }
 
   private static TextTable withTiering(TextTable table, TieringStat tiering) {
-    if (!tiering.equals(TieringStat.NONE)) {
-      table.row("queue for the disk", "%d blocks, %s; most %d of %s, longest wait %d ms, %d writers waited".formatted(tiering.queuedBlocks(),
-              Sizes.human(tiering.queuedBytes()), tiering.mostQueuedBlocks(), capacity(tiering.queueBlocks()), tiering.longestMillis(),
-              tiering.withheld()))
-          .row("read ahead", "%d blocks, %d useful, %d wasted".formatted(tiering.prefetched(), tiering.useful(), tiering.wasted()))
-          .row("hits that stayed on disk", tiering.held())
-          .row("given back to the disk", tiering.givenBack());
-    }
-    return table;
+    return table
+        .row("disk queue", "%d blocks, %s; most %d of %s, longest wait %d ms, %d writers waited".formatted(tiering.queuedBlocks(),
+            Sizes.human(tiering.queuedBytes()), tiering.mostQueuedBlocks(), capacity(tiering.queueBlocks()), tiering.longestMillis(),
+            tiering.withheld()))
+        .row("read ahead", "%d blocks, %d useful, %d wasted".formatted(tiering.prefetched(), tiering.useful(), tiering.wasted()))
+        .row("stayed on disk", "%d hits".formatted(tiering.held()))
+        .row("given back", "%d blocks".formatted(tiering.givenBack()));
   }
 
   /// Blocks that count for it, and copies that are there: on their way, or repeated lower down, a block is elsewhere, too.
