@@ -1,6 +1,7 @@
 package io.penstock.storage;
 
 import io.penstock.block.Owned;
+import io.penstock.storage.engine.DiskSpace;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.ScanEnd;
 import io.penstock.storage.engine.SegmentEngine;
@@ -72,6 +73,11 @@ final class WatchedEngine implements SegmentEngine {
     } finally {
       health.leave(slot);
     }
+  }
+
+  @Override
+  public DiskSpace space() {
+    return engine.space();
   }
 
   @Override
