@@ -193,14 +193,14 @@ final class JournalLog {
       } catch (UnknownLocationException gone) {
         // its name went with a delete that failed behind that
       }
-      book.deleted(segment);
-      syncs.changed();
+      book.deleted(segment, syncs.changed());
       places.forget(segment);
     }
   }
 
   /// Removals that are still needed must not go with their segment.
   private void writeAnew(int segment) {
+    book.forced(syncs::isForced);
     List<DeadRecord> needed = book.neededRemovals(segment);
     long before = syncs.position();
     for (int from = 0; from < needed.size(); from += RecordWriter.REMOVALS) {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /// What each segment holds: how many records that count, and which removals; whose they are, [PlaceTable] knows. Used by the thread that appends.
@@ -18,6 +19,8 @@ final class SegmentBook {
   private final TreeSet<Integer> empty = new TreeSet<>();
   /// By the sequence of a record that was moved: the one that it is a copy of, as long as that exists.
   private final Map<Long, DeadRecord> originals = new HashMap<>();
+  /// Segments that were deleted, and when: until that is forced, a failure of the machine may bring them back.
+  private final Map<Integer, Long> unforced = new HashMap<>();
   private long live;
   /// Records written.
   private long written;
@@ -132,9 +135,17 @@ final class SegmentBook {
     return empty.stream().filter(number -> number != active).toList();
   }
 
-  /// Removals in `segment` of records that exist elsewhere.
+  /// Removals in `segment` of records that exist elsewhere, or may again after a failure of the machine.
   List<DeadRecord> neededRemovals(int segment) {
-    return usage(segment).removals.stream().filter(dead -> dead.segment() != segment && exists(dead.segment())).toList();
+    return usage(segment).removals.stream().filter(dead -> dead.segment() != segment
+        && (exists(dead.segment()) || unforced.containsKey(dead.segment()))).toList();
+  }
+
+  /// Forgets deleted segments whose names will not come back.
+  ///
+  /// @param isForced answers for the moments told to [#deleted]
+  void forced(LongPredicate isForced) {
+    unforced.values().removeIf(isForced::test);
   }
 
   /// What [#neededRemovals] told of `segment` was written anew.
@@ -159,7 +170,9 @@ final class SegmentBook {
     return usage(segment).copiedAt;
   }
 
-  void deleted(int segment) {
+  /// @param moment of its deletion, for [#forced]
+  void deleted(int segment, long moment) {
+    unforced.put(segment, moment);
     Usage usage = segments.remove(segment);
     if (usage != null) {
       usage.copies.forEach(originals::remove);

@@ -36,6 +36,9 @@ final class SyncLine {
   private boolean asked;
   private boolean closed;
   private long syncs;
+  /// Of the syncs that were begun: how many, and which was the last that succeeded.
+  private long begun;
+  private long done;
   private long failures;
   private @Nullable KvException failure;
 
@@ -170,17 +173,19 @@ final class SyncLine {
     synchronized (forcing) {
       long upTo;
       long began;
+      long number;
       synchronized (this) {
         if (closed || (appended == synced && !changed)) {
           return;
         }
         changed = false;
+        number = ++begun;
         upTo = appended;
         taken = upTo;
         began = clock.millis();
       }
       force();
-      succeeded(upTo, began);
+      succeeded(upTo, began, number);
     }
     if (isStarted()) {
       afterSync.run();
@@ -188,8 +193,16 @@ final class SyncLine {
   }
 
   /// Something other than what was appended is to be forced with the next sync.
-  synchronized void changed() {
+  ///
+  /// @return to be told to [#isForced]
+  synchronized long changed() {
     changed = true;
+    return begun;
+  }
+
+  /// Whether what changed at `moment` is on the medium; true if nobody ever forces anything.
+  synchronized boolean isForced(long moment) {
+    return rule.mode() == SyncMode.NONE || done > moment;
   }
 
   /// The opening is over: from now on the clock and whoever waits for a sync may work, too.
@@ -231,7 +244,8 @@ final class SyncLine {
     }
   }
 
-  private synchronized void succeeded(long upTo, long began) {
+  private synchronized void succeeded(long upTo, long began, long number) {
+    done = number;
     synced = upTo;
     since = began;
     syncs++;
