@@ -37,7 +37,7 @@ import picocli.CommandLine.Spec;
       "0:done",
       "1:done, and a failure or mismatch was found",
       "2:the command line or configuration makes no sense",
-      "69:no node is listening there, or it went away or is draining",
+      "69:no node is listening there, or it went away or is draining; or no library of devices is there",
       "70:a mistake in Penstock itself",
       "74:a file or stream could not be read or written"
     },

@@ -28,6 +28,6 @@ final class LibraryOption {
   }
 
   String absent() {
-    return "a library of Ascend devices must be there (looked for " + AscendDevices.lookedFor(options()) + ")";
+    return "a library of Ascend devices must be there, or be named with --ascend-lib (looked for " + AscendDevices.lookedFor(options()) + ")";
   }
 }

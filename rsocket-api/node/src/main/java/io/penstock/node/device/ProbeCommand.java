@@ -44,7 +44,7 @@ final class ProbeCommand implements Callable<Integer> {
       if (json) {
         console.json(Map.of("found", false, "lookedFor", AscendDevices.lookedFor(library.options())));
       } else {
-        console.print("no Ascend devices: looked for " + AscendDevices.lookedFor(library.options()));
+        console.print("no Ascend devices: looked for " + AscendDevices.lookedFor(library.options()) + "; --ascend-lib names another library");
       }
       return ExitCode.FOUND_FAILURE;
     }

@@ -74,7 +74,7 @@ final class DeviceCommandTest {
   void probe_withoutALibrary_saysWhereItLookedAndEndsWith1() throws IOException {
     CommandLineRun none = CommandLineRun.of("device", "probe", "--ascend-lib", "/nowhere/libascendcl.so");
     assertThat(none.exitCode()).isOne();
-    assertThat(none.out()).isEqualTo("no Ascend devices: looked for /nowhere/libascendcl.so\n");
+    assertThat(none.out()).isEqualTo("no Ascend devices: looked for /nowhere/libascendcl.so; --ascend-lib names another library\n");
     assertThat(json(CommandLineRun.of("device", "probe", "--json", "--ascend-lib", "/nowhere/libascendcl.so")).get("found").asBoolean())
         .isFalse();
   }
@@ -121,7 +121,7 @@ final class DeviceCommandTest {
   void copy_withoutALibrary_endsWith69() {
     CommandLineRun run = CommandLineRun.of("device", "copy", "--ascend-lib", "/nowhere/libascendcl.so");
     assertThat(run.exitCode()).isEqualTo(69);
-    assertThat(run.err()).contains("a library of Ascend devices must be there (looked for /nowhere/libascendcl.so)");
+    assertThat(run.err()).contains("a library of Ascend devices must be there, or be named with --ascend-lib (looked for /nowhere/libascendcl.so)");
   }
 
   @ParameterizedTest
