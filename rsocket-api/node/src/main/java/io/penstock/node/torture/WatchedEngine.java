@@ -2,6 +2,7 @@ package io.penstock.node.torture;
 
 import io.penstock.block.Owned;
 import io.penstock.node.torture.PhasePage.Lane;
+import io.penstock.storage.engine.DiskSpace;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.ScanEnd;
 import io.penstock.storage.engine.SegmentEngine;
@@ -91,11 +92,36 @@ final class WatchedEngine implements SegmentEngine {
 
   @Override
   public void read(Location record, long from, MemorySegment into) {
+    reads();
+    engine.read(record, from, into);
+  }
+
+  @Override
+  public void read(Location record, long from, MemorySegment first, MemorySegment next) {
+    reads();
+    engine.read(record, from, first, next);
+  }
+
+  private void reads() {
     if (lane() == Lane.APPENDING) {
       moving = true;
       page.begin(Lane.APPENDING, Phase.RECLAIM);
     }
-    engine.read(record, from, into);
+  }
+
+  @Override
+  public DiskSpace space() {
+    return engine.space();
+  }
+
+  @Override
+  public void trim() {
+    engine.trim();
+  }
+
+  @Override
+  public void probe() {
+    engine.probe();
   }
 
   @Override
