@@ -1,5 +1,6 @@
 package io.penstock.examples.pipe;
 
+import io.penstock.block.ArenaClosedException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
@@ -102,6 +103,7 @@ public final class ReceivingEnd {
   private static Throwable typed(Throwable error) {
     return switch (error) {
       case ConnectionLostException lost -> new PipeLostException("sending", lost);
+      case ArenaClosedException closed -> new PipeLostException("this", closed); // while it was receiving
       case RemotePermanentException remote -> new PipeFailedException(String.valueOf(remote.getMessage()));
       case RemoteTransientException remote -> new PipeFailedException(String.valueOf(remote.getMessage()));
       default -> error;
