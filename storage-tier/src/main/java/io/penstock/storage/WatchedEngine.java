@@ -1,25 +1,20 @@
 package io.penstock.storage;
 
-import io.penstock.block.Owned;
-import io.penstock.storage.engine.DiskSpace;
+import io.penstock.storage.engine.ForwardingEngine;
 import io.penstock.storage.engine.Location;
-import io.penstock.storage.engine.ScanEnd;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.engine.StorageFullException;
 import io.penstock.tier.StoreUnavailableException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /// An engine whose [DiskHealth] hears how long everything takes, and what fails.
-final class WatchedEngine implements SegmentEngine {
+final class WatchedEngine extends ForwardingEngine {
   private final SegmentEngine engine;
   private final DiskHealth health;
 
   WatchedEngine(SegmentEngine engine, DiskHealth health) {
+    super(engine);
     this.engine = engine;
     this.health = health;
   }
@@ -75,16 +70,6 @@ final class WatchedEngine implements SegmentEngine {
     }
   }
 
-  @Override
-  public DiskSpace space() {
-    return engine.space();
-  }
-
-  @Override
-  public void trim() {
-    engine.trim();
-  }
-
   private void change(Runnable work) {
     int slot = health.enterSlow();
     try {
@@ -115,50 +100,5 @@ final class WatchedEngine implements SegmentEngine {
     } finally {
       health.leave(slot);
     }
-  }
-
-  @Override
-  public ScanEnd scan(int segment, Consumer<Location> visitor) {
-    return engine.scan(segment, visitor);
-  }
-
-  @Override
-  public String name() {
-    return engine.name();
-  }
-
-  @Override
-  public @Nullable Path directory() {
-    return engine.directory();
-  }
-
-  @Override
-  public int maxRecordBytes() {
-    return engine.maxRecordBytes();
-  }
-
-  @Override
-  public Owned pin(int segment) {
-    return engine.pin(segment);
-  }
-
-  @Override
-  public int activeSegment() {
-    return engine.activeSegment();
-  }
-
-  @Override
-  public List<Integer> segments() {
-    return engine.segments();
-  }
-
-  @Override
-  public void close() {
-    engine.close();
-  }
-
-  @Override
-  public String toString() {
-    return engine.toString();
   }
 }

@@ -1,10 +1,8 @@
 package io.penstock.storage.checkpoint;
 
-import io.penstock.block.Owned;
-import io.penstock.storage.engine.DiskSpace;
 import io.penstock.storage.engine.EngineClosedException;
+import io.penstock.storage.engine.ForwardingEngine;
 import io.penstock.storage.engine.Location;
-import io.penstock.storage.engine.ScanEnd;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.record.RecordException;
@@ -15,12 +13,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /// An engine that writes a checkpoint of each segment that was ended, as soon as all of the segment is on the medium, on the thread that put
 /// it there: whatever a checkpoint names survives a failure of the machine. The first part of each record that is appended is its head.
-public final class CheckpointedEngine implements SegmentEngine {
+public final class CheckpointedEngine extends ForwardingEngine {
   private final SegmentEngine engine;
   private final Checkpoints checkpoints;
   private final boolean forces;
@@ -34,6 +30,7 @@ public final class CheckpointedEngine implements SegmentEngine {
   private boolean unsynced;
 
   private CheckpointedEngine(SegmentEngine engine, Path directory, boolean forces) {
+    super(engine);
     this.engine = engine;
     this.checkpoints = new Checkpoints(directory);
     this.forces = forces;
@@ -186,75 +183,5 @@ public final class CheckpointedEngine implements SegmentEngine {
       ended.clear();
     }
     left.forEach((segment, of) -> checkpoints.write(segment, of, forces));
-  }
-
-  @Override
-  public String name() {
-    return engine.name();
-  }
-
-  @Override
-  public @Nullable Path directory() {
-    return engine.directory();
-  }
-
-  @Override
-  public int maxRecordBytes() {
-    return engine.maxRecordBytes();
-  }
-
-  @Override
-  public void read(Location record, long from, MemorySegment into) {
-    engine.read(record, from, into);
-  }
-
-  @Override
-  public void read(Location record, long from, MemorySegment first, MemorySegment next) {
-    engine.read(record, from, first, next);
-  }
-
-  @Override
-  public Owned pin(int segment) {
-    return engine.pin(segment);
-  }
-
-  @Override
-  public void roll() {
-    engine.roll();
-  }
-
-  @Override
-  public int activeSegment() {
-    return engine.activeSegment();
-  }
-
-  @Override
-  public List<Integer> segments() {
-    return engine.segments();
-  }
-
-  @Override
-  public ScanEnd scan(int segment, Consumer<Location> visitor) {
-    return engine.scan(segment, visitor);
-  }
-
-  @Override
-  public DiskSpace space() {
-    return engine.space();
-  }
-
-  @Override
-  public void trim() {
-    engine.trim();
-  }
-
-  @Override
-  public void probe() {
-    engine.probe();
-  }
-
-  @Override
-  public String toString() {
-    return engine.toString();
   }
 }

@@ -1,24 +1,19 @@
 package io.penstock.node.torture;
 
-import io.penstock.block.Owned;
 import io.penstock.node.torture.PhasePage.Lane;
-import io.penstock.storage.engine.DiskSpace;
+import io.penstock.storage.engine.ForwardingEngine;
 import io.penstock.storage.engine.Location;
-import io.penstock.storage.engine.ScanEnd;
 import io.penstock.storage.engine.SegmentEngine;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// An engine that says on a [PhasePage] what is done with it.
 ///
 /// The thread that appends reads a record only to move it, and writes a checkpoint only behind a call of this, so each phase ends where
 /// the next call begins.
-final class WatchedEngine implements SegmentEngine {
+final class WatchedEngine extends ForwardingEngine {
   /// Where a record says of which kind it is, and the kind that removes others.
   private static final int KIND_OFFSET = 10;
   private static final int REMOVAL = 2;
@@ -36,6 +31,7 @@ final class WatchedEngine implements SegmentEngine {
 
   /// @param rollBytes a segment that has so many is ended by this, so that its end can be told
   WatchedEngine(SegmentEngine engine, PhasePage page, long rollBytes) {
+    super(engine);
     this.engine = engine;
     this.page = page;
     this.rollBytes = rollBytes;
@@ -110,21 +106,6 @@ final class WatchedEngine implements SegmentEngine {
   }
 
   @Override
-  public DiskSpace space() {
-    return engine.space();
-  }
-
-  @Override
-  public void trim() {
-    engine.trim();
-  }
-
-  @Override
-  public void probe() {
-    engine.probe();
-  }
-
-  @Override
   public void delete(int number) {
     Lane lane = lane();
     if (lane == null) {
@@ -157,45 +138,5 @@ final class WatchedEngine implements SegmentEngine {
   public int activeSegment() {
     idle();
     return engine.activeSegment();
-  }
-
-  @Override
-  public String name() {
-    return engine.name();
-  }
-
-  @Override
-  public @Nullable Path directory() {
-    return engine.directory();
-  }
-
-  @Override
-  public int maxRecordBytes() {
-    return engine.maxRecordBytes();
-  }
-
-  @Override
-  public Owned pin(int number) {
-    return engine.pin(number);
-  }
-
-  @Override
-  public void roll() {
-    engine.roll();
-  }
-
-  @Override
-  public List<Integer> segments() {
-    return engine.segments();
-  }
-
-  @Override
-  public ScanEnd scan(int number, Consumer<Location> visitor) {
-    return engine.scan(number, visitor);
-  }
-
-  @Override
-  public void close() {
-    engine.close();
   }
 }

@@ -1,0 +1,111 @@
+package io.penstock.storage.engine;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.Owned;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// An engine that does what another one does, but for what is overridden. It passes on what the port has a default for, too: what it left
+/// out would be answered as if the engine below could not do it.
+public abstract class ForwardingEngine implements SegmentEngine {
+  private final SegmentEngine engine;
+
+  /// @param engine closed with this
+  protected ForwardingEngine(SegmentEngine engine) {
+    this.engine = requireNonNull(engine, "engine");
+  }
+
+  @Override
+  public String name() {
+    return engine.name();
+  }
+
+  @Override
+  public @Nullable Path directory() {
+    return engine.directory();
+  }
+
+  @Override
+  public int maxRecordBytes() {
+    return engine.maxRecordBytes();
+  }
+
+  @Override
+  public Location append(MemorySegment... parts) {
+    return engine.append(parts);
+  }
+
+  @Override
+  public void read(Location record, long from, MemorySegment into) {
+    engine.read(record, from, into);
+  }
+
+  @Override
+  public void read(Location record, long from, MemorySegment first, MemorySegment next) {
+    engine.read(record, from, first, next);
+  }
+
+  @Override
+  public Owned pin(int segment) {
+    return engine.pin(segment);
+  }
+
+  @Override
+  public void roll() {
+    engine.roll();
+  }
+
+  @Override
+  public int activeSegment() {
+    return engine.activeSegment();
+  }
+
+  @Override
+  public List<Integer> segments() {
+    return engine.segments();
+  }
+
+  @Override
+  public ScanEnd scan(int segment, Consumer<Location> visitor) {
+    return engine.scan(segment, visitor);
+  }
+
+  @Override
+  public void delete(int segment) {
+    engine.delete(segment);
+  }
+
+  @Override
+  public void sync() {
+    engine.sync();
+  }
+
+  @Override
+  public DiskSpace space() {
+    return engine.space();
+  }
+
+  @Override
+  public void trim() {
+    engine.trim();
+  }
+
+  @Override
+  public void probe() {
+    engine.probe();
+  }
+
+  @Override
+  public void close() {
+    engine.close();
+  }
+
+  @Override
+  public String toString() {
+    return engine.toString();
+  }
+}
