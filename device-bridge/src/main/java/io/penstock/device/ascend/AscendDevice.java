@@ -10,14 +10,12 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.DeviceMemoryExhaustedException;
 import io.penstock.device.DeviceQueue;
-import io.penstock.device.DeviceRegions;
-import io.penstock.device.DeviceRegions.Region;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
@@ -34,17 +32,14 @@ public final class AscendDevice implements Device {
   private final int physicalId;
   private final String name;
   private final AclRuntime runtime;
-  private final AclMemory memory;
   private final DeviceQueue queue;
   private final Mono<Void> close;
-  private final AtomicLong allocated = new AtomicLong();
   private final Arena arguments = Arena.ofShared();
   private final long capacityBytes;
   /// All below are of the device's thread, once it is open.
   private final MemorySegment context;
   private final AclEngine engine;
-  private final DeviceRegions<MemoryPlace> regions;
-  private final MemoryPlaces places;
+  private final AscendRegions regions;
   /// Batches that failed while the device was stuck: it may still read and write their memory.
   private final List<CopyBatch> kept = new ArrayList<>();
 
@@ -56,12 +51,10 @@ public final class AscendDevice implements Device {
     this.physicalId = runtime.physicalId(logicalId);
     this.name = "npu" + logicalId;
     this.runtime = runtime;
-    this.memory = new AclMemory(runtime.library());
     this.context = runtime.createContext(logicalId);
     this.capacityBytes = freeBytes();
     this.engine = new AclEngine(logicalId, runtime, arguments, options, System::nanoTime, listener);
-    this.regions = new DeviceRegions<>(name, address -> null);
-    this.places = new MemoryPlaces(name, memory, regions);
+    this.regions = new AscendRegions(logicalId, name, runtime.library());
     this.queue = new DeviceQueue(name, options.maxQueued(), thread);
     this.close = queue.close(() -> end(closed));
   }
@@ -99,29 +92,60 @@ public final class AscendDevice implements Device {
 
   @Override
   public long allocatedBytes() {
-    return allocated.get();
+    return regions.allocatedBytes();
   }
 
   @Override
   public Mono<DeviceMemory> allocate(long bytes, BlockScope scope) {
+    return held(bytes, scope, () -> allocate(bytes));
+  }
+
+  private long allocate(long bytes) {
+    try {
+      return regions.allocate(bytes);
+    } catch (AscendMemoryException e) {
+      throw new DeviceMemoryExhaustedException(name, bytes, Math.max(0, capacityBytes - allocatedBytes()), e);
+    }
+  }
+
+  /// A key by which other processes of this machine reach `memory`, one of this device's allocations; the same each time. It ends with the
+  /// memory, which must be closed after they have closed theirs.
+  ///
+  /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#IPC_MEMORY]
+  public Mono<IpcKey> export(DeviceMemory memory) {
+    return submitted(sink -> sink.success(regions.export(memory)), () -> {});
+  }
+
+  /// Memory of this device that another process of this machine has exported; copies reach it as they do what was allocated here.
+  ///
+  /// @param bytes that the memory has: the library does not say
+  /// @param scope owns the mapping from the moment it is made; closing it leaves the other's memory as it is
+  /// @return cold; signals [AlreadyImportedException], or an [AscendFailure], an [AscendUnsupportedException] without
+  ///     [AscendFeature#IPC_MEMORY]
+  public Mono<DeviceMemory> importShared(IpcKey key, long bytes, BlockScope scope) {
+    return held(bytes, scope, () -> regions.open(key, bytes));
+  }
+
+  /// Memory that another process has exported to the fabric, mapped for the host and for this device. Where it is the host's, only
+  /// [#copy(CopyRequest)] reaches it.
+  ///
+  /// @param bytes that the memory has: the library does not say
+  /// @param scope owns the mapping from the moment it is made; closing it leaves the other's memory as it is
+  /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#FABRIC_MEMORY]
+  public Mono<DeviceMemory> importShared(FabricHandle handle, long bytes, BlockScope scope) {
+    return held(bytes, scope, () -> regions.open(handle, bytes));
+  }
+
+  /// @param got where the memory begins, on the device's thread
+  private Mono<DeviceMemory> held(long bytes, BlockScope scope, LongSupplier got) {
     requireNonNull(scope, "scope");
     if (bytes <= 0) {
       throw new IllegalArgumentException("bytes must be > 0 (was " + bytes + ")");
     }
-    return this.<DeviceMemory>submitted(sink -> allocate(bytes, scope, sink), () -> {});
-  }
-
-  private void allocate(long bytes, BlockScope scope, MonoSink<DeviceMemory> sink) {
-    long address;
-    try {
-      address = memory.allocate(bytes);
-    } catch (AscendMemoryException e) {
-      sink.error(new DeviceMemoryExhaustedException(name, bytes, Math.max(0, capacityBytes - allocated.get()), e));
-      return;
-    }
-    regions.add(address, bytes, new MemoryPlace(logicalId));
-    allocated.addAndGet(bytes);
-    sink.success(scope.adopt(new DeviceMemory(address, bytes, () -> queue.submitReturn(() -> inContext(() -> free(address))))));
+    return submitted(sink -> {
+      long address = got.getAsLong();
+      sink.success(scope.adopt(new DeviceMemory(address, bytes, () -> queue.submitReturn(() -> inContext(() -> regions.free(address))))));
+    }, () -> {});
   }
 
   @Override
@@ -135,7 +159,7 @@ public final class AscendDevice implements Device {
 
   private void copy(CopyBatch batch, MonoSink<Void> sink) {
     batch.check();
-    regions.require(batch);
+    regions.regions().require(batch);
     CopyReport report = engine.copy(new BatchElements(batch, new MemoryPlace(logicalId)));
     kept.add(batch);
     letGo(); // before the result is heard
@@ -162,13 +186,13 @@ public final class AscendDevice implements Device {
   ///     [io.penstock.device.DeviceClosedException] with nothing copied
   public Mono<CopyReport> copy(CopyRequest request) {
     requireNonNull(request, "request");
-    return submitted(sink -> sink.success(engine.copy(places.of(request))), () -> {});
+    return submitted(sink -> sink.success(engine.copy(regions.places().of(request))), () -> {});
   }
 
   /// Tells that `hostMemory` is the host's, so that copies need not ask the library for each of their elements in it.
   public Mono<Void> know(MemorySegment hostMemory) {
     return submitted(sink -> {
-      places.know(hostMemory.address(), hostMemory.byteSize());
+      regions.places().know(hostMemory.address(), hostMemory.byteSize());
       sink.success();
     }, () -> {});
   }
@@ -176,7 +200,7 @@ public final class AscendDevice implements Device {
   /// Takes back what [#know] told: before the memory is freed, since it may be anybody's then.
   public Mono<Void> forget(MemorySegment hostMemory) {
     return submitted(sink -> {
-      places.forget(hostMemory.address());
+      regions.places().forget(hostMemory.address());
       sink.success();
     }, () -> {});
   }
@@ -218,47 +242,19 @@ public final class AscendDevice implements Device {
     }
   }
 
-  private void free(long address) {
-    Region<MemoryPlace> freed = regions.remove(address);
-    if (freed != null) {
-      allocated.addAndGet(-freed.bytes());
-      memory.free(address);
-    }
-  }
-
-  /// @throws RuntimeException the first that any step threw
+  /// Undoes the opening, and what came after it, in reverse.
   private void end(Runnable closed) {
-    List<Runnable> steps = new ArrayList<>();
-    steps.add(() -> inContext(engine::close));
-    steps.add(() -> {
+    Unwinding undo = new Unwinding();
+    undo.then(closed);
+    undo.then(arguments::close);
+    undo.then(() -> runtime.destroyContext(context));
+    regions.held().forEach(address -> undo.then(() -> inContext(() -> regions.free(address))));
+    undo.then(() -> {
       kept.forEach(CopyBatch::close);
       kept.clear();
     });
-    for (Region<MemoryPlace> each : regions.all().reversed()) {
-      steps.add(() -> inContext(() -> free(each.address())));
-    }
-    steps.add(() -> runtime.destroyContext(context));
-    steps.add(arguments::close);
-    steps.add(closed);
-    allOf(steps);
-  }
-
-  private static void allOf(List<Runnable> steps) {
-    RuntimeException first = null;
-    for (Runnable step : steps) {
-      try {
-        step.run();
-      } catch (RuntimeException e) {
-        if (first == null) {
-          first = e;
-        } else {
-          first.addSuppressed(e);
-        }
-      }
-    }
-    if (first != null) {
-      throw first;
-    }
+    undo.then(() -> inContext(engine::close));
+    undo.run();
   }
 
   @Override

@@ -149,6 +149,16 @@ public final class DriverDouble {
     return new Alive(alive(0), alive(1), alive(2));
   }
 
+  /// Handles on physical memory that are alive.
+  long physicals() {
+    return alive(3);
+  }
+
+  /// How far the pages of each kind reach: for any allocation, for those of 1 GiB, for those of a NUMA node.
+  void limits(long anyBytes, long hugeBytes, long nodeBytes) {
+    call("double_limits", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_LONG), anyBytes, hugeBytes, nodeBytes);
+  }
+
   private long alive(int what) {
     return (long) call("double_alive", FunctionDescriptor.of(JAVA_LONG, JAVA_INT), what);
   }

@@ -76,9 +76,21 @@ static const char* const NAMES[] = { FUNCTIONS(NAME) };
 typedef struct Context { uint64_t magic; int32_t device; bool isDefault; int streams; } Context;
 typedef struct Copy { void* to; const void* from; size_t bytes; } Copy;
 typedef struct Stream { uint64_t magic; Context* context; bool aborted; Copy* copies; size_t count, room; } Stream;
-/// `fd` is the memory behind it, by which another process gets at it, or -1; `kept` is an address range without memory.
-typedef struct Region { uintptr_t from; size_t bytes; int type; int32_t device; size_t mapped; int fd; bool kept; char key[65]; } Region;
 typedef struct Physical { uint64_t magic; int fd; size_t bytes; aclrtPhysicalMemProp prop; int maps; } Physical;
+/// `fd` is the memory behind it, by which another process gets at it, or -1; `kept` is an address range, whose memory is `memory` while it is
+/// mapped; `exported` says that a key was given out and not closed, so that it must not be freed.
+typedef struct Region {
+  uintptr_t from;
+  size_t bytes;
+  int type;
+  int32_t device;
+  size_t mapped;
+  int fd;
+  bool kept;
+  char key[65];
+  Physical* memory;
+  bool exported;
+} Region;
 typedef struct Rule { Function function; int64_t nth, left; aclError code; int64_t failIndex; } Rule;
 
 /// What a test reads of a call; 40 bytes.
@@ -96,7 +108,7 @@ static Rule rules[MAX_RULES];
 static int ruleCount;
 static int64_t calls[FUNCTION_COUNT], latencyNanos[FUNCTION_COUNT];
 static int64_t copiedBy[3]; // elements: sync, async, batch
-static int liveContexts, liveStreams, initialised;
+static int liveContexts, liveStreams, livePhysicals, initialised;
 static bool recording = true, batchUnsupported[MAX_DEVICES];
 static size_t largestAllocation = SIZE_MAX, hugePagesUpTo = SIZE_MAX, numaPagesUpTo = SIZE_MAX;
 static Call* log_;
@@ -464,7 +476,7 @@ static aclError allocate(void** pointer, size_t bytes, int type) {
   }
   pthread_mutex_lock(&lock);
   if (type == LOC_DEVICE) allocated[device] += bytes;
-  insert((Region){ (uintptr_t)memory, bytes, type, device, mapped, fd, false, "" });
+  insert((Region){ (uintptr_t)memory, bytes, type, device, mapped, fd, false, "", NULL, false });
   pthread_mutex_unlock(&lock);
   *pointer = memory;
   return OK;
@@ -473,7 +485,8 @@ static aclError allocate(void** pointer, size_t bytes, int type) {
 static aclError release(void* pointer, int type) {
   pthread_mutex_lock(&lock);
   Region* region = find(pointer);
-  bool known = region && region->from == (uintptr_t)pointer && region->type == type && !region->kept && !region->key[0];
+  bool known = region && region->from == (uintptr_t)pointer && region->type == type && !region->kept && !region->key[0]
+      && !region->exported;
   Region old = known ? *region : (Region){ 0 };
   if (known) {
     if (type == LOC_DEVICE) allocated[old.device] -= old.bytes;
@@ -672,6 +685,7 @@ static bool hasPages(const aclrtPhysicalMemProp* prop, size_t bytes) {
 static Physical* newPhysical(int fd, size_t bytes, aclrtPhysicalMemProp prop) {
   Physical* made = calloc(1, sizeof *made);
   *made = (Physical){ PHYSICAL, fd, bytes, prop, 0 };
+  __atomic_fetch_add(&livePhysicals, 1, __ATOMIC_RELAXED);
   return made;
 }
 
@@ -705,6 +719,7 @@ EXPORT aclError aclrtFreePhysical(void* handle) {
   if (code == OK) {
     close(old->fd);
     old->magic = 0;
+    __atomic_fetch_sub(&livePhysicals, 1, __ATOMIC_RELAXED);
   }
   END(aclrtFreePhysical, code);
 }
@@ -714,7 +729,7 @@ static aclError reserve(void** address, size_t bytes, uint64_t flags) {
   void* range = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (range == MAP_FAILED) return fail(BAD_ALLOC, "mmap");
   pthread_mutex_lock(&lock);
-  insert((Region){ (uintptr_t)range, bytes, LOC_UNREGISTERED, 0, bytes, -1, true, "" });
+  insert((Region){ (uintptr_t)range, bytes, LOC_UNREGISTERED, 0, bytes, -1, true, "", NULL, false });
   pthread_mutex_unlock(&lock);
   *address = range;
   return OK;
@@ -755,6 +770,7 @@ EXPORT aclError aclrtMapMem(void* address, size_t bytes, size_t offset, void* ha
     region->fd = dup(memory->fd);
     region->type = memory->prop.location.type == LOC_DEVICE ? LOC_DEVICE : LOC_HOST;
     region->device = (int32_t)memory->prop.location.id;
+    region->memory = memory;
     memory->maps++;
   }
   pthread_mutex_unlock(&lock);
@@ -771,6 +787,7 @@ EXPORT aclError aclrtUnmapMem(void* address) {
     close(region->fd);
     region->fd = -1;
     region->type = LOC_UNREGISTERED;
+    region->memory->maps--;
   }
   pthread_mutex_unlock(&lock);
   END(aclrtUnmapMem, known ? OK : fail(RT_PARAM_INVALID, "not mapped"));
@@ -831,7 +848,10 @@ EXPORT aclError aclrtIpcMemGetExportKey(void* pointer, size_t bytes, char* key, 
   Region* region = find(pointer);
   bool good = region && region->type == LOC_DEVICE && region->fd >= 0 && region->from == (uintptr_t)pointer && bytes <= region->bytes
       && room >= 65 && flags <= 1;
-  if (good) name(key, 65, region->fd, region->bytes);
+  if (good) {
+    name(key, 65, region->fd, region->bytes);
+    region->exported = true;
+  }
   pthread_mutex_unlock(&lock);
   END(aclrtIpcMemGetExportKey, good ? OK : fail(RT_PARAM_INVALID, "no device memory, or key too short"));
 }
@@ -846,7 +866,7 @@ EXPORT aclError aclrtIpcMemImportByKey(void** pointer, const char* key, uint64_t
     close(fd);
     END(aclrtIpcMemImportByKey, fail(BAD_ALLOC, "mmap"));
   }
-  Region region = { (uintptr_t)memory, bytes, LOC_DEVICE, currentContext->device, bytes, fd, false, "" };
+  Region region = { (uintptr_t)memory, bytes, LOC_DEVICE, currentContext->device, bytes, fd, false, "", NULL, false };
   snprintf(region.key, sizeof region.key, "%.64s", key);
   pthread_mutex_lock(&lock);
   insert(region);
@@ -866,8 +886,17 @@ EXPORT aclError aclrtIpcMemClose(const char* key) {
       break;
     }
   }
+  bool exporter = false;
+  for (size_t i = 0; !old.from && !exporter && i < regionCount; i++) {
+    char own[65];
+    if (!regions[i].exported) continue;
+    name(own, sizeof own, regions[i].fd, regions[i].bytes);
+    exporter = strncmp(own, key, 64) == 0;
+    if (exporter) regions[i].exported = false;
+  }
   pthread_mutex_unlock(&lock);
-  if (!old.from) END(aclrtIpcMemClose, fail(RT_PARAM_INVALID, "not imported"));
+  if (exporter) END(aclrtIpcMemClose, OK);
+  if (!old.from) END(aclrtIpcMemClose, fail(RT_PARAM_INVALID, "neither imported nor exported"));
   munmap((void*)old.from, old.mapped);
   close(old.fd);
   END(aclrtIpcMemClose, OK);
@@ -953,9 +982,9 @@ EXPORT const char* double_call(size_t index, Call* call) {
   return which;
 }
 
-/// What is alive: 0 regions, 1 contexts, 2 streams.
+/// What is alive: 0 regions, 1 contexts, 2 streams, 3 physical memory.
 EXPORT int64_t double_alive(int what) {
-  return what == 0 ? (int64_t)regionCount : what == 1 ? liveContexts : liveStreams;
+  return what == 0 ? (int64_t)regionCount : what == 1 ? liveContexts : what == 2 ? liveStreams : livePhysicals;
 }
 
 /// A loop in C over the batch call, to compare a caller in another language with.
