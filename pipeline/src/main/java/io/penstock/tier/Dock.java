@@ -69,7 +69,7 @@ final class Dock {
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
       StoreHealth health = store.health();
-      if (health.state() != state && !books.isClosedNow()) {
+      if (health.state() != state) {
         changed(health, after);
       }
     }
@@ -89,6 +89,12 @@ final class Dock {
       toGet.clear();
       books.interrupt(level, StoreUnavailableException.of(store.name(), health), after);
     }
+    if (!books.isClosedNow()) { // else nobody is left but those whose copies are under way
+      welcome(after);
+    }
+  }
+
+  private void welcome(Aftermath after) {
     if (state.gives()) {
       books.recover(level, after); // what it could not find before
     }

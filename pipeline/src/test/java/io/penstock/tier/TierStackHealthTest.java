@@ -203,6 +203,34 @@ final class TierStackHealthTest {
   }
 
   @Test
+  void readUnderWay_whenTheDiskStops_afterTheClose_hearsAtOnce() {
+    TierStack stack = exclusive(1);
+    put(stack, 0);
+    put(stack, 1);
+    runTasks();
+    AtomicReference<Throwable> error = new AtomicReference<>();
+    try (BlockScope scope = new BlockScope()) {
+      stack.get(List.of(key(0)), scope).subscribe(block -> {}, error::set);
+      stack.close().subscribe();
+      assertThat(error.get()).as("what was begun before the close goes on").isNull();
+      disk.health(StoreState.OFF);
+      assertThat(error.get()).isInstanceOf(StoreUnavailableException.class);
+    }
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void commitUnderWay_whenTheDiskStops_afterTheClose_hearsAtOnce() {
+    TierStack stack = written(2);
+    AtomicReference<Throwable> error = new AtomicReference<>();
+    committed(stack, 0).subscribe(durability -> {}, error::set);
+    stack.close().subscribe();
+    disk.health(StoreState.OFF);
+    assertThat(error.get()).isInstanceOf(TierClosedException.class);
+    assertClosesClean(stack);
+  }
+
+  @Test
   void readThatADiskRefuses_losesNothing() {
     TierStack stack = exclusive(1);
     put(stack, 0);

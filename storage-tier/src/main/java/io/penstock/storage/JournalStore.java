@@ -410,7 +410,6 @@ public final class JournalStore implements BlockStore {
     return Mono.defer(() -> {
       if (closing.compareAndSet(false, true)) {
         endScrub();
-        health.close();
         Mono.when(puts.close(), reads.close()).doOnTerminate(() -> writes.end(this::end)).subscribe();
       }
       return ended.asMono();
@@ -419,6 +418,7 @@ public final class JournalStore implements BlockStore {
 
   private void end(@Nullable Throwable unfinished) {
     Throwable failure = unfinished;
+    health.close(); // not before: a disk may stall while the last read is under way
     try {
       engine.close(); // in any case: it has the lock on the directory
     } catch (Throwable e) { // whoever waits must hear of it, whatever it is

@@ -236,6 +236,24 @@ final class DiskHealthTest {
   }
 
   @Test
+  void readThatHangs_afterTheClose_isToldToWhoeverWatches() throws Exception {
+    Rest first = put(0);
+    disk.stall(Work.READ);
+    CompletableFuture<Void> stuck = readLater(first);
+    disk.awaitStuck();
+    CompletableFuture<Void> waiting = readLater(first);
+    CompletableFuture<Void> closed = store.close().toFuture();
+    pass(3);
+    assertState(StoreState.OFF);
+    assertThat(changes).hasValue(1);
+    assertUnavailable(waiting);
+    assertThat(closed).as("a thread may still write to the draft").isNotDone();
+    disk.mend();
+    assertUnavailable(stuck);
+    ended(closed);
+  }
+
+  @Test
   void closeWhileOff_endsWhenTheDiskAnswers() throws Exception {
     disk.stall(Work.APPEND);
     CompletableFuture<List<Rest>> stuck = putLater(0);
