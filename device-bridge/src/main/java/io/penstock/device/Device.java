@@ -1,6 +1,7 @@
 package io.penstock.device;
 
 import io.penstock.block.BlockScope;
+import io.penstock.tier.CopyStat;
 import reactor.core.publisher.Mono;
 
 /// An accelerator's memory, and the engine that copies to and from it.
@@ -45,6 +46,9 @@ public interface Device {
   ///
   /// @return cold, for one subscription
   Mono<Void> copy(CopyBatch batch);
+
+  /// The copies so far.
+  CopyStat copies();
 
   /// Lazy and idempotent.
   Mono<Void> close();

@@ -9,6 +9,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.BlockStore;
+import io.penstock.tier.CopyStat;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Rest;
@@ -30,6 +31,7 @@ public final class DeviceStore implements BlockStore {
   private final String name;
   private final CacheSpace space;
   private final SpaceId spaceId;
+  private final Device device;
   private final DeviceSlots slots;
   private final BlockCopies copies;
 
@@ -37,6 +39,7 @@ public final class DeviceStore implements BlockStore {
     this.name = name;
     this.space = space;
     this.spaceId = space.id();
+    this.device = device;
     this.slots = slots;
     this.copies = new BlockCopies(device, "tier " + name, () -> new TierClosedException(name));
   }
@@ -79,6 +82,11 @@ public final class DeviceStore implements BlockStore {
   @Override
   public long capacityBlocks() {
     return slots.count();
+  }
+
+  @Override
+  public CopyStat copies() {
+    return device.copies();
   }
 
   /// Places taken.

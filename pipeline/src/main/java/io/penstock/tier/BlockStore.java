@@ -7,6 +7,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /// Where the bytes of blocks rest outside host memory: a device's memory, a disk.
@@ -32,6 +33,11 @@ public interface BlockStore {
   /// How it is now. Quick, and safe under a lock.
   default StoreHealth health() {
     return StoreHealth.GOOD;
+  }
+
+  /// The copies that moved blocks here and back; null if no device makes them. Quick, and safe under a lock.
+  default @Nullable CopyStat copies() {
+    return null;
   }
 
   /// Has `changed` run after each change of [#health()], until the store is closed: on a thread of the store, under no lock of it.

@@ -2,6 +2,8 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
+import org.jspecify.annotations.Nullable;
+
 /// Figures of one level of a tier at one moment; counters run from its opening.
 ///
 /// @param name of the level
@@ -12,16 +14,17 @@ import static java.util.Objects.requireNonNull;
 /// @param hits references that found their block in the books of this level
 /// @param arrived blocks that were copied, or handed over, to this level
 /// @param health whether its store takes and gives blocks; what rests in one that gives nothing is a miss meanwhile
+/// @param copies what moved its blocks; null where no device does
 public record LevelStat(String name, Medium medium, long capacityBlocks, long blocks, long resting, long hits, long arrived,
-    StoreHealth health) {
+    StoreHealth health, @Nullable CopyStat copies) {
   public LevelStat {
     requireNonNull(name, "name");
     requireNonNull(medium, "medium");
     requireNonNull(health, "health");
   }
 
-  /// Of a level that is as it should be.
+  /// Of a level that is as it should be, on no device.
   public LevelStat(String name, Medium medium, long capacityBlocks, long blocks, long resting, long hits, long arrived) {
-    this(name, medium, capacityBlocks, blocks, resting, hits, arrived, StoreHealth.GOOD);
+    this(name, medium, capacityBlocks, blocks, resting, hits, arrived, StoreHealth.GOOD, null);
   }
 }

@@ -4,12 +4,14 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
 import io.penstock.device.CopyBatch;
+import io.penstock.device.CopyCounts;
 import io.penstock.device.CopyDirection;
 import io.penstock.device.CopyFailedException;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.DeviceMemoryExhaustedException;
 import io.penstock.device.DeviceQueue;
+import io.penstock.tier.CopyStat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -34,6 +36,7 @@ public final class AscendDevice implements Device {
   private final AclRuntime runtime;
   private final DeviceQueue queue;
   private final Mono<Void> close;
+  private final CopyCounts counts;
   private final Arena arguments = Arena.ofShared();
   private final long capacityBytes;
   /// All below are of the device's thread, once it is open.
@@ -53,7 +56,8 @@ public final class AscendDevice implements Device {
     this.runtime = runtime;
     this.context = runtime.createContext(logicalId);
     this.capacityBytes = freeBytes();
-    this.engine = new AclEngine(logicalId, runtime, arguments, options, System::nanoTime, listener);
+    this.counts = new CopyCounts(name);
+    this.engine = new AclEngine(logicalId, runtime, arguments, options, System::nanoTime, new CountingListener(counts, listener));
     this.regions = new AscendRegions(logicalId, name, runtime.library());
     this.queue = new DeviceQueue(name, options.maxQueued(), thread);
     this.close = queue.close(() -> end(closed));
@@ -93,6 +97,11 @@ public final class AscendDevice implements Device {
   @Override
   public long allocatedBytes() {
     return regions.allocatedBytes();
+  }
+
+  @Override
+  public CopyStat copies() {
+    return counts.stat();
   }
 
   @Override

@@ -4,11 +4,13 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
 import io.penstock.device.CopyBatch;
+import io.penstock.device.CopyCounts;
 import io.penstock.device.CopyFailedException;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.DeviceMemoryExhaustedException;
 import io.penstock.device.DeviceQueue;
+import io.penstock.tier.CopyStat;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -31,6 +33,7 @@ public final class SimulatedDevice implements Device {
   private final DeviceQueue queue;
   private final Mono<Void> close;
   private final AtomicLong allocated = new AtomicLong();
+  private final CopyCounts counts;
   /// Of the device's thread.
   private long batches;
 
@@ -43,6 +46,7 @@ public final class SimulatedDevice implements Device {
     this.options = requireNonNull(options, "options");
     this.faults = requireNonNull(faults, "faults");
     this.memory = new SimulatedMemory(options.ordinal(), options.name());
+    this.counts = new CopyCounts(options.name());
     this.queue = new DeviceQueue(options.name(), options.maxQueued(), thread);
     this.close = queue.close(this::freeAll).doOnTerminate(afterClose);
   }
@@ -89,6 +93,11 @@ public final class SimulatedDevice implements Device {
       batch.take();
       queue.submit(new Copy(batch, sink));
     });
+  }
+
+  @Override
+  public CopyStat copies() {
+    return counts.stat();
   }
 
   @Override
@@ -169,9 +178,11 @@ public final class SimulatedDevice implements Device {
       batches++;
       batch.check();
       memory.require(batch);
+      counts.called(1, batch.elements(), batch.bytes());
       CopyFault fault = faults.of(batches, batch);
       if (fault instanceof CopyFault.Fail fail) {
         copy(batch, batch.elements() / 2);
+        counts.failed(batch.elements());
         return new CopyFailedException(name(), batch.direction(), batch.elements(), fail.element(), fail.code());
       }
       copy(batch, batch.elements());

@@ -107,6 +107,13 @@ final class ReplayCommandTest {
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
       "--hbm unbounded | --hbm must be a size, \"N blocks\", or 0 for off (was unbounded)",
+      "--hbm-device ascend | --hbm-device must be left out without --hbm (was ascend)",
+      "--hbm-device sim --hbm 0 | --hbm-device must be left out without --hbm (was sim)",
+      "--hbm 1GiB --hbm-device gpu | --hbm-device must be one of sim, ascend (was gpu)",
+      "--hbm 1GiB --ascend-lib x.so | --ascend-lib must be left out without --hbm-device ascend (was x.so)",
+      "--hbm 1GiB --ascend-device 3 | --ascend-device must be left out without --hbm-device ascend (was 3)",
+      "--hbm 1GiB --hbm-device ascend --ascend-device -3 | number must be >= 0 (was -3)",
+      "--connect 127.0.0.1:1 --hbm-device sim | --hbm-device must be left out with --connect",
       "--dram lots | --dram: capacity must be a size, \"N blocks\", unbounded, or 0 for off (was lots)",
       "--ssd 1KiB | --ssd: capacity must be >= one block of 64 KiB (was 1 KiB)",
       "--ssd 1GiB --stack-mode write_through --dram 2GiB | ssd must be > dram, which it repeats when blocks are written through (was 1 GiB and 2 GiB)",

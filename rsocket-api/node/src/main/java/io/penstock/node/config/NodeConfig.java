@@ -115,6 +115,9 @@ public final class NodeConfig {
     if (levels.stream().allMatch(level -> get(level).isOff())) {
       problems.add("one of hbm, dram and ssd must be > 0 (all are off)");
     }
+    if (get(NodeSettings.HBM).isOff() && get(NodeSettings.HBM_DEVICE) != DeviceKind.SIM) {
+      problems.add("hbm must be > 0 for %s (%s)".formatted(said(NodeSettings.HBM_DEVICE), was(NodeSettings.HBM)));
+    }
     if (!get(NodeSettings.SSD).isOff() && get(NodeSettings.SSD_DIR).isEmpty()) {
       problems.add("ssd.dir must be a folder when ssd is on (%s)".formatted(was(NodeSettings.SSD_DIR)));
     }

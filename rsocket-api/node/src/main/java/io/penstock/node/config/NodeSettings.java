@@ -30,7 +30,13 @@ public final class NodeSettings {
   public static final Setting<Integer> BLOCK_TOKENS = new Setting<>("block.tokens", SettingType.count(1, 1 << 16),
       String.valueOf(BlockShape.DEFAULT_TOKENS), "Tokens a block stands for.");
   public static final Setting<Capacity> HBM = new Setting<>("hbm", SettingType.finiteCapacityOrOff(), "off",
-      "Blocks kept in device memory, simulated in memory of the host.");
+      "Blocks kept in device memory.");
+  public static final Setting<DeviceKind> HBM_DEVICE = new Setting<>("hbm.device", SettingType.oneOf(DeviceKind.class), "sim",
+      "What that memory is: simulated in memory of the host, or of an Ascend device.");
+  public static final Setting<Optional<Path>> ASCEND_LIB = new Setting<>("ascend.lib", SettingType.fileOrAuto(), SettingType.AUTO,
+      "Library of the Ascend devices; when nothing is said, libascendcl.so where the system looks for libraries.");
+  public static final Setting<Integer> ASCEND_DEVICE = new Setting<>("ascend.device", SettingType.count(0, 1023), "0",
+      "Number of the device in this process: its rank on this host, not the global one.");
   public static final Setting<Capacity> DRAM = new Setting<>("dram", SettingType.capacityOrOff(), "1 GiB",
       "Blocks kept in memory.");
   public static final Setting<Capacity> SSD = new Setting<>("ssd", SettingType.capacityOrOff(), "off",
@@ -101,7 +107,7 @@ public final class NodeSettings {
 
   /// Every setting, in the order in which people read them.
   public static final List<Setting<?>> ALL = List.of(LISTEN_HOST, LISTEN_PORT, ADMIN_HOST, ADMIN_PORT, MODEL, LAYERS, BLOCK_BYTES,
-      BLOCK_TOKENS, HBM, DRAM, SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, SSD_DURABILITY,
+      BLOCK_TOKENS, HBM, HBM_DEVICE, ASCEND_LIB, ASCEND_DEVICE, DRAM, SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, SSD_DURABILITY,
       SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, SSD_SCRUB_RATE, SSD_SCRUB_PASS, SSD_CAPACITY, SSD_CACHE, SSD_KEEP_FREE, SSD_DISK_HIGH,
       SSD_DISK_LOW, SSD_QUEUE_BYTES, SSD_QUEUE_BLOCKS, SSD_OFFLOAD_USES, SSD_PROMOTE_HITS, SSD_PREFETCH_BLOCKS, STACK_MODE, POLICY, BUDGET,
       SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS, CONNECTIONS, AWAIT_TIMEOUT, DRAIN_TIMEOUT, LOG_LEVEL);

@@ -74,6 +74,12 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
         : Optional.of(Path.of(text)), folder -> folder.map(Path::toString).orElse("none"));
   }
 
+  /// A file; none is `auto`.
+  static SettingType<Optional<Path>> fileOrAuto() {
+    return new SettingType<>("FILE", "a file, or auto", text -> text.isBlank() || text.equals(AUTO) ? Optional.empty()
+        : Optional.of(Path.of(text)), file -> file.map(Path::toString).orElse(AUTO));
+  }
+
   static SettingType<String> text() {
     return new SettingType<>("TEXT", "not empty", text -> {
       if (text.isBlank()) {

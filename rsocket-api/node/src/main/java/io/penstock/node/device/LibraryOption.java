@@ -9,12 +9,19 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /// Which library of Ascend devices a command uses.
-final class LibraryOption {
-  @Option(names = "--ascend-lib", paramLabel = "FILE",
+public final class LibraryOption {
+  public static final String FLAG = "--ascend-lib";
+
+  @Option(names = FLAG, paramLabel = "FILE",
       description = {"Library of the devices.", "  Default: " + AscendDevices.LIBRARY_VARIABLE + ", else libascendcl.so where the system looks for libraries"})
   private @Nullable String path;
 
-  AscendOptions options() {
+  /// What was given, null if nothing was.
+  public @Nullable String path() {
+    return path;
+  }
+
+  public AscendOptions options() {
     return path == null ? AscendOptions.defaults() : AscendOptions.defaults().withLibrary(path);
   }
 

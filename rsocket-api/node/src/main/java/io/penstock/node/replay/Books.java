@@ -2,11 +2,13 @@ package io.penstock.node.replay;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.tier.CopyStat;
 import io.penstock.tier.LevelStat;
 import io.penstock.tier.TierStat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /// What the books of the node say at one moment; counters run from its opening.
 ///
@@ -44,6 +46,23 @@ record Books(long misses, List<LevelStat> levels) {
   /// Blocks that the books put in the tier of that name; 0 where it is not told.
   long blocks(String tier) {
     return levels.stream().filter(level -> level.name().equals(tier)).mapToLong(LevelStat::blocks).sum();
+  }
+
+  /// Copies of each tier on a device since `before`, fastest first.
+  Map<String, TierCopies> copiesSince(Books before) {
+    Map<String, TierCopies> copies = new LinkedHashMap<>();
+    for (LevelStat level : levels) {
+      CopyStat now = level.copies();
+      if (now != null) {
+        CopyStat then = before.copies(level.name());
+        copies.put(level.name(), TierCopies.of(then == null ? now : now.since(then)));
+      }
+    }
+    return copies;
+  }
+
+  private @Nullable CopyStat copies(String tier) {
+    return levels.stream().filter(level -> level.name().equals(tier)).map(LevelStat::copies).findFirst().orElse(null);
   }
 
   /// What each tier keeps, fastest first.

@@ -60,6 +60,7 @@ import reactor.core.scheduler.Schedulers;
       "  penstock replay",
       "  penstock replay conversation_trace.jsonl --dram \"1000 blocks\" --report report.json",
       "  penstock replay --hbm \"200 blocks\" --dram \"300 blocks\" --ssd \"500 blocks\"",
+      "  penstock replay --hbm \"200 blocks\" --hbm-device ascend --ascend-lib /usr/local/Ascend/latest/lib64/libascendcl.so",
       "  penstock replay --processes --limit 300",
       "  penstock replay conversation_trace.jsonl --report-html report.html",
       ""

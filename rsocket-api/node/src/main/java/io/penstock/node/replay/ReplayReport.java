@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 /// @param hitsByTier which tier the hits came from, fastest first, as the node counts them; their sum is `hits`, unless others asked the
 ///     node meanwhile or it was asked again
 /// @param fillByTier what each tier keeps at the end, fastest first
+/// @param copiesByTier how blocks came to and from the device that a tier is on; absent for tiers without one
 /// @param bytesDelivered payload bytes that reached the decode party, measured; those of a block cut off in mid-stream do not count
 /// @param bytesVerified those that it made anew and found equal
 /// @param loopbackBytes what the kernel's loopback interface received meanwhile, for everybody on the machine; absent where no kernel
@@ -42,7 +43,7 @@ import org.jspecify.annotations.Nullable;
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 record ReplayReport(String penstock, String trace, String parties, int blockBytes, int layers, Map<String, String> capacities,
     String policy, int concurrency, long requests, long blockRefs, long hits, long prefixHits, double hitRate,
-    Map<String, Long> hitsByTier, Map<String, TierFill> fillByTier, long bytesDelivered, long bytesVerified, @Nullable Long loopbackBytes, long corruptBlocks,
+    Map<String, Long> hitsByTier, Map<String, TierFill> fillByTier, Map<String, TierCopies> copiesByTier, long bytesDelivered, long bytesVerified, @Nullable Long loopbackBytes, long corruptBlocks,
     long leakedBlocks, long repeatedPasses, long peakInFlightBytes, long budgetBytes, double elapsedSeconds, double gigabytesPerSecond,
     Micros firstLayerMicros, Latency firstLayerMillis, Latency lastLayerMillis, Map<String, Double> ceilings) {
 

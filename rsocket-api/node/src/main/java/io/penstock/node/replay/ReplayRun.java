@@ -79,7 +79,8 @@ final class ReplayRun {
     return new ReplayReport(PenstockVersion.current(), subject.trace(), parties.description(), layout.blockBytes(), layout.layers(),
         subject.capacities(), subject.policy(), subject.pace().concurrency(), sums.requests(),
         sums.blockRefs(), sums.hits(), sums.prefixHits(), rounded(sums.hits() / (double) Math.max(1, sums.blockRefs())),
-        stat.books().hitsSince(before.stat().books()), stat.books().fill(), sums.bytesDelivered(), sums.bytesVerified(), after.loopbackBytes(), sums.corruptBlocks(),
+        stat.books().hitsSince(before.stat().books()), stat.books().fill(),
+        stat.books().copiesSince(before.stat().books()), sums.bytesDelivered(), sums.bytesVerified(), after.loopbackBytes(), sums.corruptBlocks(),
         leakedBlocks, sums.repeatedPasses(), stat.peakInFlightBytes(), stat.budgetBytes(), rounded(seconds),
         rounded(sums.bytesDelivered() / 1e9 / Math.max(seconds, 1e-9)), tally.firstSlice(), tally.firstLayer(), tally.lastLayer(), subject.ceilings());
   }

@@ -35,6 +35,7 @@ final class ReportRows {
     rows.add(row("hits", "%,d  (%s)", r.hits(),
         both(form("%.2f %%; %,d in a prefix", 100 * r.hitRate(), r.prefixHits()), "; ", joined(r.hitsByTier(), "%s %,d"))));
     r.fillByTier().forEach((name, fill) -> rows.add(new Row("fill of " + name, fill(fill))));
+    r.copiesByTier().forEach((name, copies) -> rows.add(new Row("copies of " + name, copies(copies))));
     rows.add(row("delivered", "%s  (%,d bytes)", Sizes.human(r.bytesDelivered()), r.bytesDelivered()));
     rows.add(r.bytesVerified() == r.bytesDelivered() ? new Row("verified", "every byte, made anew and compared")
         : row("verified", "ONLY %,d bytes", r.bytesVerified()));
@@ -67,6 +68,11 @@ final class ReportRows {
     Long capacity = fill.capacityBlocks();
     return capacity == null ? form("%,d blocks", fill.blocks())
         : form("%,d of %,d blocks  (%.1f %%)", fill.blocks(), capacity, 100.0 * fill.blocks() / Math.max(1, capacity));
+  }
+
+  private static String copies(TierCopies copies) {
+    return form("%,d calls of %s, %.2f elements a call, %,d fallbacks", copies.calls(), copies.device(), copies.elementsPerCall(), copies.fallbacks())
+        + (copies.failed() == 0 ? "" : form(", %,d FAILED", copies.failed()));
   }
 
   private static Row latency(String name, Latency l) {

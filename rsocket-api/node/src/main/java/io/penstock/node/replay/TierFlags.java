@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /// The options of a replay that say what its node keeps.
@@ -29,8 +30,10 @@ final class TierFlags implements AutoCloseable {
   private static final List<EngineKind> ENGINES = List.of(EngineKind.values());
 
   @Option(names = "--hbm", paramLabel = "CAPACITY",
-      description = "What the node keeps in device memory, simulated: a size or \"N blocks\" (default: 0).")
+      description = "What the node keeps in device memory: a size or \"N blocks\" (default: 0).")
   private @Nullable String hbm;
+
+  @Mixin private final DeviceFlags device = new DeviceFlags();
 
   @Option(names = "--dram", paramLabel = "CAPACITY",
       description = "What it keeps in memory: a size, \"N blocks\" or unbounded (default: 4 GiB, at most half of the memory).")
@@ -74,7 +77,12 @@ final class TierFlags implements AutoCloseable {
     requireOneName("--write-through", writeThrough ? "set" : null, "--stack-mode", mode);
     int blockBytes = space.layout().blockBytes();
     Capacity memory = dram == null ? DramCapacity.usual() : capacity("--dram", dram, blockBytes);
-    TierPlan plan = TierPlan.dram(space, memory).withHbm(device(blockBytes)).withPolicy(policy());
+    TierPlan plan = TierPlan.dram(space, memory).withHbm(hbm(blockBytes)).withPolicy(policy());
+    if (plan.hbm().isOff()) {
+      device.requireNone("without --hbm");
+    } else {
+      plan = plan.withDevice(device.plan());
+    }
     Capacity disk = capacity("--ssd", ssd, blockBytes);
     if (disk.isOff()) {
       requireNoneOfDisk("without --ssd");
@@ -90,6 +98,9 @@ final class TierFlags implements AutoCloseable {
   static List<String> arguments(TierPlan plan) {
     List<String> arguments = new ArrayList<>(List.of("--hbm", plan.hbm().toString(), "--dram", plan.dram().toString(),
         "--policy", lower(plan.policy()), "--stack-mode", lower(plan.mode())));
+    if (!plan.hbm().isOff()) {
+      arguments.addAll(DeviceFlags.arguments(plan.device()));
+    }
     DiskPlan disk = plan.disk();
     if (disk != null) {
       arguments.addAll(List.of("--ssd", plan.ssd().toString(), "--ssd-dir", disk.folder().toString(), "--ssd-engine", lower(disk.engine()),
@@ -105,6 +116,7 @@ final class TierFlags implements AutoCloseable {
   /// @throws IllegalArgumentException if any of these options was given
   void requireNone(String when) {
     requireLeftOut("--hbm", hbm, when);
+    device.requireNone(when);
     requireLeftOut("--dram", dram, when);
     requireLeftOut("--ssd", ssd, when);
     requireNoneOfDisk(when);
@@ -132,12 +144,12 @@ final class TierFlags implements AutoCloseable {
     }
   }
 
-  private Capacity device(int blockBytes) {
-    Capacity device = capacity("--hbm", hbm, blockBytes);
-    if (device.equals(Capacity.UNBOUNDED)) {
+  private Capacity hbm(int blockBytes) {
+    Capacity kept = capacity("--hbm", hbm, blockBytes);
+    if (kept.equals(Capacity.UNBOUNDED)) {
       throw new IllegalArgumentException("--hbm must be a size, \"N blocks\", or 0 for off (was " + hbm + ")");
     }
-    return device;
+    return kept;
   }
 
   /// What `flag` says; nothing if it was left out.
@@ -172,7 +184,7 @@ final class TierFlags implements AutoCloseable {
     return SyncRule.defaults().withMode(durability == null ? SyncMode.NONE : oneOf("--durability", durability, List.of(SyncMode.values())));
   }
 
-  private static <E extends Enum<E>> E oneOf(String flag, String text, List<E> values) {
+  static <E extends Enum<E>> E oneOf(String flag, String text, List<E> values) {
     for (E value : values) {
       if (lower(value).equals(text.toLowerCase(Locale.ROOT))) {
         return value;

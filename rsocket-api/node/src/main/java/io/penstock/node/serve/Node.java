@@ -7,6 +7,8 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
+import io.penstock.device.ascend.AscendListener;
+import io.penstock.device.ascend.AscendOptions;
 import io.penstock.meter.Gauges;
 import io.penstock.meter.MicrometerTierListener;
 import io.penstock.node.admin.AdminServer;
@@ -14,6 +16,7 @@ import io.penstock.node.admin.NodeState;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.PortChoice;
+import io.penstock.node.tiers.DevicePlan;
 import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.DiskShare;
 import io.penstock.node.tiers.Endings;
@@ -84,7 +87,7 @@ public final class Node {
     return FreePorts.required(config).then(Mono.defer(() -> { // before a disk is touched
       PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
       TierPlan plan = tiers(config);
-      return NodeTiers.open(plan, new MicrometerTierListener(registry, plan.name(), plan.medium()))
+      return NodeTiers.open(plan, new MicrometerTierListener(registry, plan.name(), plan.medium()), AscendListener.noop())
           .onErrorMap(failure -> DiskFailure.of(config, failure))
           .flatMap(tier -> {
             Node node = new Node(config, registry, tier);
@@ -114,10 +117,16 @@ public final class Node {
   private static TierPlan tiers(NodeConfig config) {
     DiskPlan disk = config.get(NodeSettings.SSD_DIR).map(folder -> new DiskPlan(folder, config.get(NodeSettings.SSD_ENGINE),
         config.get(NodeSettings.SSD_SEGMENT_BYTES), durability(config), scrub(config), share(config))).orElse(null);
-    return TierPlan.dram(config.space(), config.get(NodeSettings.DRAM)).withHbm(config.get(NodeSettings.HBM))
+    return TierPlan.dram(config.space(), config.get(NodeSettings.DRAM)).withHbm(config.get(NodeSettings.HBM)).withDevice(device(config))
         .withSsd(config.get(NodeSettings.SSD), disk).withMode(config.get(NodeSettings.STACK_MODE)).withPolicy(config.get(NodeSettings.POLICY))
         .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))
         .withWaiters(config.get(NodeSettings.WAITERS)).withEventsKept(config.get(NodeSettings.EVENTS_KEPT)).withTiering(tiering(config));
+  }
+
+  private static DevicePlan device(NodeConfig config) {
+    AscendOptions defaults = AscendOptions.defaults();
+    AscendOptions ascend = config.get(NodeSettings.ASCEND_LIB).map(file -> defaults.withLibrary(file.toString())).orElse(defaults);
+    return new DevicePlan(config.get(NodeSettings.HBM_DEVICE), config.get(NodeSettings.ASCEND_DEVICE), ascend);
   }
 
   private static DiskShare share(NodeConfig config) {

@@ -4,9 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockArena;
 import io.penstock.block.BlockLayout;
-import io.penstock.device.DeviceStore;
-import io.penstock.device.sim.SimulatedDevice;
-import io.penstock.device.sim.SimulatedDeviceOptions;
+import io.penstock.device.ascend.AscendListener;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.LateJournal;
 import io.penstock.storage.ReclaimOptions;
@@ -38,9 +36,9 @@ public final class NodeTiers extends ForwardingTier {
   private static final Logger LOG = LoggerFactory.getLogger(NodeTiers.class);
 
   private final TierStack stack;
-  private final @Nullable SimulatedDevice device;
+  private final @Nullable HbmDevice device;
 
-  private NodeTiers(TierStack stack, @Nullable SimulatedDevice device) {
+  private NodeTiers(TierStack stack, @Nullable HbmDevice device) {
     super(stack);
     this.stack = stack;
     this.device = device;
@@ -48,18 +46,18 @@ public final class NodeTiers extends ForwardingTier {
 
   /// Opens what `plan` says. Reads a disk that has blocks from before, so it may take a while; not for an event loop.
   ///
+  /// @param copies hears of the copies of a device that is not simulated
   /// @return cold; each subscription opens once, the disk on the subscribing thread, or the device's if there is one; signals what a device or a disk refuses
-  public static Mono<NodeTiers> open(TierPlan plan, TierListener listener) {
+  public static Mono<NodeTiers> open(TierPlan plan, TierListener listener, AscendListener copies) {
     return Mono.defer(() -> {
       plan.requireStack();
       if (plan.hbm().isOff()) {
         return withDisk(plan, ssd -> stack(plan, null, null, ssd, listener));
       }
       int blocks = Math.toIntExact(plan.hbm().inBlocks(plan.space().layout().blockBytes()));
-      SimulatedDevice device = SimulatedDevice.open(SimulatedDeviceOptions.defaults(Long.MAX_VALUE));
-      return DeviceStore.open(device, "hbm", plan.space(), blocks)
+      return HbmDevice.open(plan.device(), copies).flatMap(device -> device.store(plan.space(), blocks)
           .flatMap(hbm -> withDisk(plan, ssd -> stack(plan, device, hbm, ssd, listener)))
-          .onErrorResume(error -> Endings.after(error, device.close()));
+          .onErrorResume(error -> Endings.after(error, device.close())));
     });
   }
 
@@ -72,7 +70,7 @@ public final class NodeTiers extends ForwardingTier {
     });
   }
 
-  private static NodeTiers stack(TierPlan plan, @Nullable SimulatedDevice device, @Nullable BlockStore hbm, @Nullable BlockStore ssd,
+  private static NodeTiers stack(TierPlan plan, @Nullable HbmDevice device, @Nullable BlockStore hbm, @Nullable BlockStore ssd,
       TierListener listener) {
     int blockBytes = plan.space().layout().blockBytes();
     List<Level> levels = new ArrayList<>();

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 /// What a node keeps.
 ///
 /// @param space of the blocks
-/// @param hbm device memory, simulated
+/// @param hbm device memory
+/// @param device behind `hbm`
 /// @param dram host memory
 /// @param ssd disk
 /// @param disk where the disk's blocks rest; null if `ssd` is off
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 /// @param waiters longest line of those who wait for room
 /// @param eventsKept events kept for readers that come later
 /// @param tiering where it leaves the textbook policy
-public record TierPlan(CacheSpace space, Capacity hbm, Capacity dram, Capacity ssd, @Nullable DiskPlan disk, StackMode mode,
+public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capacity dram, Capacity ssd, @Nullable DiskPlan disk, StackMode mode,
     EvictionPolicy policy, int reserveBlocks, int windowBlocks, int waiters, int eventsKept, TieringOptions tiering) {
   private static final int RESERVE_BLOCKS = 128;
   private static final int WINDOW_BLOCKS = 64;
@@ -36,6 +37,7 @@ public record TierPlan(CacheSpace space, Capacity hbm, Capacity dram, Capacity s
 
   public TierPlan {
     requireNonNull(space, "space");
+    requireNonNull(device, "device");
     requireNonNull(mode, "mode");
     requireNonNull(policy, "policy");
     requireNonNull(tiering, "tiering");
@@ -49,44 +51,48 @@ public record TierPlan(CacheSpace space, Capacity hbm, Capacity dram, Capacity s
 
   /// Host memory alone: LRU, 128 reserve slots, windows of 64 blocks.
   public static TierPlan dram(CacheSpace space, Capacity dram) {
-    return new TierPlan(space, Capacity.OFF, dram, Capacity.OFF, null, StackMode.EXCLUSIVE, EvictionPolicy.LRU, RESERVE_BLOCKS, WINDOW_BLOCKS,
+    return new TierPlan(space, Capacity.OFF, DevicePlan.simulated(), dram, Capacity.OFF, null, StackMode.EXCLUSIVE, EvictionPolicy.LRU, RESERVE_BLOCKS, WINDOW_BLOCKS,
         WAITERS, EVENTS_KEPT, TieringOptions.exact());
   }
 
   public TierPlan withHbm(Capacity hbm) {
-    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+  }
+
+  public TierPlan withDevice(DevicePlan device) {
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
   }
 
   public TierPlan withSsd(Capacity ssd, @Nullable DiskPlan disk) {
-    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
   }
 
   public TierPlan withMode(StackMode mode) {
-    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
   }
 
   public TierPlan withPolicy(EvictionPolicy policy) {
-    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
   }
 
   public TierPlan withReserveBlocks(int reserveBlocks) {
-    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
   }
 
   public TierPlan withWindowBlocks(int windowBlocks) {
-    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
   }
 
   public TierPlan withWaiters(int waiters) {
-    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
   }
 
   public TierPlan withEventsKept(int eventsKept) {
-    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
   }
 
   public TierPlan withTiering(TieringOptions tiering) {
-    return new TierPlan(space, hbm, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
   }
 
   /// This plan, if it can be opened.

@@ -36,6 +36,9 @@ final class PrintConfigTest {
         block.bytes          1 MiB       %1$s line 3
         block.tokens         16          default
         hbm                  off         default
+        hbm.device           sim         default
+        ascend.lib           auto        default
+        ascend.device        0           default
         dram                 100 blocks  PENSTOCK_DRAM
         ssd                  off         default
         ssd.dir              none        default
@@ -78,7 +81,7 @@ final class PrintConfigTest {
 
     JsonNode rows = new ObjectMapper().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
-    assertThat(rows.get(31).toString()).isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
+    assertThat(rows.get(34).toString()).isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
         + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\"}");
   }
 

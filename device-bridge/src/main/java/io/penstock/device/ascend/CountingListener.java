@@ -1,0 +1,24 @@
+package io.penstock.device.ascend;
+
+import io.penstock.device.CopyCounts;
+
+/// Counts what it hears and passes it on.
+record CountingListener(CopyCounts counts, AscendListener next) implements AscendListener {
+  @Override
+  public void called(int device, CopyKind kind, CopyMethod method, int elements, long bytes, long nanos) {
+    counts.called(method == CopyMethod.BATCH ? 1 : elements, elements, bytes);
+    next.called(device, kind, method, elements, bytes, nanos);
+  }
+
+  @Override
+  public void failed(int device, int code) {
+    counts.failed(1);
+    next.failed(device, code);
+  }
+
+  @Override
+  public void fellBack(int device, int code) {
+    counts.fellBack();
+    next.fellBack(device, code);
+  }
+}

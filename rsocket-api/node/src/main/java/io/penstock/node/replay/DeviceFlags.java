@@ -1,0 +1,50 @@
+package io.penstock.node.replay;
+
+import io.penstock.node.config.DeviceKind;
+import io.penstock.node.device.LibraryOption;
+import io.penstock.node.tiers.DevicePlan;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/// The options of a replay that say which device is behind `hbm`.
+final class DeviceFlags {
+  @Option(names = "--hbm-device", paramLabel = "NAME",
+      description = "What device memory is: sim, in memory of the host, or ascend, a device of a libascendcl.so (default: sim).")
+  private @Nullable String kind;
+
+  @Mixin private final LibraryOption library = new LibraryOption();
+
+  @Option(names = "--ascend-device", paramLabel = "N", description = "Number of the Ascend device in this process (default: 0).")
+  private @Nullable Integer number;
+
+  /// @throws IllegalArgumentException if the options do not fit together
+  DevicePlan plan() {
+    DeviceKind wanted = kind == null ? DeviceKind.SIM : TierFlags.oneOf("--hbm-device", kind, List.of(DeviceKind.values()));
+    if (wanted == DeviceKind.SIM) {
+      requireNoneOfAscend("without --hbm-device ascend");
+    }
+    return new DevicePlan(wanted, Objects.requireNonNullElse(number, 0), library.options());
+  }
+
+  /// The same as arguments of `penstock serve`.
+  static List<String> arguments(DevicePlan plan) {
+    List<String> arguments = new ArrayList<>(List.of("--hbm-device", TierFlags.lower(plan.kind()), "--ascend-device", String.valueOf(plan.number())));
+    plan.ascend().library().ifPresent(path -> arguments.addAll(List.of(LibraryOption.FLAG, path)));
+    return arguments;
+  }
+
+  /// @throws IllegalArgumentException if any of these options was given
+  void requireNone(String when) {
+    TierFlags.requireLeftOut("--hbm-device", kind, when);
+    requireNoneOfAscend(when);
+  }
+
+  private void requireNoneOfAscend(String when) {
+    TierFlags.requireLeftOut(LibraryOption.FLAG, library.path(), when);
+    TierFlags.requireLeftOut("--ascend-device", number, when);
+  }
+}

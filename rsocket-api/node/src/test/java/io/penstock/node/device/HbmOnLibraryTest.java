@@ -1,0 +1,131 @@
+package io.penstock.node.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.device.ascend.CopyMethod;
+import io.penstock.device.ascend.DriverDouble;
+import io.penstock.device.ascend.DriverDouble.Profile;
+import io.penstock.node.CommandLineRun;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.assertj.core.data.Offset;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// Nodes whose device memory is behind a library: replays over a double of the driver, and what is said when there is none.
+@Timeout(300)
+final class HbmOnLibraryTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private static DriverDouble driver;
+
+  @BeforeAll
+  static void compile() {
+    driver = DriverDouble.of(Profile.CANN_90);
+  }
+
+  @BeforeEach
+  void reset() {
+    driver.reset(2, 64 << 20);
+  }
+
+  private static CommandLineRun replay(String... more) {
+    List<String> line = new ArrayList<>(List.of("replay", "--limit", "300", "--block-bytes", "4KiB", "--layers", "4", "--hbm", "60 blocks", "--dram",
+        "90 blocks", "--hbm-device", "ascend", "--ascend-lib", driver.path(), "--json"));
+    line.addAll(List.of(more));
+    return CommandLineRun.of(line.toArray(String[]::new));
+  }
+
+  private static JsonNode requireClean(CommandLineRun run) throws IOException {
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    JsonNode report = JSON.readTree(run.out());
+    assertThat(report.get("corruptBlocks").longValue()).isZero();
+    assertThat(report.get("leakedBlocks").longValue()).isZero();
+    assertThat(report.get("bytesVerified")).isEqualTo(report.get("bytesDelivered"));
+    assertThat(report.get("hitsByTier").get("hbm").longValue()).isPositive();
+    return report.get("copiesByTier").get("hbm");
+  }
+
+  @Test
+  void replay_copiesByTheLibrary_inBatches() throws IOException {
+    JsonNode copies = requireClean(replay("--ascend-device", "1"));
+
+    assertThat(copies.get("device").asText()).isEqualTo("npu1");
+    assertThat(copies.get("calls").longValue()).isEqualTo(driver.calls("aclrtMemcpyBatch")).isPositive();
+    assertThat(copies.get("bytes").longValue()).isEqualTo(4096 * driver.copied(CopyMethod.BATCH));
+    assertThat(copies.get("elementsPerCall").doubleValue())
+        .isCloseTo((double) driver.copied(CopyMethod.BATCH) / driver.calls("aclrtMemcpyBatch"), Offset.offset(0.01));
+    assertThat(copies.get("fallbacks").longValue()).isZero();
+    assertThat(driver.copied(CopyMethod.ASYNC)).isZero();
+    assertThat(driver.calls("aclFinalize")).isOne();
+  }
+
+  @Test
+  void replay_whereTheBatchCallIsNotSupported_copiesOneByOne() throws IOException {
+    driver.batchUnsupported(0);
+    JsonNode copies = requireClean(replay());
+
+    assertThat(copies.get("fallbacks").longValue()).isOne();
+    assertThat(copies.get("calls").longValue()).isEqualTo(driver.copied(CopyMethod.ASYNC)).isPositive();
+    assertThat(copies.get("elementsPerCall").doubleValue()).isEqualTo(1);
+    assertThat(driver.copied(CopyMethod.BATCH)).isZero();
+  }
+
+  @Test
+  void table_namesTheDeviceBehindHbm() {
+    CommandLineRun simulated = CommandLineRun.of("replay", "--limit", "20", "--block-bytes", "4KiB", "--layers", "4", "--hbm", "60 blocks");
+    assertThat(simulated.out()).containsPattern("copies of hbm +[0-9,]+ calls of sim0, [0-9.]+ elements a call, 0 fallbacks\n");
+  }
+
+  @Tag("proof")
+  @ParameterizedTest
+  @CsvSource({"--processes", "--concurrency=16"})
+  void replayOfTheWholeGeneratedTrace_throughTheLibrary_isClean(String how) throws IOException {
+    JsonNode copies = requireClean(CommandLineRun.of("replay", "--hbm", "200 blocks", "--dram", "300 blocks", "--hbm-device", "ascend",
+        "--ascend-lib", driver.path(), how, "--json"));
+    assertThat(copies.get("device").asText()).isEqualTo("npu0");
+    assertThat(copies.get("calls").longValue()).isPositive();
+  }
+
+  /// A node that is to be refused takes no port that somebody else may have.
+  private static CommandLineRun run(String command, String... flags) {
+    List<String> line = new ArrayList<>(List.of(command));
+    line.addAll(List.of(flags));
+    if (command.equals("serve")) {
+      line.addAll(List.of("--listen-port", "0", "--admin-port", "off"));
+    }
+    return CommandLineRun.of(line.toArray(String[]::new));
+  }
+
+  @Test
+  void node_withoutTheLibrary_endsWith69AndSaysWhereItLooked() {
+    for (String command : List.of("replay", "serve")) {
+      CommandLineRun run = run(command, "--hbm", "60 blocks", "--hbm-device", "ascend", "--ascend-lib", "/nowhere/libascendcl.so");
+      assertThat(run.exitCode()).isEqualTo(69);
+      assertThat(run.err()).isEqualTo(command + ": ascend.lib must be a library of Ascend devices, for hbm.device is ascend (looked for "
+          + "/nowhere/libascendcl.so)\n");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+      "--hbm 1MiB --ascend-device 7 | ascend.device must be in [0, 2), the devices of this process (was 7)",
+      "--hbm 1GiB | hbm must be <= what is free on device npu0, 64.0 MiB (was 1.00 GiB)",
+  })
+  void whatTheDeviceHasNot_isRefusedByName(String flags, String problem) {
+    for (String command : List.of("replay", "serve")) {
+      CommandLineRun run = run(command, ("--hbm-device ascend --ascend-lib " + driver.path() + " " + flags).split(" "));
+      assertThat(run.exitCode()).as(run.err()).isEqualTo(2);
+      assertThat(run.err()).isEqualTo(command + ": " + problem + "\n");
+      assertThat(driver.calls("aclFinalize")).as("given back").isPositive();
+    }
+  }
+}
