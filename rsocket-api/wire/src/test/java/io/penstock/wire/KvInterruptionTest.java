@@ -28,6 +28,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -140,6 +141,20 @@ final class KvInterruptionTest {
     }
   }
 
+  /// Each slice but the first gives way to a copy of the one before it: one comes, one goes, so that a cancel leaves none in between.
+  private static Flux<LayerSlice> repeated(Flux<LayerSlice> slices, BlockScope copies) {
+    AtomicReference<@Nullable LayerSlice> before = new AtomicReference<>();
+    return slices.map(slice -> {
+      LayerSlice copy = before.getAndSet(copies.adopt(new LayerSlice(slice.place(), slice.range(), new int[] {slice.position(0)},
+          List.of(slice.spans().getFirst().share()))));
+      if (copy == null) {
+        return slice;
+      }
+      slice.close();
+      return copy;
+    });
+  }
+
   @ParameterizedTest
   @EnumSource
   void put_ofASourceThatSendsTooMuchOrTooLittle_isATypedError(Link link) {
@@ -148,9 +163,8 @@ final class KvInterruptionTest {
       PutSource source = node.source((SlabArena) client.arena(), SliceOrder.LAYER_FIRST);
       List<BlockKey> keys = node.keys(0, KEYS);
       BlockScope copies = new BlockScope();
-      Throwable twice = end(client.put(keys, window -> source.window(window).concatMap(slice -> Flux.just(slice,
-          copies.adopt(new LayerSlice(slice.place(), slice.range(), new int[] {slice.position(0)},
-              List.of(slice.spans().getFirst().share())))), 0)).collectList().toFuture(), "a put of the same slices twice");
+      Throwable twice = end(client.put(keys, window -> repeated(source.window(window), copies)).collectList().toFuture(),
+          "a put of the same slices twice");
       copies.close();
       assertTrue(twice instanceof RemotePermanentException e && e.code() == ErrorCode.BAD_SLICE.code(), String.valueOf(twice));
       Throwable none = end(client.put(keys, window -> {
