@@ -1,0 +1,148 @@
+package io.penstock.device.sidecar;
+
+import io.penstock.block.Owned;
+import io.penstock.block.Permits;
+import io.penstock.device.CopyBatch;
+import io.penstock.device.CopyDirection;
+import io.penstock.device.Device;
+import io.penstock.device.sidecar.RegionWindow.InFile;
+import io.penstock.device.sidecar.RegionWindow.Mapped;
+import io.penstock.device.sidecar.RegionWindow.OnDevice;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// Makes the copies of one call: inside the host by hand, between mapped memory and a device as batches of that device, all others in
+/// pieces through staging memory. They have no order among each other.
+final class Copier {
+  /// One copy whose bounds were checked.
+  record Element(RegionWindow from, long fromOffset, RegionWindow to, long toOffset, long bytes) {
+    private Element piece(long offset, long length) {
+      return new Element(from, fromOffset + offset, to, toOffset + offset, length);
+    }
+  }
+
+  private record Way(Device device, CopyDirection direction) {}
+
+  private final Scheduler hands;
+  private final Permits staging;
+
+  /// @param hands a few threads that may wait for memory and files
+  /// @param staging pieces of staging memory that may be in use at once; those who wait for one are counted elsewhere
+  Copier(Scheduler hands, Permits staging) {
+    this.hands = hands;
+    this.staging = staging;
+  }
+
+  /// Ends when every part has ended, with the first error of any.
+  ///
+  /// @param holds keeps the windows open: each part has a share until its memory is not touched any more, which may be after its end
+  Mono<Void> copy(List<Element> elements, Holds holds) {
+    List<Element> inHost = new ArrayList<>();
+    List<Element> staged = new ArrayList<>();
+    Map<Way, CopyBatch> batches = new LinkedHashMap<>();
+    for (Element each : elements) {
+      if (each.from() instanceof Mapped from && each.to() instanceof OnDevice to) {
+        batch(batches, to.device(), CopyDirection.TO_DEVICE).add(slice(from, each.fromOffset(), each.bytes()), to.address(each.toOffset()));
+      } else if (each.from() instanceof OnDevice from && each.to() instanceof Mapped to) {
+        batch(batches, from.device(), CopyDirection.TO_HOST).add(slice(to, each.toOffset(), each.bytes()), from.address(each.fromOffset()));
+      } else if (each.from() instanceof Mapped || each.to() instanceof Mapped) {
+        inHost.add(each);
+      } else {
+        staged.add(each);
+      }
+    }
+    List<Mono<Void>> parts = new ArrayList<>();
+    batches.forEach((way, batch) -> parts.add(way.device().copy(batch.hold(holds.share()))));
+    if (!inHost.isEmpty()) {
+      parts.add(byHand(inHost, holds.share()));
+    }
+    if (!staged.isEmpty()) {
+      parts.add(staged(staged, holds));
+    }
+    return Mono.whenDelayError(parts);
+  }
+
+  private static CopyBatch batch(Map<Way, CopyBatch> batches, Device device, CopyDirection direction) {
+    return batches.computeIfAbsent(new Way(device, direction), way -> new CopyBatch(direction));
+  }
+
+  private Mono<Void> byHand(List<Element> elements, Owned share) {
+    return work(() -> {
+      try (share) {
+        for (Element each : elements) {
+          copyByHand(each);
+        }
+      }
+      return elements;
+    }).doOnError(refused -> share.close());
+  }
+
+  /// One side is mapped, neither is on a device.
+  private static void copyByHand(Element each) throws IOException {
+    if (each.from() instanceof InFile file && each.to() instanceof Mapped to) {
+      file.read(each.fromOffset(), slice(to, each.toOffset(), each.bytes()));
+    } else if (each.from() instanceof Mapped from && each.to() instanceof InFile file) {
+      file.write(each.toOffset(), slice(from, each.fromOffset(), each.bytes()));
+    } else if (each.from() instanceof Mapped from && each.to() instanceof Mapped to) {
+      Libc.move(slice(from, each.fromOffset(), each.bytes()), slice(to, each.toOffset(), each.bytes()));
+    }
+  }
+
+  private Mono<Void> staged(List<Element> elements, Holds holds) {
+    Owned share = holds.share();
+    return Staging.use(staging, stage -> Flux.fromIterable(elements).concatMap(each -> pieces(each, stage), 0).concatMap(
+            piece -> staged(piece, stage, holds), 0).then())
+        .doFinally(end -> share.close());
+  }
+
+  private static Flux<Element> pieces(Element whole, Staging stage) {
+    long pieces = Math.ceilDiv(whole.bytes(), stage.bytes());
+    return Flux.generate(() -> 0L, (next, sink) -> {
+      if (next == pieces) {
+        sink.complete();
+      } else {
+        long offset = next * stage.bytes();
+        sink.next(whole.piece(offset, Math.min(stage.bytes(), whole.bytes() - offset)));
+      }
+      return next + 1;
+    });
+  }
+
+  private Mono<Void> staged(Element piece, Staging stage, Holds holds) {
+    MemorySegment memory = stage.memory().asSlice(0, piece.bytes());
+    return moved(piece.from(), piece.fromOffset(), memory, CopyDirection.TO_HOST, stage, holds)
+        .then(Mono.defer(() -> moved(piece.to(), piece.toOffset(), memory, CopyDirection.TO_DEVICE, stage, holds)));
+  }
+
+  private Mono<Void> moved(RegionWindow window, long offset, MemorySegment memory, CopyDirection direction, Staging stage, Holds holds) {
+    return switch (window) {
+      case OnDevice there -> there.device().copy(new CopyBatch(direction).add(memory, there.address(offset)).hold(holds.share())
+          .hold(stage.share()));
+      case InFile file -> work(() -> {
+        if (direction == CopyDirection.TO_HOST) {
+          file.read(offset, memory);
+        } else {
+          file.write(offset, memory);
+        }
+        return file;
+      });
+      case Mapped mapped -> throw new IllegalStateException("mapped memory must not be staged (was " + mapped + ")");
+    };
+  }
+
+  private Mono<Void> work(Callable<?> work) {
+    return Mono.fromCallable(work).subscribeOn(hands).then();
+  }
+
+  private static MemorySegment slice(Mapped window, long offset, long bytes) {
+    return window.memory().asSlice(offset, bytes);
+  }
+}

@@ -1,0 +1,35 @@
+package io.penstock.device.sidecar;
+
+import java.util.List;
+
+/// What is said on a link. The first eight are a client's, each is answered once; the rest are answers.
+sealed interface Message {
+  /// @param process number of the client's process
+  record Hello(ClientId client, int process) implements Message {}
+
+  /// Unmaps all regions but these.
+  record Keep(List<Long> regions) implements Message {}
+
+  record Register(SharedRegion region) implements Message {}
+
+  record Unregister(long region) implements Message {}
+
+  record Copy(List<RegionCopy> elements) implements Message {}
+
+  record Query(long region) implements Message {}
+
+  record Ping() implements Message {}
+
+  /// Unmaps everything; the last thing that a client asks for.
+  record Bye() implements Message {}
+
+  /// @param maxCopies that may be in flight at once
+  record Welcome(int maxCopies) implements Message {}
+
+  record Done() implements Message {}
+
+  record Known(RegionState state, long bytes) implements Message {}
+
+  /// @param region that it is about, 0 if none
+  record Failed(SideCarCode code, long region, String found) implements Message {}
+}

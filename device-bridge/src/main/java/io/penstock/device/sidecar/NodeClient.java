@@ -1,0 +1,211 @@
+package io.penstock.device.sidecar;
+
+import io.penstock.block.Owned;
+import io.penstock.device.sidecar.Message.Copy;
+import io.penstock.device.sidecar.Message.Done;
+import io.penstock.device.sidecar.Message.Failed;
+import io.penstock.device.sidecar.Message.Known;
+import io.penstock.device.sidecar.Message.Register;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// What the node has of one client, over all of its connections. For the node's mailbox.
+final class NodeClient {
+  private final Peer peer;
+  private final NodeHands node;
+  private final Map<Long, NodeRegion> regions = new LinkedHashMap<>();
+  private final List<Runnable> whenSettled = new ArrayList<>();
+  private final List<Runnable> whenGone = new ArrayList<>();
+  private @Nullable NodeSession session;
+  private int copies;
+  private boolean leaving;
+
+  /// @param gone runs when everything of it has been given back
+  NodeClient(Peer peer, NodeHands node, Runnable gone) {
+    this.peer = peer;
+    this.node = node;
+    this.whenGone.add(gone);
+  }
+
+  Peer peer() {
+    return peer;
+  }
+
+  boolean isLeaving() {
+    return leaving;
+  }
+
+  @Nullable NodeSession session() {
+    return session;
+  }
+
+  /// Hears `then` when all that an earlier session began has ended.
+  void attach(NodeSession next, Runnable then) {
+    session = next;
+    whenSettled.add(then);
+    changed();
+  }
+
+  void register(Register request, Consumer<Message> reply) {
+    SharedRegion wanted = request.region();
+    NodeRegion there = regions.get(wanted.id());
+    if (leaving) {
+      reply.accept(node.refused(SideCarCode.NODE_CLOSED, wanted.id(), "leaving"));
+    } else if (there == null) {
+      map(wanted, reply);
+    } else if (!there.isWanted()) {
+      there.leave(() -> register(request, reply)); // when it is gone
+    } else if (there.spec().equals(wanted)) {
+      there.whenMapped(reply);
+    } else {
+      reply.accept(node.refused(SideCarCode.MISMATCH, wanted.id(), there.spec().bytes() == wanted.bytes() ? "from another source"
+          : wanted.bytes() + " bytes, before " + there.spec().bytes()));
+    }
+  }
+
+  private void map(SharedRegion wanted, Consumer<Message> reply) {
+    if (regions.size() == node.options().maxRegions()) {
+      reply.accept(node.refused(SideCarCode.TOO_MANY, wanted.id(), regions.size() + " regions"));
+      return;
+    }
+    NodeRegion region = new NodeRegion(wanted, () -> unmap(wanted.id()));
+    regions.put(wanted.id(), region);
+    region.whenMapped(reply);
+    node.open(wanted, peer, region::mapped, failure -> {
+      regions.remove(wanted.id());
+      region.tellMapping(node.answer(failure, SideCarCode.NOT_MAPPED, wanted.id()));
+      region.gone();
+      changed();
+    }, this::changed);
+  }
+
+  private void unmap(long id) {
+    NodeRegion region = regions.get(id);
+    if (region == null || region.window() == null) {
+      throw new IllegalStateException("region must be mapped before it is unmapped (was " + id + ")");
+    }
+    node.close(region.spec(), region.window(), () -> {
+      regions.remove(id);
+      region.gone();
+      changed();
+    });
+  }
+
+  void unregister(long id, Consumer<Message> reply) {
+    NodeRegion region = regions.get(id);
+    if (region == null) {
+      reply.accept(new Done());
+    } else {
+      region.leave(() -> reply.accept(new Done()));
+    }
+  }
+
+  void keep(List<Long> ids, Consumer<Message> reply) {
+    Set<Long> others = new LinkedHashSet<>(regions.keySet());
+    ids.forEach(others::remove);
+    leave(others, () -> reply.accept(new Done()));
+  }
+
+  private void leave(Set<Long> ids, Runnable then) {
+    if (ids.isEmpty()) {
+      then.run();
+      return;
+    }
+    int[] left = {ids.size()};
+    for (Long id : ids) {
+      unregister(id, done -> {
+        if (--left[0] == 0) {
+          then.run();
+        }
+      });
+    }
+  }
+
+  Known state(long id) {
+    NodeRegion region = regions.get(id);
+    return region == null ? new Known(RegionState.UNMAPPED, 0) : new Known(region.state(), region.spec().bytes());
+  }
+
+  void copy(Copy request, Consumer<Message> reply) {
+    if (leaving) {
+      reply.accept(node.refused(SideCarCode.NODE_CLOSED, SideCarFailure.NO_REGION, "leaving"));
+      return;
+    }
+    if (copies == node.options().maxCopies()) {
+      reply.accept(node.refused(SideCarCode.BUSY, SideCarFailure.NO_REGION, copies + " in flight"));
+      return;
+    }
+    Set<NodeRegion> touched = new LinkedHashSet<>();
+    List<Copier.Element> elements = new ArrayList<>(request.elements().size());
+    for (RegionCopy each : request.elements()) {
+      Failed refusal = look(each, touched, elements);
+      if (refusal != null) {
+        reply.accept(refusal);
+        return;
+      }
+    }
+    copies++;
+    touched.forEach(NodeRegion::begin);
+    Holds holds = node.holds(() -> {
+      copies--;
+      touched.forEach(NodeRegion::end);
+      changed();
+    });
+    Owned first = holds.share();
+    node.copy(elements, holds, first, reply);
+  }
+
+  /// Why a copy may not be made; null if it may.
+  private @Nullable Failed look(RegionCopy copy, Set<NodeRegion> touched, List<Copier.Element> elements) {
+    NodeRegion from = regions.get(copy.from());
+    NodeRegion to = regions.get(copy.to());
+    Failed refusal = look(copy.from(), from, copy.fromOffset(), copy.bytes());
+    refusal = refusal == null ? look(copy.to(), to, copy.toOffset(), copy.bytes()) : refusal;
+    if (refusal != null || from == null || to == null || from.window() == null || to.window() == null) {
+      return refusal;
+    }
+    touched.add(from);
+    touched.add(to);
+    elements.add(new Copier.Element(from.window(), copy.fromOffset(), to.window(), copy.toOffset(), copy.bytes()));
+    return null;
+  }
+
+  private @Nullable Failed look(long id, @Nullable NodeRegion region, long offset, long bytes) {
+    if (region == null || region.state() == RegionState.MAPPING) {
+      return node.refused(SideCarCode.UNKNOWN_REGION, id, region == null ? "unknown" : "being mapped");
+    }
+    if (region.state() == RegionState.CLOSING) {
+      return node.refused(SideCarCode.REGION_CLOSING, id, "unregistered");
+    }
+    return region.spec().contains(offset, bytes) ? null
+        : node.refused(SideCarCode.OUT_OF_BOUNDS, id, bytes + " bytes at " + offset + " of " + region.spec().bytes());
+  }
+
+  /// Refuses what comes, ends what is in flight, unmaps all; `then` runs after that.
+  void leave(Runnable then) {
+    whenGone.add(then);
+    if (!leaving) {
+      leaving = true;
+      leave(new LinkedHashSet<>(regions.keySet()), () -> { });
+    }
+    changed();
+  }
+
+  private void changed() {
+    if (leaving && regions.isEmpty() && copies == 0) {
+      List<Runnable> last = List.copyOf(whenGone);
+      whenGone.clear();
+      last.forEach(Runnable::run);
+    } else if (copies == 0 && regions.values().stream().allMatch(NodeRegion::isSettled)) {
+      List<Runnable> waiting = List.copyOf(whenSettled);
+      whenSettled.clear();
+      waiting.forEach(Runnable::run);
+    }
+  }
+}

@@ -1,0 +1,108 @@
+package io.penstock.device.sidecar;
+
+import io.penstock.KvException;
+import io.penstock.block.Owned;
+import io.penstock.block.Permits;
+import io.penstock.device.sidecar.Message.Done;
+import io.penstock.device.sidecar.Message.Failed;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+import reactor.core.scheduler.Scheduler;
+
+/// What a node does outside of its mailbox, mapping and copying, and the counts of it. All results come back as events of the mailbox.
+final class NodeHands {
+  private static final int STAGES = 4;
+
+  private final SideCarServerOptions options;
+  private final RegionOpener opener;
+  private final Scheduler hands;
+  private final Mailbox mailbox;
+  private final Copier copier;
+  private volatile SideCarStat stat = new SideCarStat(0, 0, 0, 0, 0, 0, 0);
+
+  NodeHands(SideCarServerOptions options, RegionOpener opener, Scheduler hands, Mailbox mailbox) {
+    this.options = options;
+    this.opener = opener;
+    this.hands = hands;
+    this.mailbox = mailbox;
+    this.copier = new Copier(hands, new Permits("side-car staging", STAGES, options.maxClients() * options.maxCopies()));
+  }
+
+  SideCarServerOptions options() {
+    return options;
+  }
+
+  SideCarStat stat() {
+    return stat;
+  }
+
+  void open(SharedRegion region, Peer peer, Consumer<RegionWindow> mapped, Consumer<Throwable> failed, Runnable then) {
+    opener.open(region, peer).subscribe(window -> mailbox.run(() -> {
+      count(0, 1, region.bytes(), 0, 0, 0, 0);
+      mapped.accept(window);
+      then.run();
+    }), failure -> mailbox.run(() -> {
+      count(0, 0, 0, 0, 0, 0, 1);
+      failed.accept(failure);
+      then.run();
+    }));
+  }
+
+  void close(SharedRegion region, RegionWindow window, Runnable then) {
+    Runnable work = () -> {
+      window.close();
+      mailbox.run(() -> {
+        count(0, -1, -region.bytes(), 0, 0, 0, 0);
+        then.run();
+      });
+    };
+    try {
+      hands.schedule(work);
+    } catch (RejectedExecutionException e) { // the node has ended: somebody must
+      work.run();
+    }
+  }
+
+  Holds holds(Runnable last) {
+    return new Holds(() -> mailbox.run(last));
+  }
+
+  /// @param first closed when the copies have ended, before `reply` hears of it
+  void copy(List<Copier.Element> elements, Holds holds, Owned first, Consumer<Message> reply) {
+    long bytes = elements.stream().mapToLong(Copier.Element::bytes).sum();
+    copier.copy(elements, holds).subscribe(nothing -> { }, failure -> {
+      first.close();
+      mailbox.run(() -> {
+        count(0, 0, 0, 0, 0, 1, 0);
+        reply.accept(answer(failure, SideCarCode.COPY_FAILED, SideCarFailure.NO_REGION));
+      });
+    }, () -> {
+      first.close();
+      mailbox.run(() -> {
+        count(0, 0, 0, 1, bytes, 0, 0);
+        reply.accept(new Done());
+      });
+    });
+  }
+
+  Failed refused(SideCarCode code, long region, String found) {
+    count(0, 0, 0, 0, 0, 0, 1);
+    return new Failed(code, region, found);
+  }
+
+  /// @param otherwise what anything is that has no code of its own
+  Failed answer(Throwable failure, SideCarCode otherwise, long region) {
+    if (failure instanceof SideCarFailure known) {
+      return new Failed(known.code(), known.region(), known.found());
+    }
+    return new Failed(otherwise, region, failure instanceof KvException ? String.valueOf(failure.getMessage()) : failure.toString());
+  }
+
+  /// In the mailbox.
+  void count(int clients, int regions, long bytes, int copies, long copiedBytes, int failed, int refused) {
+    SideCarStat now = stat;
+    stat = new SideCarStat(now.clients() + clients, now.regions() + regions, now.bytes() + bytes, now.copies() + copies,
+        now.copiedBytes() + copiedBytes, now.failedCopies() + failed, now.refused() + refused);
+  }
+}

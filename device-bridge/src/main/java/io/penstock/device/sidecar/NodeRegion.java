@@ -1,0 +1,98 @@
+package io.penstock.device.sidecar;
+
+import io.penstock.device.sidecar.Message.Done;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// A region of a client, from the moment its memory is being opened until it was given back. For the node's mailbox.
+final class NodeRegion {
+  private final SharedRegion spec;
+  private final Runnable unmap;
+  private final List<Consumer<Message>> mapping = new ArrayList<>();
+  private final List<Runnable> leaving = new ArrayList<>();
+  private RegionState state = RegionState.MAPPING;
+  private boolean wanted = true;
+  private int copies;
+  private @Nullable RegionWindow window;
+
+  /// @param unmap closes the window, elsewhere, and then has [#gone] called
+  NodeRegion(SharedRegion spec, Runnable unmap) {
+    this.spec = spec;
+    this.unmap = unmap;
+  }
+
+  SharedRegion spec() {
+    return spec;
+  }
+
+  RegionState state() {
+    return state == RegionState.MAPPED && !wanted ? RegionState.CLOSING : state;
+  }
+
+  boolean isWanted() {
+    return wanted;
+  }
+
+  /// Neither on its way in nor on its way out.
+  boolean isSettled() {
+    return state() == RegionState.MAPPED && copies == 0;
+  }
+
+  /// Null before it was mapped.
+  @Nullable RegionWindow window() {
+    return window;
+  }
+
+  /// Tells `reply` when it is mapped, now or later.
+  void whenMapped(Consumer<Message> reply) {
+    if (state == RegionState.MAPPED) {
+      reply.accept(new Done());
+    } else {
+      mapping.add(reply);
+    }
+  }
+
+  void mapped(RegionWindow opened) {
+    window = opened;
+    state = RegionState.MAPPED;
+    tellMapping(new Done());
+    leaveIfFree();
+  }
+
+  void tellMapping(Message answer) {
+    List.copyOf(mapping).forEach(reply -> reply.accept(answer));
+    mapping.clear();
+  }
+
+  /// Refuses new copies, and unmaps once those in flight have ended; `then` runs after that.
+  void leave(Runnable then) {
+    leaving.add(then);
+    if (wanted) {
+      wanted = false;
+      leaveIfFree();
+    }
+  }
+
+  private void leaveIfFree() {
+    if (!wanted && copies == 0 && state == RegionState.MAPPED) {
+      state = RegionState.CLOSING;
+      unmap.run();
+    }
+  }
+
+  void gone() {
+    List.copyOf(leaving).forEach(Runnable::run);
+    leaving.clear();
+  }
+
+  void begin() {
+    copies++;
+  }
+
+  void end() {
+    copies--;
+    leaveIfFree();
+  }
+}

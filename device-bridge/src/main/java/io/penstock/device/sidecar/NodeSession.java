@@ -1,0 +1,167 @@
+package io.penstock.device.sidecar;
+
+import io.penstock.KvException;
+import io.penstock.device.sidecar.Message.Bye;
+import io.penstock.device.sidecar.Message.Copy;
+import io.penstock.device.sidecar.Message.Done;
+import io.penstock.device.sidecar.Message.Failed;
+import io.penstock.device.sidecar.Message.Hello;
+import io.penstock.device.sidecar.Message.Keep;
+import io.penstock.device.sidecar.Message.Ping;
+import io.penstock.device.sidecar.Message.Query;
+import io.penstock.device.sidecar.Message.Register;
+import io.penstock.device.sidecar.Message.Unregister;
+import io.penstock.device.sidecar.Message.Welcome;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// One connection of a client, as the node sees it.
+final class NodeSession implements LinkEvents {
+  private final SideCarNode node;
+  private final Mailbox mailbox;
+  private final UserPrincipal user;
+  /// All below are the mailbox's.
+  private @Nullable Link link;
+  private @Nullable NodeClient client;
+  private boolean greeted;
+  private boolean welcome;
+  private boolean over;
+  private long heardNanos;
+
+  NodeSession(SideCarNode node, Mailbox mailbox, UserPrincipal user) {
+    this.node = node;
+    this.mailbox = mailbox;
+    this.user = user;
+    this.heardNanos = node.nanos();
+  }
+
+  @Override
+  public void opened(Link opened) {
+    mailbox.run(() -> {
+      link = opened;
+      if (over) {
+        opened.close();
+      } else {
+        node.enter(this);
+      }
+    });
+  }
+
+  @Override
+  public void received(Frame frame) {
+    mailbox.run(() -> {
+      if (!over) {
+        heardNanos = node.nanos();
+        answer(frame);
+      }
+    });
+  }
+
+  @Override
+  public void malformed(MalformedFrameException problem) {
+    mailbox.run(() -> end(problem.request(), node.hands().refused(problem.code(), SideCarFailure.NO_REGION, problem.found())));
+  }
+
+  @Override
+  public void closed(KvException why) {
+    mailbox.run(() -> {
+      gone();
+      node.leave(this);
+    });
+  }
+
+  private void answer(Frame frame) {
+    Consumer<Message> reply = message -> send(frame.request(), message);
+    switch (frame.message()) {
+      case Ping _ -> reply.accept(new Done());
+      case Hello hello when !greeted -> {
+        greeted = true;
+        node.admit(this, hello, frame.request());
+      }
+      case Message request when client != null && welcome -> answer(client, request, frame.request(), reply);
+      case Message other -> end(frame.request(), node.hands().refused(SideCarCode.MALFORMED, SideCarFailure.NO_REGION,
+          other.getClass().getSimpleName() + " out of turn"));
+    }
+  }
+
+  private void answer(NodeClient of, Message request, long number, Consumer<Message> reply) {
+    switch (request) {
+      case Keep keep -> of.keep(keep.regions(), reply);
+      case Register register -> of.register(register, reply);
+      case Unregister unregister -> of.unregister(unregister.region(), reply);
+      case Copy copy -> of.copy(copy, reply);
+      case Query query -> reply.accept(of.state(query.region()));
+      case Bye _ -> of.leave(() -> reply.accept(new Done()));
+      default -> end(number, node.hands().refused(SideCarCode.MALFORMED, SideCarFailure.NO_REGION, "no request"));
+    }
+  }
+
+  /// This session goes on with `of`, when all that an earlier one began has ended.
+  void attach(NodeClient of, long request) {
+    client = of;
+    of.attach(this, () -> {
+      if (!over) {
+        welcome = true;
+        send(request, new Welcome(node.hands().options().maxCopies()));
+      }
+    });
+  }
+
+  Peer peer(int process) {
+    return new Peer(user, process);
+  }
+
+  boolean isOver() {
+    return over;
+  }
+
+  boolean isSilentFor(long nanos) {
+    return node.nanos() - heardNanos > nanos;
+  }
+
+  private void send(long request, Message message) {
+    if (!over && link != null) {
+      link.send(new Frame(request, message));
+    }
+  }
+
+  /// Says why, and hangs up once that is said, or when the client does not listen.
+  void end(long request, Failed why) {
+    if (!over && link != null) {
+      link.sendLast(new Frame(request, why));
+    }
+    gone();
+  }
+
+  /// Hangs up; what is the client's stays.
+  void yieldTo() {
+    client = null;
+    hangUp();
+  }
+
+  void hangUp() {
+    if (link != null) {
+      link.close();
+    }
+    gone();
+    node.leave(this);
+  }
+
+  private void gone() {
+    if (over) {
+      return;
+    }
+    over = true;
+    NodeClient mine = client;
+    if (mine != null) {
+      mine.leave(() -> { });
+    }
+  }
+
+  /// Nanoseconds of the options' time to live.
+  static long nanos(SideCarServerOptions options) {
+    return TimeUnit.MILLISECONDS.toNanos(options.timeToLive().toMillis());
+  }
+}

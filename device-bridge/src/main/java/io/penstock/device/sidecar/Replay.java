@@ -1,0 +1,112 @@
+package io.penstock.device.sidecar;
+
+import io.penstock.KvException;
+import io.penstock.device.sidecar.Message.Done;
+import io.penstock.device.sidecar.Message.Keep;
+import io.penstock.device.sidecar.Message.Known;
+import io.penstock.device.sidecar.Message.Query;
+import io.penstock.device.sidecar.Message.Register;
+import io.penstock.device.sidecar.Message.Unregister;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+
+/// One attempt to have the node map all regions of a client: has it forget others first, then names host regions, then device buffers, one
+/// after the other. What is mapped already is left alone. If one cannot be mapped, what this attempt has mapped is given back.
+///
+/// Ends once, in the mailbox, unless the conversation does: then nobody hears of it.
+final class Replay {
+  private final Conversation talk;
+  private final List<SharedRegion> all;
+  private final Deque<SharedRegion> left;
+  private final Deque<SharedRegion> ours = new ArrayDeque<>();
+  private final Runnable done;
+  private final Consumer<KvException> failed;
+
+  /// @param failed hears a [SideCarFailure] that names the region
+  Replay(Conversation talk, Collection<SharedRegion> regions, Runnable done, Consumer<KvException> failed) {
+    this.talk = talk;
+    this.all = new ArrayList<>(regions);
+    all.sort(Comparator.comparing((SharedRegion region) -> !region.source().isHost()));
+    this.left = new ArrayDeque<>(all);
+    this.done = done;
+    this.failed = failed;
+  }
+
+  void begin() {
+    ask(new Keep(all.stream().map(SharedRegion::id).toList()), SideCarFailure.NO_REGION, (answer, region) -> next());
+  }
+
+  private void next() {
+    SharedRegion region = left.poll();
+    if (region == null) {
+      done.run();
+      return;
+    }
+    ask(new Query(region.id()), region.id(), (answer, id) -> {
+      if (answer instanceof Known known && known.state() == RegionState.MAPPED && known.bytes() == region.bytes()) {
+        next();
+      } else {
+        register(region);
+      }
+    });
+  }
+
+  private void register(SharedRegion region) {
+    ask(new Register(region), region.id(), (answer, id) -> {
+      ours.push(region);
+      next();
+    });
+  }
+
+  private void ask(Message request, long region, BiConsumer<Message, Long> then) {
+    talk.ask(request, new Answer() {
+      @Override
+      public void answered(Message message) {
+        if (message instanceof Done || message instanceof Known) {
+          then.accept(message, region);
+        } else {
+          failed(SideCarFailure.of(SideCarCode.MALFORMED, region, "answered with " + message));
+        }
+      }
+
+      @Override
+      public void failed(KvException failure) {
+        undo(named(failure, region));
+      }
+    });
+  }
+
+  private static KvException named(KvException failure, long region) {
+    return failure instanceof SideCarFailure known && known.region() == SideCarFailure.NO_REGION && region != SideCarFailure.NO_REGION
+        ? SideCarFailure.of(known.code(), region, known.found()) : failure;
+  }
+
+  /// Gives back what was mapped, the last one first; what cannot be given back goes with the connection.
+  private void undo(KvException why) {
+    SharedRegion mapped = ours.poll();
+    if (talk.isOver()) {
+      return;
+    }
+    if (mapped == null) {
+      failed.accept(why);
+      return;
+    }
+    talk.ask(new Unregister(mapped.id()), new Answer() {
+      @Override
+      public void answered(Message message) {
+        undo(why);
+      }
+
+      @Override
+      public void failed(KvException failure) {
+        undo(why);
+      }
+    });
+  }
+}

@@ -1,0 +1,63 @@
+package io.penstock.device.sidecar;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+
+/// How a process keeps in touch with its node.
+///
+/// @param ping between two signs of life
+/// @param timeToLive after so long without an answer the node is taken for gone
+/// @param minBackOff before the second attempt to connect or to replay; doubles with each, and half of it is left to chance
+/// @param maxBackOff longest
+/// @param maxWaiting copies that may wait for those that the node lets be in flight
+public record SideCarClientOptions(Duration ping, Duration timeToLive, Duration minBackOff, Duration maxBackOff, int maxWaiting) {
+  public SideCarClientOptions {
+    requirePositive("ping", ping);
+    requirePositive("minBackOff", minBackOff);
+    if (timeToLive.compareTo(ping) <= 0) {
+      throw new IllegalArgumentException("timeToLive must be > ping " + ping + " (was " + timeToLive + ")");
+    }
+    if (maxBackOff.compareTo(minBackOff) < 0) {
+      throw new IllegalArgumentException("maxBackOff must be >= minBackOff " + minBackOff + " (was " + maxBackOff + ")");
+    }
+    if (maxWaiting <= 0) {
+      throw new IllegalArgumentException("maxWaiting must be > 0 (was " + maxWaiting + ")");
+    }
+  }
+
+  private static void requirePositive(String name, Duration value) {
+    if (requireNonNull(value, name).toMillis() <= 0) {
+      throw new IllegalArgumentException(name + " must be >= 1 ms (was " + value + ")");
+    }
+  }
+
+  /// 1 s, 10 s, 50 ms to 5 s, 1,024.
+  public static SideCarClientOptions defaults() {
+    return new SideCarClientOptions(Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofMillis(50), Duration.ofSeconds(5), 1024);
+  }
+
+  public SideCarClientOptions withPing(Duration between) {
+    return new SideCarClientOptions(between, timeToLive, minBackOff, maxBackOff, maxWaiting);
+  }
+
+  public SideCarClientOptions withTimeToLive(Duration time) {
+    return new SideCarClientOptions(ping, time, minBackOff, maxBackOff, maxWaiting);
+  }
+
+  public SideCarClientOptions withBackOff(Duration min, Duration max) {
+    return new SideCarClientOptions(ping, timeToLive, min, max, maxWaiting);
+  }
+
+  public SideCarClientOptions withMaxWaiting(int copies) {
+    return new SideCarClientOptions(ping, timeToLive, minBackOff, maxBackOff, copies);
+  }
+
+  /// How long to wait before attempt number `attempt`, counted from 1.
+  ///
+  /// @param chance in [0, 1)
+  Duration backOff(int attempt, double chance) {
+    double longest = Math.min(maxBackOff.toNanos(), minBackOff.toNanos() * Math.pow(2, attempt - 1.0));
+    return Duration.ofNanos((long) (longest * (0.5 + chance / 2)));
+  }
+}

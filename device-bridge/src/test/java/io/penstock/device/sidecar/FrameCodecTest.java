@@ -1,0 +1,112 @@
+package io.penstock.device.sidecar;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.device.DeviceHandle;
+import io.penstock.device.DeviceHandle.Kind;
+import io.penstock.device.sidecar.RegionSource.DeviceBuffer;
+import io.penstock.device.sidecar.RegionSource.MappedFile;
+import io.penstock.device.sidecar.RegionSource.Memfd;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+final class FrameCodecTest {
+  static List<Message> messages() {
+    return List.of(new Message.Hello(new ClientId(-1, 7), 42), new Message.Keep(List.of()), new Message.Keep(List.of(1L, Long.MAX_VALUE)),
+        new Message.Register(new SharedRegion(1, SharedRegion.MAX_BYTES, new Memfd(0))),
+        new Message.Register(new SharedRegion(Long.MAX_VALUE, 1, new MappedFile(Path.of("/dev/shm/" + "x".repeat(2000))))),
+        new Message.Register(new SharedRegion(2, 3, new DeviceBuffer(15, new DeviceHandle(Kind.IPC, new byte[65])))),
+        new Message.Register(new SharedRegion(2, 3, new DeviceBuffer(0, new DeviceHandle(Kind.FABRIC, new byte[128])))),
+        new Message.Unregister(-5), new Message.Copy(Collections.nCopies(RegionCopy.MAX_ELEMENTS, new RegionCopy(1, 2, 3, -4, 5))),
+        new Message.Query(0), new Message.Ping(), new Message.Bye(), new Message.Welcome(32), new Message.Done(),
+        new Message.Known(RegionState.MAPPED, 9), new Message.Failed(SideCarCode.BUSY, 3, "why, naïve"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("messages")
+  void everyMessage_cutAnywhere_isReadAsItWas(Message message) throws MalformedFrameException {
+    Frame frame = new Frame(77, message);
+    byte[] bytes = FrameCodec.encode(frame).array().clone();
+    int length = FrameCodec.encode(frame).remaining();
+    Random random = new Random(1);
+    FrameReader reader = new FrameReader();
+    List<Frame> read = new ArrayList<>();
+    for (int round = 0; round < 3; round++) {
+      for (int at = 0; at < length; ) {
+        int some = Math.min(length - at, 1 + random.nextInt(40_000));
+        at += feed(reader, bytes, at, some, read);
+      }
+    }
+    assertThat(read).containsExactly(frame, frame, frame);
+    assertThat(reader.isInFrame()).isFalse();
+  }
+
+  private static int feed(FrameReader reader, byte[] bytes, int at, int some, List<Frame> read) throws MalformedFrameException {
+    ByteBuffer room = reader.room();
+    int fits = Math.min(some, room.remaining());
+    room.put(bytes, at, fits);
+    reader.read(read::add);
+    return fits;
+  }
+
+  @ParameterizedTest
+  @MethodSource("messages")
+  void everyMessage_cutShortInside_isRefused(Message message) {
+    ByteBuffer whole = FrameCodec.encode(new Frame(1, message));
+    if (message instanceof Message.Failed) {
+      return; // ends in text of any length
+    }
+    int longest = whole.remaining() - FrameCodec.LENGTH_BYTES;
+    for (int length = 0; length < longest; length += longest > 1000 ? 997 : 1) {
+      ByteBuffer cut = whole.slice(FrameCodec.LENGTH_BYTES, length);
+      assertThatThrownBy(() -> FrameCodec.decode(cut)).as("%s bytes of %s", length, longest).isInstanceOf(MalformedFrameException.class);
+    }
+  }
+
+  @Test
+  void length_outOfBounds_isRefusedBeforeItsBytesCome() {
+    for (int length : new int[] {-1, Integer.MIN_VALUE, 0, FrameCodec.HEADER_BYTES - 1, FrameCodec.MAX_BYTES + 1, Integer.MAX_VALUE}) {
+      FrameReader reader = new FrameReader();
+      reader.room().putInt(length);
+      assertThatThrownBy(() -> reader.read(frame -> { })).as("length %s", length).isInstanceOf(MalformedFrameException.class);
+    }
+  }
+
+  @Test
+  void version_unknown_isRefusedAsSuch() {
+    ByteBuffer frame = FrameCodec.encode(new Frame(1, new Message.Ping()));
+    frame.put(FrameCodec.LENGTH_BYTES, (byte) 2);
+    assertThatThrownBy(() -> FrameCodec.decode(frame.position(FrameCodec.LENGTH_BYTES))).isInstanceOfSatisfying(MalformedFrameException.class,
+        e -> assertThat(e.code()).isEqualTo(SideCarCode.VERSION));
+  }
+
+  @Test
+  void bytes_random_areAFrameOrRefused_over20000Seeds() {
+    List<Message> messages = messages();
+    for (int seed = 0; seed < 20_000; seed++) {
+      Random random = new Random(seed);
+      Message message = messages.get(random.nextInt(messages.size()));
+      if (message instanceof Message.Copy) {
+        message = new Message.Copy(List.of(new RegionCopy(1, 2, 3, 4, 5)));
+      }
+      ByteBuffer bytes = FrameCodec.encode(new Frame(seed, message));
+      for (int flips = random.nextInt(4); flips >= 0; flips--) {
+        int at = FrameCodec.LENGTH_BYTES + random.nextInt(bytes.limit() - FrameCodec.LENGTH_BYTES);
+        bytes.put(at, (byte) random.nextInt(256));
+      }
+      try {
+        FrameCodec.decode(bytes.position(FrameCodec.LENGTH_BYTES));
+      } catch (MalformedFrameException e) {
+        assertThat(e.code()).as("seed %s", seed).isIn(SideCarCode.MALFORMED, SideCarCode.VERSION);
+      }
+    }
+  }
+}

@@ -1,0 +1,314 @@
+package io.penstock.device.sidecar;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.device.DeviceHandle;
+import io.penstock.device.DeviceHandle.Kind;
+import io.penstock.device.sidecar.RegionSource.DeviceBuffer;
+import io.penstock.device.sidecar.RegionSource.Memfd;
+import io.penstock.device.sidecar.SideCarHealth.Phase;
+import io.penstock.device.sidecar.SimulatedMemories.Owner;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/// Each rule of the side-car, under virtual time.
+final class SideCarRulesTest {
+  private static final int PROCESS = 7;
+  private static final long MILLIS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
+  private final Random random = new Random(1);
+  private final SimulatedLinks links = new SimulatedLinks(clock, random, MILLIS);
+  private final SimulatedMemories memories = new SimulatedMemories(clock, random, 100 * MILLIS);
+  private final SideCarServerOptions options = SideCarServerOptions.defaults().withMaxCopies(2).withMaxClients(2).withMaxRegions(3);
+  private final SideCarNode node = new SideCarNode(options, memories, clock, clock);
+  private final SideCarClient client = client(PROCESS);
+  private final SharedRegion host = host(1, 256);
+  private final SharedRegion other = host(2, 256);
+  private final SharedRegion buffer = new SharedRegion(3, 256, new DeviceBuffer(0, new DeviceHandle(Kind.IPC, new byte[65])));
+  private SimulatedLinks.@Nullable Cable cable;
+
+  SideCarRulesTest() {
+    links.node(node);
+    for (SharedRegion region : List.of(host, other, buffer)) {
+      memories.make(PROCESS, region);
+    }
+    pass(1_000);
+    assertThat(client.isHealthy()).isTrue();
+  }
+
+  @AfterEach
+  void nothingIsLeft() {
+    links.refuse(false);
+    memories.broken.clear();
+    pass(60_000);
+    ended(client.close());
+    pass(10_000);
+    assertThat(memories.mapped()).isEmpty();
+    node.close().subscribe();
+    memories.close();
+  }
+
+  private static SharedRegion host(long id, long bytes) {
+    return new SharedRegion(id, bytes, new Memfd((int) id));
+  }
+
+  private SideCarClient client(int process) {
+    return new SideCarClient(SideCarClientOptions.defaults().withMaxWaiting(2), links.dialer(made -> cable = made), clock,
+        new Random(process), process);
+  }
+
+  private void pass(long millis) {
+    clock.advanceTimeBy(Duration.ofMillis(millis));
+  }
+
+  /// How a call ends, if it does within 1 s: null, or its code.
+  private @Nullable SideCarCode ended(Mono<?> call) {
+    Outcome outcome = new Outcome(call);
+    pass(1_000);
+    assertThat(outcome.ended).as("ended").isTrue();
+    return outcome.code;
+  }
+
+  private static final class Outcome {
+    private boolean ended;
+    private @Nullable SideCarCode code;
+    private long region;
+
+    Outcome(Mono<?> call) {
+      call.subscribe(value -> { }, error -> {
+        ended = true;
+        code = ((SideCarFailure) error).code();
+        region = ((SideCarFailure) error).region();
+      }, () -> ended = true);
+    }
+  }
+
+  private void registerAll() {
+    for (SharedRegion region : List.of(buffer, host, other)) {
+      assertThat(ended(client.register(region))).isNull();
+    }
+  }
+
+  private static RegionCopy copy(SharedRegion from, SharedRegion to) {
+    return new RegionCopy(from.id(), 0, to.id(), 0, from.bytes());
+  }
+
+  @Test
+  void register_again_changesNothing_andAnotherSizeIsRefused() {
+    assertThat(ended(client.register(host))).isNull();
+    assertThat(ended(client.register(host))).isNull();
+    assertThat(memories.mappings).isEqualTo(1);
+    assertThat(ended(client.register(host(1, 255)))).isEqualTo(SideCarCode.MISMATCH);
+    assertThat(ended(client.register(new SharedRegion(1, 256, new Memfd(9))))).isEqualTo(SideCarCode.MISMATCH);
+  }
+
+  @Test
+  void register_twiceAtOnce_mapsOnce() {
+    Outcome first = new Outcome(client.register(host));
+    Outcome second = new Outcome(client.register(host));
+    Outcome odd = new Outcome(client.register(host(1, 255)));
+    pass(1_000);
+    assertThat(first.ended && second.ended && odd.ended).isTrue();
+    assertThat(List.of(first.code == null, second.code == null)).containsOnly(true);
+    assertThat(odd.code).isEqualTo(SideCarCode.MISMATCH);
+    assertThat(memories.mappings).isEqualTo(1);
+  }
+
+  @Test
+  void register_moreThanTheNodeHasRoomFor_isRefused() {
+    registerAll();
+    assertThat(ended(client.register(host(9, 1)))).isEqualTo(SideCarCode.TOO_MANY);
+  }
+
+  @Test
+  void copy_betweenAnyTwo_bringsTheBytes() {
+    registerAll();
+    for (SharedRegion from : List.of(host, other, buffer)) {
+      for (SharedRegion to : List.of(host, other, buffer)) {
+        byte[] bytes = new byte[256];
+        random.nextBytes(bytes);
+        memories.put(new Owner(PROCESS, from.id()), 0, bytes);
+        assertThat(ended(client.copy(List.of(copy(from, to))))).isNull();
+        assertThat(memories.get(new Owner(PROCESS, to.id()), 0, 256)).as("%s to %s", from.id(), to.id()).isEqualTo(bytes);
+      }
+    }
+  }
+
+  @Test
+  void copy_outOfBounds_orOfWhatIsNotThere_isRefusedWhole() {
+    registerAll();
+    long[][] hostile = {{0, 257}, {1, 256}, {-1, 1}, {256, 1}, {0, 0}, {0, -1}, {Long.MAX_VALUE, 1}, {1, Long.MAX_VALUE}, {Long.MIN_VALUE, 8},
+        {Long.MAX_VALUE, Long.MAX_VALUE}, {8, Long.MIN_VALUE}};
+    byte[] before = memories.get(new Owner(PROCESS, 2), 0, 256);
+    memories.put(new Owner(PROCESS, 1), 0, new byte[] {1, 2, 3});
+    for (long[] each : hostile) {
+      RegionCopy bad = new RegionCopy(1, each[0], 2, 0, each[1]);
+      RegionCopy worse = new RegionCopy(1, 0, 2, each[0], each[1]);
+      assertThat(ended(client.copy(List.of(copy(host, other), bad)))).as("%s", bad).isEqualTo(SideCarCode.OUT_OF_BOUNDS);
+      assertThat(ended(client.copy(List.of(copy(host, other), worse)))).as("%s", worse).isEqualTo(SideCarCode.OUT_OF_BOUNDS);
+    }
+    assertThat(ended(client.copy(List.of(new RegionCopy(1, 0, 99, 0, 1))))).isEqualTo(SideCarCode.UNKNOWN_REGION);
+    assertThat(memories.get(new Owner(PROCESS, 2), 0, 256)).isEqualTo(before);
+  }
+
+  @Test
+  void copy_moreThanGranted_waitsInABoundedLine() {
+    registerAll();
+    RegionCopy slow = copy(host, buffer);
+    List<Outcome> made = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      made.add(new Outcome(client.copy(List.of(slow))));
+    }
+    List<Throwable> refused = new ArrayList<>();
+    client.copy(List.of(slow)).subscribe(nothing -> { }, refused::add);
+    assertThat(refused).singleElement().isInstanceOf(io.penstock.block.BudgetExhaustedException.class);
+    pass(1_000);
+    assertThat(made).allMatch(outcome -> outcome.ended && outcome.code == null);
+  }
+
+  @Test
+  void unregister_whileOthersCopy_refusesNewOnes_drains_thenUnmaps() {
+    registerAll();
+    Outcome inFlight = new Outcome(client.copy(List.of(copy(host, buffer), copy(other, buffer))));
+    Outcome leaving = new Outcome(client.unregister(1));
+    Outcome again = new Outcome(client.unregister(1));
+    Outcome late = new Outcome(client.copy(List.of(copy(host, other))));
+    Outcome beside = new Outcome(client.copy(List.of(copy(other, buffer))));
+    pass(1_000);
+    assertThat(inFlight.code).isNull();
+    assertThat(leaving.ended && again.ended && inFlight.ended && beside.ended).isTrue();
+    assertThat(List.of(leaving.code == null, again.code == null, beside.code == null)).containsOnly(true);
+    assertThat(late.code).isIn(SideCarCode.REGION_CLOSING, SideCarCode.UNKNOWN_REGION);
+    assertThat(memories.mapped()).containsExactlyInAnyOrder(new Owner(PROCESS, 2), new Owner(PROCESS, 3));
+    assertThat(ended(client.unregister(1))).isNull();
+    assertThat(ended(client.unregister(99))).isNull();
+  }
+
+  @Test
+  void cut_unmapsAtOnce_failsCallsAtOnce_andComesBackWithAllRegions() {
+    registerAll();
+    cable.cut();
+    Outcome underWay = new Outcome(client.copy(List.of(copy(host, other))));
+    pass(5);
+    assertThat(memories.mapped()).isEmpty();
+    assertThat(underWay.code).isEqualTo(SideCarCode.DOWN);
+    Outcome down = new Outcome(client.copy(List.of(copy(host, other))));
+    assertThat(down.code).isEqualTo(SideCarCode.DOWN);
+    assertThat(new Outcome(client.register(host)).code).isEqualTo(SideCarCode.DOWN);
+    assertThat(new Outcome(client.unregister(1)).code).isEqualTo(SideCarCode.DOWN);
+    pass(1_000);
+    assertThat(client.isHealthy()).isTrue();
+    assertThat(memories.mapped()).hasSize(3);
+    assertThat(memories.mappings).isEqualTo(6);
+    assertThat(ended(client.copy(List.of(copy(host, other))))).isNull();
+  }
+
+  @Test
+  void silence_ofTenSeconds_unmaps_notEarlier() {
+    registerAll();
+    pass(500); // between two pings
+    links.refuse(true);
+    cable.silence();
+    pass(9_000);
+    assertThat(memories.mapped()).hasSize(3);
+    pass(2_500);
+    assertThat(memories.mapped()).isEmpty();
+    assertThat(client.status().phase()).isEqualTo(Phase.CONNECTING);
+    assertThat(client.status().failure()).isPresent();
+  }
+
+  @Test
+  void quiet_forAnHour_staysHealthy() {
+    registerAll();
+    SimulatedLinks.Cable first = cable;
+    pass(3_600_000);
+    assertThat(client.isHealthy()).isTrue();
+    assertThat(cable).isSameAs(first);
+    assertThat(memories.mappings).isEqualTo(3);
+  }
+
+  @Test
+  void replay_thatFailsAtOne_undoesItsOwn_namesTheRegion_andTriesAgain() {
+    registerAll();
+    memories.broken.add(new Owner(PROCESS, 3));
+    cable.cut();
+    pass(30_000);
+    assertThat(client.status().phase()).isEqualTo(Phase.REPLAYING);
+    assertThat(client.status().failure()).hasValueSatisfying(failure -> {
+      assertThat(((SideCarFailure) failure).region()).isEqualTo(3);
+      assertThat(((SideCarFailure) failure).code()).isEqualTo(SideCarCode.NOT_MAPPED);
+    });
+    assertThat(new Outcome(client.copy(List.of(copy(host, other)))).code).isEqualTo(SideCarCode.DOWN);
+    List<RegionState> states = new ArrayList<>();
+    client.state(3).subscribe(states::add);
+    pass(10);
+    assertThat(states).containsExactly(RegionState.UNMAPPED);
+    memories.broken.clear();
+    pass(10_000);
+    assertThat(client.isHealthy()).isTrue();
+    assertThat(client.status().failure()).isEmpty();
+    assertThat(memories.mapped()).hasSize(3);
+  }
+
+  @Test
+  void newConnection_whileTheNodeHoldsTheOld_keepsWhatIsMapped() {
+    registerAll();
+    cable.client.close(); // the client hangs up; the node hears of it after the next one has come
+    cable.server.deaf = true;
+    links.open().forEach(each -> each.server.neverHear());
+    pass(2_000);
+    assertThat(client.isHealthy()).isTrue();
+    assertThat(memories.mappings).isEqualTo(3);
+    assertThat(node.stat().clients()).isEqualTo(1);
+    pass(30_000);
+    assertThat(memories.mapped()).hasSize(3);
+    assertThat(ended(client.copy(List.of(copy(host, other))))).isNull();
+  }
+
+  @Test
+  void client_oneTooMany_isRefused_andComesInWhenThereIsRoom() {
+    SideCarClient second = client(8);
+    pass(1_000);
+    SideCarClient third = client(9);
+    pass(5_000);
+    assertThat(third.isHealthy()).isFalse();
+    assertThat(third.status().failure()).hasValueSatisfying(e -> assertThat(((SideCarFailure) e).code()).isEqualTo(SideCarCode.TOO_MANY));
+    assertThat(ended(second.close())).isNull();
+    pass(10_000);
+    assertThat(third.isHealthy()).isTrue();
+    assertThat(ended(third.close())).isNull();
+  }
+
+  @Test
+  void node_closing_drainsAndUnmaps_andRefusesWhatComes() {
+    registerAll();
+    Outcome inFlight = new Outcome(client.copy(Collections.nCopies(2, copy(host, buffer))));
+    pass(1);
+    Outcome closing = new Outcome(node.close());
+    pass(1_000);
+    assertThat(closing.ended && inFlight.ended).isTrue();
+    assertThat(memories.mapped()).isEmpty();
+    assertThat(client.isHealthy()).isFalse();
+  }
+
+  @Test
+  void garbage_endsTheConnection_withATypedError_andTheNodeLivesOn() {
+    registerAll();
+    cable.server.sendRawAs(new byte[] {0, 0, 0, 12, 9, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
+    pass(5);
+    assertThat(memories.mapped()).isEmpty();
+    assertThat(client.status().failure()).hasValueSatisfying(e -> assertThat(((SideCarFailure) e).code()).isEqualTo(SideCarCode.VERSION));
+    pass(1_000);
+    assertThat(client.isHealthy()).isTrue();
+  }
+}
