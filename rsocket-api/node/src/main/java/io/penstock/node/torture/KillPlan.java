@@ -1,6 +1,7 @@
 package io.penstock.node.torture;
 
 import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /// When a writer is ended.
@@ -16,6 +17,11 @@ record KillPlan(Phase aim, long nth, long micros) {
   private static final int MOST_OTHERS = 12;
   private static final int MOST_MICROS = 400_000;
 
+  /// This much before the end nobody sleeps any more, and so many beginnings before the one that is waited for.
+  private static final long SPUN_NANOS = 300_000;
+  private static final int SPUN_APPENDS = 16;
+  private static final long NAP_NANOS = 20_000;
+
   /// Draws one: a third of them at any time, the others in a phase, at its n-th beginning, up to about its length later.
   static KillPlan draw(Random random) {
     if (random.nextInt(3) == 0) {
@@ -30,7 +36,8 @@ record KillPlan(Phase aim, long nth, long micros) {
     return new KillPlan(aim, 1 + random.nextInt(most), random.nextInt(aim.micros()));
   }
 
-  /// Returns when the writer behind `page` has come so far, or time is up. Spins at the end: it is about microseconds.
+  /// Returns when the writer behind `page` has come so far, or time is up. Spins at the end, and only there: it is about microseconds, and the
+  /// writer needs the processor.
   ///
   /// @param isAlive false if there is nothing left to wait for
   void await(PhasePage page, BooleanSupplier isAlive) {
@@ -43,13 +50,19 @@ record KillPlan(Phase aim, long nth, long micros) {
   }
 
   private void spin(long until, PhasePage page, long count, BooleanSupplier isAlive) {
+    long near = count - (aim == Phase.APPEND ? SPUN_APPENDS : 1);
     int turns = 0;
-    while (System.nanoTime() - until < 0 && page.count(aim) < count) {
+    for (long left = until - System.nanoTime(); left > 0; left = until - System.nanoTime()) {
+      long begun = page.count(aim);
       turns++;
-      if ((turns & 0xfff) == 0 && !isAlive.getAsBoolean()) {
+      if (begun >= count || ((turns & 0xfff) == 0 && !isAlive.getAsBoolean())) {
         return;
       }
-      Thread.onSpinWait();
+      if (begun < near && left > SPUN_NANOS) {
+        LockSupport.parkNanos(NAP_NANOS);
+      } else {
+        Thread.onSpinWait();
+      }
     }
   }
 }

@@ -143,12 +143,14 @@ final class TortureWriter {
 
   /// What a task of this thread was at ends with it.
   private static ScheduledThreadPoolExecutor timing(PhasePage page) {
-    return new ScheduledThreadPoolExecutor(1, task -> Thread.ofPlatform().daemon().name("torture-sync").unstarted(task)) {
+    ScheduledThreadPoolExecutor timing = new ScheduledThreadPoolExecutor(1, task -> Thread.ofPlatform().daemon().name("torture-sync").unstarted(task)) {
       @Override
       protected void afterExecute(Runnable task, @Nullable Throwable failure) {
         page.idle(Lane.SYNCING);
       }
     };
+    timing.setExecuteExistingDelayedTasksAfterShutdownPolicy(false); // a rehearsal does not wait for the next look at the disk
+    return timing;
   }
 
   private static void work(Orders orders, JournalStore store, AckLog acks) {
