@@ -1,33 +1,33 @@
 package io.penstock.storage.check;
 
 import io.penstock.block.BlockKey;
-import io.penstock.storage.record.RecordHead;
+import io.penstock.storage.checkpoint.Noted;
 import io.penstock.storage.record.RecordKind;
 import io.penstock.storage.record.RecordName;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /// All records with a good head, and which of them count.
 final class Inventory {
-  /// A block's record.
-  record Entry(BlockKey key, int segment) {}
+  private static final int NONE = -1;
 
-  private final TreeMap<Long, Entry> blocks = new TreeMap<>();
-  private final TreeMap<Long, Entry> dead = new TreeMap<>();
+  /// Blocks, by rising sequence.
+  private final List<Noted> blocks = new ArrayList<>();
+  private final BitSet dead = new BitSet();
   /// Damaged ones, of which the key is known.
   private final Map<Long, BlockKey> damaged = new HashMap<>();
-  private final Map<Integer, Integer> removalsOf = new HashMap<>();
   private final List<RecordName> removed = new ArrayList<>();
 
-  void add(int segment, RecordHead head) {
-    if (head.kind() == RecordKind.BLOCK) {
-      blocks.put(head.sequence(), new Entry(head.key(), segment));
+  /// @param record with a higher sequence than all before
+  void add(Noted record) {
+    if (record.kind() == RecordKind.BLOCK) {
+      blocks.add(record);
     } else {
-      removalsOf.merge(segment, 1, Integer::sum);
-      removed.addAll(head.removals());
+      removed.addAll(record.removals());
     }
   }
 
@@ -39,26 +39,41 @@ final class Inventory {
   void settle() {
     for (RecordName name : removed) {
       damaged.remove(name.sequence(), name.key());
-      Entry entry = blocks.get(name.sequence());
-      if (entry != null && entry.key().equals(name.key())) {
-        bury(name.sequence());
+      int index = index(name.sequence());
+      if (index != NONE && blocks.get(index).key().equals(name.key())) {
+        dead.set(index);
       }
     }
-    Map<BlockKey, Long> newest = new HashMap<>();
-    for (Map.Entry<Long, Entry> each : List.copyOf(blocks.entrySet())) {
-      Long older = newest.put(each.getValue().key(), each.getKey());
+    Map<BlockKey, Integer> newest = HashMap.newHashMap(blocks.size() - dead.cardinality());
+    for (int i = dead.nextClearBit(0); i < blocks.size(); i = dead.nextClearBit(i + 1)) {
+      Integer older = newest.put(blocks.get(i).key(), i);
       if (older != null) {
-        bury(older);
+        dead.set(older);
       }
     }
-    damaged.entrySet().removeIf(each -> newest.getOrDefault(each.getValue(), 0L) > each.getKey());
+    damaged.entrySet().removeIf(each -> sequence(newest.get(each.getValue())) > each.getKey());
   }
 
-  private void bury(long sequence) {
-    Entry entry = blocks.remove(sequence);
-    if (entry != null) {
-      dead.put(sequence, entry);
+  private long sequence(@Nullable Integer index) {
+    return index == null ? 0 : blocks.get(index).sequence();
+  }
+
+  private int index(long sequence) {
+    int low = 0;
+    int high = blocks.size() - 1;
+    while (low <= high) {
+      int middle = (low + high) >>> 1;
+      long there = blocks.get(middle).sequence();
+      if (there == sequence) {
+        return middle;
+      }
+      if (there < sequence) {
+        low = middle + 1;
+      } else {
+        high = middle - 1;
+      }
     }
+    return NONE;
   }
 
   /// Whether a damaged record would count, were it whole.
@@ -66,22 +81,22 @@ final class Inventory {
     return damaged.containsKey(sequence);
   }
 
-  /// The live blocks: of each segment how many.
+  /// The blocks that count: of each segment how many.
   Map<Integer, Long> live() {
-    return count(blocks);
+    return count(false);
   }
 
   Map<Integer, Long> dead() {
-    return count(dead);
+    return count(true);
   }
 
-  long removals(int segment) {
-    return removalsOf.getOrDefault(segment, 0);
-  }
-
-  private static Map<Integer, Long> count(Map<Long, Entry> of) {
+  private Map<Integer, Long> count(boolean isDead) {
     Map<Integer, Long> counts = new HashMap<>();
-    of.values().forEach(entry -> counts.merge(entry.segment(), 1L, Long::sum));
+    for (int i = 0; i < blocks.size(); i++) {
+      if (dead.get(i) == isDead) {
+        counts.merge(blocks.get(i).at().segment(), 1L, Long::sum);
+      }
+    }
     return counts;
   }
 }

@@ -14,37 +14,41 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /// Reads every byte of a journal and compares: frames, heads, commit marks, every granule of every block, dead ones, too. Changes nothing,
 /// needs neither the engine nor the cache space, and goes on behind damage. What a checkpoint names must be there. Waits for the disk: not for an event loop.
 public final class JournalCheck {
   private final JournalFiles files;
   private final CheckProgress progress;
+  private final Function<Path, SegmentWindow> opening;
   private final Checkpoints checkpoints;
   private final Inventory inventory = new Inventory();
   private final List<Damage> damage = new ArrayList<>();
   private final List<SegmentTally> tallies = new ArrayList<>();
 
-  private JournalCheck(JournalFiles files, CheckProgress progress) {
+  private JournalCheck(JournalFiles files, CheckProgress progress, Function<Path, SegmentWindow> opening) {
     this.files = files;
     this.progress = progress;
+    this.opening = opening;
     this.checkpoints = new Checkpoints(files.directory());
   }
 
-  /// Checks the journal in `directory`. Nobody can write it meanwhile.
+  /// Checks the journal in `directory`. Nobody can write it meanwhile. What the medium does not give of a segment is damage; all else is checked.
   ///
   /// @throws JournalFormatException if there is no journal, or one of another version
   /// @throws RecordVersionException if a newer release wrote a record of it
   /// @throws DirectoryLockedException if somebody writes it
-  /// @throws StorageFailedException if it cannot be read
+  /// @throws StorageFailedException if a file of it cannot be opened
   public static CheckReport run(Path directory, CheckProgress progress) {
     try (JournalFiles files = JournalFiles.reading(directory)) {
-      return run(files, progress);
+      return run(files, progress, SegmentWindow::open);
     }
   }
 
-  static CheckReport run(JournalFiles files, CheckProgress progress) {
-    return new JournalCheck(files, progress).all();
+  /// @param opening of a segment's file
+  static CheckReport run(JournalFiles files, CheckProgress progress, Function<Path, SegmentWindow> opening) {
+    return new JournalCheck(files, progress, opening).all();
   }
 
   private CheckReport all() {
@@ -53,10 +57,14 @@ public final class JournalCheck {
     long done = 0;
     long highest = 0;
     progress.read(0, of);
-    for (JournalFiles.Stored segment : segments) {
-      highest = check(segment, highest);
-      done += bytes(segment);
-      progress.read(Math.min(done, of), of);
+    try (SegmentWalks walks = new SegmentWalks(segments, this::walk)) {
+      for (JournalFiles.Stored segment : segments) {
+        SegmentTally tally = walks.next(highest);
+        highest = Math.max(highest, tally.highest());
+        take(tally);
+        done += bytes(segment);
+        progress.read(Math.min(done, of), of);
+      }
     }
     inventory.settle();
     return report();
@@ -70,21 +78,24 @@ public final class JournalCheck {
     }
   }
 
-  private long check(JournalFiles.Stored segment, long highest) {
+  private SegmentTally walk(JournalFiles.Stored segment, long before) {
     Frames frames = files.frames();
-    try (SegmentWindow file = SegmentWindow.open(segment.path())) {
-      SegmentTally tally = new SegmentTally(segment, file.size(), frames.bytes(), inventory);
-      tallies.add(tally);
-      if (!frames.hasHead(file, segment.path(), segment.number())) {
-        tally.damaged(0, Math.min(file.size(), frames.start()), DamageKind.SEGMENT_HEAD, "segment must begin with its head (was something else)");
-      }
-      long last = new SegmentWalk(frames, segment.number(), file, highest, tally).run();
+    try (SegmentWindow file = opening.apply(segment.path())) {
+      SegmentTally tally = new SegmentTally(segment, file.size(), frames.bytes());
+      SegmentWalk walk = new SegmentWalk(frames, segment.number(), file, before, tally);
+      walk.run();
+      tally.walked(walk);
       if (checkpoints.exists(segment.number())) {
         tally.compare(checkpoints.read(segment.number()));
       }
-      damage.addAll(tally.damage());
-      return last;
+      return tally;
     }
+  }
+
+  private void take(SegmentTally tally) {
+    tallies.add(tally);
+    damage.addAll(tally.damage());
+    tally.addTo(inventory);
   }
 
   private CheckReport report() {

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /// Takes damage out of a journal's way, so that it opens with all that is good and a check finds nothing: mends what can be known, sets the
@@ -39,11 +40,16 @@ public final class JournalRepair {
   /// @throws StorageFailedException if it cannot be read or written
   public static RepairReport run(Path directory, CheckProgress progress) {
     try (JournalFiles files = JournalFiles.writing(directory)) {
-      CheckReport found = JournalCheck.run(files, progress);
-      JournalRepair repair = new JournalRepair(files);
-      repair.all(found);
-      return new RepairReport(found.directory(), found.engine(), found.live(), repair.actions);
+      return run(files, progress, SegmentWindow::open);
     }
+  }
+
+  /// @param opening of a segment's file, to be checked
+  static RepairReport run(JournalFiles files, CheckProgress progress, Function<Path, SegmentWindow> opening) {
+    CheckReport found = JournalCheck.run(files, progress, opening);
+    JournalRepair repair = new JournalRepair(files);
+    repair.all(found);
+    return new RepairReport(found.directory(), found.engine(), found.live(), repair.actions);
   }
 
   private void all(CheckReport found) {
@@ -56,6 +62,10 @@ public final class JournalRepair {
   }
 
   private void repair(JournalFiles.Stored segment, List<Damage> damage) {
+    if (damage.stream().anyMatch(each -> each.kind() == DamageKind.UNREADABLE)) { // its checkpoint may name what can still be read
+      damage.forEach(each -> actions.add(new RepairAction(each, RepairAction.Done.GIVEN_UP, null)));
+      return;
+    }
     checkpoints.delete(segment.number()); // first: it must not name what is taken out
     try (FileChannel file = FileChannel.open(segment.path(), StandardOpenOption.READ, StandardOpenOption.WRITE);
         SegmentWindow window = SegmentWindow.open(segment.path())) {
@@ -98,7 +108,7 @@ public final class JournalRepair {
       case CHECKPOINT -> {
         return new RepairAction(damage, RepairAction.Done.DELETED, null);
       }
-      case MISSING -> {
+      case MISSING, UNREADABLE -> {
         return new RepairAction(damage, RepairAction.Done.GIVEN_UP, null);
       }
     }

@@ -1,6 +1,5 @@
 package io.penstock.storage.check;
 
-import io.penstock.block.Checksum;
 import io.penstock.storage.engine.SegmentWindow;
 import io.penstock.storage.record.RecordException;
 import io.penstock.storage.record.RecordFormat;
@@ -79,7 +78,7 @@ final class RecordCheck {
   private @Nullable Flaw payload(long at, RecordHead head) {
     long offset = at;
     for (int granule = 0; granule < head.granules(); granule++) {
-      int actual = Checksum.of(file.bytes(offset, head.granuleBytes(granule)));
+      int actual = file.crc(offset, head.granuleBytes(granule));
       if (actual != head.checksum(granule)) {
         return new Flaw(DamageKind.PAYLOAD, granule,
             "crc of granule %d must be %08x (was %08x)".formatted(granule, head.checksum(granule), actual));

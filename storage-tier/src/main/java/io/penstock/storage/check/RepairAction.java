@@ -25,7 +25,7 @@ public record RepairAction(Damage damage, Done done, @Nullable String file) {
     CUT,
     /// The file was deleted: nobody needs it.
     DELETED,
-    /// What is not there cannot be mended; it is not expected any more.
+    /// What is not there, or cannot be read, cannot be mended.
     GIVEN_UP
   }
 }

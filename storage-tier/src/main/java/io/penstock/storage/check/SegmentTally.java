@@ -7,9 +7,7 @@ import io.penstock.storage.record.RecordHead;
 import io.penstock.storage.record.RecordKind;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /// What was found in one segment.
@@ -17,30 +15,37 @@ final class SegmentTally implements SegmentWalk.Visitor {
   private final JournalFiles.Stored stored;
   private final long bytes;
   private final int frame;
-  private final Inventory inventory;
   private final List<Damage> damage = new ArrayList<>();
-  /// CRC of each head, by the offset of its record.
-  private final Map<Long, Integer> heads = new HashMap<>();
+  /// Records with a good head, in the order of the file.
+  private final List<Noted> heads = new ArrayList<>();
+  /// Those of them that are good to their end.
+  private final List<Noted> good = new ArrayList<>();
+  /// Damaged blocks, of which the key is known.
+  private final List<Noted> damaged = new ArrayList<>();
+  private long removals;
   private long aside;
+  private long first;
+  private long highest;
 
   /// @param frame bytes before each record
-  SegmentTally(JournalFiles.Stored stored, long bytes, int frame, Inventory inventory) {
+  SegmentTally(JournalFiles.Stored stored, long bytes, int frame) {
     this.stored = stored;
     this.bytes = bytes;
     this.frame = frame;
-    this.inventory = inventory;
   }
 
   @Override
   public void record(Location at, RecordHead head, RecordCheck.@Nullable Flaw flaw) {
-    heads.put(at.offset(), head.crc());
+    Noted noted = Noted.of(at, head);
+    heads.add(noted);
     if (flaw == null || flaw.kind() == DamageKind.PADDING) {
-      inventory.add(at.segment(), head);
+      good.add(noted);
+      removals += noted.kind() == RecordKind.REMOVAL ? 1 : 0;
     }
     if (flaw != null) {
       Damage found = new Damage(segment(), at.offset() - frame, frame + (long) at.length(), flaw.kind(), null, head.sequence(), flaw.granule(),
           true, flaw.reason());
-      damage.add(head.kind() == RecordKind.BLOCK ? named(found, Noted.of(at, head)) : found);
+      damage.add(head.kind() == RecordKind.BLOCK ? named(found, noted) : found);
     }
   }
 
@@ -54,14 +59,34 @@ final class SegmentTally implements SegmentWalk.Visitor {
     aside += length;
   }
 
+  /// The walk came to its end.
+  void walked(SegmentWalk walk) {
+    first = walk.first();
+    highest = walk.highest();
+  }
+
+  /// Whether all this holds although earlier segments have sequences up to `before`, of which the walk did not know.
+  boolean holdsAfter(long before) {
+    return first == 0 || first > before;
+  }
+
+  /// The highest sequence of this segment and of what the walk knew of.
+  long highest() {
+    return highest;
+  }
+
   /// Compares with a checkpoint of the segment; null if it cannot be believed.
   void compare(@Nullable List<Noted> known) {
     if (known == null) {
       damage.add(Damage.unknown(segment(), 0, 0, DamageKind.CHECKPOINT, "checkpoint must match its crc (did not)").withLive(false));
       return;
     }
+    int next = 0;
     for (Noted each : known) {
-      if (heads.getOrDefault(each.at().offset(), ~each.crc()) != each.crc()) {
+      while (next < heads.size() && heads.get(next).at().offset() < each.at().offset()) {
+        next++;
+      }
+      if (next == heads.size() || heads.get(next).at().offset() != each.at().offset() || heads.get(next).crc() != each.crc()) {
         missing(each);
       }
     }
@@ -75,7 +100,7 @@ final class SegmentTally implements SegmentWalk.Visitor {
       Damage each = damage.get(i);
       if (each.touches(from, to)) {
         explained |= each.key() == null || each.sequence() == record.sequence();
-        boolean alone = each.offset() == from && each.kind() != DamageKind.TORN;
+        boolean alone = each.offset() == from && each.kind() != DamageKind.TORN && each.kind() != DamageKind.UNREADABLE;
         if (alone && each.key() == null && record.kind() == RecordKind.BLOCK) {
           damage.set(i, named(each, record));
         }
@@ -88,8 +113,14 @@ final class SegmentTally implements SegmentWalk.Visitor {
   }
 
   private Damage named(Damage of, Noted record) {
-    inventory.addDamaged(record.key(), record.sequence());
+    damaged.add(record);
     return of.withName(record.key(), record.sequence());
+  }
+
+  /// Adds what was found to that of earlier segments.
+  void addTo(Inventory inventory) {
+    good.forEach(inventory::add);
+    damaged.forEach(each -> inventory.addDamaged(each.key(), each.sequence()));
   }
 
   int segment() {
@@ -101,7 +132,6 @@ final class SegmentTally implements SegmentWalk.Visitor {
   }
 
   SegmentReport report(Path directory, long live, long dead) {
-    long removals = inventory.removals(segment());
     long torn = damage.stream().filter(each -> each.kind() == DamageKind.TORN).count();
     return new SegmentReport(segment(), directory.relativize(stored.path()).toString(), bytes, live + dead + removals, live, dead, removals,
         damage.size() - torn, torn, aside);

@@ -3,6 +3,7 @@ package io.penstock.storage.check;
 import io.penstock.storage.engine.Frame;
 import io.penstock.storage.engine.Frames;
 import io.penstock.storage.engine.Location;
+import io.penstock.storage.engine.SegmentUnreadableException;
 import io.penstock.storage.engine.SegmentWindow;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;
@@ -32,6 +33,7 @@ final class SegmentWalk {
   private final RecordCheck records;
   private final Visitor visitor;
   private long highest;
+  private long first;
 
   /// @param highest sequence of any record of earlier segments
   SegmentWalk(Frames frames, int segment, SegmentWindow file, long highest, Visitor visitor) {
@@ -43,12 +45,33 @@ final class SegmentWalk {
     this.visitor = visitor;
   }
 
-  /// Goes from the first frame to the end; answers the highest sequence so far.
-  long run() {
-    long at = frames.start();
-    while (at < file.size()) {
-      at = step(at);
+  /// Goes from the beginning to the end, or to where the medium gives no more.
+  void run() {
+    long at = 0;
+    try {
+      requireHead();
+      at = frames.start();
+      while (at < file.size()) {
+        at = step(at);
+      }
+    } catch (SegmentUnreadableException e) {
+      visitor.damaged(at, file.size() - at, DamageKind.UNREADABLE, String.valueOf(e.getMessage()));
     }
+  }
+
+  private void requireHead() {
+    if (!frames.hasHead(file, segment)) {
+      visitor.damaged(0, Math.min(file.size(), frames.start()), DamageKind.SEGMENT_HEAD, "segment must begin with its head (was something else)");
+    }
+  }
+
+  /// Sequence of the first good head; 0 if there was none. Up to there it does not matter what went before, unless that is higher.
+  long first() {
+    return first;
+  }
+
+  /// The highest sequence so far.
+  long highest() {
     return highest;
   }
 
@@ -92,6 +115,7 @@ final class SegmentWalk {
       return file.size();
     }
     highest = head.sequence();
+    first = first == 0 ? highest : first;
     int length = RecordCheck.length(head);
     RecordCheck.Flaw flaw = records.flaw(body, head);
     long next = frames.next(body + length);

@@ -55,7 +55,7 @@ final class ChronicleFrames implements Frames {
   }
 
   @Override
-  public boolean hasHead(SegmentWindow file, Path path, int segment) {
+  public boolean hasHead(SegmentWindow file, int segment) {
     return true;
   }
 

@@ -32,7 +32,7 @@ public sealed interface Frames permits PlainFrames, ChronicleFrames {
   /// Whether what stands before the first frame is whole.
   ///
   /// @throws JournalFormatException if its version is not known
-  boolean hasHead(SegmentWindow file, Path path, int segment);
+  boolean hasHead(SegmentWindow file, int segment);
 
   /// What stands before the first frame of a segment; empty if nothing does.
   ByteBuffer head(int segment, long capacity);

@@ -90,6 +90,17 @@ public final class JournalFiles implements AutoCloseable {
     return channel; // and the lock with it
   }
 
+  /// Has the system write all files of the journal in `directory`, which nobody has open, and forget them: whoever reads them next waits for the
+  /// medium. Where the system does not know how, nothing is forgotten.
+  public static void letGo(Path directory) throws IOException {
+    try (Stream<Path> files = Files.walk(directory, RUNS)) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        EngineDirectory.force(file);
+        NativePages.letGo(file, 0, Files.size(file) + NativePages.PAGE - 1);
+      }
+    }
+  }
+
   public Path directory() {
     return directory;
   }

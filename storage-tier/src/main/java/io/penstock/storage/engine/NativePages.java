@@ -10,11 +10,12 @@ import net.openhft.posix.PosixAPI;
 /// All calls are advice: where the system does not know them (`POPULATE_WRITE` came with Linux 5.14) they answer false, and the caller
 /// takes another way.
 final class NativePages {
+  static final long PAGE = 4096;
+
   private static final int POPULATE_WRITE = 23; // MADV_POPULATE_WRITE; in a Linux kernel only
   private static final int DONT_NEED = 4; // MADV_DONTNEED: of a file's pages, this loses nothing
   private static final int NO_SPACE = 28; // ENOSPC
   private static final int BAD_PAGE = 14; // EFAULT: the page cannot be had
-  private static final long PAGE = 4096;
   private static final boolean LINUX = System.getProperty("os.name", "").startsWith("Linux");
 
   private NativePages() {}

@@ -51,8 +51,8 @@ final class PlainFrames implements Frames {
   }
 
   @Override
-  public boolean hasHead(SegmentWindow file, Path path, int segment) {
-    return file.size() >= start() && PlainFormat.isHead(file.bytes(0, start()).asByteBuffer().order(ByteOrder.LITTLE_ENDIAN), path, segment);
+  public boolean hasHead(SegmentWindow file, int segment) {
+    return file.size() >= start() && PlainFormat.isHead(file.bytes(0, start()).asByteBuffer().order(ByteOrder.LITTLE_ENDIAN), file.path(), segment);
   }
 
   @Override

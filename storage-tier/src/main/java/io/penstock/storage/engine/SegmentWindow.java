@@ -1,9 +1,11 @@
 package io.penstock.storage.engine;
 
+import io.penstock.block.Checksum;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
@@ -11,9 +13,13 @@ import java.nio.file.StandardOpenOption;
 import java.util.Objects;
 
 /// A file of a journal, read from its beginning to its end in large pieces, each byte once. One thread.
+///
+/// What cannot be read ends in a [SegmentUnreadableException]; whatever lies before it can be had all the same.
 public final class SegmentWindow implements AutoCloseable {
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final int BYTES = 4 << 20;
+  /// Bytes of a piece: what was read is still in the processor's own cache when it is compared.
+  public static final int BYTES = 1 << 20;
+
   private static final int PIECE_BYTES = 1 << 20;
 
   private final Path path;
@@ -21,6 +27,7 @@ public final class SegmentWindow implements AutoCloseable {
   private final long size;
   private Arena arena = Arena.ofConfined();
   private MemorySegment buffer = MemorySegment.NULL;
+  private ByteBuffer view = buffer.asByteBuffer();
   private long from;
   private long to;
 
@@ -33,11 +40,19 @@ public final class SegmentWindow implements AutoCloseable {
   /// Opens `path` to be read.
   public static SegmentWindow open(Path path) {
     try {
-      FileChannel file = FileChannel.open(path, StandardOpenOption.READ);
-      return new SegmentWindow(path, file, file.size());
+      return of(path, FileChannel.open(path, StandardOpenOption.READ));
     } catch (IOException e) {
       throw new StorageFailedException("open " + path, e);
     }
+  }
+
+  /// The same of the open `file`, which is closed with this.
+  public static SegmentWindow of(Path path, FileChannel file) throws IOException {
+    return new SegmentWindow(path, file, file.size());
+  }
+
+  Path path() {
+    return path;
   }
 
   /// Length of the file when it was opened.
@@ -49,11 +64,22 @@ public final class SegmentWindow implements AutoCloseable {
   ///
   /// @param length bytes, all of which lie in the file
   public MemorySegment bytes(long at, int length) {
+    require(at, length);
+    return buffer.asSlice(at - from, length);
+  }
+
+  /// CRC32C of the `length` bytes from `at` on, all of which lie in the file.
+  public int crc(long at, int length) {
+    require(at, length);
+    int begin = (int) (at - from);
+    return Checksum.of(view.limit(begin + length).position(begin));
+  }
+
+  private void require(long at, int length) {
     Objects.checkFromIndexSize(at, length, size);
     if (at < from || at + length > to) {
       move(at, length);
     }
-    return buffer.asSlice(at - from, length);
   }
 
   /// Where `word` lies first in `[start, end)`, at a multiple of `step` from `start`; 0 if it does not.
@@ -112,13 +138,17 @@ public final class SegmentWindow implements AutoCloseable {
     long wanted = Math.min(size - at, Math.max(length, BYTES));
     keep(kept, wanted);
     from = at;
-    to = at; // nothing, should the read fail
+    to = at + kept;
+    ByteBuffer rest = view.limit((int) wanted).position((int) kept);
     try {
-      Transfer.read(file, at + kept, buffer.asSlice(kept, wanted - kept).asByteBuffer());
+      Transfer.read(file, to, rest);
+      to = at + wanted;
     } catch (IOException e) {
-      throw new StorageFailedException("read " + path + " at " + at, e);
+      to = at + rest.position(); // what came before is there
+      if (at + length > to) {
+        throw new SegmentUnreadableException(path, to, e);
+      }
     }
-    to = at + wanted;
   }
 
   /// Moves the last `kept` bytes to the front of a buffer with room for `wanted`.
@@ -130,6 +160,7 @@ public final class SegmentWindow implements AutoCloseable {
     }
     Arena next = Arena.ofConfined();
     buffer = next.allocate(wanted, 8).copyFrom(last);
+    view = buffer.asByteBuffer();
     arena.close();
     arena = next;
   }

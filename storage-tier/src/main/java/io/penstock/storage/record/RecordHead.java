@@ -134,31 +134,35 @@ public final class RecordHead {
     require("sequence", sequence > 0, "> 0", sequence);
     requireRemovals(head, block, sequence);
     if (!block) {
-      require("length", head.byteSize() + RecordFormat.MARK_BYTES == recordBytes, Long.toString(head.byteSize() + RecordFormat.MARK_BYTES), recordBytes);
+      requireSame("length", head.byteSize() + RecordFormat.MARK_BYTES, recordBytes);
       return;
     }
     long fits = (head.byteSize() - RecordFormat.SHORTEST_HEAD) / 4; // words: bounds both factors before they are multiplied
-    require("planes", planes <= fits, "<= " + fits, planes);
-    require("layers", layers <= fits, "<= " + fits, layers);
+    requireAtMost("planes", fits, planes);
+    requireAtMost("layers", fits, layers);
     long bytes = RecordFormat.headBytes(layers, planes);
-    require("headBytes", bytes == head.byteSize(), Long.toString(bytes), head.byteSize());
+    requireSame("headBytes", bytes, head.byteSize());
     requirePayload(head, layers, planes, payload);
     long whole = bytes + RecordFormat.padded(payload) + RecordFormat.MARK_BYTES;
-    require("length", whole == recordBytes, Long.toString(whole), recordBytes);
+    requireSame("length", whole, recordBytes);
   }
 
   private static void requireRemovals(MemorySegment head, boolean block, long sequence) {
     long removals = head.get(RecordFormat.LONG, RecordFormat.REMOVALS_AT);
-    int most = RecordFormat.MOST_REMOVALS;
-    require("removals", block ? removals == 0 : removals > 0 && removals <= most, block ? "0" : "in [1, " + most + "]", removals);
     if (block) {
+      requireSame("removals", 0, removals);
       return;
     }
+    if (removals <= 0 || removals > RecordFormat.MOST_REMOVALS) {
+      throw new RecordMalformedException("removals", "in [1, " + RecordFormat.MOST_REMOVALS + "]", removals);
+    }
     long bytes = RecordFormat.removalHeadBytes((int) removals);
-    require("headBytes", bytes == head.byteSize(), Long.toString(bytes), head.byteSize());
+    requireSame("headBytes", bytes, head.byteSize());
     for (int i = 0; i < removals; i++) {
       long removed = head.get(RecordFormat.LONG, RecordFormat.NAMES_AT + (long) i * RecordFormat.NAME_BYTES);
-      require("removal " + i, removed > 0 && removed < sequence, "in (0, " + sequence + ")", removed);
+      if (removed <= 0 || removed >= sequence) {
+        throw new RecordMalformedException("removal " + i, "in (0, " + sequence + ")", removed);
+      }
     }
   }
 
@@ -166,15 +170,29 @@ public final class RecordHead {
     long layerBytes = 0;
     for (int plane = 0; plane < planes; plane++) {
       int bytes = head.get(INT, RecordFormat.PLANE_BYTES_AT + 4L * plane);
-      require("planeBytes " + plane, bytes > 0, "> 0", bytes);
+      if (bytes <= 0) {
+        throw new RecordMalformedException("planeBytes " + plane, "> 0", bytes);
+      }
       layerBytes += bytes;
     }
-    require("payloadBytes", layers * layerBytes == payload, Long.toString(layers * layerBytes), payload);
+    requireSame("payloadBytes", layers * layerBytes, payload);
   }
 
   private static void require(String field, boolean kept, String rule, long value) {
     if (!kept) {
       throw new RecordMalformedException(field, rule, value);
+    }
+  }
+
+  private static void requireSame(String field, long rule, long value) {
+    if (value != rule) {
+      throw new RecordMalformedException(field, Long.toString(rule), value);
+    }
+  }
+
+  private static void requireAtMost(String field, long most, long value) {
+    if (value > most) {
+      throw new RecordMalformedException(field, "<= " + most, value);
     }
   }
 

@@ -1,0 +1,19 @@
+package io.penstock.storage.engine;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+/// The medium does not give a part of a segment.
+public final class SegmentUnreadableException extends StorageFailedException {
+  private final long offset;
+
+  SegmentUnreadableException(Path file, long offset, IOException cause) {
+    super("read " + file + " from " + offset + " on", cause);
+    this.offset = offset;
+  }
+
+  /// Of the first byte that it does not give, in the segment's file.
+  public long offset() {
+    return offset;
+  }
+}
