@@ -10,7 +10,7 @@ import picocli.CommandLine.Spec;
     name = "bench",
     description = {"Measures a part of Penstock on this machine.", ""},
     mixinStandardHelpOptions = true,
-    subcommands = ReclaimCommand.class,
+    subcommands = {ReclaimCommand.class, RecoveryCommand.class},
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench reclaim --html reclaim.html", ""})
 public final class BenchCommand implements Runnable {

@@ -2,17 +2,15 @@ package io.penstock.node.bench;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.OutputFile;
 import io.penstock.node.config.Durations;
 import io.penstock.node.config.Sizes;
 import io.penstock.storage.EngineKind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -91,7 +89,7 @@ final class ReclaimCommand implements Callable<Integer> {
       }
       return report.keepsReadsFast() && report.followsModel() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
     } finally {
-      delete(journal);
+      Folders.delete(journal);
       if (dir == null) {
         Files.deleteIfExists(place);
       }
@@ -105,24 +103,5 @@ final class ReclaimCommand implements Callable<Integer> {
       console.out().print(ReclaimTable.of(report));
     }
     console.requireHeard();
-  }
-
-  private static void delete(Path folder) throws IOException {
-    if (!Files.exists(folder)) {
-      return;
-    }
-    Files.walkFileTree(folder, new SimpleFileVisitor<>() {
-      @Override
-      public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-        Files.delete(file);
-        return FileVisitResult.CONTINUE;
-      }
-
-      @Override
-      public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure) throws IOException {
-        Files.delete(visited);
-        return FileVisitResult.CONTINUE;
-      }
-    });
   }
 }

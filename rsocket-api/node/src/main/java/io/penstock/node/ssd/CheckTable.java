@@ -4,6 +4,7 @@ import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.Sizes;
 import io.penstock.storage.check.CheckReport;
 import io.penstock.storage.check.Damage;
+import io.penstock.storage.check.DamageKind;
 import io.penstock.storage.check.SegmentReport;
 import java.util.List;
 import java.util.Locale;
@@ -26,23 +27,28 @@ final class CheckTable {
   private static TextTable damage(List<Damage> damage) {
     TextTable table = new TextTable("SEGMENT", "OFFSET", "LENGTH", "WHAT", "COUNTS", "GRANULE", "KEY", "REASON");
     for (Damage each : damage) {
-      String key = each.key();
-      table.row(each.segment(), each.offset(), each.length(), name(each), each.live() ? "yes" : "no", each.granule() < 0 ? "-" : each.granule(),
-          key == null ? "unknown" : key, each.reason());
+      table.row(each.segment(), each.offset(), each.length(), word(each.kind()), each.live() ? "yes" : "no", each.granule() < 0 ? "-" : each.granule(),
+          key(each), each.reason());
     }
     return table;
   }
 
-  private static String name(Damage damage) {
-    return damage.kind().name().toLowerCase(Locale.ROOT).replace('_', ' ');
+  static String key(Damage damage) {
+    String key = damage.key();
+    return key == null ? "unknown" : key;
+  }
+
+  static String word(Enum<?> of) {
+    return of.name().toLowerCase(Locale.ROOT).replace('_', ' ');
   }
 
   private static String verdict(CheckReport report) {
     if (report.clean()) {
       return "clean: %,d blocks in %,d segments of engine %s".formatted(report.live(), report.segments().size(), report.engine());
     }
-    return "damaged: %,d ranges, %,d torn ends; %,d good blocks are left".formatted(sum(report, SegmentReport::corrupt),
-        sum(report, SegmentReport::torn), report.live());
+    long unreadable = report.damage().stream().filter(each -> each.kind() == DamageKind.UNREADABLE).count();
+    return "damaged: %,d ranges, %,d torn ends; %,d good blocks are left%s".formatted(sum(report, SegmentReport::corrupt),
+        sum(report, SegmentReport::torn), report.live(), unreadable == 0 ? "" : "; %,d segments cannot be read to their end".formatted(unreadable));
   }
 
   private static long sum(CheckReport report, ToLongFunction<SegmentReport> of) {

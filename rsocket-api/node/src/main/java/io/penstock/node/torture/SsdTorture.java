@@ -1,5 +1,6 @@
 package io.penstock.node.torture;
 
+import io.penstock.node.cli.Folders;
 import io.penstock.node.torture.PhasePage.Lane;
 import io.penstock.node.torture.TortureReport.PhaseKills;
 import io.penstock.node.torture.TortureWriter.Orders;
@@ -10,12 +11,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import java.util.function.IntConsumer;
-import java.util.stream.Stream;
 
 /// Ends a writer over and over and, after each end, looks for everything that it was promised. One thread.
 final class SsdTorture implements AutoCloseable {
@@ -71,25 +70,15 @@ final class SsdTorture implements AutoCloseable {
   private Orders rehearsal() throws IOException {
     rehearsals++;
     Path folder = directory.resolve("writer-" + rehearsals % 2);
-    delete(folder);
+    Folders.delete(folder);
     return new Orders(folder.resolve("journal"), folder, engine, durability, 0, 0, REHEARSAL_STEPS);
-  }
-
-  private static void delete(Path folder) throws IOException {
-    if (Files.exists(folder)) {
-      try (Stream<Path> files = Files.walk(folder)) {
-        for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-          Files.delete(file);
-        }
-      }
-    }
   }
 
   /// The first opening of a process takes longer than those that follow, and says nothing about the journal.
   private void openOnce() throws IOException {
     Path folder = directory.resolve("first");
     JournalStore.open(TortureJournal.SPACE, TortureJournal.options(folder, engine, durability)).close().block();
-    delete(folder);
+    Folders.delete(folder);
   }
 
   /// Has `writer` work, and ends it; answers the next one, which waits.

@@ -1,0 +1,151 @@
+package io.penstock.node.bench;
+
+import io.penstock.block.CacheSpace;
+import io.penstock.node.bench.RecoveryReport.Journal;
+import io.penstock.node.bench.RecoveryReport.Round;
+import io.penstock.node.config.BlockShape;
+import io.penstock.storage.JournalOptions;
+import io.penstock.storage.JournalStore;
+import io.penstock.storage.check.CheckProgress;
+import io.penstock.storage.check.CheckReport;
+import io.penstock.storage.check.JournalCheck;
+import io.penstock.storage.engine.JournalFiles;
+import io.penstock.storage.engine.SegmentWindow;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/// Opens a journal with its checkpoints and without, checks every byte, and reads the same files from end to end: each once a round.
+final class RecoveryBench {
+  private static final int LAYERS = 16;
+
+  private final RecoveryLoad load;
+  private final Path directory;
+  private final JournalOptions options;
+  private final CacheSpace space;
+
+  RecoveryBench(RecoveryLoad load, Path directory) {
+    this.load = load;
+    this.directory = directory;
+    this.options = JournalOptions.defaults(directory).withEngine(load.engine()).withSegmentBytes(load.segmentBytes());
+    this.space = CacheSpace.of("bench", BlockShape.of(load.blockBytes(), LAYERS).layout());
+  }
+
+  /// Writes the journal.
+  void build() {
+    try (LiveBlocks blocks = new LiveBlocks(space, load.blocks(), 0)) {
+      JournalStore store = JournalStore.open(space, options);
+      try {
+        blocks.fill(store);
+      } finally {
+        store.close().block();
+      }
+    }
+  }
+
+  /// @param tell what is done now, in a few words
+  RecoveryReport run(Consumer<String> tell) throws IOException {
+    Journal journal = journal();
+    List<Round> rounds = new ArrayList<>();
+    for (int i = load.cold() ? 0 : -1; i < load.rounds(); i++) {
+      tell.accept(i < 0 ? "a round that does not count" : "round %d of %d".formatted(i + 1, load.rounds()));
+      Round round = round(journal);
+      if (i >= 0) {
+        rounds.add(round);
+      }
+    }
+    return RecoveryReport.of(load, journal, rounds);
+  }
+
+  private Journal journal() throws IOException {
+    JournalStore store = JournalStore.open(space, options);
+    long blocks = store.recovery().blocks();
+    store.close().block();
+    try (JournalFiles files = JournalFiles.reading(directory)) {
+      long bytes = 0;
+      for (JournalFiles.Stored segment : files.segments()) {
+        bytes += Files.size(segment.path());
+      }
+      return new Journal(files.segments().size(), bytes, blocks);
+    }
+  }
+
+  private Round round(Journal journal) throws IOException {
+    double read = read();
+    double check = check(journal);
+    double open = open(journal);
+    deleteCheckpoints();
+    return new Round(read, check, open, open(journal)); // which has them written anew
+  }
+
+  private long begin() throws IOException {
+    if (load.cold()) {
+      JournalFiles.letGo(directory);
+    }
+    return System.nanoTime();
+  }
+
+  private static double secondsSince(long began) {
+    return (System.nanoTime() - began) / 1e9;
+  }
+
+  private double read() throws IOException {
+    long began = begin();
+    readAll();
+    return secondsSince(began);
+  }
+
+  private double check(Journal journal) throws IOException {
+    long began = begin();
+    CheckReport report = JournalCheck.run(directory, CheckProgress.none());
+    double seconds = secondsSince(began);
+    if (!report.clean()) {
+      throw new IllegalStateException("journal must be clean (was damaged: " + report.damage().getFirst() + ")");
+    }
+    requireAll(report.live(), journal);
+    return seconds;
+  }
+
+  private double open(Journal journal) throws IOException {
+    long began = begin();
+    JournalStore store = JournalStore.open(space, options);
+    double seconds = secondsSince(began);
+    store.close().block();
+    requireAll(store.recovery().blocks(), journal);
+    return seconds;
+  }
+
+  private void readAll() throws IOException {
+    ByteBuffer piece = ByteBuffer.allocateDirect(SegmentWindow.BYTES);
+    try (JournalFiles files = JournalFiles.reading(directory)) {
+      for (JournalFiles.Stored segment : files.segments()) {
+        try (FileChannel file = FileChannel.open(segment.path(), StandardOpenOption.READ)) {
+          while (file.read(piece.clear()) >= 0) {
+            // to the end
+          }
+        }
+      }
+    }
+  }
+
+  private void deleteCheckpoints() throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      for (Path file : files.filter(each -> each.getFileName().toString().startsWith("checkpoint-")).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+
+  private static void requireAll(long found, Journal journal) {
+    if (found != journal.blocks()) {
+      throw new IllegalStateException("blocks found must be " + journal.blocks() + " (was " + found + ")");
+    }
+  }
+}

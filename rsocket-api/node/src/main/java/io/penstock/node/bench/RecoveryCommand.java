@@ -1,0 +1,91 @@
+package io.penstock.node.bench;
+
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Folders;
+import io.penstock.node.config.Sizes;
+import io.penstock.storage.EngineKind;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/// `penstock bench recovery`: how long a journal takes to be opened, and to be checked.
+@Command(
+    name = "recovery",
+    description = {"Measures how long a folder of blocks takes to be opened and to be checked, beside a plain read of the same files.", "",
+        "Writes the folder first, unless it is there. Then, round by round: reads the files from end to end, checks every byte, opens with "
+            + "checkpoints, opens without. Ends with 1 if the check takes more than 1.25 times the read of its round, opening more than 1 s per "
+            + "10 GB, or opening without checkpoints more than 3 s.", ""},
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExample:%n",
+    footer = {"  penstock bench recovery --size 10GB --block-bytes 1MiB --cold", ""})
+final class RecoveryCommand implements Callable<Integer> {
+  private final Console console;
+
+  @Option(names = "--dir", paramLabel = "FOLDER",
+      description = "The folder of blocks: written if it is not there, and kept (default: a temporary folder, deleted afterwards).")
+  private @Nullable Path dir;
+
+  @Option(names = "--engine", paramLabel = "NAME", description = "chronicle or plain (default: ${DEFAULT-VALUE}).", defaultValue = "chronicle")
+  private EngineKind engine = EngineKind.CHRONICLE;
+
+  @Option(names = "--size", paramLabel = "SIZE", description = "Bytes of blocks to be written (default: ${DEFAULT-VALUE}).", defaultValue = "2GiB")
+  private String size = "";
+
+  @Option(names = "--block-bytes", paramLabel = "SIZE", description = "Bytes of a block (default: ${DEFAULT-VALUE}).", defaultValue = "64KiB")
+  private String blockBytes = "";
+
+  @Option(names = "--segment", paramLabel = "SIZE", description = "Bytes of a segment (default: ${DEFAULT-VALUE}).", defaultValue = "1GiB")
+  private String segment = "";
+
+  @Option(names = "--rounds", paramLabel = "N", description = "How often each is measured; 0 to write the folder only (default: ${DEFAULT-VALUE}).",
+      defaultValue = "3")
+  private int rounds;
+
+  @Option(names = "--cold", description = "Have the system forget the files before each; else all of them are in its cache.")
+  private boolean cold;
+
+  @Option(names = "--json", description = "Print the figures as JSON instead of a table.")
+  private boolean json;
+
+  RecoveryCommand(Console console) {
+    this.console = console;
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    RecoveryLoad load = new RecoveryLoad(engine, Sizes.parseBytes(size), (int) Sizes.parseBytes(blockBytes), Sizes.parseBytes(segment), rounds, cold);
+    if (dir != null) {
+      return run(load, dir);
+    }
+    Path place = Files.createTempDirectory("penstock-bench");
+    try {
+      return run(load, place.resolve("journal"));
+    } finally {
+      Folders.delete(place);
+    }
+  }
+
+  private int run(RecoveryLoad load, Path journal) throws IOException {
+    RecoveryBench bench = new RecoveryBench(load, journal);
+    if (!Files.exists(journal)) {
+      console.say("writing " + Sizes.human(load.bytes()));
+      bench.build();
+    }
+    if (load.rounds() == 0) {
+      return ExitCode.OK;
+    }
+    RecoveryReport report = bench.run(console::say);
+    if (json) {
+      console.json(report);
+    } else {
+      console.out().print(RecoveryTable.of(report));
+    }
+    console.requireHeard();
+    return report.checksFast() && report.opensFast() && report.opensFastWithout() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+  }
+}

@@ -1,0 +1,29 @@
+package io.penstock.node.bench;
+
+import io.penstock.storage.EngineKind;
+
+/// The journal that a [RecoveryBench] opens and checks, and how often.
+///
+/// @param engine of the journal
+/// @param bytes of its blocks
+/// @param blockBytes bytes of a block
+/// @param segmentBytes bytes of a segment
+/// @param rounds in which each figure is measured once
+/// @param cold whether the system has nothing of the files in its cache when a figure is measured; else all of them
+record RecoveryLoad(EngineKind engine, long bytes, int blockBytes, long segmentBytes, int rounds, boolean cold) {
+  RecoveryLoad {
+    if (blockBytes <= 0 || segmentBytes / 8 < blockBytes + (blockBytes >> 3)) {
+      throw new IllegalArgumentException("blockBytes must be > 0 and less than a ninth of segmentBytes, " + segmentBytes + " (was " + blockBytes + ")");
+    }
+    if (bytes < blockBytes) {
+      throw new IllegalArgumentException("bytes must be >= blockBytes, " + blockBytes + " (was " + bytes + ")");
+    }
+    if (rounds < 0) {
+      throw new IllegalArgumentException("rounds must be >= 0 (was " + rounds + ")");
+    }
+  }
+
+  int blocks() {
+    return Math.toIntExact(bytes / blockBytes);
+  }
+}

@@ -1,0 +1,49 @@
+package io.penstock.node.ssd;
+
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.storage.check.CheckProgress;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/// A command that looks through a folder of blocks, and tells what it found as a table or as JSON.
+///
+/// @param <R> what it found
+abstract class FolderCommand<R> implements Callable<Integer> {
+  private final Console console;
+  private final String name;
+
+  @Parameters(paramLabel = "DIR", description = "Folder of the blocks, as ssd.dir names it; no node may use it meanwhile.")
+  private Path directory = Path.of(".");
+
+  @Option(names = "--json", description = "Print the report as one JSON document.")
+  private boolean json;
+
+  /// @param name in front of the bar that shows how far it has come
+  FolderCommand(Console console, String name) {
+    this.console = console;
+    this.name = name;
+  }
+
+  abstract R run(Path folder, CheckProgress progress);
+
+  abstract String table(R report);
+
+  /// Whether nothing is wrong, now.
+  abstract boolean isWell(R report);
+
+  @Override
+  public final Integer call() throws IOException {
+    R report = FolderFailure.guarded(directory, () -> CheckView.of(console).watch(name, progress -> run(directory, progress)));
+    if (json) {
+      console.json(report);
+    } else {
+      console.out().print(table(report));
+    }
+    console.requireHeard();
+    return isWell(report) ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+  }
+}

@@ -1,0 +1,36 @@
+package io.penstock.node.ssd;
+
+import io.penstock.node.cli.TextTable;
+import io.penstock.storage.check.Damage;
+import io.penstock.storage.check.RepairAction;
+import io.penstock.storage.check.RepairReport;
+import org.jspecify.annotations.Nullable;
+
+/// A [RepairReport] for a reader.
+final class RepairTable {
+  private RepairTable() {}
+
+  static String of(RepairReport report) {
+    if (report.actions().isEmpty()) {
+      return "nothing to repair: %,d blocks of engine %s are good%n".formatted(report.live(), report.engine());
+    }
+    TextTable table = new TextTable("SEGMENT", "OFFSET", "LENGTH", "WHAT", "DONE", "KEY", "KEPT IN");
+    for (RepairAction action : report.actions()) {
+      Damage damage = action.damage();
+      table.row(damage.segment(), damage.offset(), damage.length(), CheckTable.word(damage.kind()), CheckTable.word(action.done()),
+          CheckTable.key(damage), orDash(action.file()));
+    }
+    long givenUp = givenUp(report);
+    return table + "\n%,d ranges repaired; %,d blocks were good and stay%s%n".formatted(report.actions().size() - givenUp, report.live(),
+        givenUp == 0 ? "" : "; %,d could not be mended".formatted(givenUp));
+  }
+
+  private static String orDash(@Nullable String file) {
+    return file == null ? "-" : file;
+  }
+
+  /// Damage that is still there.
+  static long givenUp(RepairReport report) {
+    return report.actions().stream().filter(action -> action.done() == RepairAction.Done.GIVEN_UP).count();
+  }
+}

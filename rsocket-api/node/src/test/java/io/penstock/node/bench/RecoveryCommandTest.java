@@ -1,0 +1,47 @@
+package io.penstock.node.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.node.CommandLineRun;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// The program runs and tells; what it tells of so short a run is not judged here.
+@Timeout(120)
+final class RecoveryCommandTest {
+  @TempDir Path folder;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"chronicle", "plain"})
+  void aSmallFolder_isWrittenOpenedAndChecked(String engine) throws IOException {
+    Path journal = folder.resolve("journal");
+    String[] order = {"bench", "recovery", "--dir", journal.toString(), "--engine", engine, "--size", "8MiB", "--segment", "2MiB", "--rounds", "1"};
+
+    CommandLineRun run = CommandLineRun.of(with(order, "--json"));
+    assertThat(run.exitCode()).as(run.err()).isBetween(0, 1);
+    assertThat(run.err()).contains("writing 8.00 MiB", "round 1 of 1");
+    JsonNode report = new ObjectMapper().readTree(run.out());
+    assertThat(report.get("blocks").asInt()).isEqualTo(128);
+    assertThat(report.get("segments").asInt()).isGreaterThan(4);
+    assertThat(report.at("/check/timesSequentialRead").asDouble()).isPositive();
+    assertThat(report.at("/openWithout/seconds").asDouble()).isPositive();
+
+    CommandLineRun cold = CommandLineRun.of(with(order, "--cold"));
+    assertThat(cold.exitCode()).as(cold.err()).isBetween(0, 1);
+    assertThat(cold.err()).doesNotContain("writing");
+    assertThat(cold.out()).contains("128 blocks of 64", "nothing of it in the system's cache", "opening without");
+  }
+
+  private static String[] with(String[] order, String more) {
+    String[] all = Arrays.copyOf(order, order.length + 1);
+    all[order.length] = more;
+    return all;
+  }
+}
