@@ -2,34 +2,31 @@ package io.penstock.block;
 
 import static java.util.Objects.requireNonNull;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /// Host memory cut into equal slots of one block each: claim and free are O(1), nothing fragments.
 ///
 /// Memory is allocated in chunks of at most 1 GiB as the high-water mark rises and is kept until [#close()]. Slots start at a
-/// multiple of 64 bytes (a cache line). A fresh chunk is zeroed by the JDK: about 0.2 s a GiB, paid by the claim that needs it;
-/// [#prepare(long)] pays beforehand.
+/// multiple of 64 bytes (a cache line). Unless told otherwise chunks are the JDK's, which zeroes them: about 0.2 s a GiB, paid by the
+/// claim that needs it; [#prepare(long)] pays beforehand.
 public final class SlabArena implements BlockArena, AutoCloseable {
   /// Most bytes a chunk: `asByteBuffer()` ends below 2 GiB.
   public static final long MAX_CHUNK_BYTES = 1L << 30;
   /// Chunks are this long unless one block is longer: growing costs a claim some 10 ms, not a second.
   private static final long CHUNK_BYTES = 32L << 20;
-  private static final int ALIGNMENT_BYTES = 64;
+  static final int ALIGNMENT_BYTES = 64;
 
   private final BlockLayout layout;
   private final int strideBytes;
   private final int slotsPerChunk;
   private final SlabPart whole;
   private final long capacitySlots;
-  private final Arena memory;
-  private final LongFunction<MemorySegment> allocator;
+  private final ChunkSource chunks;
 
   /// Guarded by `this`: every slot ever made, the parts, and the indexes of the slots that are free, as a stack.
   private final List<Slot> made = new ArrayList<>();
@@ -38,21 +35,21 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   private int[] free = new int[64];
   private int freeCount;
   private boolean closed;
+  private boolean freed;
 
   /// @param name named in errors
   /// @param layout of the blocks
   /// @param capacitySlots slots there can be; memory is taken as they are first used
   /// @param maxWaiters longest line of claims that wait
   public SlabArena(String name, BlockLayout layout, int capacitySlots, int maxWaiters) {
-    Arena shared = Arena.ofShared();
-    this(name, layout, capacitySlots, maxWaiters, shared, bytes -> shared.allocate(bytes, ALIGNMENT_BYTES));
+    this(name, layout, capacitySlots, maxWaiters, ChunkSource.ofJdk());
   }
 
-  /// @param memory closed with this arena
-  /// @param allocator of zeroed chunks that live as long as `memory`
-  SlabArena(String name, BlockLayout layout, int capacitySlots, int maxWaiters, Arena memory, LongFunction<MemorySegment> allocator) {
-    this.memory = memory;
-    this.allocator = allocator;
+  /// The same on memory of another kind.
+  ///
+  /// @param chunks closed with this arena
+  public SlabArena(String name, BlockLayout layout, int capacitySlots, int maxWaiters, ChunkSource chunks) {
+    this.chunks = requireNonNull(chunks, "chunks");
     this.layout = requireNonNull(layout, "layout");
     this.capacitySlots = capacitySlots;
     this.whole = new SlabPart(this, "arena " + name, capacitySlots, maxWaiters);
@@ -192,15 +189,16 @@ public final class SlabArena implements BlockArena, AutoCloseable {
 
   private MemorySegment allocate(long bytes) {
     try {
-      return allocator.apply(bytes);
+      return chunks.chunk(bytes);
     } catch (OutOfMemoryError e) {
       throw new MemoryExhaustedException(whole.name(), bytes, e);
     }
   }
 
   synchronized void freeMemoryIfIdle() {
-    if (closed && freeCount == made.size() && memory.scope().isAlive()) {
-      memory.close();
+    if (closed && !freed && freeCount == made.size()) {
+      freed = true;
+      chunks.close();
     }
   }
 }

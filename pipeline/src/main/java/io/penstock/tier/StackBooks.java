@@ -3,6 +3,7 @@ package io.penstock.tier;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.ChunkSource;
 import io.penstock.block.SpaceId;
 import io.penstock.pool.Ledger;
 import io.penstock.tier.StackEntry.Pending;
@@ -43,7 +44,8 @@ final class StackBooks {
   /// Blocks above a store that are looked at for each that has to go: few of them have a copy there.
   private static final int LOOKED_AT = 8;
 
-  StackBooks(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener, LongSupplier nanos) {
+  StackBooks(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener, LongSupplier nanos,
+      ChunkSource chunks) {
     this.levels = List.copyOf(levels);
     this.options = options;
     this.listener = listener;
@@ -51,7 +53,7 @@ final class StackBooks {
     this.ledger = new Ledger<StackEntry>(space.id(), options.policy(), StackShape.books(this.levels, options.mode())).gate(gate());
     this.info = new TierInfo(options.name(), this.levels.getFirst().medium(), space, ledger.capacityBlocks());
     this.space = space.id();
-    this.memory = new StackMemory(space.layout(), this.levels, host, options);
+    this.memory = new StackMemory(space.layout(), this.levels, host, options, chunks);
     this.events = new EventLog(options.eventLogSize());
     this.figures = new StackFigures(this.levels, host);
     this.queue = new OffloadQueue(this, nanos);

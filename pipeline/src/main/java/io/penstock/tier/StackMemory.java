@@ -3,6 +3,7 @@ package io.penstock.tier;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockLayout;
+import io.penstock.block.ChunkSource;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SlabPart;
 import java.util.List;
@@ -36,7 +37,7 @@ final class StackMemory {
   private final @Nullable SlabPart promotion;
   private final @Nullable SlabPart bounce;
 
-  StackMemory(BlockLayout layout, List<Level> levels, int host, StackOptions options) {
+  StackMemory(BlockLayout layout, List<Level> levels, int host, StackOptions options, ChunkSource chunks) {
     boolean stores = levels.size() > (host < 0 ? 0 : 1);
     long capacity = host < 0 ? 0 : Math.min(levels.get(host).capacityBlocks(), Integer.MAX_VALUE);
     long resting = host == 0 ? capacity + options.ingressBlocks() : host > 0 ? capacity + options.bounceBlocks() : 0;
@@ -47,7 +48,7 @@ final class StackMemory {
           moving + options.ingressBlocks()));
     }
     resting = Math.min(resting, Integer.MAX_VALUE - moving - writing);
-    this.arena = new SlabArena(options.name(), layout, (int) (resting + moving + writing), options.maxWaiters());
+    this.arena = new SlabArena(options.name(), layout, (int) (resting + moving + writing), options.maxWaiters(), chunks);
     int movers = (int) Math.min(Integer.MAX_VALUE, (long) options.maxWaiters() + resting + moving + writing + places(levels, host));
     this.resident = host < 0 ? null : arena.part(options.name() + " resident", (int) resting, host == 0 && !stores
         ? options.maxWaiters() : movers);

@@ -7,6 +7,7 @@ import io.penstock.block.BlockArena;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.ChunkSource;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashSet;
@@ -48,10 +49,22 @@ public final class TierStack implements BlockTier {
     this(space, levels, options, listener, System::nanoTime);
   }
 
+  /// The same on host memory of another kind.
+  ///
+  /// @param chunks closed with this stack
+  public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener, ChunkSource chunks) {
+    this(space, levels, options, listener, System::nanoTime, chunks);
+  }
+
   /// The same with another clock, which figures of waiting are taken from and nothing else.
   public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener, LongSupplier nanos) {
+    this(space, levels, options, listener, nanos, ChunkSource.ofJdk());
+  }
+
+  private TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener, LongSupplier nanos,
+      ChunkSource chunks) {
     this.books = new StackBooks(space, levels, requireNonNull(options, "options"), requireNonNull(listener, "listener"),
-        requireNonNull(nanos, "nanos"));
+        requireNonNull(nanos, "nanos"), requireNonNull(chunks, "chunks"));
     this.writes = new StackWrites(books);
     this.leases = new StackLeases(books, writes);
     this.closing = Mono.defer(this::closeNow).cache();

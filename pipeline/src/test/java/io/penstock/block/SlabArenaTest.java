@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -253,10 +254,9 @@ final class SlabArenaTest {
 
   @Test
   void noMemory_failsTheClaimAndGivesItsSlotsBack() {
-    Arena memory = Arena.ofShared();
-    SlabArena arena = leaks.watch(new SlabArena("small", LAYOUT, Integer.MAX_VALUE, 4, memory, bytes -> {
+    SlabArena arena = leaks.watch(new SlabArena("small", LAYOUT, Integer.MAX_VALUE, 4, chunks(bytes -> {
       throw new OutOfMemoryError("test");
-    }));
+    }, () -> {})));
     assertThatThrownBy(() -> arena.prepare(1)).isInstanceOf(MemoryExhaustedException.class).hasMessageContaining("arena small: memory");
     assertThatThrownBy(() -> arena.tryClaim(keys(1))).isInstanceOf(MemoryExhaustedException.class);
     assertThat(arena.claimedSlots()).isZero();
@@ -264,6 +264,34 @@ final class SlabArenaTest {
     arena.claim(keys(2), this::close, failures::add);
     assertThat(failures).hasSize(2).allMatch(MemoryExhaustedException.class::isInstance);
     assertThat(arena.claimedSlots()).isZero();
+  }
+
+  @Test
+  void memoryOfAnotherKind_isClosedOnce_whenTheLastSlotCameBack() {
+    AtomicInteger closed = new AtomicInteger();
+    MemorySegment given = Arena.ofAuto().allocate(1 << 20, 64);
+    SlabArena arena = new SlabArena("other", LAYOUT, 2, 4, chunks(bytes -> given.asSlice(0, bytes), closed::incrementAndGet));
+    List<BlockDraft> drafts = claimed(arena, 2);
+    arena.close();
+    drafts.getFirst().close();
+    assertThat(closed).hasValue(0);
+    drafts.getLast().close();
+    arena.close();
+    assertThat(closed).hasValue(1);
+  }
+
+  private static ChunkSource chunks(LongFunction<MemorySegment> allocate, Runnable close) {
+    return new ChunkSource() {
+      @Override
+      public MemorySegment chunk(long bytes) {
+        return allocate.apply(bytes);
+      }
+
+      @Override
+      public void close() {
+        close.run();
+      }
+    };
   }
 
   private SlabArena arena(int capacity, int maxWaiters) {

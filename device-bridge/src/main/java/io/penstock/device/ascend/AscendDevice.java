@@ -11,6 +11,9 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.DeviceMemoryExhaustedException;
 import io.penstock.device.DeviceQueue;
+import io.penstock.device.memory.HostMemory;
+import io.penstock.device.memory.HostMemorySource;
+import io.penstock.device.memory.MemoryListener;
 import io.penstock.tier.CopyStat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -58,7 +61,7 @@ public final class AscendDevice implements Device {
     this.capacityBytes = freeBytes();
     this.counts = new CopyCounts(name);
     this.engine = new AclEngine(logicalId, runtime, arguments, options, System::nanoTime, new CountingListener(counts, listener));
-    this.regions = new AscendRegions(logicalId, name, runtime.library());
+    this.regions = new AscendRegions(logicalId, physicalId, name, runtime.library());
     this.queue = new DeviceQueue(name, options.maxQueued(), thread);
     this.close = queue.close(() -> end(closed));
   }
@@ -117,6 +120,31 @@ public final class AscendDevice implements Device {
     }
   }
 
+  /// Host memory through the driver: memory that this device reaches without a copy in between, of the largest pages there are, on the NUMA
+  /// node of the device if it can be. It works on the device's thread; closing the device ends all access to it.
+  ///
+  /// @param listener hears of what is taken, given back, and not as it was to be
+  public HostMemorySource hostMemory(MemoryListener listener) {
+    return new AscendHostMemory(this, requireNonNull(listener, "listener"));
+  }
+
+  Mono<HostMemory> allocateHost(long bytes, BlockScope scope, MemoryListener listener) {
+    requireNonNull(scope, "scope");
+    requirePositive(bytes);
+    return submitted(sink -> sink.success(scope.adopt(regions.allocateHost(bytes, listener, this::giveBack))), () -> {});
+  }
+
+  private void giveBack(long address) {
+    queue.submitReturn(() -> inContext(() -> regions.free(address)));
+  }
+
+  /// A handle by which other processes, on whatever machine of the fabric, reach `memory` of [#hostMemory]. It ends with the memory.
+  ///
+  /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#FABRIC_MEMORY]
+  public Mono<FabricHandle> export(HostMemory memory) {
+    return submitted(sink -> sink.success(regions.export(memory)), () -> {});
+  }
+
   /// A key by which other processes of this machine reach `memory`, one of this device's allocations; the same each time. It ends with the
   /// memory, which must be closed after they have closed theirs.
   ///
@@ -148,13 +176,17 @@ public final class AscendDevice implements Device {
   /// @param got where the memory begins, on the device's thread
   private Mono<DeviceMemory> held(long bytes, BlockScope scope, LongSupplier got) {
     requireNonNull(scope, "scope");
+    requirePositive(bytes);
+    return submitted(sink -> {
+      long address = got.getAsLong();
+      sink.success(scope.adopt(new DeviceMemory(address, bytes, () -> giveBack(address))));
+    }, () -> {});
+  }
+
+  private static void requirePositive(long bytes) {
     if (bytes <= 0) {
       throw new IllegalArgumentException("bytes must be > 0 (was " + bytes + ")");
     }
-    return submitted(sink -> {
-      long address = got.getAsLong();
-      sink.success(scope.adopt(new DeviceMemory(address, bytes, () -> queue.submitReturn(() -> inContext(() -> regions.free(address))))));
-    }, () -> {});
   }
 
   @Override

@@ -2,38 +2,47 @@ package io.penstock.device.ascend;
 
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.DeviceRegions;
-import io.penstock.device.DeviceRegions.Region;
+import io.penstock.device.memory.HostMemory;
+import io.penstock.device.memory.MemoryListener;
+import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// The memory that one device has, its own and that of other processes, and how each piece of it goes back. For the device's thread, in its
-/// context.
+/// The memory that one device has, its own, that of the host which it took, and that of other processes, and how each piece of it goes back.
+/// For the device's thread, in its context.
 final class AscendRegions {
   private final MemoryPlace ours;
   private final String device;
   private final AclMemory memory;
   private final AclPhysical physical;
   private final AclIpc ipc;
+  private final HostLadder ladder;
   private final DeviceRegions<MemoryPlace> regions;
   private final MemoryPlaces places;
   private final AtomicLong allocated = new AtomicLong();
-  /// How each goes back, by address, the oldest first.
-  private final SequencedMap<Long, Unwinding> held = new LinkedHashMap<>();
+  /// By address, the oldest first.
+  private final SequencedMap<Long, Held> held = new LinkedHashMap<>();
   /// Keys that were exported, by address; keys that were imported, by themselves.
   private final Map<Long, IpcKey> exported = new HashMap<>();
   private final Map<IpcKey, Long> imported = new HashMap<>();
 
-  AscendRegions(int logicalId, String device, AclLibrary library) {
+  /// @param handle on physical memory, if that is what it is
+  /// @param undo how it goes back
+  private record Held(long bytes, boolean isAllocation, @Nullable MemorySegment handle, Unwinding undo) {}
+
+  AscendRegions(int logicalId, int physicalId, String device, AclLibrary library) {
     this.ours = new MemoryPlace(logicalId);
     this.device = device;
     this.memory = new AclMemory(library);
     this.physical = new AclPhysical(library);
     this.ipc = new AclIpc(library);
+    this.ladder = new HostLadder(memory, physical, device, logicalId, physicalId);
     this.regions = new DeviceRegions<>(device, address -> null);
     this.places = new MemoryPlaces(device, memory, regions);
   }
@@ -57,25 +66,48 @@ final class AscendRegions {
     undo.then(() -> memory.free(address));
     allocated.addAndGet(bytes);
     undo.then(() -> allocated.addAndGet(-bytes));
-    return hold(address, bytes, ours, undo);
+    return hold(address, ours, new Held(bytes, true, null, undo));
+  }
+
+  /// @param release has [#free] called, with the address
+  HostMemory allocateHost(long bytes, MemoryListener listener, LongConsumer release) {
+    HostLadder.Piece piece = ladder.take(bytes);
+    long address = piece.address();
+    HostMemory made = HostMemory.at(address, bytes, piece.rung(), piece.fallbacks(), () -> release.accept(address));
+    listener.taken(piece.rung(), piece.rung().rounded(bytes));
+    Unwinding all = new Unwinding();
+    all.then(() -> {
+      made.endAccess(); // or it stays mapped
+      listener.givenBack(piece.rung(), piece.rung().rounded(bytes));
+      piece.undo().run();
+    });
+    hold(address, MemoryPlace.HOST, new Held(bytes, false, piece.handle(), all));
+    return made;
   }
 
   /// A key for memory of [#allocate], the same for as long as it lives.
   IpcKey export(DeviceMemory allocation) {
-    long address = allocation.address();
-    Unwinding undo = held.get(address);
-    Region<MemoryPlace> region = regions.find(address, allocation.bytes());
-    if (undo == null || region == null || region.address() != address || region.bytes() != allocation.bytes()) {
+    Held known = held.get(allocation.address());
+    if (known == null || !known.isAllocation() || known.bytes() != allocation.bytes()) {
       throw new IllegalArgumentException("memory must be an allocation of device %s (was %s)".formatted(device, allocation));
     }
-    return exported.computeIfAbsent(address, begin -> {
-      IpcKey key = ipc.export(begin, allocation.bytes());
-      undo.then(() -> {
-        exported.remove(begin);
+    return exported.computeIfAbsent(allocation.address(), address -> {
+      IpcKey key = ipc.export(address, known.bytes());
+      known.undo().then(() -> {
+        exported.remove(address);
         ipc.close(key);
       });
       return key;
     });
+  }
+
+  /// A handle for memory of [#allocateHost] that has one.
+  FabricHandle export(HostMemory allocation) {
+    Held known = held.get(allocation.address());
+    if (known == null || known.handle() == null) {
+      throw new IllegalArgumentException("memory must be large pages of the host of device %s (was %s)".formatted(device, allocation));
+    }
+    return physical.export(known.handle());
   }
 
   long open(IpcKey key, long bytes) {
@@ -89,36 +121,37 @@ final class AscendRegions {
       imported.remove(key);
       ipc.close(key);
     });
-    return hold(address, bytes, ours, undo);
+    return hold(address, ours, new Held(bytes, false, null, undo));
   }
 
   long open(FabricHandle name, long bytes) {
     Unwinding undo = new Unwinding();
     try {
-      long address = physical.map(physical.open(name), bytes, ours.device(), undo);
-      return hold(address, bytes, memory.locate(address), undo);
+      MemorySegment handle = physical.open(name);
+      long address = physical.map(handle, bytes, ours.device(), undo);
+      return hold(address, memory.locate(address), new Held(bytes, false, handle, undo));
     } catch (RuntimeException e) {
       throw undo.run(e);
     }
   }
 
-  private long hold(long address, long bytes, MemoryPlace place, Unwinding undo) {
+  private long hold(long address, MemoryPlace place, Held one) {
     if (place.isHost()) {
-      places.know(address, bytes);
-      undo.then(() -> places.forget(address));
+      places.know(address, one.bytes());
+      one.undo().then(() -> places.forget(address));
     } else {
-      regions.add(address, bytes, place);
-      undo.then(() -> regions.remove(address));
+      regions.add(address, one.bytes(), place);
+      one.undo().then(() -> regions.remove(address));
     }
-    held.put(address, undo);
+    held.put(address, one);
     return address;
   }
 
   /// Gives back what begins at `address`; nothing if it went before.
   void free(long address) {
-    @Nullable Unwinding undo = held.remove(address);
-    if (undo != null) {
-      undo.run();
+    Held gone = held.remove(address);
+    if (gone != null) {
+      gone.undo().run();
     }
   }
 

@@ -1,0 +1,20 @@
+package io.penstock.device.ascend;
+
+import io.penstock.block.BlockScope;
+import io.penstock.device.memory.HostMemory;
+import io.penstock.device.memory.HostMemorySource;
+import io.penstock.device.memory.MemoryListener;
+import reactor.core.publisher.Mono;
+
+/// Host memory through the driver of one device, by its [HostLadder], on its thread.
+record AscendHostMemory(AscendDevice device, MemoryListener listener) implements HostMemorySource {
+  @Override
+  public String name() {
+    return "host memory of " + device.name();
+  }
+
+  @Override
+  public Mono<HostMemory> allocate(long bytes, BlockScope scope) {
+    return device.allocateHost(bytes, scope, listener).doOnNext(memory -> memory.fallbacks().forEach(each -> listener.fellBack(name(), each)));
+  }
+}

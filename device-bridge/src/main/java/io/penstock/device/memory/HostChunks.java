@@ -1,0 +1,67 @@
+package io.penstock.device.memory;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.ChunkSource;
+import io.penstock.block.SlabArena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.LongFunction;
+
+/// Chunks of an arena, cut from larger pieces of host memory, one behind the other.
+public final class HostChunks implements ChunkSource {
+  /// As `SlabArena` wants it.
+  private static final long ALIGNMENT_BYTES = 64;
+
+  private final LongFunction<HostMemory> more;
+  /// The piece that chunks are cut from now is the first.
+  private final Deque<HostMemory> pieces = new ArrayDeque<>();
+  private long used;
+
+  private HostChunks(LongFunction<HostMemory> more) {
+    this.more = more;
+  }
+
+  /// Chunks from `memory` until it is used up.
+  ///
+  /// @param memory closed with this
+  public static HostChunks of(HostMemory memory) {
+    HostChunks chunks = new HostChunks(bytes -> {
+      throw new OutOfMemoryError("all of " + memory + " is used");
+    });
+    chunks.pieces.push(memory);
+    return chunks;
+  }
+
+  /// Chunks from pieces of `source`, taken when they are needed.
+  ///
+  /// @param pieceBytes of a piece, at most 1 GiB; the last one is as large
+  public static HostChunks of(MappedMemory source, long pieceBytes) {
+    requireNonNull(source, "source");
+    if (pieceBytes <= 0 || pieceBytes > SlabArena.MAX_CHUNK_BYTES) {
+      throw new IllegalArgumentException("pieceBytes must be in [1, " + SlabArena.MAX_CHUNK_BYTES + "] (was " + pieceBytes + ")");
+    }
+    return new HostChunks(bytes -> source.map(Math.max(bytes, pieceBytes)));
+  }
+
+  @Override
+  public MemorySegment chunk(long bytes) {
+    HostMemory piece = pieces.peek();
+    long begin = Math.ceilDiv(used, ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
+    if (piece == null || bytes > piece.bytes() - begin) {
+      piece = more.apply(bytes);
+      pieces.push(piece);
+      begin = 0;
+    }
+    used = begin + bytes;
+    return piece.segment().asSlice(begin, bytes);
+  }
+
+  /// The last piece first.
+  @Override
+  public void close() {
+    pieces.forEach(HostMemory::close);
+    pieces.clear();
+  }
+}

@@ -1,0 +1,39 @@
+package io.penstock.device.memory;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.OptionalInt;
+
+/// How host memory is mapped.
+///
+/// @param pages which it may have
+/// @param lock whether the system is asked to keep it in memory; it is used all the same where that is refused
+/// @param node NUMA node whose memory is preferred; empty for whichever the system likes
+public record MappedOptions(MemoryPages pages, boolean lock, OptionalInt node) {
+  static final int MOST_NODES = 1024;
+
+  public MappedOptions {
+    requireNonNull(pages, "pages");
+    requireNonNull(node, "node");
+    if (node.isPresent() && (node.getAsInt() < 0 || node.getAsInt() >= MOST_NODES)) {
+      throw new IllegalArgumentException("node must be in [0, " + MOST_NODES + ") (was " + node.getAsInt() + ")");
+    }
+  }
+
+  /// The largest pages there are, not locked, on any node.
+  public static MappedOptions defaults() {
+    return new MappedOptions(MemoryPages.AUTO, false, OptionalInt.empty());
+  }
+
+  public MappedOptions withPages(MemoryPages pages) {
+    return new MappedOptions(pages, lock, node);
+  }
+
+  public MappedOptions withLock(boolean lock) {
+    return new MappedOptions(pages, lock, node);
+  }
+
+  public MappedOptions withNode(OptionalInt node) {
+    return new MappedOptions(pages, lock, node);
+  }
+}

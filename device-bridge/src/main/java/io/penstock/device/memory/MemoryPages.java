@@ -1,0 +1,11 @@
+package io.penstock.device.memory;
+
+/// Which pages host memory may have.
+public enum MemoryPages {
+  /// The largest there are.
+  AUTO,
+  /// Large ones that were set aside, or none.
+  HUGE,
+  /// The system's smallest.
+  PLAIN
+}
