@@ -7,9 +7,11 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -29,7 +31,8 @@ public final class AscendDevices {
   private final AscendOptions options;
   private final AscendListener listener;
   private final boolean ours;
-  private final int count;
+  /// Numbers that the library has for the devices that are used.
+  private final List<Integer> numbers;
   /// Devices that are open, and one for this.
   private final AtomicInteger users = new AtomicInteger(1);
   private final Mono<Void> close;
@@ -39,8 +42,23 @@ public final class AscendDevices {
     this.options = options;
     this.listener = listener;
     this.ours = runtime.begin();
-    this.count = runtime.devices();
+    this.numbers = numbers();
     this.close = Mono.<Void>fromRunnable(this::leave).cache();
+  }
+
+  private List<Integer> numbers() {
+    try {
+      List<Integer> all = IntStream.range(0, runtime.devices()).boxed().toList();
+      return options.visibleDevices().isEmpty() ? all : options.visibleDevices().stream().map(id -> number(id, all)).toList();
+    } catch (RuntimeException e) {
+      end();
+      throw e;
+    }
+  }
+
+  private int number(int physicalId, List<Integer> all) {
+    return all.stream().filter(number -> runtime.physicalId(number) == physicalId).findFirst().orElseThrow(() -> new IllegalArgumentException(
+        "visibleDevices must be of this machine and process, %s (was %d)".formatted(all.stream().map(runtime::physicalId).toList(), physicalId)));
   }
 
   /// Loads and initialises the library: where the options say, else where the environment says, else where the loader looks. Waits for
@@ -48,6 +66,7 @@ public final class AscendDevices {
   ///
   /// @return empty if there is no library in the one place that is looked at; a line in the log says which that is
   /// @throws LibraryMismatchException if what is there is not a library that can be used
+  /// @throws IllegalArgumentException if a device is not there that the options name
   public static Optional<AscendDevices> find(AscendOptions options, AscendListener listener) {
     requireNonNull(listener, "listener");
     String path = lookedFor(options);
@@ -73,7 +92,7 @@ public final class AscendDevices {
   }
 
   public int count() {
-    return count;
+    return numbers.size();
   }
 
   /// What the library calls the chip; empty if it cannot say.
@@ -92,31 +111,32 @@ public final class AscendDevices {
 
   /// Opens a device with a platform thread of its own, which ends when the device was closed.
   ///
-  /// @param logicalId in [0, [#count]); the rank in the tensor-parallel group on this host, not the global one
+  /// @param logicalId in [0, [#count]), among those that the options let be seen; the rank in the tensor-parallel group on this host, not the global one
   /// @return cold; signals an [AscendFailure]
   /// @throws IllegalArgumentException if there is no such device
   public Mono<AscendDevice> open(int logicalId) {
-    if (logicalId < 0 || logicalId >= count) {
-      throw new IllegalArgumentException("logicalId must be in [0, " + count + ") (was " + logicalId + ")");
+    if (logicalId < 0 || logicalId >= count()) {
+      throw new IllegalArgumentException("logicalId must be in [0, " + count() + ") (was " + logicalId + ")");
     }
+    int number = numbers.get(logicalId);
     return Mono.defer(() -> {
       enter();
-      Scheduler thread = Schedulers.newSingle("penstock-npu-" + logicalId, true);
-      return open(logicalId, thread).doOnError(error -> closed(thread));
+      Scheduler thread = Schedulers.newSingle("penstock-npu-" + number, true);
+      return open(number, thread).doOnError(error -> closed(thread));
     });
   }
 
-  private Mono<AscendDevice> open(int logicalId, Scheduler thread) {
+  private Mono<AscendDevice> open(int number, Scheduler thread) {
     return Mono.create(sink -> {
       AtomicBoolean settled = new AtomicBoolean();
       sink.onCancel(() -> settled.set(true));
       thread.schedule(() -> {
         try {
-          AscendDevice device = new AscendDevice(logicalId, runtime, options, thread, listener, () -> closed(thread));
+          AscendDevice device = new AscendDevice(number, runtime, options, thread, listener, () -> closed(thread));
           if (settled.compareAndSet(false, true)) {
             sink.success(device);
           } else {
-            device.close().subscribe();
+            device.close().subscribe(null, error -> LOG.log(Level.WARNING, device.name() + " was opened for nobody, and could not be closed", error));
           }
         } catch (Throwable e) {
           sink.error(e);
@@ -140,7 +160,13 @@ public final class AscendDevices {
   }
 
   private void leave() {
-    if (users.decrementAndGet() == 0 && ours) {
+    if (users.decrementAndGet() == 0) {
+      end();
+    }
+  }
+
+  private void end() {
+    if (ours) {
       runtime.end();
     }
   }
@@ -149,7 +175,7 @@ public final class AscendDevices {
   ///
   /// @return cold; signals an [AscendFailure]
   public Mono<AscendProbe> probe() {
-    return Flux.range(0, count).concatMap(id -> open(id).flatMap(AscendDevices::facts), 0).collectList()
+    return Flux.range(0, count()).concatMap(id -> open(id).flatMap(AscendDevices::facts), 0).collectList()
         .map(devices -> new AscendProbe(library(), socName(), AscendProbe.release(symbols()), devices, AscendProbe.features(symbols())));
   }
 
@@ -165,6 +191,6 @@ public final class AscendDevices {
 
   @Override
   public String toString() {
-    return count + " devices of " + runtime.library();
+    return count() + " devices of " + runtime.library();
   }
 }

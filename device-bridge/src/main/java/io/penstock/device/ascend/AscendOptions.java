@@ -3,21 +3,27 @@ package io.penstock.device.ascend;
 import static java.util.Objects.requireNonNull;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /// How devices behind a `libascendcl.so` are used.
 ///
 /// @param library path of the library; empty for the loader's search
+/// @param visibleDevices the devices that are used, by their numbers on the machine, in this order; empty for all
 /// @param transferTimeout longest wait for the copies of a stream, 1 ms to 24 days
 /// @param maxQueued most copies and allocations that wait at a device
 /// @param libraryUnsupportedFallsBack whether 200006 of the batch call is taken as 207000 is: nothing was copied, each element is copied on its own
-public record AscendOptions(Optional<String> library, Duration transferTimeout, int maxQueued, boolean libraryUnsupportedFallsBack) {
+public record AscendOptions(Optional<String> library, List<Integer> visibleDevices, Duration transferTimeout, int maxQueued, boolean libraryUnsupportedFallsBack) {
   /// Named by timeouts.
-  static final String TRANSFER_TIMEOUT_SETTING = "ascend.transferTimeout, ASCEND_TRANSFER_TIMEOUT";
+  static final String TRANSFER_TIMEOUT_SETTING = AscendSetting.TRANSFER_TIMEOUT.key() + ", " + String.join(", ", AscendSetting.TRANSFER_TIMEOUT.variables());
 
   public AscendOptions {
     requireNonNull(library, "library");
     requireNonNull(transferTimeout, "transferTimeout");
+    visibleDevices = List.copyOf(visibleDevices);
+    if (visibleDevices.stream().distinct().count() < visibleDevices.size()) {
+      throw new IllegalArgumentException("visibleDevices must name each device once (was " + visibleDevices + ")");
+    }
     if (transferTimeout.toMillis() <= 0 || transferTimeout.toMillis() > Integer.MAX_VALUE) {
       throw new IllegalArgumentException("transferTimeout must be in [1, " + Integer.MAX_VALUE + "] ms (was " + transferTimeout + ")");
     }
@@ -26,24 +32,28 @@ public record AscendOptions(Optional<String> library, Duration transferTimeout, 
     }
   }
 
-  /// The loader's search, 10 s, 1,024 in the queue, and 200006 is an error.
+  /// The loader's search, all devices, 10 s, 1,024 in the queue, and 200006 is an error.
   public static AscendOptions defaults() {
-    return new AscendOptions(Optional.empty(), Duration.ofSeconds(10), 1024, false);
+    return new AscendOptions(Optional.empty(), List.of(), Duration.ofSeconds(10), 1024, false);
   }
 
   public AscendOptions withLibrary(String path) {
-    return new AscendOptions(Optional.of(path), transferTimeout, maxQueued, libraryUnsupportedFallsBack);
+    return new AscendOptions(Optional.of(path), visibleDevices, transferTimeout, maxQueued, libraryUnsupportedFallsBack);
+  }
+
+  public AscendOptions withVisibleDevices(List<Integer> visibleDevices) {
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxQueued, libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withTransferTimeout(Duration transferTimeout) {
-    return new AscendOptions(library, transferTimeout, maxQueued, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxQueued, libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withMaxQueued(int maxQueued) {
-    return new AscendOptions(library, transferTimeout, maxQueued, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxQueued, libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withLibraryUnsupportedFallsBack(boolean libraryUnsupportedFallsBack) {
-    return new AscendOptions(library, transferTimeout, maxQueued, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxQueued, libraryUnsupportedFallsBack);
   }
 }

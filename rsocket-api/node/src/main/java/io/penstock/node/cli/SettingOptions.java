@@ -4,6 +4,7 @@ import io.penstock.node.config.Setting;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParseResult;
@@ -29,9 +30,10 @@ public final class SettingOptions {
   }
 
   private static OptionSpec option(Setting<?> setting) {
+    String variables = String.join(", ", Stream.concat(Stream.of(setting.variable()), setting.aliases().stream()).toList());
     return OptionSpec.builder(setting.flag()).paramLabel(setting.type().label()).type(String.class)
-        .description(plain(setting.description()), plain("Must be " + setting.type().rule() + ". " + setting.variable()
-            + ", default " + setting.initial()))
+        .hidden(setting.noEffect().isPresent()) // accepted, but nothing to advertise
+        .description(plain(setting.description()), plain("Must be " + setting.type().rule() + ". " + variables + ", default " + setting.initial()))
         .build();
   }
 

@@ -6,8 +6,9 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 
-/// Reads settings from variables `PENSTOCK_…`. A variable of that form that means nothing is a mistake, with two exceptions: what the
-/// launcher reads, and what Kubernetes adds by itself for a service named `penstock`.
+/// Reads settings from variables `PENSTOCK_…`, and from those of other programs that a setting goes by as well. A variable of the first form
+/// that means nothing is a mistake, with two exceptions: what the launcher reads, and what Kubernetes adds by itself for a service named
+/// `penstock`. One of another program that is empty says nothing.
 final class EnvironmentSource {
   /// Names the configuration file, like `--config`.
   static final String CONFIG = "PENSTOCK_CONFIG";
@@ -18,6 +19,21 @@ final class EnvironmentSource {
   private EnvironmentSource() {}
 
   static void read(Map<String, String> environment, List<Given> given, List<String> problems) {
+    NodeSettings.ALL.forEach(setting -> readAliases(setting, environment, given));
+    readOwn(environment, given, problems);
+  }
+
+  /// Those that win last, for the last one given wins.
+  private static void readAliases(Setting<?> setting, Map<String, String> environment, List<Given> given) {
+    for (String name : setting.aliases().reversed()) {
+      String text = environment.getOrDefault(name, "");
+      if (!text.isBlank()) {
+        given.add(new Given(setting, text, Origin.ofEnvironment(name)));
+      }
+    }
+  }
+
+  private static void readOwn(Map<String, String> environment, List<Given> given, List<String> problems) {
     new TreeMap<>(environment).forEach((name, text) -> {
       if (!name.startsWith("PENSTOCK_") || NOT_SETTINGS.contains(name) || KUBERNETES.matcher(name).matches()) {
         return;

@@ -20,7 +20,11 @@ public final class NodeConfig {
   /// One setting in effect.
   ///
   /// @param text the value as [SettingType] prints it
-  public record Effective(Setting<?> setting, String text, Origin origin) {}
+  public record Effective(Setting<?> setting, String text, Origin origin) {
+    public boolean isGiven() {
+      return origin.kind() != Origin.Kind.DEFAULT;
+    }
+  }
 
   private final Map<Setting<?>, Object> values;
   private final List<Effective> effective;
@@ -95,6 +99,7 @@ public final class NodeConfig {
     requireTiers(problems, blockBytes);
     requireSegments(problems);
     requireWater(problems);
+    AscendSettings.requireFit(this, problems);
     requireAtLeast(problems, NodeSettings.BUDGET, get(NodeSettings.BUDGET), NodeSettings.SLICE_BYTES, get(NodeSettings.SLICE_BYTES));
     requireAtLeast(problems, NodeSettings.RESERVE_BLOCKS, get(NodeSettings.RESERVE_BLOCKS), NodeSettings.WINDOW_BLOCKS,
         get(NodeSettings.WINDOW_BLOCKS));
@@ -166,12 +171,12 @@ public final class NodeConfig {
   }
 
   /// Key, value and source, for a rule that names another setting.
-  private String said(Setting<?> setting) {
+  String said(Setting<?> setting) {
     Effective one = effective(setting);
     return "%s %s from %s".formatted(setting.key(), one.text(), one.origin());
   }
 
-  private String was(Setting<?> setting) {
+  String was(Setting<?> setting) {
     Effective one = effective(setting);
     return "was %s, from %s".formatted(one.text(), one.origin());
   }
@@ -190,6 +195,12 @@ public final class NodeConfig {
   /// Every setting with value and origin, in the table's order.
   public List<Effective> effective() {
     return effective;
+  }
+
+  /// A sentence for each setting that somebody gave a value and that does nothing.
+  public List<String> withoutEffect() {
+    return effective.stream().filter(Effective::isGiven).flatMap(one -> one.setting().noEffect().stream()
+        .map(reason -> "%s has no effect here because %s (%s)".formatted(one.setting().key(), reason, was(one.setting())))).toList();
   }
 
   public BlockShape shape() {

@@ -8,8 +8,10 @@ import io.penstock.storage.SyncRule;
 import io.penstock.tier.StackMode;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /// The table of all that a node can be told. It drives the file, the environment, the command line, their help and their errors.
 public final class NodeSettings {
@@ -33,10 +35,6 @@ public final class NodeSettings {
       "Blocks kept in device memory.");
   public static final Setting<DeviceKind> HBM_DEVICE = new Setting<>("hbm.device", SettingType.oneOf(DeviceKind.class), "sim",
       "What that memory is: simulated in memory of the host, or of an Ascend device.");
-  public static final Setting<Optional<Path>> ASCEND_LIB = new Setting<>("ascend.lib", SettingType.fileOrAuto(), SettingType.AUTO,
-      "Library of the Ascend devices; when nothing is said, libascendcl.so where the system looks for libraries.");
-  public static final Setting<Integer> ASCEND_DEVICE = new Setting<>("ascend.device", SettingType.count(0, 1023), "0",
-      "Number of the device in this process: its rank on this host, not the global one.");
   public static final Setting<Capacity> DRAM = new Setting<>("dram", SettingType.capacityOrOff(), "1 GiB",
       "Blocks kept in memory.");
   public static final Setting<Capacity> SSD = new Setting<>("ssd", SettingType.capacityOrOff(), "off",
@@ -106,13 +104,17 @@ public final class NodeSettings {
       "What is logged to standard error.");
 
   /// Every setting, in the order in which people read them.
-  public static final List<Setting<?>> ALL = List.of(LISTEN_HOST, LISTEN_PORT, ADMIN_HOST, ADMIN_PORT, MODEL, LAYERS, BLOCK_BYTES,
-      BLOCK_TOKENS, HBM, HBM_DEVICE, ASCEND_LIB, ASCEND_DEVICE, DRAM, SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, SSD_DURABILITY,
+  public static final List<Setting<?>> ALL = with(AscendSettings.ALL, LISTEN_HOST, LISTEN_PORT, ADMIN_HOST, ADMIN_PORT, MODEL, LAYERS, BLOCK_BYTES,
+      BLOCK_TOKENS, HBM, HBM_DEVICE, DRAM, SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, SSD_DURABILITY,
       SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, SSD_SCRUB_RATE, SSD_SCRUB_PASS, SSD_CAPACITY, SSD_CACHE, SSD_KEEP_FREE, SSD_DISK_HIGH,
       SSD_DISK_LOW, SSD_QUEUE_BYTES, SSD_QUEUE_BLOCKS, SSD_OFFLOAD_USES, SSD_PROMOTE_HITS, SSD_PREFETCH_BLOCKS, STACK_MODE, POLICY, BUDGET,
       SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS, CONNECTIONS, AWAIT_TIMEOUT, DRAIN_TIMEOUT, LOG_LEVEL);
 
   private NodeSettings() {}
+
+  private static List<Setting<?>> with(List<Setting<?>> more, Setting<?>... settings) {
+    return Stream.concat(Arrays.stream(settings), more.stream()).toList();
+  }
 
   static Optional<Setting<?>> byKey(String key) {
     return ALL.stream().filter(setting -> setting.key().equals(key)).findFirst();

@@ -13,7 +13,7 @@ public record Origin(Kind kind, String where) {
     DEFAULT,
     /// The file named by `--config` or `PENSTOCK_CONFIG`.
     FILE,
-    /// A variable `PENSTOCK_…`.
+    /// A variable `PENSTOCK_…`, or one of another program that means the same.
     ENVIRONMENT,
     /// An option of the command line.
     FLAG

@@ -1,6 +1,10 @@
 package io.penstock.node.config;
 
+import static java.util.Objects.requireNonNull;
+
+import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /// One thing that can be configured. File, environment and command line name it alike, and nobody names it twice: `block.bytes` in
 /// the file is `PENSTOCK_BLOCK_BYTES` and `--block-bytes`.
@@ -9,8 +13,20 @@ import java.util.Locale;
 /// @param type of its values
 /// @param initial the value, as text, when nobody gives one
 /// @param description one sentence
-public record Setting<T>(String key, SettingType<T> type, String initial, String description) {
+/// @param aliases variables of other programs that mean the same; those before win over those after, and [#variable] over all
+/// @param noEffect why it does nothing, the end of *… has no effect here because*
+public record Setting<T>(String key, SettingType<T> type, String initial, String description, List<String> aliases, Optional<String> noEffect) {
   private static final String PREFIX = "PENSTOCK_";
+
+  public Setting {
+    requireNonNull(noEffect, "noEffect");
+    aliases = List.copyOf(aliases);
+  }
+
+  /// One that is Penstock's own.
+  public Setting(String key, SettingType<T> type, String initial, String description) {
+    this(key, type, initial, description, List.of(), Optional.empty());
+  }
 
   public String variable() {
     return PREFIX + key.toUpperCase(Locale.ROOT).replace('.', '_');

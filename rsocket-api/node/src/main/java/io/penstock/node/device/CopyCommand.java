@@ -32,7 +32,7 @@ final class CopyCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  @Mixin private LibraryOption library = new LibraryOption();
+  @Mixin private final LibraryOption library;
 
   @Option(names = "--device", paramLabel = "ID", defaultValue = "0", description = "Number of the device in this process. Default: ${DEFAULT-VALUE}")
   private int device;
@@ -60,6 +60,7 @@ final class CopyCommand implements Callable<Integer> {
 
   CopyCommand(Console console) {
     this.console = console;
+    this.library = new LibraryOption(console.environment());
   }
 
   /// What was found.

@@ -4,11 +4,16 @@ import io.penstock.device.ascend.AscendDevices;
 import io.penstock.device.ascend.AscendListener;
 import io.penstock.device.ascend.AscendOptions;
 import io.penstock.node.cli.UnavailableException;
+import io.penstock.node.config.AscendSettings;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.Setting;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/// Which library of Ascend devices a command uses.
+/// Which library of Ascend devices a command uses, and how: a flag for the one, and what the environment says of all [AscendSettings].
 public final class LibraryOption {
   public static final String FLAG = "--ascend-lib";
 
@@ -16,13 +21,30 @@ public final class LibraryOption {
       description = {"Library of the devices.", "  Default: " + AscendDevices.LIBRARY_VARIABLE + ", else libascendcl.so where the system looks for libraries"})
   private @Nullable String path;
 
+  private final Map<String, String> environment;
+
+  public LibraryOption(Map<String, String> environment) {
+    this.environment = environment;
+  }
+
   /// What was given, null if nothing was.
   public @Nullable String path() {
     return path;
   }
 
-  public AscendOptions options() {
-    return path == null ? AscendOptions.defaults() : AscendOptions.defaults().withLibrary(path);
+  /// Everything that is said of devices.
+  ///
+  /// @param more texts of other flags
+  public NodeConfig config(Map<Setting<?>, String> more) {
+    Map<Setting<?>, String> flags = new HashMap<>(more);
+    if (path != null) {
+      flags.put(AscendSettings.LIBRARY, path);
+    }
+    return NodeConfig.resolve(null, environment, flags);
+  }
+
+  AscendOptions options() {
+    return AscendSettings.options(config(Map.of()));
   }
 
   /// Empty if there is no library.

@@ -2,14 +2,20 @@ package io.penstock.node.device;
 
 import static java.util.Objects.requireNonNull;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.penstock.device.ascend.AscendDevices;
 import io.penstock.device.ascend.AscendProbe;
 import io.penstock.device.ascend.AscendProbe.DeviceFacts;
 import io.penstock.device.ascend.AscendProbe.FeatureFacts;
+import io.penstock.node.cli.ConfigReport;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.TextTable;
+import io.penstock.node.config.AscendSettings;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeConfig.Effective;
 import io.penstock.node.config.Sizes;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -20,7 +26,7 @@ import picocli.CommandLine.Option;
 /// `penstock device probe`: what is there.
 @Command(
     name = "probe",
-    description = {"Tells which library of Ascend devices is found, and what it can do.", "",
+    description = {"Tells which library of Ascend devices is found, what it can do, and what is set for it.", "",
         "Ends with 1 if there is none. One that lacks what Penstock needs, or has other structs, is an error that names it.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
@@ -28,13 +34,14 @@ import picocli.CommandLine.Option;
 final class ProbeCommand implements Callable<Integer> {
   private final Console console;
 
-  @Mixin private LibraryOption library = new LibraryOption();
+  @Mixin private final LibraryOption library;
 
   @Option(names = "--json", description = "Print what was found as one JSON document.")
   private boolean json;
 
   ProbeCommand(Console console) {
     this.console = console;
+    this.library = new LibraryOption(console.environment());
   }
 
   @Override
@@ -57,13 +64,21 @@ final class ProbeCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
+  /// What was found, and the settings that it is used with.
+  record Found(@JsonUnwrapped AscendProbe probe, List<ConfigReport.Row> settings) {}
+
   private void print(AscendProbe probe) {
+    NodeConfig config = library.config(Map.of());
     if (json) {
-      console.json(probe);
+      console.json(new Found(probe, ConfigReport.rows(config, ProbeCommand::isOfDevices)));
     } else {
-      console.out().print(table(probe));
+      console.out().print(table(probe) + "\n" + ConfigReport.text(config, ProbeCommand::isOfDevices));
       console.requireHeard();
     }
+  }
+
+  private static boolean isOfDevices(Effective one) {
+    return AscendSettings.ALL.contains(one.setting());
   }
 
   private static String table(AscendProbe probe) {

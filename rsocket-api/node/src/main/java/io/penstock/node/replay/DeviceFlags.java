@@ -1,11 +1,13 @@
 package io.penstock.node.replay;
 
+import io.penstock.node.config.AscendSettings;
 import io.penstock.node.config.DeviceKind;
+import io.penstock.node.config.NodeConfig;
 import io.penstock.node.device.LibraryOption;
 import io.penstock.node.tiers.DevicePlan;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -16,18 +18,24 @@ final class DeviceFlags {
       description = "What device memory is: sim, in memory of the host, or ascend, a device of a libascendcl.so (default: sim).")
   private @Nullable String kind;
 
-  @Mixin private final LibraryOption library = new LibraryOption();
+  @Mixin private final LibraryOption library;
 
   @Option(names = "--ascend-device", paramLabel = "N", description = "Number of the Ascend device in this process (default: 0).")
   private @Nullable Integer number;
 
-  /// @throws IllegalArgumentException if the options do not fit together
+  DeviceFlags(Map<String, String> environment) {
+    this.library = new LibraryOption(environment);
+  }
+
+  /// @throws IllegalArgumentException if the options, or they and the environment, do not fit together
   DevicePlan plan() {
     DeviceKind wanted = kind == null ? DeviceKind.SIM : TierFlags.oneOf("--hbm-device", kind, List.of(DeviceKind.values()));
     if (wanted == DeviceKind.SIM) {
       requireNoneOfAscend("without --hbm-device ascend");
+      return DevicePlan.simulated();
     }
-    return new DevicePlan(wanted, Objects.requireNonNullElse(number, 0), library.options());
+    NodeConfig config = library.config(number == null ? Map.of() : Map.of(AscendSettings.DEVICE, number.toString()));
+    return DevicePlan.ascend(config.get(AscendSettings.DEVICE), AscendSettings.options(config));
   }
 
   /// The same as arguments of `penstock serve`.

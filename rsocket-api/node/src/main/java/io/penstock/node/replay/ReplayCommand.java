@@ -82,7 +82,7 @@ public final class ReplayCommand implements Callable<Integer> {
   @Option(names = "--layers", paramLabel = "N", description = "Layers of a block (default: ${DEFAULT-VALUE}).", defaultValue = "8")
   private int layers;
 
-  @Mixin private final TierFlags tiers = new TierFlags();
+  @Mixin private final TierFlags tiers;
 
   @Option(names = "--limit", paramLabel = "N", description = "Handle so many requests at most.")
   private @Nullable Long limit;
@@ -134,6 +134,7 @@ public final class ReplayCommand implements Callable<Integer> {
 
   ReplayCommand(Console console) {
     this.console = console;
+    this.tiers = new TierFlags(console.environment());
   }
 
   @Override

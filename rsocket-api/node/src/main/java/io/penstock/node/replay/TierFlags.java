@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -33,7 +34,7 @@ final class TierFlags implements AutoCloseable {
       description = "What the node keeps in device memory: a size or \"N blocks\" (default: 0).")
   private @Nullable String hbm;
 
-  @Mixin private final DeviceFlags device = new DeviceFlags();
+  @Mixin private final DeviceFlags device;
 
   @Option(names = "--dram", paramLabel = "CAPACITY",
       description = "What it keeps in memory: a size, \"N blocks\" or unbounded (default: 4 GiB, at most half of the memory).")
@@ -68,6 +69,10 @@ final class TierFlags implements AutoCloseable {
   private @Nullable String policy;
 
   private @Nullable Path temporary;
+
+  TierFlags(Map<String, String> environment) {
+    this.device = new DeviceFlags(environment);
+  }
 
   /// What the node keeps.
   ///

@@ -8,11 +8,11 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.penstock.device.ascend.AscendListener;
-import io.penstock.device.ascend.AscendOptions;
 import io.penstock.meter.Gauges;
 import io.penstock.meter.MicrometerTierListener;
 import io.penstock.node.admin.AdminServer;
 import io.penstock.node.admin.NodeState;
+import io.penstock.node.config.AscendSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.PortChoice;
@@ -124,9 +124,7 @@ public final class Node {
   }
 
   private static DevicePlan device(NodeConfig config) {
-    AscendOptions defaults = AscendOptions.defaults();
-    AscendOptions ascend = config.get(NodeSettings.ASCEND_LIB).map(file -> defaults.withLibrary(file.toString())).orElse(defaults);
-    return new DevicePlan(config.get(NodeSettings.HBM_DEVICE), config.get(NodeSettings.ASCEND_DEVICE), ascend);
+    return new DevicePlan(config.get(NodeSettings.HBM_DEVICE), config.get(AscendSettings.DEVICE), AscendSettings.options(config));
   }
 
   private static DiskShare share(NodeConfig config) {

@@ -2,6 +2,7 @@ package io.penstock.node.serve;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.node.cli.ConfigReport;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.SettingOptions;
@@ -13,6 +14,8 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -33,6 +36,8 @@ import picocli.CommandLine.Spec;
     footerHeading = "%nExample:%n",
     footer = {"  penstock serve --dram 2GiB --listen-port 7733", ""})
 public final class ServeCommand implements Callable<Integer> {
+  private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
+
   private final Console console;
 
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -93,6 +98,7 @@ public final class ServeCommand implements Callable<Integer> {
 
   private void serve(NodeConfig settings) throws IOException, InterruptedException {
     Logging.set(settings.get(NodeSettings.LOG_LEVEL));
+    settings.withoutEffect().forEach(LOG::warn);
     Stop stop = Stop.onSignals();
     Node node = start(settings);
     try {

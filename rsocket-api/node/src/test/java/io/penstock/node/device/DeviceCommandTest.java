@@ -9,6 +9,7 @@ import io.penstock.device.ascend.DriverDouble;
 import io.penstock.device.ascend.DriverDouble.Profile;
 import io.penstock.node.CommandLineRun;
 import java.io.IOException;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -56,6 +57,20 @@ final class DeviceCommandTest {
     assertThat(found.get("devices")).hasSize(2);
     assertThat(found.get("devices").get(1).get("physicalId").asInt()).isOne();
     assertThat(found.get("features")).allMatch(feature -> feature.get("on").asBoolean());
+  }
+
+  @Test
+  void probe_tellsWhatIsSet_andWhoSaidSo() throws IOException {
+    Map<String, String> environment = Map.of("ASCEND_RT_VISIBLE_DEVICES", "1", "HCCL_RDMA_SL", "5");
+    CommandLineRun table = CommandLineRun.with(environment, new byte[0], "device", "probe", "--ascend-lib", driver.path());
+    assertThat(table.exitCode()).as(table.err()).isZero();
+    assertThat(table.out()).containsPattern("ascend\\.lib +" + driver.path() + " +--ascend-lib\n")
+        .containsPattern("ascend\\.visible\\.devices +1 +ASCEND_RT_VISIBLE_DEVICES\n").containsPattern("ascend\\.queue +1024 +default\n")
+        .contains("ascend.rdma.service.level has no effect here because ");
+
+    JsonNode found = JSON.readTree(CommandLineRun.with(environment, new byte[0], "device", "probe", "--ascend-lib", driver.path(), "--json").out());
+    assertThat(found.get("devices")).singleElement().extracting(device -> device.get("physicalId").asInt()).isEqualTo(1);
+    assertThat(found.get("settings")).anyMatch(row -> row.get("origin").asText().equals("HCCL_RDMA_SL") && row.get("noEffect").isTextual());
   }
 
   @ParameterizedTest

@@ -26,52 +26,56 @@ final class PrintConfigTest {
     assertThat(run.exitCode()).isZero();
     assertThat(run.err()).isEmpty();
     assertThat(run.out()).isEqualTo("""
-        KEY                  VALUE       FROM
-        listen.host          127.0.0.1   default
-        listen.port          7733        default
-        admin.host           127.0.0.1   default
-        admin.port           7780        default
-        model                llama       %1$s line 1
-        layers               8           default
-        block.bytes          1 MiB       %1$s line 3
-        block.tokens         16          default
-        hbm                  off         default
-        hbm.device           sim         default
-        ascend.lib           auto        default
-        ascend.device        0           default
-        dram                 100 blocks  PENSTOCK_DRAM
-        ssd                  off         default
-        ssd.dir              none        default
-        ssd.engine           chronicle   default
-        ssd.segment.bytes    auto        default
-        ssd.durability       interval    default
-        ssd.sync.interval    1s          default
-        ssd.sync.bytes       256 MiB     default
-        ssd.scrub.rate       8 MiB       default
-        ssd.scrub.pass       24h         default
-        ssd.capacity         auto        default
-        ssd.cache            auto        default
-        ssd.keep.free        256 MiB     default
-        ssd.disk.high        90          default
-        ssd.disk.low         80          default
-        ssd.queue.bytes      256 MiB     default
-        ssd.queue.blocks     65536       default
-        ssd.offload.uses     0           default
-        ssd.promote.hits     1           default
-        ssd.prefetch.blocks  0           default
-        stack.mode           exclusive   default
-        policy               lru         default
-        budget               64 MiB      default
-        slice.bytes          512 KiB     default
-        window.blocks        64          default
-        reserve.blocks       128         default
-        waiters              1024        default
-        events.kept          65536       default
-        loops                1           --loops
-        connections          1024        default
-        await.timeout        1m          default
-        drain.timeout        90s         --drain-timeout
-        log.level            warn        default
+        KEY                            VALUE       FROM
+        listen.host                    127.0.0.1   default
+        listen.port                    7733        default
+        admin.host                     127.0.0.1   default
+        admin.port                     7780        default
+        model                          llama       %1$s line 1
+        layers                         8           default
+        block.bytes                    1 MiB       %1$s line 3
+        block.tokens                   16          default
+        hbm                            off         default
+        hbm.device                     sim         default
+        dram                           100 blocks  PENSTOCK_DRAM
+        ssd                            off         default
+        ssd.dir                        none        default
+        ssd.engine                     chronicle   default
+        ssd.segment.bytes              auto        default
+        ssd.durability                 interval    default
+        ssd.sync.interval              1s          default
+        ssd.sync.bytes                 256 MiB     default
+        ssd.scrub.rate                 8 MiB       default
+        ssd.scrub.pass                 24h         default
+        ssd.capacity                   auto        default
+        ssd.cache                      auto        default
+        ssd.keep.free                  256 MiB     default
+        ssd.disk.high                  90          default
+        ssd.disk.low                   80          default
+        ssd.queue.bytes                256 MiB     default
+        ssd.queue.blocks               65536       default
+        ssd.offload.uses               0           default
+        ssd.promote.hits               1           default
+        ssd.prefetch.blocks            0           default
+        stack.mode                     exclusive   default
+        policy                         lru         default
+        budget                         64 MiB      default
+        slice.bytes                    512 KiB     default
+        window.blocks                  64          default
+        reserve.blocks                 128         default
+        waiters                        1024        default
+        events.kept                    65536       default
+        loops                          1           --loops
+        connections                    1024        default
+        await.timeout                  1m          default
+        drain.timeout                  90s         --drain-timeout
+        log.level                      warn        default
+        ascend.lib                     auto        default
+        ascend.device                  0           default
+        ascend.visible.devices         all         default
+        ascend.transfer.timeout        10s         default
+        ascend.queue                   1024        default
+        ascend.unsupported.falls.back  false       default
         """.formatted(file));
   }
 
@@ -81,8 +85,27 @@ final class PrintConfigTest {
 
     JsonNode rows = new ObjectMapper().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
-    assertThat(rows.get(34).toString()).isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
-        + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\"}");
+    assertThat(rows.get(32).toString()).isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
+        + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\",\"aliases\":[],\"noEffect\":null}");
+  }
+
+  @Test
+  void variableOfAnotherProgram_isShownWithItsName_andWhyItHasNoEffect() {
+    CommandLineRun run = CommandLineRun.with(Map.of("ASCEND_TRANSFER_TIMEOUT", "3000", "HCCL_RDMA_SL", "5"), new byte[0], "serve", "--print-config");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).containsPattern("ascend\\.transfer\\.timeout +3s +ASCEND_TRANSFER_TIMEOUT\n")
+        .containsPattern("ascend\\.rdma\\.service\\.level +5 +HCCL_RDMA_SL\n").endsWith("\n\nascend.rdma.service.level has no effect here because Penstock makes no links between devices: blocks travel between nodes over RSocket"
+            + " (was 5, from HCCL_RDMA_SL)\n").doesNotContain("ascend.base.port");
+  }
+
+  @Test
+  void settingsThatExcludeEachOther_endTheStartNamingBoth() {
+    CommandLineRun run = CommandLineRun.with(Map.of("ASCEND_BUFFER_POOL", "4:8", "ASCEND_USE_ASYNC_TRANSFER", "1"), new byte[0], "serve");
+
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).isEqualTo("serve: ascend.buffer.pool must be 0:0 with ascend.async.transfer true from ASCEND_USE_ASYNC_TRANSFER "
+        + "(was 4:8, from ASCEND_BUFFER_POOL)\n");
   }
 
   @Test

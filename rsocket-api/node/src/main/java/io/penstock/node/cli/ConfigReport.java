@@ -1,0 +1,48 @@
+package io.penstock.node.cli;
+
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeConfig.Effective;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/// Shows what is configured and who said so. Settings that have no effect are shown to people when somebody has said something about them.
+public final class ConfigReport {
+  /// A row of the report in JSON.
+  ///
+  /// @param aliases variables of other programs that mean the same
+  /// @param noEffect why it does nothing; null if it does
+  public record Row(String key, String value, String source, String origin, String variable, String flag, List<String> aliases,
+      @Nullable String noEffect) {}
+
+  private ConfigReport() {}
+
+  /// All of `config`.
+  public static void print(NodeConfig config, Console console, boolean json) {
+    if (json) {
+      console.json(rows(config, one -> true));
+    } else {
+      console.out().print(text(config, one -> true));
+    }
+  }
+
+  /// The settings of `config` that `which` likes, for machines.
+  public static List<Row> rows(NodeConfig config, Predicate<Effective> which) {
+    return config.effective().stream().filter(which).map(ConfigReport::row).toList();
+  }
+
+  /// The same for people.
+  public static String text(NodeConfig config, Predicate<Effective> which) {
+    TextTable table = new TextTable("KEY", "VALUE", "FROM");
+    config.effective().stream().filter(which).filter(one -> one.isGiven() || one.setting().noEffect().isEmpty())
+        .forEach(one -> table.row(one.setting().key(), one.text(), one.origin()));
+    List<String> idle = config.withoutEffect();
+    return idle.isEmpty() ? table.toString() : table + "\n" + String.join("\n", idle) + "\n";
+  }
+
+  private static Row row(Effective one) {
+    return new Row(one.setting().key(), one.text(), one.origin().kind().name().toLowerCase(Locale.ROOT), one.origin().where(),
+        one.setting().variable(), one.setting().flag(), one.setting().aliases(), one.setting().noEffect().orElse(null));
+  }
+}
