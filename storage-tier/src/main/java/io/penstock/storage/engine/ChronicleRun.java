@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 /// The queue that one run of an engine appends to: a directory of its own, one cycle a segment, one mapping a cycle.
 ///
 /// Chronicle frames the records and publishes them; their bytes go into the file with a positioned write at the place that it gave. So
-/// the only mapped words that Java touches are Chronicle's own headers, on pages made present just before.
+/// the only mapped words that Java touches are Chronicle's own headers and its table of locks, on pages made present just before.
 final class ChronicleRun implements AutoCloseable {
   static {
     System.setProperty("chronicle.announcer.disable", "true"); // no lines of its own on the console
@@ -50,6 +50,7 @@ final class ChronicleRun implements AutoCloseable {
   private int records;
   private @Nullable SegmentFile current;
   private final ByteBuffer behind = ByteBuffer.allocateDirect(BEHIND_BYTES);
+  private final long table;
   private long mappedAt;
 
   private ChronicleRun(Path path, int firstSegment, long segmentBytes) {
@@ -64,6 +65,7 @@ final class ChronicleRun implements AutoCloseable {
         .storeFileListener(new Mapped())
         .build();
     this.appender = queue.createAppender();
+    this.table = queue.metaStore().bytes().addressForRead(0);
     appender.singleThreadedCheckDisabled(true); // the engine's lock keeps callers apart
   }
 
@@ -118,11 +120,12 @@ final class ChronicleRun implements AutoCloseable {
 
   /// Appends the record of `parts` to `file`; answers its offset. Another file than the last time ends the cycle of that one.
   long append(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
+    if (current == file) {
+      awaitMedium(file);
+    }
+    makeTablePresent();
     if (current != null) {
       makePresent(current, current.end()); // again, for it may be long ago
-    }
-    if (current == file && records % INDEX_SPACING == 0) { // the next record's place will be noted
-      NativePages.populate(mappedAt, OVERHEAD_BYTES, file.path());
     }
     current = file;
     cycle = file.number();
@@ -133,6 +136,8 @@ final class ChronicleRun implements AutoCloseable {
         mappedAt = bytes.addressForWrite(offset) - offset;
         Transfer.writeAll(file.channel(), offset, andBehind(parts));
         makePresent(file, offset + length);
+        makeHeadPresent(file);
+        makeTablePresent();
         bytes.writePosition(offset + length);
         records++;
         return offset;
@@ -141,6 +146,12 @@ final class ChronicleRun implements AutoCloseable {
         throw e;
       }
     }
+  }
+
+  /// Writes what is there already. A medium that holds its writes holds this one, which keeps nobody else from going on: making a page
+  /// present there would keep the lock of the whole address space meanwhile, and so stop every thread that maps or allocates.
+  private void awaitMedium(SegmentFile file) throws IOException {
+    Transfer.write(file.channel(), file.end() + BEHIND_BYTES - 1, behind.clear().limit(1));
   }
 
   private ByteBuffer[] andBehind(MemorySegment[] parts) {
@@ -154,6 +165,17 @@ final class ChronicleRun implements AutoCloseable {
   /// with it the megabytes behind it, reserved and empty, which are zeroed only to be overwritten. Here it is mapped.
   private void makePresent(SegmentFile file, long end) throws IOException {
     NativePages.populate(mappedAt + end, BEHIND_BYTES, file.path());
+  }
+
+  /// Chronicle notes at the head of a file how far it is written, and the place of every so many records.
+  private void makeHeadPresent(SegmentFile file) throws IOException {
+    NativePages.populate(mappedAt, records % INDEX_SPACING == 0 ? OVERHEAD_BYTES : 1, file.path());
+  }
+
+  /// Chronicle takes and gives back its lock in a file of its own. A page that was
+  /// brought to the medium must be had for writing again, which a medium that does not answer makes wait.
+  private void makeTablePresent() throws IOException {
+    NativePages.populate(table, 1, path);
   }
 
   Path path() {

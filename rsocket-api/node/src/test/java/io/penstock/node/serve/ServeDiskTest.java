@@ -21,6 +21,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// A node whose disk fills up, goes away, or does not answer: it lives, no put fails, and it keeps what it promised. Mounts small disks, and is
 /// skipped where that is not allowed.
@@ -74,11 +76,12 @@ final class ServeDiskTest {
   }
 
   @Tag("proof")
-  @Test
-  void diskThatDoesNotAnswer_costsNoPut_andComesBack() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"chronicle", "plain"})
+  void diskThatDoesNotAnswer_costsNoPut_andComesBack(String engine) throws Exception {
     MountedDisk disk = MountedDisk.inAFile(folder.resolve("file"), folder.resolve("image"), 2 * DISK_MEBIBYTES);
     assumeTrue(disk != null, "nothing can be mounted here");
-    try (disk; NodeProcess node = start(disk.path().resolve("ssd"), "plain")) {
+    try (disk; NodeProcess node = start(disk.path().resolve("ssd"), engine)) {
       assertThat(load(node)).isEqualTo(BLOCKS);
       disk.freeze();
       assertThat(load(node)).as("blocks on a disk that does not answer").isLessThan(BLOCKS);
