@@ -66,7 +66,7 @@ public final class JournalStore implements BlockStore {
   private final RangeReader reader;
   private final JournalRecovery recovery;
   private final PlaceTable places;
-  private volatile Consumer<BlockKey> damaged = key -> {};
+  private final DamagedRecords damaged;
   private final WorkLine puts;
   private final WorkLine reads;
   private final AtomicBoolean closing = new AtomicBoolean();
@@ -92,7 +92,9 @@ public final class JournalStore implements BlockStore {
     JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), places,
         engine.segments().isEmpty() ? 0 : found.sequence() + UNSEEN, options.segments().segmentBytes());
     DiskWater water = new DiskWater(engine, options, threads.clock());
-    Reclaimer reclaimer = new Reclaimer(engine, found.book(), places, log, new RecordMover(engine, space.layout(), boundary()), options, water);
+    this.damaged = new DamagedRecords(places, spaceId, disk.directory());
+    Reclaimer reclaimer = new Reclaimer(engine, found.book(), places, log, new RecordMover(engine, space.layout(), boundary()), damaged,
+        new UnreadableSegments(threads.clock()), options, water);
     this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, water, options), options.reclaim(), threads, puts);
     writes.begin(found.dead());
     syncs.start();
@@ -192,7 +194,9 @@ public final class JournalStore implements BlockStore {
   /// Whoever waits hears at once of a disk that is not well: its thread may be stuck.
   private void healthChanged() {
     StoreHealth now = health.health();
-    if (!now.state().takes()) {
+    if (now.state().takes()) {
+      writes.retry();
+    } else {
       writes.refuse(StoreUnavailableException.of(options.name(), now));
     }
     if (!now.state().gives()) {
@@ -225,19 +229,14 @@ public final class JournalStore implements BlockStore {
     if (scrubber != null) {
       throw new IllegalStateException("a journal must be scrubbed once at a time (was scrubbed already)");
     }
-    scrubber = new Scrubber(engine, places, new RecordMover(engine, space.layout(), boundary()), spaceId, how, threads,
-        () -> puts.open() + reads.open() > 0, this::lost);
+    scrubber = new Scrubber(engine, places, new RecordMover(engine, space.layout(), boundary()), damaged, how, threads,
+        () -> puts.open() + reads.open() > 0, writes::free);
     scrubber.start();
-  }
-
-  private void lost(BlockKey key, DeadRecord record) {
-    writes.free(record);
-    damaged.accept(key);
   }
 
   @Override
   public void report(Consumer<BlockKey> heard) {
-    damaged = heard;
+    damaged.report(heard);
   }
 
   @Override

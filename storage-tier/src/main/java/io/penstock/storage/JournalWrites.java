@@ -7,8 +7,6 @@ import io.penstock.tier.Shortage;
 import io.penstock.tier.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -29,6 +27,9 @@ final class JournalWrites {
   /// How often the disk is looked at where nothing is written.
   private static final long LOOK_MILLIS = 1_000;
 
+  /// How often, at least, it is seen whether a segment may be tried again that could not be read.
+  private static final long MOST_RETRY_MILLIS = 10_000;
+
   private final JournalLog log;
   private final Reclaimer reclaimer;
   private final Room room;
@@ -38,8 +39,11 @@ final class JournalWrites {
   private final WorkLine puts;
   private final ConcurrentLinkedQueue<DeadRecord> freed = new ConcurrentLinkedQueue<>();
   private final boolean watched;
-  private final Set<WaitingPut> waiting = ConcurrentHashMap.newKeySet();
+  private final WaitingPuts waiting = new WaitingPuts();
   private final AtomicBoolean sweepAsked = new AtomicBoolean();
+  private final AtomicBoolean wellAgain = new AtomicBoolean();
+  /// Somebody will ask for segments that could not be read.
+  private final AtomicBoolean retryAsked = new AtomicBoolean();
   private volatile boolean closed;
   /// The next step is on its way.
   private boolean moving;
@@ -84,11 +88,9 @@ final class JournalWrites {
 
   /// Appends `batch`, whose blocks stay the caller's.
   void put(List<Block> batch, MonoSink<List<Rest>> sink) {
-    WaitingPut put = new WaitingPut(sink);
-    waiting.add(put);
+    WaitingPuts.Put put = waiting.add(sink);
     appending.execute(() -> {
-      waiting.remove(put);
-      if (put.begin()) {
+      if (waiting.begin(put)) {
         append(batch, sink);
       } else {
         puts.leave(); // only now: the thread's queue is as long as the line
@@ -98,28 +100,7 @@ final class JournalWrites {
 
   /// Fails all that were not begun. Any thread.
   void refuse(StoreUnavailableException why) {
-    waiting.forEach(put -> put.refuse(why));
-  }
-
-  /// A batch that the thread has not come to.
-  private static final class WaitingPut {
-    private final MonoSink<List<Rest>> sink;
-    private final AtomicBoolean over = new AtomicBoolean();
-
-    WaitingPut(MonoSink<List<Rest>> sink) {
-      this.sink = sink;
-    }
-
-    /// False if it was refused.
-    boolean begin() {
-      return over.compareAndSet(false, true);
-    }
-
-    void refuse(StoreUnavailableException why) {
-      if (begin()) {
-        sink.error(why);
-      }
-    }
+    waiting.refuse(why);
   }
 
   private void append(List<Block> batch, MonoSink<List<Rest>> sink) {
@@ -163,8 +144,19 @@ final class JournalWrites {
     }
   }
 
+  /// The disk is well again: what could not be read may be tried. Any thread.
+  void retry() {
+    if (!closed) {
+      wellAgain.set(true);
+      askForSweep();
+    }
+  }
+
   private void sweep() {
     sweepAsked.set(false);
+    if (wellAgain.getAndSet(false)) {
+      reclaimer.retryNow();
+    }
     if (!closed) {
       done(log.sweep(dead()));
     }
@@ -215,6 +207,7 @@ final class JournalWrites {
         clock.after(wait, () -> appending.execute(this::move));
       }
     } else if (!moving && !closed) {
+      retryLater();
       relieveIfPressed();
     }
   }
@@ -229,6 +222,24 @@ final class JournalWrites {
       done(log.sweep(List.of()));
     } catch (KvException e) {
       stat = reclaimer.stat(e); // it is tried again with the next put, or the next rest that is closed
+      retryLater();
+    }
+  }
+
+  /// Comes back to segments that could not be read.
+  private void retryLater() {
+    long wait = reclaimer.retryInMillis();
+    if (wait > 0 && retryAsked.compareAndSet(false, true)) {
+      clock.after(Math.min(wait, MOST_RETRY_MILLIS), () -> {
+        retryAsked.set(false);
+        retried();
+      });
+    }
+  }
+
+  private void retried() {
+    if (!closed) {
+      askForSweep();
     }
   }
 

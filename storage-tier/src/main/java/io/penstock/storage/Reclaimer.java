@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /// Moves live blocks out of segments that are mostly dead, a step at a time, as [ReclaimOptions] say. Used by the thread that appends.
 ///
 /// A block's record is read and compared, written anew with a sequence of its own, and only then its rest is switched. What is found
-/// damaged is not copied: whoever reads the block hears of it.
+/// damaged is not copied, but lost as [DamagedRecords] says. A segment that cannot be read is left for a while.
 final class Reclaimer {
   /// A segment that is fuller is left alone: moving would take nearly what it gives.
   private static final double FULLEST = 0.95;
@@ -19,6 +19,8 @@ final class Reclaimer {
   private final PlaceTable places;
   private final JournalLog log;
   private final RecordMover mover;
+  private final DamagedRecords damaged;
+  private final UnreadableSegments unreadable;
   private final ReclaimOptions options;
   private final long segmentBytes;
   private final int recordBytes;
@@ -29,7 +31,10 @@ final class Reclaimer {
   private long reclaimed;
   private long corrupt;
 
-  Reclaimer(SegmentEngine engine, SegmentBook book, PlaceTable places, JournalLog log, RecordMover mover, JournalOptions options, DiskWater water) {
+  Reclaimer(SegmentEngine engine, SegmentBook book, PlaceTable places, JournalLog log, RecordMover mover, DamagedRecords damaged,
+      UnreadableSegments unreadable, JournalOptions options, DiskWater water) {
+    this.damaged = damaged;
+    this.unreadable = unreadable;
     this.water = water;
     this.engine = engine;
     this.book = book;
@@ -81,7 +86,7 @@ final class Reclaimer {
   }
 
   private int pick() {
-    return book.victim(engine.activeSegment(), FULLEST);
+    return book.victim(engine.activeSegment(), FULLEST, unreadable::mayTry);
   }
 
   /// Moves blocks of at most `bytes`, or one.
@@ -99,6 +104,7 @@ final class Reclaimer {
       next = next();
     }
     if (victim > 0 && next == PlaceTable.NONE) {
+      unreadable.forget(victim);
       victim = 0;
       reclaimed++;
     }
@@ -126,10 +132,10 @@ final class Reclaimer {
       movedBytes += recordBytes;
       return recordBytes;
     }
-    if (places.lose(number, from, flaw)) {
+    damaged.lose(number, from, mover, flaw, dead -> {
       corrupt++;
-      book.freed(from.segment());
-    }
+      book.freed(dead.segment());
+    });
     return 0;
   }
 
@@ -137,10 +143,20 @@ final class Reclaimer {
     try {
       return mover.read(from);
     } catch (StorageFailedException | RecordUnreadableException e) {
-      book.unreadable(victim);
+      unreadable.failed(victim);
       victim = 0;
       throw e;
     }
+  }
+
+  /// Milliseconds until a segment may be tried that could not be read, if any has to wait; else 0.
+  long retryInMillis() {
+    return unreadable.waitMillis();
+  }
+
+  /// The disk is well again.
+  void retryNow() {
+    unreadable.tryAll();
   }
 
   /// @param failure of whoever tried to move or to delete

@@ -1,20 +1,13 @@
 package io.penstock.storage;
 
-import io.penstock.block.BlockKey;
 import io.penstock.block.Owned;
-import io.penstock.block.SpaceId;
-import io.penstock.storage.check.Damage;
-import io.penstock.storage.check.DamageKind;
-import io.penstock.storage.check.Quarantine;
 import io.penstock.storage.engine.EngineClosedException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.engine.UnknownLocationException;
-import io.penstock.storage.record.RecordName;
-import java.nio.file.Path;
 import java.util.concurrent.Executor;
-import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// Reads the live blocks of an open journal, segment after segment, in the background, and compares every byte. What is damaged is set
@@ -29,14 +22,13 @@ final class Scrubber {
   private final SegmentEngine engine;
   private final PlaceTable places;
   private final RecordMover records;
-  private final SpaceId space;
   private final ScrubOptions options;
   private final JournalClock clock;
   private final Executor reading;
   private final BooleanSupplier busy;
-  private final BiConsumer<BlockKey, DeadRecord> lost;
+  private final DamagedRecords damaged;
+  private final Consumer<DeadRecord> freed;
   private final ByteRate rate;
-  private final @Nullable Quarantine quarantine;
   /// The rest is of the step that runs.
   private int segment;
   private int[] numbers = {};
@@ -48,21 +40,19 @@ final class Scrubber {
 
   /// @param records reads them; of this alone
   /// @param busy whether somebody else wants the disk
-  /// @param lost hears of records that count no more; on the thread that reads
-  Scrubber(SegmentEngine engine, PlaceTable places, RecordMover records, SpaceId space, ScrubOptions options, JournalThreads threads,
-      BooleanSupplier busy, BiConsumer<BlockKey, DeadRecord> lost) {
+  /// @param freed hears of records that count no more; on the thread that reads
+  Scrubber(SegmentEngine engine, PlaceTable places, RecordMover records, DamagedRecords damaged, ScrubOptions options, JournalThreads threads,
+      BooleanSupplier busy, Consumer<DeadRecord> freed) {
     this.engine = engine;
     this.places = places;
     this.records = records;
-    this.space = space;
     this.options = options;
     this.clock = threads.clock();
     this.reading = threads.reading();
     this.busy = busy;
-    this.lost = lost;
+    this.damaged = damaged;
+    this.freed = freed;
     this.rate = new ByteRate(Math.max(1, options.bytesPerSecond()), clock);
-    Path directory = engine.directory();
-    this.quarantine = directory == null ? null : new Quarantine(directory);
   }
 
   /// The first pass begins at once, if there is to be one.
@@ -156,22 +146,13 @@ final class Scrubber {
     }
   }
 
-  /// A damaged head may say the wrong hash: then the removal is of nothing, and the block is found damaged again after a restart.
   private void setAside(int number, Place place, Flaw flaw) {
-    boolean isHead = !records.isHeadOf(place);
-    BlockKey key = new BlockKey(space, records.key().hash());
-    try {
-      if (quarantine != null) {
-        quarantine.keep(records.record(), new Damage(place.segment(), place.location().offset(), place.location().length(),
-            isHead ? DamageKind.HEAD : DamageKind.PAYLOAD, isHead ? null : key.toString(), place.sequence(), isHead ? -1 : flaw.granule(), true,
-            "crc must be %08x (was %08x)".formatted(flaw.expected(), flaw.actual())));
-      }
-    } catch (StorageFailedException e) {
-      told(0, 0, 0, 0, e); // the block is damaged all the same
-    }
-    if (places.lose(number, place, flaw)) {
+    StorageFailedException failure = damaged.lose(number, place, records, flaw, dead -> {
       told(0, 0, 1, 0, null);
-      lost.accept(key, new DeadRecord(new RecordName(key, place.sequence()), place.segment()));
+      freed.accept(dead);
+    });
+    if (failure != null) {
+      told(0, 0, 0, 0, failure);
     }
   }
 

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.IntPredicate;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -38,7 +39,6 @@ final class SegmentBook {
     private long copiedAt;
     /// How many records were written before its last one.
     private long age;
-    private boolean unreadable;
   }
 
   /// A segment that exists, also if nothing in it counts.
@@ -108,12 +108,13 @@ final class SegmentBook {
   /// fuller than `most`.
   ///
   /// @param most share that may count; a full segment is one with as many records as any that was seen
-  int victim(int active, double most) {
+  /// @param readable which may be chosen
+  int victim(int active, double most, IntPredicate readable) {
     int best = 0;
     double bestWorth = -1;
     for (Map.Entry<Integer, Usage> each : segments.entrySet()) {
       Usage usage = each.getValue();
-      if (each.getKey() != active && usage.live > 0 && usage.live <= most * fullest && !usage.unreadable) {
+      if (each.getKey() != active && usage.live > 0 && usage.live <= most * fullest && readable.test(each.getKey())) {
         double share = (double) usage.live / fullest;
         double worth = (1 - share) * (written - usage.age + 1) / (1 + share);
         if (worth > bestWorth) {
@@ -123,11 +124,6 @@ final class SegmentBook {
       }
     }
     return best;
-  }
-
-  /// `segment` cannot be read, so it is never a victim again.
-  void unreadable(int segment) {
-    usage(segment).unreadable = true;
   }
 
   /// Segments of which nothing counts, but for the active one, oldest first.

@@ -1,10 +1,12 @@
 package io.penstock.storage;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
 import io.penstock.block.GranuleRange;
 import io.penstock.storage.engine.ChronicleEngine;
 import io.penstock.storage.engine.Directories;
@@ -14,14 +16,24 @@ import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.engine.PlainEngine;
 import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
+import io.penstock.tier.Level;
 import io.penstock.tier.Rest;
+import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierListener;
+import io.penstock.tier.TierStack;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -64,12 +76,16 @@ final class ReclaimTest {
   final class InMemory extends ReclaimContract {
     private final List<MemoryDisk> disks = new ArrayList<>(List.of(new MemoryDisk()));
     private volatile Location damaged = new Location(1, 0, 8);
+    private volatile int unreadableTo;
 
     @Override
     SegmentEngine engine(EngineOptions options) {
       return new WrappedEngine(MemoryEngine.open(disks.getLast(), options)) {
         @Override
         public void read(Location record, long from, MemorySegment into) {
+          if (record.segment() <= unreadableTo) {
+            throw new StorageFailedException("read", new IOException("Input/output error"));
+          }
           super.read(record, from, into);
           if (record.equals(damaged) && from + into.byteSize() > 300) {
             long at = Math.max(0, 300 - from);
@@ -110,6 +126,50 @@ final class ReclaimTest {
       assertThat(store.disk().liveBytes()).isEqualTo((long) live.size() * RECORD);
       crash();
       assertThat(keys(open(options(spread(1.2))).recovered())).containsExactlyInAnyOrderElementsOf(keys(live));
+    }
+
+    @Test
+    void damagedBlock_isAMissAtOnce_toTheTierOverIt() {
+      JournalStore before = open(options(spread(1.2)));
+      List<Rest> all = fill(before, 0, 6L * SEGMENT / RECORD);
+      Location bad = ((JournalRest) all.get(10)).location();
+      before.close().block(PATIENCE);
+      JournalStore store = open(options(spread(1.2)));
+      damaged = bad;
+      TierStack tier = new TierStack(SPACE, List.of(new Level.Stored(store, 10_000)), StackOptions.defaults("ssd").withMode(StackMode.WRITE_THROUGH),
+          TierListener.noop());
+      List<BlockKey> keys = keys(all);
+      tier.remove(IntStream.range(0, keys.size()).filter(i -> i % 10 != 0).mapToObj(keys::get).toList()).block(PATIENCE);
+      assertThat(store.disk().corrupt()).isEqualTo(1);
+      assertThat(requireNonNull(tier.contains(keys.subList(10, 11)).block(PATIENCE)).count()).isZero();
+      assertThat(requireNonNull(tier.stat().block(PATIENCE)).corrupt()).isEqualTo(1);
+      long last = requireNonNull(tier.stat().block(PATIENCE)).lastSequence();
+      assertThat(tier.events(0).take(last).filter(TierEvent.Lost.class::isInstance).map(event -> ((TierEvent.Lost) event).key()).collectList()
+          .block(PATIENCE)).containsExactly(keys.get(10));
+      tier.close().block(PATIENCE);
+    }
+
+    @Test
+    void segmentsThatCouldNotBeRead_areTriedAgain_thoughNobodyWrites() {
+      JournalStore store = open(options(spread(1.2)));
+      List<Rest> all = fill(store, 0, 6L * SEGMENT / RECORD);
+      List<Rest> live = new ArrayList<>();
+      Location first = ((JournalRest) all.getFirst()).location();
+      unreadableTo = 2;
+      for (int i = 0; i < all.size(); i++) {
+        if (i % 10 == 0) {
+          live.add(all.get(i));
+        } else {
+          all.get(i).close();
+        }
+      }
+      time.advanceTimeBy(Duration.ofMinutes(30));
+      int kept = store.disk().segments();
+      assertThat(((JournalRest) live.getFirst()).location()).as("first block").isEqualTo(first);
+      unreadableTo = 0;
+      time.advanceTimeBy(Duration.ofMillis(UnreadableSegments.LAST_MILLIS));
+      assertThat(store.disk().segments()).isLessThan(kept);
+      assertReadable(store, live);
     }
 
     /// Uniform overwrites, oldest segments first in effect: a share u of a victim is live, where u = e^(-(1-u)/d), with d of all bytes live.
