@@ -276,14 +276,18 @@ final class Dock {
         Resident entry = descent.entry();
         readEnded(descent.place(), after);
         entry.moving = false;
-        entry.host = blocks.get(i);
-        entry.atHost = descent.toHost();
-        books.figures.counted(entry);
-        if (descent.toHost()) {
-          books.figures.arrived(books.host);
-          arrived++;
+        if (entry.host != null) { // written anew meanwhile
+          after.close(blocks.get(i));
+        } else {
+          entry.host = blocks.get(i);
+          entry.atHost = descent.toHost();
+          books.figures.counted(entry);
+          arrived += descent.toHost() ? 1 : 0;
         }
         mover.review(entry, after);
+      }
+      for (int i = 0; i < arrived; i++) {
+        books.figures.arrived(books.host);
       }
       after.then(this::more);
     }

@@ -225,7 +225,7 @@ final class StackBooks {
   /// @param rest where they are at rest, too; dropped if they rest there already
   void revive(Resident resident, Block block, @Nullable Rest rest, Aftermath after) {
     int last = levels.size() - 1;
-    if (resident.host == null && !resident.moving) {
+    if (resident.host == null) { // also while a store reads it that may not answer: what comes late is dropped
       resident.host = block;
       resident.atHost = host == 0;
       if (resident.atHost) {

@@ -263,6 +263,25 @@ final class TierStackHealthTest {
   }
 
   @Test
+  void blockWrittenAnew_whileAStalledStoreIsToGiveIt_isThereAtOnce() {
+    FaultyStore device = new FaultyStore(new MemoryStore("hbm", Medium.DEVICE, SPACE, 1, tasks::add));
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(device, 1), new Level.Host("dram", 2)), options(), TierListener.noop());
+    put(stack, 0);
+    runTasks();
+    put(stack, 1); // 0 is to sink, and is being read
+    device.health(StoreState.OFF);
+    assertThat(present(stack, 0)).isEqualTo("0");
+    assertThat(put(stack, 0)).isEqualTo(Durability.VOLATILE);
+    assertThat(present(stack, 0)).as("there is a receipt for it").isEqualTo("1");
+    read(stack, 0);
+    device.health(StoreState.ACTIVE);
+    runTasks();
+    read(stack, 0);
+    assertThat(lost(stack)).isEmpty();
+    assertClosesClean(stack);
+  }
+
+  @Test
   void admission_ofABlockThatComesBack_isServed() {
     TierStack stack = exclusive(1);
     put(stack, 0);
