@@ -2,6 +2,7 @@ package io.penstock.device;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.tier.RoomAgain;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
@@ -36,6 +37,7 @@ public final class DeviceQueue {
   private final int maxQueued;
   private final Scheduler.Worker thread;
   private final Sinks.Empty<Void> closed = Sinks.empty();
+  private final RoomAgain room = new RoomAgain();
 
   /// Guarded by `this`.
   private final ArrayDeque<Work> line = new ArrayDeque<>();
@@ -92,7 +94,7 @@ public final class DeviceQueue {
         return new DeviceClosedException(device);
       }
       if (queued == maxQueued) {
-        return new DeviceBusyException(device, maxQueued);
+        return new DeviceBusyException(device, maxQueued, room.refused());
       }
       queued++;
       line.add(work);
@@ -181,7 +183,13 @@ public final class DeviceQueue {
     return closing;
   }
 
-  private synchronized @Nullable Work next() {
+  private @Nullable Work next() {
+    Work next = polled();
+    room.left();
+    return next;
+  }
+
+  private synchronized @Nullable Work polled() {
     Work next = line.poll();
     running = next != null;
     if (next != null && !(next instanceof Return)) {

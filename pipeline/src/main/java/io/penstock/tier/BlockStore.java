@@ -64,7 +64,7 @@ public interface BlockStore {
   /// |---|---|
   /// | ownership | the blocks stay the caller's, who keeps them open until the end; the rests are the caller's |
   /// | asked for | once at a time by each stack: its other batches wait for their turn |
-  /// | signals | [io.penstock.block.BlockCorruptException] naming the key; [TierClosedException]; [StoreUnavailableException], after which the blocks stay where they are; other [io.penstock.KvException]s of the store |
+  /// | signals | [io.penstock.block.BlockCorruptException] naming the key; [TierClosedException]; [StoreUnavailableException] and [StoreBusyException], after which the blocks stay where they are; other [io.penstock.KvException]s of the store |
   Mono<List<Rest>> put(List<Block> blocks);
 
   /// Copies `range` of each resting block into the draft at the same index, and states it there with [BlockDraft#verify].

@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
-import io.penstock.block.GranuleRange;
 import io.penstock.block.Permits;
 import io.penstock.block.SlabPart;
 import io.penstock.tier.MoveWait.Need;
@@ -14,7 +13,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Mono;
 
 /// Brings bytes to where the books say: one block has one copy under way at a time, copies to and from a store go in batches ([Dock]).
 ///
@@ -297,14 +295,9 @@ final class Mover {
     dock(docks.length - 1).put(written, after);
   }
 
-  /// Reads for a window from the store of `level`. Not under the lock.
-  Mono<Void> read(int level, List<Rest> rests, List<BlockDraft> drafts, GranuleRange range) {
-    return dock(level).read(rests, drafts, range);
-  }
-
   /// The store of `level` failed to give `entries`.
   void notGiven(int level, List<Resident> entries, Throwable error, Aftermath after) {
-    dock(level).notGiven(entries, error, after);
+    dock(level).failures().notGiven(entries, error, after);
   }
 
   /// The end of a read of `place`.

@@ -5,7 +5,6 @@ import io.penstock.block.BlockCorruptException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -15,7 +14,7 @@ import reactor.core.publisher.Mono;
 /// gathered into batches, but nobody's blocks are divided. The line is as long as host memory has blocks: whoever waits holds some.
 ///
 /// Where a block turns out to be damaged, its turn fails and the others are tried again. A batch for which the store is too busy goes back
-/// to the front while reads of the same [Dock] are under way, whose end starts it again. Any other error ends all turns of the batch.
+/// to the front until the store has room. Any other error ends all turns of the batch.
 final class PutLine {
   /// Somebody with blocks to put. Ends in exactly one call, [#done] or [#failed]. All of it under the stack's lock.
   interface Turn {
@@ -34,34 +33,20 @@ final class PutLine {
 
   private final StackBooks books;
   private final BlockStore store;
-  private final BooleanSupplier reading;
-  private final Runnable ended;
   private final Starts starts = new Starts(this::start);
   /// Guarded by the stack's lock, as all below.
   private final ArrayDeque<Turn> turns = new ArrayDeque<>();
   private boolean putting;
+  /// Whether the store has to say first that it has room.
+  private boolean full;
   /// Whose blocks are part of the batch under way; none if they were told already.
   private List<Boarded> aboard = List.of();
   /// Why nobody gets in line now; null if the store takes blocks.
   private @Nullable StoreUnavailableException refusal;
 
-  /// @param reading whether a read of the store is under way, whose end calls [#more]; asked under the lock
-  /// @param ended runs when a batch is over; not under the lock
-  PutLine(StackBooks books, BlockStore store, BooleanSupplier reading, Runnable ended) {
+  PutLine(StackBooks books, BlockStore store) {
     this.books = books;
     this.store = store;
-    this.reading = reading;
-    this.ended = ended;
-  }
-
-  /// Whether a batch is under way. Under the lock.
-  boolean isPutting() {
-    return putting;
-  }
-
-  /// Whether any turn waits. Under the lock.
-  boolean isWaiting() {
-    return !turns.isEmpty();
   }
 
   /// Starts what waits, if it can be. Not under the lock.
@@ -114,7 +99,7 @@ final class PutLine {
     List<Block> shares = new ArrayList<>();
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
-      if (!putting) {
+      if (!putting && !full) {
         board(boarded, shares, after);
         putting = !shares.isEmpty();
         aboard = boarded;
@@ -174,16 +159,22 @@ final class PutLine {
   private void failed(List<Block> shares, Throwable error) {
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
-      if (error instanceof StoreBusyException && !books.isClosedNow() && reading.getAsBoolean()) {
-        putting = false;
-        shares.forEach(after::close);
-        aboard.reversed().forEach(each -> back(each.turn(), after));
-        aboard = List.of();
+      if (error instanceof StoreBusyException busy && !books.isClosedNow()) {
+        full = true;
+        ended(shares, after).reversed().forEach(each -> back(each.turn(), after));
+        after.then(() -> busy.room().subscribe(nothing -> {}, e -> roomAgain(), this::roomAgain));
       } else {
         failed(shares, error, after);
       }
     }
     after.run();
+  }
+
+  private void roomAgain() {
+    synchronized (books.lock) {
+      full = false;
+    }
+    starts.more();
   }
 
   private void failed(List<Block> shares, Throwable error, Aftermath after) {
@@ -208,7 +199,7 @@ final class PutLine {
     aboard = List.of();
     putting = false;
     shares.forEach(after::close);
-    after.then(ended);
+    after.then(starts::more);
     return boarded;
   }
 

@@ -92,7 +92,7 @@ final class StackRising {
   }
 
   private Mono<Void> read(int level, List<Rising> group, GranuleRange range) {
-    return Mono.defer(() -> books.mover.read(level, group.stream().map(each -> requireNonNull(each.place).rest).toList(),
+    return Mono.defer(() -> books.store(level).read(group.stream().map(each -> requireNonNull(each.place).rest).toList(),
         group.stream().map(each -> requireNonNull(each.draft)).toList(), range)).doOnError(error -> notGiven(level, group, error));
   }
 

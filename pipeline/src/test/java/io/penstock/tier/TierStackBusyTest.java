@@ -11,113 +11,124 @@ import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import reactor.core.publisher.Mono;
 
-/// Stacks whose stores are too busy now: what can wait waits for work that is under way, what cannot ends.
+/// Stacks whose stores are too busy now: what moves, and what is committed, waits until there is room.
 @Timeout(30)
 final class TierStackBusyTest {
   private static final CacheSpace SPACE = Blocks.smallSpace();
   private static final Duration SOON = Duration.ofSeconds(5);
+  private static final StackOptions OPTIONS = StackOptions.defaults("stack").withIngressBlocks(3).withTransferBlocks(1).withPromotionBlocks(1)
+      .withBounceBlocks(1);
 
   private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
-  private final AtomicInteger busy = new AtomicInteger();
+  private final AtomicInteger asked = new AtomicInteger();
+  private final RoomAgain room = new RoomAgain();
   private final FaultyStore disk = new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add));
   private final FaultyStore device = new FaultyStore(new MemoryStore("hbm", Medium.DEVICE, SPACE, 2, tasks::add));
 
   @Test
-  void put_refusedAsBusyWhileAWindowRises_isTriedAgainWhenAReadEnds() {
-    TierStack stack = stack(new Level.Host("dram", 2), new Level.Stored(disk, 4));
-    put(stack, 0);
-    put(stack, 1);
-    put(stack, 2);
-    runTasks();
-    try (BlockScope scope = new BlockScope()) {
-      stack.get(List.of(key(0)), scope).subscribe(block -> {});
-      tasks.remove().run(); // 1 sinks
-      assertThat(tasks).as("a read is under way").hasSize(1);
-      disk.puts(this::refusedOnce);
-      put(stack, 3); // 2 has to sink
-      assertThat(busy).as("refused, and not tried again at once").hasValue(1);
-      runTasks();
-    }
-    assertThat(busy).as("tried again").hasValue(2);
-    assertThat(present(stack, 0, 1, 2, 3)).isEqualTo("1111");
-    assertThat(stack.unsettledBlocks()).isZero();
-    assertClosesClean(stack);
-  }
-
-  @Test
-  void put_refusedAsBusyWithNothingUnderWay_endsAtOnce() {
+  void move_toABusyStore_waitsUntilThereIsRoom_andLosesNothing() {
     TierStack stack = stack(new Level.Host("dram", 1), new Level.Stored(disk, 4));
     put(stack, 0);
-    disk.puts(this::refusedOnce);
+    disk.puts(this::refusedAtFirst);
     put(stack, 1);
     runTasks();
-    assertThat(busy).hasValue(1);
-    assertThat(present(stack, 0, 1)).isEqualTo("01");
+    assertThat(asked).as("refused, and not tried again at once").hasValue(1);
+    assertThat(present(stack, 0, 1)).isEqualTo("11");
+    room.left();
+    runTasks();
+    assertThat(asked).hasValue(2);
+    assertThat(present(stack, 0, 1)).isEqualTo("11");
     assertThat(stack.unsettledBlocks()).isZero();
     assertClosesClean(stack);
   }
 
   @Test
-  void get_refusedAsBusyWhileAWindowRises_isTriedAgainWhenAReadEnds() {
+  void move_fromABusyStore_waitsUntilThereIsRoom_andSoDoesWhoeverNeedsThePlace() {
     TierStack stack = stack(new Level.Stored(device, 2), new Level.Host("dram", 2));
     put(stack, 0);
     put(stack, 1);
     runTasks();
-    try (BlockScope scope = new BlockScope()) {
-      stack.get(List.of(key(1)), scope).subscribe(block -> {});
-      assertThat(tasks).as("a read is under way").hasSize(1);
-      device.reads(this::refusedOnce);
-      put(stack, 2); // 0 has to sink
-      assertThat(busy).as("refused, and not tried again at once").hasValue(1);
-      runTasks();
-    }
+    device.reads(this::refusedAtFirst);
+    put(stack, 2);
+    runTasks();
+    assertThat(asked).hasValue(1);
+    assertThat(present(stack, 0, 1, 2)).isEqualTo("111");
+    room.left();
+    runTasks();
+    assertThat(asked).hasValue(2);
     assertThat(present(stack, 0, 1, 2)).isEqualTo("111");
     assertThat(stack.unsettledBlocks()).isZero();
     assertClosesClean(stack);
   }
 
   @Test
-  void get_refusedAsBusyWithNothingUnderWay_freesThePlaceForWhoWaits() {
-    TierStack stack = stack(new Level.Stored(device, 2), new Level.Host("dram", 2));
-    put(stack, 0);
-    put(stack, 1);
-    runTasks();
-    device.reads(this::refusedOnce);
-    put(stack, 2);
-    runTasks();
-    assertThat(busy).hasValue(1);
-    assertThat(present(stack, 0, 1, 2)).isEqualTo("011");
-    assertThat(stack.unsettledBlocks()).isZero();
+  void move_refusedOverAndOver_whileOthersAsk_goesOnInTheEnd() {
+    TierStack stack = stack(new Level.Stored(device, 2), new Level.Host("dram", 1), new Level.Stored(disk, 40));
+    disk.puts(this::refusedFourTimesOfFive);
+    device.reads(this::refusedFourTimesOfFive);
+    device.puts(this::refusedFourTimesOfFive);
+    for (int i = 0; i < 20; i++) {
+      puts(stack, i);
+    }
+    while (stack.unsettledBlocks() > 0) {
+      runTasks();
+      room.left();
+    }
+    for (int i = 0; i < 20; i++) {
+      assertThat(present(stack, i)).as("block %d", i).isEqualTo("1");
+    }
     assertClosesClean(stack);
   }
 
   @Test
-  void refusals_beyondThoseOfOneRead_neverHang() {
-    TierStack stack = stack(new Level.Stored(device, 2), new Level.Host("dram", 1), new Level.Stored(disk, 4));
-    disk.puts(put -> Mono.error(new StoreBusyException("busy")));
-    device.reads(read -> Mono.error(new StoreBusyException("busy")));
-    device.puts(put -> Mono.error(new StoreBusyException("busy")));
-    AtomicReference<Throwable> error = new AtomicReference<>();
-    for (int i = 0; i < 20; i++) {
-      put(stack, i);
-      try (BlockScope scope = new BlockScope()) {
-        stack.get(List.of(key(i)), scope).subscribe(block -> {}, error::set);
-        runTasks();
-      }
+  void commit_writtenThroughToABusyStore_waitsUntilThereIsRoom() {
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 2), new Level.Stored(disk, 4)), OPTIONS.withMode(StackMode.WRITE_THROUGH),
+        TierListener.noop());
+    disk.puts(this::refusedAtFirst);
+    List<Receipt> receipts = new ArrayList<>();
+    try (BlockScope scope = new BlockScope()) {
+      Reservation reservation = requireNonNull(stack.reserve(List.of(key(0)), scope).block(SOON));
+      reservation.drafts().forEach(Blocks::produce);
+      reservation.commit(reservation.drafts()).subscribe(receipts::addAll);
+      runTasks();
+      assertThat(receipts).isEmpty();
+      room.left();
+      runTasks();
     }
-    assertThat(stack.unsettledBlocks()).isZero();
+    assertThat(receipts).extracting(Receipt::durability).containsExactly(Durability.WRITTEN);
     assertClosesClean(stack);
   }
 
-  private <T> Mono<T> refusedOnce(Mono<T> answer) {
-    return busy.getAndIncrement() == 0 ? Mono.error(new StoreBusyException("busy")) : answer;
+  @Test
+  void whoWaitsForRoom_whenTheStackCloses_hearsSo_andMemoryComesBack() {
+    TierStack stack = stack(new Level.Stored(device, 2), new Level.Host("dram", 1), new Level.Stored(disk, 4));
+    disk.puts(put -> Mono.error(new StoreBusyException("busy", Mono.never())));
+    device.reads(read -> Mono.error(new StoreBusyException("busy", Mono.never())));
+    for (int i = 0; i < 6; i++) {
+      puts(stack, i);
+      runTasks();
+    }
+    assertThat(stack.unsettledBlocks()).isPositive();
+    assertClosesClean(stack);
+  }
+
+  private <T> Mono<T> refusedAtFirst(Mono<T> answer) {
+    return asked.getAndIncrement() == 0 ? refused() : answer;
+  }
+
+  private <T> Mono<T> refusedFourTimesOfFive(Mono<T> answer) {
+    return asked.getAndIncrement() % 5 < 4 ? refused() : answer;
+  }
+
+  private <T> Mono<T> refused() {
+    return Mono.error(new StoreBusyException("busy", room.refused()));
   }
 
   private void assertClosesClean(TierStack stack) {
@@ -134,8 +145,7 @@ final class TierStackBusyTest {
   }
 
   private static TierStack stack(Level... levels) {
-    return new TierStack(SPACE, List.of(levels), StackOptions.defaults("stack").withIngressBlocks(3).withTransferBlocks(1)
-        .withPromotionBlocks(1).withBounceBlocks(1), TierListener.noop());
+    return new TierStack(SPACE, List.of(levels), OPTIONS, TierListener.noop());
   }
 
   private static BlockKey key(int number) {
@@ -157,5 +167,14 @@ final class TierStackBusyTest {
       reservation.drafts().forEach(Blocks::produce);
       reservation.commit(reservation.drafts()).block(SOON);
     }
+  }
+
+  /// The same without waiting for it.
+  private static void puts(TierStack stack, int number) {
+    BlockScope scope = new BlockScope();
+    stack.reserve(List.of(key(number)), scope).flatMap(reservation -> {
+      reservation.drafts().forEach(Blocks::produce);
+      return reservation.commit(reservation.drafts());
+    }).doFinally(end -> scope.close()).subscribe(receipts -> {}, error -> {});
   }
 }

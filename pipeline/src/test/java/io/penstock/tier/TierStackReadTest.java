@@ -75,7 +75,7 @@ final class TierStackReadTest {
     TierStack stack = stack(StackMode.EXCLUSIVE, new Level.Host("dram", 1), new Level.Stored(disk, 4));
     put(stack, 0);
     put(stack, 1);
-    disk.reads(read -> Mono.error(new StoreBusyException("busy")));
+    disk.reads(read -> Mono.error(new StoreBusyException("busy", Mono.never())));
     assertThatThrownBy(() -> read(stack, 0)).isInstanceOf(StoreBusyException.class);
     disk.mend();
     read(stack, 0);
@@ -88,7 +88,7 @@ final class TierStackReadTest {
     AtomicInteger puts = new AtomicInteger();
     FaultyStore narrow = new FaultyStore(slowDisk).puts(put -> {
       puts.incrementAndGet();
-      return open.incrementAndGet() > 1 ? Mono.error(new StoreBusyException("busy"))
+      return open.incrementAndGet() > 1 ? Mono.error(new StoreBusyException("busy", Mono.never()))
           : put.doOnTerminate(open::decrementAndGet);
     });
     TierStack stack = stack(StackMode.WRITE_THROUGH, new Level.Host("dram", 4), new Level.Stored(narrow, 8));

@@ -159,7 +159,7 @@ final class TierStackSimulationTest {
       return switch (random.nextInt(30)) {
         case 0 -> throw new Fault();
         case 1 -> Mono.error(new Fault());
-        case 3 -> Mono.error(new StoreBusyException("busy"));
+        case 3 -> Mono.error(busy());
         case 2 -> answer.then(Mono.error(new Fault())); // it was done, and nobody knows
         default -> answer;
       };
@@ -169,10 +169,14 @@ final class TierStackSimulationTest {
       return switch (random.nextInt(30)) {
         case 0 -> throw new Fault();
         case 1 -> Mono.error(new Fault());
-        case 3, 4 -> Mono.error(new StoreBusyException("busy"));
+        case 3, 4 -> Mono.error(busy());
         case 2 -> answer.doOnNext(rests -> rests.forEach(Rest::close)).then(Mono.error(new Fault())); // it was done, and taken back
         default -> answer;
       };
+    }
+
+    private StoreBusyException busy() {
+      return new StoreBusyException("busy", Mono.create(sink -> tasks.add(sink::success)));
     }
 
     private void weaken() {

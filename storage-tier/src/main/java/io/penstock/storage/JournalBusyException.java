@@ -1,13 +1,14 @@
 package io.penstock.storage;
 
 import io.penstock.tier.StoreBusyException;
+import reactor.core.publisher.Mono;
 
 /// As much work waits for the disk as may wait. Transient: some of it ends.
 public final class JournalBusyException extends StoreBusyException {
   private final int most;
 
-  JournalBusyException(String line, int most) {
-    super(line + " waiting must be <= " + most + " (was " + most + ", and one more came)");
+  JournalBusyException(String line, int most, Mono<Void> room) {
+    super(line + " waiting must be <= " + most + " (was " + most + ", and one more came)", room);
     this.most = most;
   }
 

@@ -1,5 +1,6 @@
 package io.penstock.storage;
 
+import io.penstock.tier.RoomAgain;
 import io.penstock.tier.TierClosedException;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -10,6 +11,7 @@ final class WorkLine {
   private final String work;
   private final int most;
   private final Sinks.Empty<Void> drained = Sinks.empty();
+  private final RoomAgain room = new RoomAgain();
   private int open;
   private boolean closed;
 
@@ -27,7 +29,7 @@ final class WorkLine {
       throw new TierClosedException(store);
     }
     if (open == most) {
-      throw new JournalBusyException(work + " of tier " + store, most);
+      throw new JournalBusyException(work + " of tier " + store, most, room.refused());
     }
     open++;
   }
@@ -38,6 +40,7 @@ final class WorkLine {
       open--;
       last = closed && open == 0;
     }
+    room.left();
     if (last) {
       drained.tryEmitEmpty();
     }
