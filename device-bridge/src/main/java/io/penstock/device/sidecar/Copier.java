@@ -5,9 +5,12 @@ import io.penstock.block.Permits;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
 import io.penstock.device.Device;
+import io.penstock.device.ascend.AscendDevice;
+import io.penstock.device.ascend.CopyRequest;
 import io.penstock.device.sidecar.RegionWindow.InFile;
 import io.penstock.device.sidecar.RegionWindow.Mapped;
 import io.penstock.device.sidecar.RegionWindow.OnDevice;
+import io.penstock.device.sidecar.RegionWindow.OnFabric;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -19,8 +22,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// Makes the copies of one call: inside the host by hand, between mapped memory and a device as batches of that device, all others in
-/// pieces through staging memory. They have no order among each other.
+/// Makes the copies of one call: inside the host by hand, between mapped memory and a device as batches of that device, what one Ascend
+/// device reaches by addresses alone as a request of it, all others in pieces through staging memory. They have no order among each other.
 final class Copier {
   /// One copy whose bounds were checked.
   record Element(RegionWindow from, long fromOffset, RegionWindow to, long toOffset, long bytes) {
@@ -33,6 +36,7 @@ final class Copier {
 
   private final Scheduler hands;
   private final Permits staging;
+  private final AddressCopies byAddress = new AddressCopies();
 
   /// @param hands a few threads that may wait for memory and files
   /// @param staging pieces of staging memory that may be in use at once; those who wait for one are counted elsewhere
@@ -48,8 +52,13 @@ final class Copier {
     List<Element> inHost = new ArrayList<>();
     List<Element> staged = new ArrayList<>();
     Map<Way, CopyBatch> batches = new LinkedHashMap<>();
+    Map<AscendDevice, CopyRequest> requests = new LinkedHashMap<>();
     for (Element each : elements) {
-      if (each.from() instanceof Mapped from && each.to() instanceof OnDevice to) {
+      AscendDevice between = AddressCopies.between(each.from(), each.to());
+      if (between != null) {
+        requests.computeIfAbsent(between, first -> new CopyRequest(1)).add(AddressCopies.address(each.from(), each.fromOffset()),
+            AddressCopies.address(each.to(), each.toOffset()), each.bytes());
+      } else if (each.from() instanceof Mapped from && each.to() instanceof OnDevice to) {
         batch(batches, to.device(), CopyDirection.TO_DEVICE).add(slice(from, each.fromOffset(), each.bytes()), to.address(each.toOffset()));
       } else if (each.from() instanceof OnDevice from && each.to() instanceof Mapped to) {
         batch(batches, from.device(), CopyDirection.TO_HOST).add(slice(to, each.toOffset(), each.bytes()), from.address(each.fromOffset()));
@@ -60,6 +69,7 @@ final class Copier {
       }
     }
     List<Mono<Void>> parts = new ArrayList<>();
+    requests.forEach((device, request) -> parts.add(byAddress.copy(device, request, holds.share())));
     batches.forEach((way, batch) -> parts.add(way.device().copy(batch.hold(holds.share()))));
     if (!inHost.isEmpty()) {
       parts.add(byHand(inHost, holds.share()));
@@ -126,6 +136,17 @@ final class Copier {
     return switch (window) {
       case OnDevice there -> there.device().copy(new CopyBatch(direction).add(memory, there.address(offset)).hold(holds.share())
           .hold(stage.share()));
+      case OnFabric there -> {
+        long address = AddressCopies.address(there, offset);
+        CopyRequest request = direction == CopyDirection.TO_HOST ? new CopyRequest(1).add(address, memory.address(), memory.byteSize())
+            : new CopyRequest(1).add(memory.address(), address, memory.byteSize());
+        Owned mine = holds.share();
+        Owned stages = stage.share();
+        yield byAddress.copy(there.device(), request, new Holds(() -> {
+          mine.close();
+          stages.close();
+        }).share());
+      }
       case InFile file -> work(() -> {
         if (direction == CopyDirection.TO_HOST) {
           file.read(offset, memory);

@@ -1,8 +1,9 @@
 package io.penstock.device.sidecar;
 
-import io.penstock.device.DeviceHandle;
-import io.penstock.device.DeviceHandle.Kind;
-import io.penstock.device.sidecar.RegionSource.DeviceBuffer;
+import io.penstock.device.ascend.FabricHandle;
+import io.penstock.device.ascend.IpcKey;
+import io.penstock.device.sidecar.RegionSource.FabricBuffer;
+import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import io.penstock.device.sidecar.RegionSource.MappedFile;
 import io.penstock.device.sidecar.RegionSource.Memfd;
 import java.nio.ByteBuffer;
@@ -27,7 +28,8 @@ final class RegionCodec {
     switch (region.source()) {
       case Memfd memfd -> put(out, MEMFD, memfd.descriptor(), new byte[0]);
       case MappedFile file -> put(out, FILE, 0, file.path().toString().getBytes(StandardCharsets.UTF_8));
-      case DeviceBuffer buffer -> put(out, buffer.handle().kind() == Kind.IPC ? IPC : FABRIC, buffer.device(), buffer.handle().bytes());
+      case IpcBuffer buffer -> put(out, IPC, buffer.device(), buffer.key().bytes());
+      case FabricBuffer buffer -> put(out, FABRIC, buffer.device(), buffer.handle().bytes());
     }
   }
 
@@ -49,8 +51,8 @@ final class RegionCodec {
     return new SharedRegion(id, bytes, switch (kind) {
       case MEMFD -> new Memfd(number);
       case FILE -> new MappedFile(Path.of(new String(name, StandardCharsets.UTF_8)));
-      case IPC -> new DeviceBuffer(number, new DeviceHandle(Kind.IPC, name));
-      case FABRIC -> new DeviceBuffer(number, new DeviceHandle(Kind.FABRIC, name));
+      case IPC -> new IpcBuffer(number, IpcKey.of(name));
+      case FABRIC -> new FabricBuffer(number, FabricHandle.of(name));
       default -> throw new IllegalArgumentException("unknown kind of region " + kind);
     });
   }

@@ -2,7 +2,8 @@ package io.penstock.device.sidecar;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.device.DeviceHandle;
+import io.penstock.device.ascend.FabricHandle;
+import io.penstock.device.ascend.IpcKey;
 import java.nio.file.Path;
 
 /// Where the memory of a region is.
@@ -29,19 +30,34 @@ public sealed interface RegionSource {
     }
   }
 
-  /// Memory of a device, by what its owner exported.
+  /// Memory of a device that another process of this machine has exported.
   ///
   /// @param device number that the machine has for it, not the process
-  record DeviceBuffer(int device, DeviceHandle handle) implements RegionSource {
-    public DeviceBuffer {
-      if (device < 0) {
-        throw new IllegalArgumentException("device must be >= 0 (was " + device + ")");
-      }
+  record IpcBuffer(int device, IpcKey key) implements RegionSource {
+    public IpcBuffer {
+      requireDevice(device);
+      requireNonNull(key, "key");
+    }
+  }
+
+  /// Memory that was exported to the fabric.
+  ///
+  /// @param device number that the machine has for the one to reach it from
+  record FabricBuffer(int device, FabricHandle handle) implements RegionSource {
+    public FabricBuffer {
+      requireDevice(device);
       requireNonNull(handle, "handle");
     }
   }
 
+  private static void requireDevice(int device) {
+    if (device < 0) {
+      throw new IllegalArgumentException("device must be >= 0 (was " + device + ")");
+    }
+  }
+
+  /// Whether it is the host's own: these are replayed before others.
   default boolean isHost() {
-    return !(this instanceof DeviceBuffer);
+    return this instanceof Memfd || this instanceof MappedFile;
   }
 }

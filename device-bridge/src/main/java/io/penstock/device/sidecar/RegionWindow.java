@@ -2,6 +2,7 @@ package io.penstock.device.sidecar;
 
 import io.penstock.device.Device;
 import io.penstock.device.DeviceMemory;
+import io.penstock.device.ascend.AscendDevice;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
@@ -35,6 +36,14 @@ sealed interface RegionWindow {
 
     long address(long offset) {
       return memory.address() + offset;
+    }
+  }
+
+  /// Mapped for a device and for the host, wherever its pages are.
+  record OnFabric(AscendDevice device, DeviceMemory memory) implements RegionWindow {
+    @Override
+    public void close() {
+      memory.close();
     }
   }
 }

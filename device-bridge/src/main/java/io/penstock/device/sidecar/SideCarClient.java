@@ -14,6 +14,8 @@ import io.penstock.device.sidecar.Message.Register;
 import io.penstock.device.sidecar.Message.Unregister;
 import io.penstock.device.sidecar.Message.Welcome;
 import io.penstock.device.sidecar.SideCarHealth.Phase;
+import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +29,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /// The side of a process without devices. Keeps a connection to the node, and has it map all that was registered again whenever there is a new
 /// one.
@@ -67,6 +70,15 @@ public final class SideCarClient {
     this.hello = new Hello(ClientId.random(random), process);
     changes.tryEmitNext(health);
     mailbox.run(this::dial);
+  }
+
+  /// Begins to connect to the node that listens on `path`, and goes on trying until it is closed. Has a thread that keeps time, and two for
+  /// its connection.
+  public static SideCarClient open(Path path, SideCarClientOptions options) {
+    Scheduler timer = Schedulers.newSingle("penstock-sidecar-client-time", true);
+    SideCarClient client = new SideCarClient(options, new SocketDialer(path), timer, new SecureRandom(), (int) ProcessHandle.current().pid());
+    client.closed.asMono().subscribe(nothing -> { }, error -> { }, timer::dispose);
+    return client;
   }
 
   /// How it is, from now on; the latest only, for those who are slow.

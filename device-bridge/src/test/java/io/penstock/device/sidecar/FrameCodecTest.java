@@ -3,9 +3,10 @@ package io.penstock.device.sidecar;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.device.DeviceHandle;
-import io.penstock.device.DeviceHandle.Kind;
-import io.penstock.device.sidecar.RegionSource.DeviceBuffer;
+import io.penstock.device.ascend.FabricHandle;
+import io.penstock.device.ascend.IpcKey;
+import io.penstock.device.sidecar.RegionSource.FabricBuffer;
+import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import io.penstock.device.sidecar.RegionSource.MappedFile;
 import io.penstock.device.sidecar.RegionSource.Memfd;
 import java.nio.ByteBuffer;
@@ -23,8 +24,8 @@ final class FrameCodecTest {
     return List.of(new Message.Hello(new ClientId(-1, 7), 42), new Message.Keep(List.of()), new Message.Keep(List.of(1L, Long.MAX_VALUE)),
         new Message.Register(new SharedRegion(1, SharedRegion.MAX_BYTES, new Memfd(0))),
         new Message.Register(new SharedRegion(Long.MAX_VALUE, 1, new MappedFile(Path.of("/dev/shm/" + "x".repeat(2000))))),
-        new Message.Register(new SharedRegion(2, 3, new DeviceBuffer(15, new DeviceHandle(Kind.IPC, new byte[65])))),
-        new Message.Register(new SharedRegion(2, 3, new DeviceBuffer(0, new DeviceHandle(Kind.FABRIC, new byte[128])))),
+        new Message.Register(new SharedRegion(2, 3, new IpcBuffer(15, IpcKey.of(new byte[65])))),
+        new Message.Register(new SharedRegion(2, 3, new FabricBuffer(0, FabricHandle.of(new byte[128])))),
         new Message.Unregister(-5), new Message.Copy(Collections.nCopies(RegionCopy.MAX_ELEMENTS, new RegionCopy(1, 2, 3, -4, 5))),
         new Message.Query(0), new Message.Ping(), new Message.Bye(), new Message.Welcome(32), new Message.Done(),
         new Message.Known(RegionState.MAPPED, 9), new Message.Failed(SideCarCode.BUSY, 3, "why, naïve"));

@@ -2,9 +2,8 @@ package io.penstock.device.sidecar;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.device.DeviceHandle;
-import io.penstock.device.DeviceHandle.Kind;
-import io.penstock.device.sidecar.RegionSource.DeviceBuffer;
+import io.penstock.device.ascend.IpcKey;
+import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import io.penstock.device.sidecar.RegionSource.Memfd;
 import io.penstock.device.sidecar.SideCarHealth.Phase;
 import io.penstock.device.sidecar.SimulatedMemories.Owner;
@@ -34,7 +33,7 @@ final class SideCarRulesTest {
   private final SideCarClient client = client(PROCESS);
   private final SharedRegion host = host(1, 256);
   private final SharedRegion other = host(2, 256);
-  private final SharedRegion buffer = new SharedRegion(3, 256, new DeviceBuffer(0, new DeviceHandle(Kind.IPC, new byte[65])));
+  private final SharedRegion buffer = new SharedRegion(3, 256, new IpcBuffer(0, IpcKey.of(new byte[65])));
   private SimulatedLinks.@Nullable Cable cable;
 
   SideCarRulesTest() {

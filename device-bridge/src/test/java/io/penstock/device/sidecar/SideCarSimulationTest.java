@@ -2,9 +2,8 @@ package io.penstock.device.sidecar;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.device.DeviceHandle;
-import io.penstock.device.DeviceHandle.Kind;
-import io.penstock.device.sidecar.RegionSource.DeviceBuffer;
+import io.penstock.device.ascend.IpcKey;
+import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import io.penstock.device.sidecar.RegionSource.Memfd;
 import io.penstock.device.sidecar.SimulatedMemories.Owner;
 import java.time.Duration;
@@ -159,7 +158,7 @@ final class SideCarSimulationTest {
         calls.clear();
         int regions = 2 + random.nextInt(3);
         for (int id = 1; id <= regions; id++) {
-          RegionSource source = random.nextInt(3) == 0 ? new DeviceBuffer(0, new DeviceHandle(Kind.IPC, new byte[65])) : new Memfd(id);
+          RegionSource source = random.nextInt(3) == 0 ? new IpcBuffer(0, IpcKey.of(new byte[65])) : new Memfd(id);
           SharedRegion region = new SharedRegion(id, BYTES, source);
           all.add(region);
           memories.make(number, region);

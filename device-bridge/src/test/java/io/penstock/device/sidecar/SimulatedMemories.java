@@ -6,7 +6,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
 import io.penstock.device.DeviceMemory;
-import io.penstock.device.sidecar.RegionSource.DeviceBuffer;
+import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import io.penstock.device.sim.CopyFaults;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
@@ -75,7 +75,7 @@ final class SimulatedMemories implements RegionOpener {
         throw new AssertionError(owner + " mapped twice");
       }
       mappings++;
-      return region.source() instanceof DeviceBuffer ? onDevice(owner, there.get(owner)) : inHost(owner, host.get(owner));
+      return region.source() instanceof IpcBuffer ? onDevice(owner, there.get(owner)) : inHost(owner, host.get(owner));
     });
   }
 

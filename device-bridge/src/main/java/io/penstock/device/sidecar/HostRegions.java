@@ -1,0 +1,114 @@
+package io.penstock.device.sidecar;
+
+import io.penstock.KvException;
+import io.penstock.device.sidecar.RegionSource.MappedFile;
+import io.penstock.device.sidecar.RegionSource.Memfd;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+
+/// Host memory of other processes of the same user.
+///
+/// A page of a file that was cut short ends the process that touches it, so only what cannot be cut short is mapped: memfds with the
+/// seal for that. All pages are there before it counts as mapped. Files are read and written by calls, which fail instead.
+final class HostRegions {
+  private HostRegions() {}
+
+  /// Opens a memfd of `peer`. May take as long as the system needs to find memory for its pages.
+  ///
+  /// @throws IOException if the system refuses
+  static RegionWindow memfd(SharedRegion region, Memfd source, Peer peer) throws IOException {
+    Path process = Path.of("/proc/" + peer.process());
+    Path there = process.resolve("fd/" + source.descriptor());
+    if (!Files.exists(process) || !Files.getOwner(process).equals(peer.user())) {
+      throw refused(SideCarCode.FORBIDDEN, region, "process " + peer.process());
+    }
+    requireOwn(region, there, peer, true);
+    Descriptor file = Descriptor.open(there, true);
+    try {
+      requireOwn(region, file.shown(), peer, true); // what was opened, whatever was there before
+      if (!Files.readSymbolicLink(file.shown()).toString().startsWith("/memfd:")) {
+        throw refused(SideCarCode.FORBIDDEN, region, "descriptor " + source.descriptor() + " is no memfd");
+      }
+      requireLength(region, file);
+      if ((file.seals() & Descriptor.SEAL_SHRINK) == 0) {
+        throw refused(SideCarCode.UNSEALED, region, "no seal");
+      }
+      return mapped(region, file);
+    } finally {
+      file.close();
+    }
+  }
+
+  private static RegionWindow mapped(SharedRegion region, Descriptor file) throws IOException {
+    Arena arena = Arena.ofShared();
+    try {
+      MemorySegment memory = file.map(region.bytes(), arena);
+      Descriptor.populate(memory);
+      return new RegionWindow.Mapped(memory, arena::close);
+    } catch (IOException | RuntimeException e) {
+      arena.close();
+      throw e;
+    }
+  }
+
+  /// Opens a file of `peer`.
+  static RegionWindow file(SharedRegion region, MappedFile source, Peer peer) throws IOException {
+    requireOwn(region, source.path(), peer, false);
+    Descriptor file = Descriptor.open(source.path(), false);
+    try {
+      requireOwn(region, file.shown(), peer, true);
+      requireLength(region, file);
+      return new OpenFile(file);
+    } catch (IOException | RuntimeException e) {
+      file.close();
+      throw e;
+    }
+  }
+
+  private static void requireOwn(SharedRegion region, Path path, Peer peer, boolean follow) throws IOException {
+    PosixFileAttributes found = Files.readAttributes(path, PosixFileAttributes.class,
+        follow ? new LinkOption[0] : new LinkOption[] {LinkOption.NOFOLLOW_LINKS});
+    if (!found.isRegularFile() || !found.owner().equals(peer.user())) {
+      throw refused(SideCarCode.FORBIDDEN, region, found.isRegularFile() ? "a file of " + found.owner().getName() : "no regular file");
+    }
+  }
+
+  private static void requireLength(SharedRegion region, Descriptor file) throws IOException {
+    long bytes = file.bytes();
+    if (bytes < region.bytes()) {
+      throw refused(SideCarCode.MISMATCH, region, region.bytes() + " bytes of a file of " + bytes);
+    }
+  }
+
+  private static KvException refused(SideCarCode code, SharedRegion region, String found) {
+    return SideCarFailure.of(code, region.id(), found);
+  }
+
+  /// A file by its calls.
+  private record OpenFile(Descriptor file) implements RegionWindow.InFile {
+    @Override
+    public void read(long offset, MemorySegment into) throws IOException {
+      file.read(offset, into);
+    }
+
+    /// Never makes the file longer, unless it is cut short at this very moment.
+    @Override
+    public void write(long offset, MemorySegment from) throws IOException {
+      long bytes = file.bytes();
+      if (bytes < offset + from.byteSize()) {
+        throw new IOException("file must have " + (offset + from.byteSize()) + " bytes (was " + bytes + ": it was cut short)");
+      }
+      file.write(offset, from);
+    }
+
+    @Override
+    public void close() {
+      file.close();
+    }
+  }
+}

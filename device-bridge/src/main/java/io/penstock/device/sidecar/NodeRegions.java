@@ -1,0 +1,57 @@
+package io.penstock.device.sidecar;
+
+import io.penstock.block.BlockScope;
+import io.penstock.device.Device;
+import io.penstock.device.DeviceMemory;
+import io.penstock.device.ascend.AscendDevice;
+import io.penstock.device.ascend.AscendUnsupportedException;
+import io.penstock.device.sidecar.RegionSource.FabricBuffer;
+import io.penstock.device.sidecar.RegionSource.IpcBuffer;
+import io.penstock.device.sidecar.RegionSource.MappedFile;
+import io.penstock.device.sidecar.RegionSource.Memfd;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/// What a node on Linux reaches of its clients' memory: the host's by itself, a device's through the devices that it has.
+final class NodeRegions implements RegionOpener {
+  private final Map<Integer, Device> devices;
+  private final Scheduler hands;
+
+  /// @param devices by the number that the machine has for them
+  NodeRegions(Map<Integer, Device> devices, Scheduler hands) {
+    this.devices = Map.copyOf(devices);
+    this.hands = hands;
+  }
+
+  @Override
+  public Mono<RegionWindow> open(SharedRegion region, Peer peer) {
+    return switch (region.source()) {
+      case Memfd memfd -> byHand(() -> HostRegions.memfd(region, memfd, peer));
+      case MappedFile file -> byHand(() -> HostRegions.file(region, file, peer));
+      case IpcBuffer buffer -> onDevice(region, buffer.device(),
+          (device, scope) -> device.importShared(buffer.key(), region.bytes(), scope), RegionWindow.OnDevice::new);
+      case FabricBuffer buffer -> onDevice(region, buffer.device(),
+          (device, scope) -> device.importShared(buffer.handle(), region.bytes(), scope), RegionWindow.OnFabric::new);
+    };
+  }
+
+  private Mono<RegionWindow> byHand(Callable<RegionWindow> work) {
+    return Mono.fromCallable(work).subscribeOn(hands);
+  }
+
+  private Mono<RegionWindow> onDevice(SharedRegion region, int number, BiFunction<AscendDevice, BlockScope, Mono<DeviceMemory>> open,
+      BiFunction<AscendDevice, DeviceMemory, RegionWindow> window) {
+    Device device = devices.get(number);
+    if (!(device instanceof AscendDevice ascend)) {
+      return Mono.error(SideCarFailure.of(SideCarCode.UNSUPPORTED, region.id(),
+          device == null ? "no device " + number : device.name() + " reaches no memory of others"));
+    }
+    return Mono.defer(() -> open.apply(ascend, new BlockScope()))
+        .map((Function<DeviceMemory, RegionWindow>) memory -> window.apply(ascend, memory))
+        .onErrorMap(AscendUnsupportedException.class, e -> SideCarFailure.of(SideCarCode.UNSUPPORTED, region.id(), String.valueOf(e.getMessage())));
+  }
+}

@@ -1,0 +1,94 @@
+package io.penstock.device.sidecar;
+
+import io.penstock.device.sidecar.RegionSource.MappedFile;
+import io.penstock.device.sidecar.RegionSource.Memfd;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+
+/// Host memory of this process that a node can be given. Linux only.
+///
+/// Closing it while the node has it mapped takes nothing from the node, which has a mapping of its own.
+public final class SharedMemory implements AutoCloseable {
+  private final Descriptor file;
+  private final RegionSource source;
+  private final Arena arena;
+  private final MemorySegment memory;
+  private boolean closed;
+
+  private SharedMemory(Descriptor file, RegionSource source, Arena arena, MemorySegment memory) {
+    this.file = file;
+    this.source = source;
+    this.arena = arena;
+    this.memory = memory;
+  }
+
+  /// New memory, zeroed, behind a memfd whose size is sealed: the node copies to and from it at memory's speed.
+  ///
+  /// @param name for whoever looks into `/proc`
+  public static SharedMemory allocate(String name, long bytes) throws IOException {
+    requirePositive(bytes);
+    Descriptor file = Descriptor.memfd(name, bytes);
+    try {
+      file.seal(Descriptor.SEAL_SHRINK | Descriptor.SEAL_GROW);
+    } catch (IOException e) {
+      file.close();
+      throw e;
+    }
+    return map(file, new Memfd(file.number()), bytes);
+  }
+
+  /// Maps the first `bytes` of a file, which gets that long if it is shorter: the node reads and writes the file instead of mapping it, since
+  /// nobody can keep a file from being cut short. Better [#allocate] where there is a choice.
+  ///
+  /// @param path a regular file of this user
+  public static SharedMemory map(Path path, long bytes) throws IOException {
+    requirePositive(bytes);
+    Path whole = path.toAbsolutePath().normalize();
+    Descriptor file = Descriptor.open(whole, false);
+    if (file.bytes() < bytes) {
+      file.resize(bytes);
+    }
+    return map(file, new MappedFile(whole), bytes);
+  }
+
+  private static void requirePositive(long bytes) {
+    if (bytes <= 0) {
+      throw new IllegalArgumentException("bytes must be > 0 (was " + bytes + ")");
+    }
+  }
+
+  private static SharedMemory map(Descriptor file, RegionSource source, long bytes) throws IOException {
+    Arena arena = Arena.ofShared();
+    try {
+      return new SharedMemory(file, source, arena, file.map(bytes, arena));
+    } catch (IOException e) {
+      arena.close();
+      file.close();
+      throw e;
+    }
+  }
+
+  /// As this process sees it, until it is closed.
+  public MemorySegment memory() {
+    return memory;
+  }
+
+  /// What a node is told of it.
+  ///
+  /// @param id number that copies are to name it by
+  public SharedRegion region(long id) {
+    return new SharedRegion(id, memory.byteSize(), source);
+  }
+
+  /// Unmaps it here. Idempotent.
+  @Override
+  public synchronized void close() {
+    if (!closed) {
+      closed = true;
+      arena.close();
+      file.close();
+    }
+  }
+}

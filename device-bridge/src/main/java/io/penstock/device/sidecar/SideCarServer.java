@@ -1,0 +1,143 @@
+package io.penstock.device.sidecar;
+
+import io.penstock.device.Device;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.net.StandardProtocolFamily;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.Map;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
+import jdk.net.ExtendedSocketOptions;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/// The node's side: listens on a Unix domain socket for processes of the same user, maps what they register, copies what they ask for, and lets
+/// go of all that is theirs when they have gone. Linux only.
+///
+/// Safe from any thread. Bounded in clients, regions and copies in flight by [SideCarServerOptions]; has two threads a connection, a few
+/// that copy, and one that keeps time.
+public final class SideCarServer {
+  private static final Logger LOG = System.getLogger(SideCarServer.class.getName());
+  private static final int MAX_COPY_THREADS = 4;
+  private static final int MAX_QUEUED = 1 << 20;
+  private static final int THREAD_SECONDS = 60;
+
+  private final SocketFile file;
+  private final ServerSocketChannel listening;
+  private final UserPrincipal user;
+  private final Scheduler hands;
+  private final Scheduler timer;
+  private final SideCarNode node;
+  private final Semaphore connections;
+  private final AtomicLong accepted = new AtomicLong();
+  private final Mono<Void> close;
+
+  private SideCarServer(SocketFile file, ServerSocketChannel listening, SideCarServerOptions options, Map<Integer, Device> devices)
+      throws IOException {
+    this.file = file;
+    this.listening = listening;
+    this.user = Files.getOwner(Path.of("/proc/self"));
+    this.hands = Schedulers.newBoundedElastic(Math.clamp(Runtime.getRuntime().availableProcessors(), 1, MAX_COPY_THREADS), MAX_QUEUED,
+        "penstock-sidecar-copy", THREAD_SECONDS, true);
+    this.timer = Schedulers.newSingle("penstock-sidecar-time", true);
+    this.node = new SideCarNode(options, new NodeRegions(devices, hands), hands, timer);
+    this.connections = new Semaphore(2 * options.maxClients()); // twice, so that one who comes back need not wait for the end of what he left
+    this.close = Mono.defer(() -> {
+      stopListening();
+      return node.close();
+    }).doFinally(end -> {
+      timer.dispose();
+      hands.dispose();
+    }).cache();
+  }
+
+  /// Listens on `path`, which only this user may use. What a node that was killed has left there is removed.
+  ///
+  /// @param devices by the number that the machine has for them; stay the caller's, closed after this
+  /// @throws IOException if another node listens there, or something else is there, or the system refuses
+  public static SideCarServer open(Path path, SideCarServerOptions options, Map<Integer, Device> devices) throws IOException {
+    SocketFile file = SocketFile.claim(path);
+    ServerSocketChannel listening = null;
+    try {
+      listening = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+      file.bind(listening);
+      SideCarServer server = new SideCarServer(file, listening, options, devices);
+      Thread.ofPlatform().daemon().name("penstock-sidecar").start(server::accept);
+      return server;
+    } catch (IOException | RuntimeException e) {
+      if (listening != null) {
+        listening.close();
+      }
+      file.close();
+      throw e;
+    }
+  }
+
+  private void accept() {
+    while (listening.isOpen()) {
+      try {
+        SocketChannel channel = listening.accept();
+        if (connections.tryAcquire()) {
+          Thread.ofPlatform().daemon().name("penstock-sidecar-" + accepted.incrementAndGet()).start(() -> talk(channel));
+        } else {
+          channel.close();
+        }
+      } catch (IOException e) {
+        if (listening.isOpen()) {
+          LOG.log(Level.WARNING, "side-car: a connection could not be accepted", e);
+        }
+      }
+    }
+  }
+
+  private void talk(SocketChannel channel) {
+    try {
+      UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
+      if (peer.equals(user)) {
+        SocketLink.run(channel, node.accept(peer));
+      } else {
+        LOG.log(Level.WARNING, "side-car: hung up on user " + peer.getName());
+        channel.close();
+      }
+    } catch (IOException e) {
+      LOG.log(Level.WARNING, "side-car: a connection failed", e);
+    } finally {
+      connections.release();
+    }
+  }
+
+  public SideCarStat stat() {
+    return node.stat();
+  }
+
+  /// Where it listens.
+  public Path path() {
+    return file.path();
+  }
+
+  /// Lets nobody in, ends copies in flight, unmaps everything, hangs up. Lazy and idempotent.
+  public Mono<Void> close() {
+    return close;
+  }
+
+  private void stopListening() {
+    try {
+      listening.close();
+    } catch (IOException e) {
+      LOG.log(Level.WARNING, "side-car: could not stop listening", e);
+    }
+    file.close();
+  }
+
+  @Override
+  public String toString() {
+    return "side-car at " + file.path();
+  }
+}

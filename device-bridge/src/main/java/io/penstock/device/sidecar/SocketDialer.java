@@ -1,0 +1,25 @@
+package io.penstock.device.sidecar;
+
+import java.io.IOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+
+/// Connects to a node's socket, each time on a thread of its own, which then reads.
+record SocketDialer(Path path) implements Dialer {
+  @Override
+  public void dial(LinkEvents events) {
+    Thread.ofPlatform().daemon().name("penstock-sidecar-client").start(() -> connect(events));
+  }
+
+  private void connect(LinkEvents events) {
+    SocketChannel channel;
+    try {
+      channel = SocketChannel.open(UnixDomainSocketAddress.of(path));
+    } catch (IOException e) {
+      events.closed(SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, path + ": " + e.getMessage()));
+      return;
+    }
+    SocketLink.run(channel, events);
+  }
+}

@@ -1,0 +1,122 @@
+package io.penstock.device.sidecar;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.block.BlockScope;
+import io.penstock.device.DeviceMemory;
+import io.penstock.device.ascend.AscendDevice;
+import io.penstock.device.ascend.AscendDevices;
+import io.penstock.device.ascend.AscendListener;
+import io.penstock.device.ascend.AscendOptions;
+import io.penstock.device.ascend.DriverDouble;
+import io.penstock.device.ascend.DriverDouble.Profile;
+import io.penstock.device.ascend.IpcKey;
+import io.penstock.device.sidecar.RegionSource.IpcBuffer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Buffers of devices behind a library, exported by one device, reached through another.
+@Timeout(60)
+@EnabledOnOs(OS.LINUX)
+final class SideCarDeviceTest {
+  private static final Duration LIMIT = Duration.ofSeconds(20);
+  private static final int BYTES = 2_500_000;
+
+  private static DriverDouble driver;
+
+  @TempDir
+  private Path folder;
+
+  private final BlockScope scope = new BlockScope();
+  private AscendDevices devices;
+  private AscendDevice owner;
+  private AscendDevice node;
+  private AscendDevice other;
+  private SideCarServer server;
+  private SideCarClient client;
+
+  @BeforeAll
+  static void compile() {
+    driver = DriverDouble.of(Profile.CANN_90);
+  }
+
+  @BeforeEach
+  void open() throws IOException {
+    driver.reset(3, 64 << 20);
+    devices = AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
+    owner = requireNonNull(devices.open(0).block(LIMIT));
+    node = requireNonNull(devices.open(1).block(LIMIT));
+    other = requireNonNull(devices.open(2).block(LIMIT));
+    server = SideCarServer.open(folder.resolve("s"), SideCarServerOptions.defaults(), Map.of(1, node, 2, other));
+    client = SideCarClient.open(folder.resolve("s"), SideCarClientOptions.defaults());
+    client.health().filter(SideCarHealth::isHealthy).next().block(LIMIT);
+  }
+
+  @AfterEach
+  void close() {
+    client.close().block(LIMIT);
+    server.close().block(LIMIT);
+    other.close().block(LIMIT);
+    node.close().block(LIMIT);
+    scope.close();
+    owner.close().block(LIMIT);
+    devices.close().block(LIMIT);
+  }
+
+  private SharedRegion buffer(long id, int through) {
+    DeviceMemory memory = requireNonNull(owner.allocate(BYTES, scope).block(LIMIT));
+    IpcKey key = requireNonNull(owner.export(memory).block(LIMIT));
+    return new SharedRegion(id, BYTES, new IpcBuffer(through, key));
+  }
+
+  @Test
+  void buffers_onDevices_areCopiedToAndFromHostMemoryAndEachOther() throws IOException {
+    try (SharedMemory from = SharedMemory.allocate("from", BYTES); SharedMemory to = SharedMemory.allocate("to", BYTES)) {
+      byte[] bytes = new byte[BYTES];
+      new Random(1).nextBytes(bytes);
+      from.memory().asByteBuffer().put(bytes);
+      for (SharedRegion region : List.of(from.region(1), to.region(2), buffer(3, 1), buffer(4, 1), buffer(5, 2))) {
+        client.register(region).block(LIMIT);
+      }
+      for (long[] step : new long[][] {{1, 3}, {3, 4}, {4, 5}, {5, 2}}) { // up, inside a device, between two, down
+        client.copy(List.of(new RegionCopy(step[0], 0, step[1], 0, BYTES))).block(LIMIT);
+      }
+      assertThat(to.memory().toArray(JAVA_BYTE)).isEqualTo(bytes);
+      assertThat(server.stat().failedCopies()).isZero();
+      client.unregister(3).block(LIMIT);
+      assertThat(client.state(3).block(LIMIT)).isEqualTo(RegionState.UNMAPPED);
+      assertThat(client.state(4).block(LIMIT)).isEqualTo(RegionState.MAPPED);
+    }
+  }
+
+  @Test
+  void buffer_ofALinkThatWasLost_isMappedAgain() throws IOException {
+    try (SharedMemory from = SharedMemory.allocate("from", BYTES); SharedMemory to = SharedMemory.allocate("to", BYTES)) {
+      from.memory().fill((byte) 7);
+      for (SharedRegion region : List.of(buffer(3, 1), from.region(1), to.region(2))) {
+        client.register(region).block(LIMIT);
+      }
+      server.close().block(LIMIT);
+      client.health().filter(health -> !health.isHealthy()).next().block(LIMIT);
+      server = SideCarServer.open(folder.resolve("s"), SideCarServerOptions.defaults(), Map.of(1, node));
+      client.health().filter(SideCarHealth::isHealthy).next().block(LIMIT);
+      client.copy(List.of(new RegionCopy(1, 0, 3, 0, BYTES))).block(LIMIT);
+      client.copy(List.of(new RegionCopy(3, 0, 2, 0, BYTES))).block(LIMIT);
+      assertThat(to.memory().mismatch(from.memory())).isEqualTo(-1);
+    }
+  }
+}

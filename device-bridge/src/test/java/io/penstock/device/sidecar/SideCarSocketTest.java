@@ -1,0 +1,257 @@
+package io.penstock.device.sidecar;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.penstock.KvException;
+import io.penstock.device.Device;
+import io.penstock.device.ascend.IpcKey;
+import io.penstock.device.sidecar.RegionSource.IpcBuffer;
+import io.penstock.device.sidecar.RegionSource.MappedFile;
+import io.penstock.device.sidecar.RegionSource.Memfd;
+import io.penstock.device.sim.SimulatedDevice;
+import io.penstock.device.sim.SimulatedDeviceOptions;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.BindException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Mono;
+
+/// The side-car over sockets and memory of the system.
+@Timeout(60)
+@EnabledOnOs(OS.LINUX)
+final class SideCarSocketTest {
+  private static final Duration LIMIT = Duration.ofSeconds(20);
+  private static final int BYTES = 3 << 19;
+  private static final SideCarClientOptions FAST = SideCarClientOptions.defaults().withBackOff(Duration.ofMillis(1), Duration.ofMillis(20));
+
+  @TempDir
+  private Path folder;
+
+  private final List<AutoCloseable> opened = new ArrayList<>();
+  private final Device device = SimulatedDevice.open(SimulatedDeviceOptions.defaults(1 << 20));
+  private Path path;
+  private SideCarServer server;
+  private SideCarClient client;
+
+  @BeforeEach
+  void open() throws IOException {
+    path = folder.resolve("s");
+    server = SideCarServer.open(path, SideCarServerOptions.defaults().withMaxClients(4), Map.of(0, device));
+    client = SideCarClient.open(path, FAST);
+    awaitHealthy(client);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    client.close().block(LIMIT);
+    server.close().block(LIMIT);
+    device.close().block(LIMIT);
+    for (AutoCloseable each : opened) {
+      each.close();
+    }
+    assertThat(server.stat().regions()).isZero();
+    assertThat(server.stat().clients()).isZero();
+    assertThat(Mappings.of(ProcessHandle.current().pid(), "sidecar-test")).isEmpty();
+  }
+
+  private static void awaitHealthy(SideCarClient who) {
+    who.health().filter(SideCarHealth::isHealthy).next().block(LIMIT);
+  }
+
+  private SharedMemory memory(String name) throws IOException {
+    SharedMemory made = SharedMemory.allocate("sidecar-test-" + name, BYTES);
+    opened.add(made);
+    return made;
+  }
+
+  private SharedMemory file(String name) throws IOException {
+    SharedMemory made = SharedMemory.map(Files.createFile(folder.resolve(name)), BYTES);
+    opened.add(made);
+    return made;
+  }
+
+  private static SideCarCode code(Mono<?> call) {
+    try {
+      call.block(LIMIT);
+      throw new AssertionError("must fail");
+    } catch (KvException e) {
+      return ((SideCarFailure) e).code();
+    }
+  }
+
+  private static void fill(MemorySegment memory, long seed) {
+    byte[] bytes = new byte[(int) memory.byteSize()];
+    new Random(seed).nextBytes(bytes);
+    memory.copyFrom(MemorySegment.ofArray(bytes));
+  }
+
+  private void copyAll(SharedMemory from, long fromId, SharedMemory to, long toId, long seed) {
+    fill(from.memory(), seed);
+    client.copy(List.of(new RegionCopy(fromId, 0, toId, 0, BYTES))).block(LIMIT);
+    assertThat(to.memory().mismatch(from.memory())).as("%s to %s", fromId, toId).isEqualTo(-1);
+  }
+
+  @Test
+  void memfdsAndFiles_areCopiedEitherWay() throws IOException {
+    SharedMemory[] all = {memory("a"), memory("b"), file("c"), file("d")};
+    for (int i = 0; i < all.length; i++) {
+      client.register(all[i].region(i + 1)).block(LIMIT);
+    }
+    for (int i = 0; i < all.length; i++) {
+      for (int j = 0; j < all.length; j++) {
+        if (i != j) {
+          copyAll(all[i], i + 1, all[j], j + 1, 10 * i + j);
+        }
+      }
+    }
+    assertThat(server.stat().copies()).isEqualTo(12);
+    assertThat(Mappings.of(ProcessHandle.current().pid(), "sidecar-test")).isEqualTo(Map.of("sidecar-test-a", 2, "sidecar-test-b", 2));
+    client.unregister(1).block(LIMIT);
+    assertThat(Mappings.of(ProcessHandle.current().pid(), "sidecar-test")).isEqualTo(Map.of("sidecar-test-a", 1, "sidecar-test-b", 2));
+  }
+
+  @Test
+  void memory_thatMayShrink_isRefused() throws IOException {
+    Descriptor unsealed = Descriptor.memfd("sidecar-test-unsealed", BYTES);
+    opened.add(unsealed::close);
+    assertThat(code(client.register(new SharedRegion(1, BYTES, new Memfd(unsealed.number()))))).isEqualTo(SideCarCode.UNSEALED);
+    SharedMemory sealed = memory("sealed");
+    Descriptor again = Descriptor.open(Path.of("/proc/self/fd/" + ((Memfd) sealed.region(1).source()).descriptor()), true);
+    opened.add(again::close);
+    assertThatThrownBy(() -> again.resize(1)).isInstanceOf(SystemCallException.class);
+  }
+
+  @Test
+  void file_cutShort_failsTheCopy_andTheNodeLivesOn() throws IOException {
+    SharedMemory memory = memory("a");
+    SharedMemory file = file("c");
+    client.register(memory.region(1)).block(LIMIT);
+    client.register(file.region(2)).block(LIMIT);
+    try (var channel = java.nio.channels.FileChannel.open(folder.resolve("c"), java.nio.file.StandardOpenOption.WRITE)) {
+      channel.truncate(100);
+    }
+    RegionCopy out = new RegionCopy(2, 0, 1, 0, BYTES);
+    RegionCopy in = new RegionCopy(1, 0, 2, 0, BYTES);
+    assertThat(code(client.copy(List.of(out)))).isEqualTo(SideCarCode.COPY_FAILED);
+    assertThat(code(client.copy(List.of(in)))).isEqualTo(SideCarCode.COPY_FAILED);
+    assertThat(Files.size(folder.resolve("c"))).isEqualTo(100);
+    client.copy(List.of(new RegionCopy(2, 0, 1, 0, 100))).block(LIMIT);
+  }
+
+  @Test
+  void memory_ofOthersOrOfAnotherKind_isRefused() throws IOException {
+    Path plain = Files.write(folder.resolve("plain"), new byte[10]);
+    Descriptor noMemfd = Descriptor.open(plain, false);
+    opened.add(noMemfd::close);
+    assertThat(code(client.register(new SharedRegion(1, 10, new Memfd(noMemfd.number()))))).isEqualTo(SideCarCode.FORBIDDEN);
+    assertThat(code(client.register(new SharedRegion(1, 10, new Memfd(1 << 20))))).isEqualTo(SideCarCode.NOT_MAPPED);
+    assertThat(code(client.register(new SharedRegion(1, 11, new MappedFile(plain))))).isEqualTo(SideCarCode.MISMATCH);
+    for (Path odd : List.of(folder, Path.of("/dev/zero"), Path.of("/proc/self/mem"), Files.createSymbolicLink(folder.resolve("link"), plain))) {
+      assertThat(code(client.register(new SharedRegion(1, 10, new MappedFile(odd))))).as("%s", odd)
+          .isIn(SideCarCode.FORBIDDEN, SideCarCode.NOT_MAPPED, SideCarCode.MISMATCH);
+    }
+    SharedMemory sealed = memory("long");
+    assertThat(code(client.register(new SharedRegion(1, BYTES + 1, sealed.region(1).source())))).isEqualTo(SideCarCode.MISMATCH);
+    assertThat(server.stat().regions()).isZero();
+  }
+
+  @Test
+  void file_ofAnotherUser_isRefused() throws IOException {
+    Path theirs = Files.write(folder.resolve("theirs"), new byte[10]);
+    assumeTrue("root".equals(System.getProperty("user.name")), "only root can give a file away");
+    Files.setOwner(theirs, theirs.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName("nobody"));
+    assertThat(code(client.register(new SharedRegion(1, 10, new MappedFile(theirs))))).isEqualTo(SideCarCode.FORBIDDEN);
+  }
+
+  @Test
+  void deviceMemory_thatTheDeviceCannotReach_isRefused() {
+    IpcKey key = IpcKey.of(new byte[IpcKey.BYTES]);
+    assertThat(code(client.register(new SharedRegion(1, 10, new IpcBuffer(0, key))))).isEqualTo(SideCarCode.UNSUPPORTED);
+    assertThat(code(client.register(new SharedRegion(1, 10, new IpcBuffer(7, key))))).isEqualTo(SideCarCode.UNSUPPORTED);
+  }
+
+  @Test
+  void path_isThisUsersAlone_heldAgainstAnother_andTakenFromTheDead() throws IOException {
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path))).isEqualTo("rw-------");
+    assertThatThrownBy(() -> SideCarServer.open(path, SideCarServerOptions.defaults(), Map.of())).isInstanceOf(BindException.class);
+    Path stale = folder.resolve("stale");
+    try (var dead = java.nio.channels.ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+      dead.bind(UnixDomainSocketAddress.of(stale));
+    }
+    assertThat(stale).exists();
+    SideCarServer.open(stale, SideCarServerOptions.defaults(), Map.of()).close().block(LIMIT);
+    assertThat(stale).doesNotExist();
+    Path taken = Files.createFile(folder.resolve("taken"));
+    assertThatThrownBy(() -> SideCarServer.open(taken, SideCarServerOptions.defaults(), Map.of())).isInstanceOf(BindException.class);
+    assertThat(taken).exists();
+  }
+
+  @Test
+  void node_begunAnew_getsAllRegionsBack() throws IOException {
+    SharedMemory from = memory("a");
+    SharedMemory to = memory("b");
+    client.register(from.region(1)).block(LIMIT);
+    client.register(to.region(2)).block(LIMIT);
+    for (int round = 0; round < 5; round++) {
+      server.close().block(LIMIT);
+      assertThat(Mappings.of(ProcessHandle.current().pid(), "sidecar-test")).isEqualTo(Map.of("sidecar-test-a", 1, "sidecar-test-b", 1));
+      client.health().filter(health -> !health.isHealthy()).next().block(LIMIT);
+      server = SideCarServer.open(path, SideCarServerOptions.defaults(), Map.of());
+      awaitHealthy(client);
+      copyAll(from, 1, to, 2, round);
+      assertThat(Mappings.of(ProcessHandle.current().pid(), "sidecar-test")).isEqualTo(Map.of("sidecar-test-a", 2, "sidecar-test-b", 2));
+    }
+  }
+
+  @Test
+  void strangers_whoSendAnything_areHungUpOn_andTheNodeLivesOn() throws IOException {
+    for (int seed = 0; seed < 100; seed++) {
+      Random random = new Random(seed);
+      byte[] garbage = new byte[1 + random.nextInt(100)];
+      random.nextBytes(garbage);
+      if (random.nextBoolean()) {
+        ByteBuffer.wrap(garbage).put(new byte[Math.min(3, garbage.length)]); // a length that may be right
+      }
+      try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(path))) {
+        channel.write(ByteBuffer.wrap(garbage));
+        channel.shutdownOutput();
+        ByteBuffer answer = ByteBuffer.allocate(4096);
+        while (channel.read(answer) >= 0) {
+          assertThat(answer.hasRemaining()).as("seed %s", seed).isTrue();
+        }
+      } catch (IOException e) { // hung up on in the midst of it
+        assertThat(e).as("seed %s", seed).isNotNull();
+      }
+    }
+    client.register(memory("a").region(1)).block(LIMIT);
+    assertThat(server.stat().clients()).isEqualTo(1);
+  }
+
+  @Test
+  void calls_afterClose_failAsClosed() {
+    client.close().block(LIMIT);
+    assertThat(code(client.copy(List.of(new RegionCopy(1, 0, 2, 0, 1))))).isEqualTo(SideCarCode.CLOSED);
+    assertThat(requireNonNull(client.state(1).block(LIMIT))).isEqualTo(RegionState.UNREACHABLE);
+  }
+}
