@@ -9,6 +9,7 @@ import io.penstock.storage.record.RecordTornException;
 import io.penstock.storage.record.RecordVersionException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /// Compares records with what their heads say.
@@ -33,6 +34,20 @@ final class RecordCheck {
   /// The first 8 bytes, as a number.
   long word(long at) {
     return file.bytes(at, Long.BYTES).get(ValueLayout.JAVA_LONG_UNALIGNED.withOrder(java.nio.ByteOrder.LITTLE_ENDIAN), 0);
+  }
+
+  /// Whether the bytes from `from` to `to` are all zero.
+  boolean isZero(long from, long to) {
+    return firstNotZero(file.bytes(from, (int) (to - from))) < 0;
+  }
+
+  private static long firstNotZero(MemorySegment bytes) {
+    for (long i = 0; i < bytes.byteSize(); i++) {
+      if (bytes.get(ValueLayout.JAVA_BYTE, i) != 0) {
+        return i;
+      }
+    }
+    return -1;
   }
 
   /// The head of the record of `length` bytes at `at`.
@@ -104,11 +119,7 @@ final class RecordCheck {
 
   private @Nullable Flaw padding(long at, RecordHead head) {
     MemorySegment padding = file.bytes(at, padded(head.payloadBytes()) - head.payloadBytes());
-    for (long i = 0; i < padding.byteSize(); i++) {
-      if (padding.get(ValueLayout.JAVA_BYTE, i) != 0) {
-        return new Flaw(DamageKind.PADDING, -1, "padding of record must be 0 (was %02x)".formatted(padding.get(ValueLayout.JAVA_BYTE, i)));
-      }
-    }
-    return null;
+    long wrong = firstNotZero(padding);
+    return wrong < 0 ? null : new Flaw(DamageKind.PADDING, -1, "padding of record must be 0 (was %02x)".formatted(padding.get(ValueLayout.JAVA_BYTE, wrong)));
   }
 }

@@ -189,7 +189,14 @@ final class SegmentWalk {
   /// Whether bytes follow an end that are neither reserved nor of an earlier life.
   private boolean hasStrayBytes(long at) {
     long behind = at + frames.bytes() + frames.at(file, segment, at).length();
-    return behind < file.size() && (!frames.isReserved() || !file.isZero(behind)) && !hasEarlierLife(at);
+    return behind < file.size() && (!frames.isReserved() || !file.isZero(behind)) && !cutsEarlierLife(at, behind) && !hasEarlierLife(at);
+  }
+
+  /// Whether the zeros that a writer leaves behind its last record, no more of them, stand at `at`: what follows them is the rest of a record of
+  /// an earlier life, whose head the new life has written over. A page that was lost has more zeros, or others.
+  private boolean cutsEarlierLife(long at, long behind) {
+    long to = at + frames.zerosBehind();
+    return to + Long.BYTES <= file.size() && records.isZero(behind, to) && records.word(to) != 0;
   }
 
   private boolean hasEarlierLife(long from) {

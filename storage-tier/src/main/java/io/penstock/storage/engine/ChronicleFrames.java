@@ -55,6 +55,11 @@ final class ChronicleFrames implements Frames {
   }
 
   @Override
+  public int zerosBehind() {
+    return ChronicleRun.BEHIND_BYTES;
+  }
+
+  @Override
   public boolean hasHead(SegmentWindow file, int segment) {
     return true;
   }

@@ -40,7 +40,7 @@ final class ChronicleRun implements AutoCloseable {
   private static final int INDEX_COUNT = 1024;
 
   /// As far behind a record as Chronicle may look when it publishes it.
-  private static final int BEHIND_BYTES = 64;
+  static final int BEHIND_BYTES = 64;
 
   private final Path path;
   private final SingleChronicleQueue queue;

@@ -51,6 +51,11 @@ final class PlainFrames implements Frames {
   }
 
   @Override
+  public int zerosBehind() {
+    return PlainFormat.FRAME_BYTES;
+  }
+
+  @Override
   public boolean hasHead(SegmentWindow file, int segment) {
     return file.size() >= start() && PlainFormat.isHead(file.bytes(0, start()).asByteBuffer().order(ByteOrder.LITTLE_ENDIAN), file.path(), segment);
   }

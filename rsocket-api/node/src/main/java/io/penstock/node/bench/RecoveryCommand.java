@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
             + "10 GB, or opening without checkpoints more than 3 s.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
-    footer = {"  penstock bench recovery --size 10GB --block-bytes 1MiB --cold", ""})
+    footer = {"  penstock bench recovery --size 10GiB --block-bytes 1MiB --cold", ""})
 final class RecoveryCommand implements Callable<Integer> {
   private final Console console;
 
