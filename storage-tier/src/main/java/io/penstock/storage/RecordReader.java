@@ -14,7 +14,7 @@ import java.nio.ByteOrder;
 
 /// Reads records that nobody vouches for, at opening. One thread.
 final class RecordReader {
-  private static final int GUESS_BYTES = 8192;
+  private static final int GUESS_BYTES = 2048;
 
   private final SegmentEngine engine;
   private final String boundary;

@@ -244,8 +244,11 @@ abstract class FileEngine implements SegmentEngine {
   @Override
   public final ScanEnd scan(int segment, Consumer<Location> visitor) {
     StoredSegment held = table.hold(segment);
-    try {
-      return scan((SegmentFile) held, visitor);
+    try (HeadsAhead heads = new HeadsAhead(((SegmentFile) held).path(), held.end())) {
+      return scan((SegmentFile) held, at -> {
+        heads.visit(at.offset());
+        visitor.accept(at);
+      });
     } catch (IOException e) {
       throw new StorageFailedException("scan segment " + segment + " of " + directory.path(), e);
     } finally {

@@ -95,6 +95,19 @@ final class NativePages {
     }
   }
 
+  /// Opens `file` to give advice on it; below 0 where there is none to give.
+  static int openToAdvise(Path file) {
+    try {
+      return LINUX ? PosixAPI.posix().open(file.toString(), OpenFlag.O_RDONLY, 0) : -1;
+    } catch (RuntimeException e) { // the binding's way to say that the call failed
+      return -1;
+    }
+  }
+
+  static void close(int descriptor) {
+    PosixAPI.posix().close(descriptor);
+  }
+
   /// False if the system does not know the call, or does not allow it here.
   private static boolean refused(PosixAPI posix, int fatal, String work, Path file) throws IOException {
     if (posix.lastError() == fatal) {

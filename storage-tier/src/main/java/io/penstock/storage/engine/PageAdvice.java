@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /// The one call of the system's library that Chronicle's binding leaves out, through the same binder.
 final class PageAdvice {
+  private static final int WILL_NEED = 3; // POSIX_FADV_WILLNEED
   private static final int DONT_NEED = 4; // POSIX_FADV_DONTNEED
   private static final @Nullable Calls CALLS = load();
 
@@ -20,6 +21,14 @@ final class PageAdvice {
       return LibraryLoader.create(Calls.class).failImmediately().load("c");
     } catch (LinkageError | RuntimeException e) {
       return null; // the pages stay until the system needs them
+    }
+  }
+
+  /// Has the system begin to read these bytes of a file into its cache; waits for nothing.
+  static void fetch(int descriptor, long offset, long bytes) {
+    Calls calls = CALLS;
+    if (calls != null) {
+      calls.posix_fadvise(descriptor, offset, bytes, WILL_NEED);
     }
   }
 
