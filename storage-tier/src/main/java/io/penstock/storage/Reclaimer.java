@@ -91,7 +91,7 @@ final class Reclaimer {
 
   /// Moves blocks of at most `bytes`, or one.
   ///
-  /// @return bytes written; 0 if there is nothing to move, or nothing of it was left
+  /// @return bytes written, also of what was kept aside; 0 if there is nothing to move, or nothing of it was left
   /// @throws io.penstock.KvException if the disk is full or fails; tried again at the next call
   long step(long bytes) {
     if (victim == 0) {
@@ -136,7 +136,7 @@ final class Reclaimer {
       corrupt++;
       book.freed(dead.segment());
     });
-    return 0;
+    return recordBytes; // kept aside: as much was written
   }
 
   private @Nullable Flaw read(Place from) {

@@ -112,7 +112,7 @@ final class ReplayCommandTest {
       "--hbm 1GiB --hbm-device gpu | --hbm-device must be one of sim, ascend (was gpu)",
       "--hbm 1GiB --ascend-lib x.so | --ascend-lib must be left out without --hbm-device ascend (was x.so)",
       "--hbm 1GiB --ascend-device 3 | --ascend-device must be left out without --hbm-device ascend (was 3)",
-      "--hbm 1GiB --hbm-device ascend --ascend-device -3 | number must be >= 0 (was -3)",
+      "--hbm 1GiB --hbm-device ascend --ascend-device -3 | ascend.device must be an integer from 0 to 1023 (was -3",
       "--connect 127.0.0.1:1 --hbm-device sim | --hbm-device must be left out with --connect",
       "--dram lots | --dram: capacity must be a size, \"N blocks\", unbounded, or 0 for off (was lots)",
       "--ssd 1KiB | --ssd: capacity must be >= one block of 64 KiB (was 1 KiB)",
