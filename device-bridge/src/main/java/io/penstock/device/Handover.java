@@ -8,12 +8,12 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// What is owned passes to the consumer, or is given back: one of the two.
-final class Handover {
+public final class Handover {
   private Handover() {}
 
   /// `value`, with `back` run if an error or a cancel comes before it, and `unreceived` if another thread cancels while it is on its way
   /// to the consumer, who drops it then.
-  static <T> Mono<T> orBack(Mono<T> value, Runnable back, Consumer<? super T> unreceived) {
+  public static <T> Mono<T> orBack(Mono<T> value, Runnable back, Consumer<? super T> unreceived) {
     return Mono.defer(() -> {
       Passing<T> passing = new Passing<>(back, unreceived);
       return value.doOnNext(passing::begin).doOnError(e -> passing.end()).doOnCancel(passing::end).doAfterTerminate(passing::received);

@@ -19,9 +19,12 @@ import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /// A `libascendcl.so` made of `ascendcl.c` with the system's C compiler, and what tests say to it. Each is a file of its own, so
@@ -30,6 +33,8 @@ import java.util.concurrent.TimeUnit;
 public final class DriverDouble {
   private static final MemoryLayout CALL = MemoryLayout.structLayout(MemoryLayout.sequenceLayout(4, JAVA_INT),
       MemoryLayout.sequenceLayout(3, JAVA_LONG));
+
+  private static final Map<List<String>, Path> COMPILED = new ConcurrentHashMap<>();
 
   /// The releases of CANN that differ in what they export and answer.
   public enum Profile {
@@ -58,20 +63,35 @@ public final class DriverDouble {
     return new DriverDouble(compile(profile, defines));
   }
 
-  /// Compiles without loading.
+  /// Compiles without loading, each kind once in a run of tests.
   public static Path compile(Profile profile, String... defines) {
+    List<String> kind = new ArrayList<>(List.of("-DCANN=" + profile.number));
+    kind.addAll(List.of(defines));
     try {
-      Path made = Files.createTempFile(Files.createDirectories(Path.of("target", "ascendcl")), "libascendcl-", ".so").toAbsolutePath();
-      List<String> command = new ArrayList<>(List.of("cc", "-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-DCANN="
-          + profile.number));
-      command.addAll(List.of(defines));
-      command.addAll(List.of("-o", made.toString(), "-x", "c", "-", "-lpthread"));
-      run(command);
-      made.toFile().deleteOnExit();
-      return made;
+      Path one = COMPILED.get(kind);
+      if (one == null) {
+        one = compile(kind);
+        COMPILED.put(kind, one);
+      }
+      return Files.copy(one, file(), StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private static Path compile(List<String> kind) throws IOException {
+    Path made = file();
+    List<String> command = new ArrayList<>(List.of("cc", "-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden"));
+    command.addAll(kind);
+    command.addAll(List.of("-o", made.toString(), "-x", "c", "-", "-lpthread"));
+    run(command);
+    return made;
+  }
+
+  private static Path file() throws IOException {
+    Path file = Files.createTempFile(Files.createDirectories(Path.of("target", "ascendcl")), "libascendcl-", ".so").toAbsolutePath();
+    file.toFile().deleteOnExit();
+    return file;
   }
 
   private static void run(List<String> command) throws IOException {

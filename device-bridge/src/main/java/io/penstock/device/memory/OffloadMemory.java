@@ -1,0 +1,70 @@
+package io.penstock.device.memory;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockScope;
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.publisher.Mono;
+
+/// Memory that blocks pass through on their way to a disk and back: at a multiple of 4,096 bytes, and as many of them, as direct access to a disk
+/// wants it. It is of the first source that has it: the device's own, so that a copy needs no third place; then large pages; then plain
+/// ones. Whoever gave it gets it back.
+public final class OffloadMemory implements HostMemorySource {
+  /// What direct access to a disk wants of addresses, lengths and places in the file.
+  public static final int ALIGNMENT_BYTES = 4096;
+
+  private final List<HostMemorySource> sources;
+  private final MemoryListener listener;
+
+  /// @param sources the best first
+  public OffloadMemory(List<HostMemorySource> sources, MemoryListener listener) {
+    if (sources.isEmpty()) {
+      throw new IllegalArgumentException("sources must be some (was none)");
+    }
+    this.sources = List.copyOf(sources);
+    this.listener = requireNonNull(listener, "listener");
+  }
+
+  /// `bytes` up to the next multiple of [#ALIGNMENT_BYTES].
+  public static long rounded(long bytes) {
+    return Math.ceilDiv(bytes, ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
+  }
+
+  @Override
+  public String name() {
+    return "memory for a disk";
+  }
+
+  /// Rounds `bytes` up.
+  @Override
+  public Mono<HostMemory> allocate(long bytes, BlockScope scope) {
+    requireNonNull(scope, "scope");
+    if (bytes <= 0) {
+      throw new IllegalArgumentException("bytes must be > 0 (was " + bytes + ")");
+    }
+    return Mono.defer(() -> from(0, rounded(bytes), scope, new ArrayList<>()));
+  }
+
+  private Mono<HostMemory> from(int index, long bytes, BlockScope scope, List<Fallback> refused) {
+    HostMemorySource source = sources.get(index);
+    return source.allocate(bytes, scope).doOnNext(memory -> requireAligned(source, memory))
+        .onErrorResume(HostMemoryRefusedException.class, e -> {
+          refused.addAll(e.tried());
+          if (index + 1 == sources.size()) {
+            return Mono.error(new HostMemoryRefusedException(name(), bytes, refused));
+          }
+          e.tried().forEach(each -> listener.fellBack(source.name(), each));
+          return from(index + 1, bytes, scope, refused);
+        });
+  }
+
+  /// An allocator may promise it and not keep it.
+  private static void requireAligned(HostMemorySource source, HostMemory memory) {
+    if (memory.address() % ALIGNMENT_BYTES != 0) {
+      memory.close();
+      throw new HostMemoryRefusedException(source.name(), memory.bytes(), List.of(new Fallback(memory.rung().label(),
+          "%#x is not a multiple of %d".formatted(memory.address(), ALIGNMENT_BYTES))));
+    }
+  }
+}
