@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.Tags;
 import io.penstock.block.BlockArena;
 import io.penstock.tier.ByteBudget;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
 
 /// Shows budgets, arenas and servers as gauges. The registry keeps them alive.
@@ -37,6 +38,16 @@ public final class Gauges {
   public static void bindServer(MeterRegistry registry, IntSupplier connections, IntSupplier streams) {
     gauge(registry, KvMeters.WIRE_CONNECTIONS, Tags.empty(), connections, IntSupplier::getAsInt);
     gauge(registry, KvMeters.WIRE_STREAMS, Tags.empty(), streams, IntSupplier::getAsInt);
+  }
+
+  /// Shows the bytes of host memory that is of one kind of pages.
+  public static void bindMemory(MeterRegistry registry, String pages, LongSupplier bytes) {
+    gauge(registry, KvMeters.MEMORY_TAKEN, Tags.of(MeterTag.PAGES.asString(), pages), bytes, LongSupplier::getAsLong);
+  }
+
+  /// Shows how often host memory is not what it was to be.
+  public static void bindMemoryFallbacks(MeterRegistry registry, LongSupplier fallbacks) {
+    gauge(registry, KvMeters.MEMORY_FALLBACKS, Tags.empty(), fallbacks, LongSupplier::getAsLong);
   }
 
   static <T> void gauge(MeterRegistry registry, KvMeters meter, Tags tags, T of, ToDoubleFunction<T> value) {

@@ -18,6 +18,8 @@ public enum MeterTag implements KeyName {
   BUDGET("budget"),
   /// Name of an arena.
   ARENA("arena"),
+  /// Kind of pages of host memory.
+  PAGES("pages"),
   /// `hit` or `miss`.
   RESULT("result");
 

@@ -3,11 +3,11 @@ package io.penstock.tier;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
-import io.penstock.block.BlockArena;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.ChunkSource;
+import io.penstock.block.SlabArena;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashSet;
@@ -108,7 +108,7 @@ public final class TierStack implements BlockTier {
   }
 
   /// The host memory of this tier, for gauges.
-  public BlockArena arena() {
+  public SlabArena arena() {
     return books.memory.arena;
   }
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /// | way | call |
 /// |---|---|
 /// | host to device, device to host | `aclrtMemcpyBatch`, at most 4,096 elements a call, both ways apart |
-/// | the same, once a batch was answered with 207000 | `aclrtMemcpyAsync` each, and one wait; remembered for the device |
+/// | the same, once a batch was answered with 207000 | `aclrtMemcpyAsync` each, and one wait; remembered for the device, apart for imported memory |
 /// | inside the device, or between two | `aclrtMemcpyAsync` each, and one wait |
 /// | inside the host | `aclrtMemcpy` each |
 ///
@@ -57,6 +57,7 @@ final class AclEngine {
   private final int[] call = new int[CopyBatch.MAX_ELEMENTS];
   private int called;
   private boolean batches = true;
+  private boolean sharedBatches = true;
   private @Nullable MemorySegment stream;
   /// A stream whose copies have failed, and which did not give them up.
   private @Nullable MemorySegment stuck;
@@ -125,7 +126,7 @@ final class AclEngine {
   private void run(CopyKind kind, Elements elements) {
     long started = nanos.getAsLong();
     CopyMethod method = kind == CopyKind.HOST_TO_HOST ? CopyMethod.SYNC : CopyMethod.ASYNC;
-    if (kind.isBatched() && batches && batched(elements)) {
+    if (kind.isBatched() && takesBatches(elements) && batched(elements)) {
       method = CopyMethod.BATCH;
     } else if (method == CopyMethod.SYNC) {
       oneByOne(elements);
@@ -150,7 +151,11 @@ final class AclEngine {
     tally.batched += called;
     int code = copies.batch();
     if (isUnsupported(code)) {
-      batches = false;
+      if (isShared(elements)) {
+        sharedBatches = false;
+      } else {
+        batches = false;
+      }
       tally.fallbacks++;
       listener.fellBack(device, code);
       return false;
@@ -160,6 +165,15 @@ final class AclEngine {
       ended(elements, call[i], code, call[blamed]);
     }
     return true;
+  }
+
+  private boolean takesBatches(Elements elements) {
+    return batches && (sharedBatches || !isShared(elements));
+  }
+
+  /// All elements of a call are alike.
+  private boolean isShared(Elements elements) {
+    return elements.source(call[0]).shared() || elements.target(call[0]).shared();
   }
 
   private boolean isUnsupported(int code) {

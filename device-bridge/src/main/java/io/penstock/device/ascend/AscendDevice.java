@@ -233,7 +233,7 @@ public final class AscendDevice implements Device {
   /// Tells that `hostMemory` is the host's, so that copies need not ask the library for each of their elements in it.
   public Mono<Void> know(MemorySegment hostMemory) {
     return submitted(sink -> {
-      regions.places().know(hostMemory.address(), hostMemory.byteSize());
+      regions.places().know(hostMemory.address(), hostMemory.byteSize(), MemoryPlace.HOST);
       sink.success();
     }, () -> {});
   }

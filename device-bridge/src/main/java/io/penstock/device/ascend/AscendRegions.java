@@ -121,7 +121,7 @@ final class AscendRegions {
       imported.remove(key);
       ipc.close(key);
     });
-    return hold(address, ours, new Held(bytes, false, null, undo));
+    return hold(address, ours.imported(), new Held(bytes, false, null, undo));
   }
 
   long open(FabricHandle name, long bytes) {
@@ -129,7 +129,7 @@ final class AscendRegions {
     try {
       MemorySegment handle = physical.open(name);
       long address = physical.map(handle, bytes, ours.device(), undo);
-      return hold(address, memory.locate(address), new Held(bytes, false, handle, undo));
+      return hold(address, memory.locate(address).imported(), new Held(bytes, false, handle, undo));
     } catch (RuntimeException e) {
       throw undo.run(e);
     }
@@ -137,7 +137,7 @@ final class AscendRegions {
 
   private long hold(long address, MemoryPlace place, Held one) {
     if (place.isHost()) {
-      places.know(address, one.bytes());
+      places.know(address, one.bytes(), place);
       one.undo().then(() -> places.forget(address));
     } else {
       regions.add(address, one.bytes(), place);

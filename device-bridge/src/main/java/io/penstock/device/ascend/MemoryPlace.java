@@ -3,16 +3,26 @@ package io.penstock.device.ascend;
 /// Whose memory an address is of.
 ///
 /// @param device logical number of the device, [#HOST_ID] for the host
-public record MemoryPlace(int device) {
+/// @param shared whether it was imported: drivers may have no batches for it, though they have for the rest
+public record MemoryPlace(int device, boolean shared) {
   private static final int DEVICE_TYPE = 1;
   private static final int HOST_ID = -1;
 
-  public static final MemoryPlace HOST = new MemoryPlace(HOST_ID);
+  public static final MemoryPlace HOST = new MemoryPlace(HOST_ID, false);
 
   public MemoryPlace {
     if (device < HOST_ID) {
       throw new IllegalArgumentException("device must be >= " + HOST_ID + " (was " + device + ")");
     }
+  }
+
+  /// Memory of the device's own.
+  public MemoryPlace(int device) {
+    this(device, false);
+  }
+
+  MemoryPlace imported() {
+    return new MemoryPlace(device, true);
   }
 
   /// As an `aclrtMemLocation` says it: host memory that is registered, bound to a node or unknown to the library is all the host's.
@@ -36,6 +46,6 @@ public record MemoryPlace(int device) {
 
   @Override
   public String toString() {
-    return isHost() ? "host" : "device " + device;
+    return (isHost() ? "host" : "device " + device) + (shared ? ", shared" : "");
   }
 }

@@ -47,8 +47,9 @@ final class MemoryPlaces {
     return ofDevice != null ? ofDevice : host.find(address, bytes);
   }
 
-  void know(long address, long bytes) {
-    host.add(address, bytes, MemoryPlace.HOST);
+  /// @param place of the host
+  void know(long address, long bytes, MemoryPlace place) {
+    host.add(address, bytes, place);
   }
 
   void forget(long address) {

@@ -38,6 +38,11 @@ public enum MemoryRung {
     return unitBytes;
   }
 
+  /// Whether the system gives it, and no driver.
+  public boolean isOfSystem() {
+    return ordinal() >= PAGES_1G.ordinal();
+  }
+
   /// `bytes` up to the next multiple of [#unitBytes()].
   ///
   /// @throws ArithmeticException if that is more than a `long` holds

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /// Which pages the driver is asked for, in which order, and what is undone when it refuses.
-@Timeout(60)
+@Timeout(120)
 final class HostLadderTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
   private static final long GIB = 1L << 30;

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// Device memory of one owner that another one maps, here both in this process.
-@Timeout(60)
+@Timeout(120)
 final class SharedMemoryTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
   private static final int BYTES = 1 << 16;
@@ -92,6 +92,21 @@ final class SharedMemoryTest {
     assertThat(back.mismatch(source)).isEqualTo(-1);
     assertThat(guest.allocatedBytes()).isZero();
     assertThat(key.toString()).isEqualTo("key of device memory");
+  }
+
+  @Test
+  void driverWithoutBatchesForImportedMemory_keepsThemForTheRest() {
+    MemorySegment source = random();
+    DeviceMemory theirMemory = requireNonNull(owner.allocate(BYTES, theirs).block(LIMIT));
+    DeviceMemory own = requireNonNull(guest.allocate(BYTES, ours).block(LIMIT));
+    IpcKey key = requireNonNull(owner.export(theirMemory).block(LIMIT));
+    DeviceMemory shared = requireNonNull(guest.importShared(key, BYTES, ours).block(LIMIT));
+    driver.fail("aclrtMemcpyBatch", 1, 1, 207_000, -1);
+    CopyReport first = copy(guest, source.address(), shared.address());
+    CopyReport later = copy(guest, source.address(), shared.address());
+    assertThat(List.of(first.fallbacks(), first.single(), later.fallbacks(), later.single())).containsExactly(1, 1, 0, 1);
+    assertThat(copy(guest, source.address(), own.address()).batched()).isEqualTo(1);
+    assertThat(copy(owner, source.address(), theirMemory.address()).batched()).isEqualTo(1);
   }
 
   @Test
