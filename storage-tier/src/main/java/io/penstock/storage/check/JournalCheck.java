@@ -17,7 +17,8 @@ import java.util.Map;
 import java.util.function.Function;
 
 /// Reads every byte of a journal and compares: frames, heads, commit marks, every granule of every block, dead ones, too. Changes nothing,
-/// needs neither the engine nor the cache space, and goes on behind damage. What a checkpoint names must be there. Waits for the disk: not for an event loop.
+/// needs neither the engine nor the cache space, and goes on behind damage. What a checkpoint names must be there. Waits
+/// for the disk, on up to two threads of its own, which end with it: not for an event loop.
 public final class JournalCheck {
   private final JournalFiles files;
   private final CheckProgress progress;
