@@ -47,6 +47,51 @@ public enum KvMeters implements MeterDocumentation {
   /// Whether the store of a level takes and gives blocks: 1; gives them and takes none: 0.5; neither: 0.
   LEVEL_ACTIVE("penstock.level.active", Meter.Type.GAUGE, null, "1 if a level takes and gives blocks, 0.5 if it only gives, 0 if it is off",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Bytes written and not forced to the medium yet.
+  DISK_UNSYNCED("penstock.disk.unsynced", Meter.Type.GAUGE, "bytes", "Bytes written and not forced to the medium yet",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Age of the oldest of them.
+  DISK_UNSYNCED_AGE("penstock.disk.unsynced.age", Meter.Type.GAUGE, "milliseconds", "Age of the oldest bytes that are not forced to the medium yet",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Times that what was written was forced to the medium, or was to be.
+  DISK_SYNCS("penstock.disk.syncs", Meter.Type.COUNTER, null, "Syncs, by result",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM, MeterTag.RESULT),
+  /// Bytes of which a sync that failed left open whether they are on the medium.
+  DISK_UNCERTAIN("penstock.disk.uncertain", Meter.Type.COUNTER, "bytes", "Bytes that a failed sync left uncertain",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Files there are.
+  DISK_SEGMENTS("penstock.disk.segments", Meter.Type.GAUGE, "segments", "Files of a level on disk",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Bytes of these.
+  DISK_HELD("penstock.disk.held", Meter.Type.GAUGE, "bytes", "Bytes of the files of a level on disk",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Bytes of blocks in them that count.
+  DISK_LIVE("penstock.disk.live", Meter.Type.GAUGE, "bytes", "Bytes of blocks that count, in the files of a level on disk",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Bytes of blocks put to a disk.
+  DISK_PUT("penstock.disk.put", Meter.Type.COUNTER, "bytes", "Bytes of blocks put to a disk",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Bytes of blocks moved together, so that files could go.
+  DISK_MOVED("penstock.disk.moved", Meter.Type.COUNTER, "bytes", "Bytes of blocks moved together on a disk",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Bytes written for each byte put.
+  DISK_AMPLIFICATION("penstock.disk.write.amplification", Meter.Type.GAUGE, null, "Bytes written to a disk for each byte put there",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Files that went after their blocks were moved.
+  DISK_RECLAIMED("penstock.disk.reclaimed", Meter.Type.COUNTER, "segments", "Files that went after their blocks were moved",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Times that all blocks of a disk were read in the background.
+  DISK_SCRUB_PASSES("penstock.disk.scrub.passes", Meter.Type.COUNTER, null, "Passes over all blocks of a disk in the background",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Bytes read in the background.
+  DISK_SCRUBBED("penstock.disk.scrubbed", Meter.Type.COUNTER, "bytes", "Bytes read from a disk in the background to find damage",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Blocks found damaged in the background, or when they were to be moved.
+  DISK_DAMAGED("penstock.disk.damaged", Meter.Type.COUNTER, "blocks", "Blocks found damaged before anybody asked for them",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Blocks that the medium did not give in the background.
+  DISK_UNREADABLE("penstock.disk.unreadable", Meter.Type.COUNTER, "blocks", "Blocks that a disk did not give in the background",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   /// Blocks that wait for a disk, or are being put to it.
   QUEUE_BLOCKS("penstock.queue.waiting", Meter.Type.GAUGE, "blocks", "Blocks that wait for a disk, or are being put to it", MeterTag.TIER,
       MeterTag.MEDIUM),

@@ -88,6 +88,12 @@ public final class TierGauges {
       TierStat stat = gauges.latest;
       return stat == null ? 0 : stat.levels().get(number).hits();
     }).description(KvMeters.LEVEL_HITS.description()).tags(tags).register(registry);
+    if (level.disk() != null) {
+      new DiskGauges(registry, tags, () -> {
+        TierStat stat = latest;
+        return stat == null ? null : stat.levels().get(number).disk();
+      }).bind();
+    }
   }
 
   private void show(MeterRegistry registry, KvMeters meter, Tags tags, ToDoubleFunction<TierStat> figure) {

@@ -40,6 +40,11 @@ public interface BlockStore {
     return null;
   }
 
+  /// What its disk does besides; null if it is on none. Quick, and safe under a lock.
+  default @Nullable DiskStat diskStat() {
+    return null;
+  }
+
   /// Has `changed` run after each change of [#health()], until the store is closed: on a thread of the store, under no lock of it.
   default void watch(Runnable changed) {}
 

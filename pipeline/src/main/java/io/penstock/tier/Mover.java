@@ -133,6 +133,10 @@ final class Mover {
     return docks[level] == null ? null : books.store(level).copies();
   }
 
+  @Nullable DiskStat diskStat(int level) {
+    return docks[level] == null ? null : books.store(level).diskStat();
+  }
+
   /// The fastest store that has `entry` and gives it, the fastest that has it if none does, −1 if none has it.
   int readableLevel(Resident entry) {
     for (int level = 0; level < docks.length; level++) {

@@ -16,8 +16,10 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
+import io.penstock.tier.BlockStore;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
+import io.penstock.tier.DiskStat;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.Lease;
@@ -26,6 +28,7 @@ import io.penstock.tier.Medium;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
 import java.time.Duration;
 import java.util.Arrays;
@@ -64,6 +67,8 @@ final class KvMetersTest {
     Gauges.bindMemoryFallbacks(registry, () -> 6);
     listener.moved(new Level.Host("dram", 1), new Level.Host("more", 1), 1, 2);
     gauges.refresh().block(SOON);
+    BlockTier onDisk = onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, List.of()));
+    TierGauges.bind(registry, onDisk).refresh().block(SOON);
 
     for (KvMeters meter : KvMeters.values()) {
       assertThat(registry.find(meter.getName()).meters()).as(meter.getName()).isNotEmpty().allSatisfy(found -> {
@@ -75,6 +80,7 @@ final class KvMetersTest {
     }
     assertThat(registry.getMeters()).extracting(Meter::getId).extracting(Meter.Id::getName)
         .allSatisfy(name -> assertThat(Arrays.stream(KvMeters.values()).map(KvMeters::getName)).contains(name));
+    onDisk.close().block(SOON);
   }
 
   @Test
@@ -138,6 +144,30 @@ final class KvMetersTest {
     assertThat(registry.get("penstock.level.hits").tags("level", "ssd").functionCounter().count()).isEqualTo(1);
     assertThat(registry.get("penstock.level.capacity").tags("level", "ram").gauge().value()).isEqualTo(1);
     stack.close().block(SOON);
+  }
+
+  @Test
+  void disk_whatItDoesBesides_isShownByLevel() {
+    BlockTier stack = onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, List.of("sync: no")));
+    TierGauges.bind(registry, stack).refresh().block(SOON);
+
+    assertThat(ofDisk("unsynced", "unsynced.age", "segments", "held", "live", "write.amplification"))
+        .containsExactly(1.0, 2.0, 6.0, 7.0, 8.0, 19.0 / 9);
+    assertThat(Stream.of("uncertain", "put", "moved", "reclaimed", "scrub.passes", "scrubbed", "damaged", "unreadable")
+        .map(name -> registry.get("penstock.disk." + name).tags("tier", "stack", "level", "ssd", "medium", "disk").functionCounter().count()))
+        .containsExactly(5.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0);
+    assertThat(registry.get("penstock.disk.syncs").tag("result", "done").functionCounter().count()).isEqualTo(3);
+    assertThat(registry.get("penstock.disk.syncs").tag("result", "failed").functionCounter().count()).isEqualTo(4);
+    stack.close().block(SOON);
+  }
+
+  private List<Double> ofDisk(String... names) {
+    return Stream.of(names).map(name -> registry.get("penstock.disk." + name).gauge().value()).toList();
+  }
+
+  private static BlockTier onDisk(DiskStat told) {
+    BlockStore disk = new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run)).disk(told);
+    return new TierStack(SPACE, List.of(new Level.Host("ram", 1), new Level.Stored(disk, 4)), StackOptions.defaults("stack"), TierListener.noop());
   }
 
   @Test

@@ -6,6 +6,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.tier.BlockStore;
+import io.penstock.tier.DiskStat;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Rest;
@@ -15,6 +16,7 @@ import io.penstock.tier.StoreState;
 import io.penstock.tier.StoreUnavailableException;
 import java.util.List;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /// A store that answers what a test wants it to: another error, nothing, an exception where none is expected.
@@ -24,6 +26,7 @@ public final class FaultyStore implements BlockStore {
   private volatile UnaryOperator<Mono<Void>> reads = UnaryOperator.identity();
   private volatile StoreHealth health = StoreHealth.GOOD;
   private volatile Runnable watcher = () -> {};
+  private volatile @Nullable DiskStat disk;
 
   /// @param store does what is not changed
   public FaultyStore(BlockStore store) {
@@ -49,9 +52,20 @@ public final class FaultyStore implements BlockStore {
     return this;
   }
 
+  /// Tells this of its disk from now on.
+  public FaultyStore disk(DiskStat told) {
+    disk = told;
+    return this;
+  }
+
   @Override
   public StoreHealth health() {
     return health;
+  }
+
+  @Override
+  public @Nullable DiskStat diskStat() {
+    return disk;
   }
 
   @Override

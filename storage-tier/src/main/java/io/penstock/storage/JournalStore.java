@@ -14,6 +14,7 @@ import io.penstock.storage.engine.StorageFullException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordName;
 import io.penstock.tier.BlockStore;
+import io.penstock.tier.DiskStat;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Rest;
@@ -72,7 +73,7 @@ public final class JournalStore implements BlockStore {
   private final AtomicBoolean closing = new AtomicBoolean();
   private final Sinks.Empty<Void> ended = Sinks.empty();
   private final FoundBlocks recovered;
-  private @Nullable Scrubber scrubber;
+  private volatile @Nullable Scrubber scrubber;
 
   private JournalStore(CacheSpace space, JournalOptions options, SegmentEngine disk, JournalThreads threads) {
     this.space = space;
@@ -221,6 +222,11 @@ public final class JournalStore implements BlockStore {
     return writes.stat();
   }
 
+  @Override
+  public DiskStat diskStat() {
+    return DiskFigures.of(syncs(), disk(), scrubbed());
+  }
+
   /// Begins to read what is at rest in the background, and to compare it; once. What is damaged is copied to `quarantine/` in the directory
   /// and gone: whoever asked by [#report] hears of it, and so does the next read of the block.
   ///
@@ -245,8 +251,9 @@ public final class JournalStore implements BlockStore {
   }
 
   /// What that came to.
-  public synchronized ScrubStat scrubbed() {
-    return scrubber == null ? new ScrubStat(0, 0, 0, 0, null) : scrubber.stat();
+  public ScrubStat scrubbed() {
+    Scrubber begun = scrubber;
+    return begun == null ? new ScrubStat(0, 0, 0, 0, null) : begun.stat();
   }
 
   private synchronized void endScrub() {

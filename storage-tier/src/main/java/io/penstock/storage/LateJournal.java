@@ -6,6 +6,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.tier.BlockStore;
+import io.penstock.tier.DiskStat;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Rest;
@@ -168,6 +169,12 @@ public final class LateJournal implements BlockStore {
   public StoreHealth health() {
     JournalStore store = opened;
     return store == null ? health : store.health();
+  }
+
+  @Override
+  public DiskStat diskStat() {
+    JournalStore store = opened;
+    return store == null ? DiskStat.NONE : store.diskStat();
   }
 
   @Override

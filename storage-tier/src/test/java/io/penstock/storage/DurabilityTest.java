@@ -157,10 +157,13 @@ final class DurabilityTest {
     putRefused();
     assertThat(store.syncs().failedSyncs()).isEqualTo(1);
     assertThat(store.syncs().failure()).isInstanceOf(StorageFailedException.class);
+    assertThat(store.diskStat().failedSyncs()).isEqualTo(1);
+    assertThat(store.diskStat().problems()).singleElement().asString().startsWith("sync: could not");
     medium.refuses = false;
     time.advanceTimeBy(PROBE);
     put(1, 2);
     assertThat(medium.activeSegment()).isGreaterThan(before);
+    assertThat(store.diskStat().putBytes()).isEqualTo(store.disk().userBytes()).isPositive();
     assertThat(store.syncs()).isEqualTo(new SyncStat(0, 0, 2, 1, RECORD, store.syncs().failure()));
     assertThat(store.syncs().failure()).as("is not forgotten").isNotNull();
   }

@@ -5,6 +5,7 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.Sizes;
+import io.penstock.tier.DiskStat;
 import io.penstock.tier.LevelStat;
 import io.penstock.tier.Medium;
 import io.penstock.tier.StoreHealth;
@@ -13,6 +14,7 @@ import io.penstock.tier.TierStat;
 import io.penstock.tier.TieringStat;
 import io.penstock.wire.ServerStat;
 import java.util.Locale;
+import java.util.Objects;
 import picocli.CommandLine.Command;
 
 /// Shows what a node holds and what it has done.
@@ -56,7 +58,18 @@ final class StatCommand extends ClientCommand {
         .row("bytes in flight", Sizes.human(node.inFlightBytes()))
         .row("peak in flight", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
     tier.levels().forEach(level -> table.row("level " + level.name(), level(level)));
+    tier.levels().stream().map(LevelStat::disk).filter(Objects::nonNull).forEach(disk -> withDisk(table, disk));
     return tier.levels().stream().anyMatch(level -> level.medium() == Medium.DISK) ? withTiering(table, tier.tiering()) : table;
+  }
+
+  private static void withDisk(TextTable table, DiskStat disk) {
+    table.row("disk syncs", "%d, %d failed; %s unsynced for %d ms, %s uncertain".formatted(disk.syncs(), disk.failedSyncs(),
+            Sizes.human(disk.unsyncedBytes()), disk.unsyncedMillis(), Sizes.human(disk.uncertainBytes())))
+        .row("disk files", "%d, %s, of which %s count; %d emptied, %.2f bytes written for each put".formatted(disk.segments(),
+            Sizes.human(disk.heldBytes()), Sizes.human(disk.liveBytes()), disk.reclaimed(), disk.writeAmplification()))
+        .row("disk scrub", "%d passes, %s read; %d blocks damaged, %d unreadable".formatted(disk.scrubPasses(), Sizes.human(disk.scrubbedBytes()),
+            disk.damaged(), disk.unreadable()));
+    disk.problems().forEach(problem -> table.row("disk problem", problem));
   }
 
   private static TextTable withTiering(TextTable table, TieringStat tiering) {

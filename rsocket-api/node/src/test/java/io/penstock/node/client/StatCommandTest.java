@@ -1,0 +1,64 @@
+package io.penstock.node.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.node.cli.Console;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.DiskStat;
+import io.penstock.tier.LevelStat;
+import io.penstock.tier.Medium;
+import io.penstock.tier.StoreHealth;
+import io.penstock.tier.TierStat;
+import io.penstock.wire.ServerStat;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/// What `stat` says of a disk.
+final class StatCommandTest {
+  private static final LevelStat DRAM = new LevelStat("dram", Medium.HOST, 10, 1, 1, 0, 1);
+
+  private static String stat(LevelStat... levels) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    Console console = new Console(InputStream.nullInputStream(), new PrintStream(out, true, StandardCharsets.UTF_8), System.err, false, Map.of());
+    TierStat tier = new TierStat(1, 10, 0, 0, 0, 0, 1, 0, 0, 1, List.of(levels));
+    NodeLink link = new NodeLink() {
+      @Override
+      public BlockTier tier() {
+        throw new AssertionError("nobody asks for blocks");
+      }
+
+      @Override
+      public Mono<ServerStat> stat() {
+        return Mono.just(new ServerStat("node", "stack", "HOST", tier, 0, 0, 1, false));
+      }
+
+      @Override
+      public void close() {}
+    };
+    assertThat(ClientCommands.lines(console, (address, config, patience) -> link).stream()
+        .filter(line -> line.getCommandName().equals("stat")).findFirst().orElseThrow().execute()).isZero();
+    return out.toString(StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void disk_tellsItsSyncsFilesAndScrub_andWhatFailed() {
+    DiskStat disk = new DiskStat(3 << 20, 400, 12, 1, 4096, 5, 320 << 20, 200 << 20, 100 << 20, 4 << 20, 3, 2, 1 << 30, 7, 6, List.of("sync: could not"));
+    String text = stat(DRAM, new LevelStat("ssd", Medium.DISK, 100, 9, 9, 0, 9, StoreHealth.GOOD, null, disk));
+
+    assertThat(text).containsPattern("disk syncs +12, 1 failed; 3.00 MiB unsynced for 400 ms, 4.00 KiB uncertain\n")
+        .containsPattern("disk files +5, 320 MiB, of which 200 MiB count; 3 emptied, 1.04 bytes written for each put\n")
+        .containsPattern("disk scrub +2 passes, 1.00 GiB read; 7 blocks damaged, 6 unreadable\n")
+        .containsPattern("disk problem +sync: could not\n");
+  }
+
+  @Test
+  void nodeWithoutDisk_saysNothingOfOne() {
+    assertThat(stat(DRAM)).doesNotContain("disk");
+  }
+}

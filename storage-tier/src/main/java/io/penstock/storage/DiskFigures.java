@@ -1,0 +1,23 @@
+package io.penstock.storage;
+
+import io.penstock.tier.DiskStat;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// The figures of a journal as a tier tells them.
+final class DiskFigures {
+  private DiskFigures() {}
+
+  static DiskStat of(SyncStat syncs, SpaceStat space, ScrubStat scrub) {
+    List<String> problems = Stream.of(problem("sync", syncs.failure()), problem("reclaim", space.failure()), problem("scrub", scrub.failure()))
+        .flatMap(List::stream).toList();
+    return new DiskStat(syncs.unsyncedBytes(), syncs.unsyncedMillis(), syncs.syncs(), syncs.failedSyncs(), syncs.lostBytes(), space.segments(),
+        space.heldBytes(), space.liveBytes(), space.userBytes(), space.movedBytes(), space.reclaimed(), scrub.passes(), scrub.bytes(),
+        space.corrupt() + scrub.corrupt(), scrub.unreadable(), problems);
+  }
+
+  private static List<String> problem(String what, @Nullable RuntimeException failure) {
+    return failure == null ? List.of() : List.of(what + ": " + failure.getMessage());
+  }
+}
