@@ -7,5 +7,7 @@ enum BlockFate {
   /// The node does not have it.
   MISSING,
   /// It has other bytes, or the node says that it is damaged.
-  CORRUPT
+  CORRUPT,
+  /// The node refused to give it, for another reason than damage, or did not answer.
+  UNKNOWN
 }

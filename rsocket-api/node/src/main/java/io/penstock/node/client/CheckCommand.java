@@ -25,7 +25,8 @@ import picocli.CommandLine.Option;
     name = "check",
     description = {"Reads every block that a file of receipts names, and compares all bytes with what load has put.", "",
         "What was promised as written or forced must be there, also after the node was killed; what was volatile may be missing.",
-        "Wrong bytes are never right. The exit code is 1 if a promise was broken. The node's capacity must be larger than what was loaded:",
+        "Wrong bytes are never right. The exit code is 1 if a promise was broken, else 69 if the node did not give a block for another reason,",
+        "or went away, so that nothing is known of it. The node's capacity must be larger than what was loaded:",
         "a block that made room for another was not lost.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
@@ -38,9 +39,10 @@ final class CheckCommand extends ClientCommand {
     private long present;
     private long missing;
     private long corrupt;
+    private long unknown;
 
     public long getAcked() {
-      return present + missing + corrupt;
+      return present + missing + corrupt + unknown;
     }
 
     public long getPresent() {
@@ -55,21 +57,27 @@ final class CheckCommand extends ClientCommand {
       return corrupt;
     }
 
+    public long getUnknown() {
+      return unknown;
+    }
+
     private void add(BlockFate fate) {
       switch (fate) {
         case PRESENT -> present++;
         case MISSING -> missing++;
         case CORRUPT -> corrupt++;
+        case UNKNOWN -> unknown++;
       }
     }
   }
 
   /// The outcome in JSON.
   ///
-  /// @param kept whether every promise was kept
+  /// @param kept whether every promise is known to be kept
   /// @param byPromise sums by what was promised
   /// @param broken the first of those that were not, with what became of them
-  record Outcome(boolean kept, Map<String, Sum> byPromise, Map<String, String> broken) {}
+  /// @param refusal why the first block was not given of which nothing is known; null if there is none
+  record Outcome(boolean kept, Map<String, Sum> byPromise, Map<String, String> broken, @Nullable String refusal) {}
 
   @Option(names = "--acks", paramLabel = "FILE", required = true, description = "What `load` has written.")
   private @Nullable String acks;
@@ -92,7 +100,7 @@ final class CheckCommand extends ClientCommand {
       check.fates(keys.subList(from, Math.min(keys.size(), from + WindowCheck.BLOCKS)))
           .forEach((key, fate) -> count(key, requireNonNull(promised.get(key)), fate));
     }
-    return report();
+    return report(check.refusal());
   }
 
   private void count(BlockKey key, Durability promise, BlockFate fate) {
@@ -105,19 +113,23 @@ final class CheckCommand extends ClientCommand {
     }
   }
 
-  private int report() {
+  private int report(@Nullable String refusal) {
+    long unknown = sums.values().stream().mapToLong(Sum::getUnknown).sum();
     if (isJson()) {
       Map<String, Sum> named = new LinkedHashMap<>();
       sums.forEach((promise, sum) -> named.put(lower(promise), sum));
-      console.json(new Outcome(brokenCount == 0, named, broken));
+      console.json(new Outcome(brokenCount == 0 && unknown == 0, named, broken, refusal));
     } else {
-      TextTable table = new TextTable("PROMISED", "BLOCKS", "PRESENT", "MISSING", "CORRUPT");
-      sums.forEach((promise, sum) -> table.row(lower(promise), sum.getAcked(), sum.present, sum.missing, sum.corrupt));
+      TextTable table = new TextTable("PROMISED", "BLOCKS", "PRESENT", "MISSING", "CORRUPT", "UNKNOWN");
+      sums.forEach((promise, sum) -> table.row(lower(promise), sum.getAcked(), sum.present, sum.missing, sum.corrupt, sum.unknown));
       console.out().print(table);
       broken.forEach((key, fate) -> console.say(fate + " " + key));
-      console.say(brokenCount == 0 ? "every promise was kept" : brokenCount + " promises were broken");
+      console.say(brokenCount > 0 ? brokenCount + " promises were broken" : unknown == 0 ? "every promise was kept" : "no promise is known to be broken");
+      if (refusal != null) {
+        console.say("nothing is known of " + unknown + " blocks: " + refusal);
+      }
     }
-    return brokenCount == 0 ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+    return brokenCount > 0 ? ExitCode.FOUND_FAILURE : unknown > 0 ? ExitCode.UNAVAILABLE : ExitCode.OK;
   }
 
   private static String lower(Enum<?> value) {

@@ -7,6 +7,7 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.node.cli.Reason;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.tier.Lease;
 import io.penstock.tier.Leased;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /// Looks after blocks that were put by `load`, some at a time.
 final class WindowCheck {
@@ -27,6 +29,8 @@ final class WindowCheck {
   private final NodeLink node;
   private final int windowBlocks;
   private final Duration patience;
+  private boolean gone;
+  private @Nullable String refusal;
 
   WindowCheck(NodeLink node, int windowBlocks, Duration patience) {
     this.node = node;
@@ -34,28 +38,55 @@ final class WindowCheck {
     this.patience = patience;
   }
 
-  /// What became of each of `keys`. A damaged block ends a stream, so the others are asked for alone then.
+  /// What became of each of `keys`. A damaged block ends a stream, so the others are asked for alone then. Once the node has gone, nothing is
+  /// known of any.
   Map<BlockKey, BlockFate> fates(List<BlockKey> keys) {
+    Map<BlockKey, BlockFate> fates = new LinkedHashMap<>();
     try {
-      return read(keys);
+      fates.putAll(gone ? Map.of() : read(keys));
     } catch (ConnectionLostException | UnavailableException e) {
-      throw e;
+      goneFor(e);
     } catch (KvException e) {
-      Map<BlockKey, BlockFate> fates = new LinkedHashMap<>();
-      keys.forEach(key -> fates.put(key, alone(key)));
-      return fates;
+      keys.forEach(key -> fates.put(key, gone ? BlockFate.UNKNOWN : alone(key)));
     }
+    keys.forEach(key -> fates.putIfAbsent(key, BlockFate.UNKNOWN));
+    return fates;
   }
 
   /// Asks a second time if the first fails for another reason than damage: a node that cannot read a block lets go of it.
   private BlockFate alone(BlockKey key) {
-    try {
-      return requireNonNull(read(List.of(key)).get(key));
-    } catch (ConnectionLostException | UnavailableException e) {
-      throw e;
-    } catch (KvException e) {
-      return isDamage(e) ? BlockFate.CORRUPT : requireNonNull(read(List.of(key)).get(key));
+    RuntimeException failure = null;
+    for (int asked = 0; asked < 2; asked++) {
+      try {
+        return requireNonNull(read(List.of(key)).get(key));
+      } catch (ConnectionLostException | UnavailableException e) {
+        goneFor(e);
+        return BlockFate.UNKNOWN;
+      } catch (KvException e) {
+        if (isDamage(e)) {
+          return BlockFate.CORRUPT;
+        }
+        failure = e;
+      }
     }
+    refused(requireNonNull(failure));
+    return BlockFate.UNKNOWN;
+  }
+
+  private void goneFor(RuntimeException why) {
+    gone = true;
+    refused(why);
+  }
+
+  private void refused(RuntimeException why) {
+    if (refusal == null) {
+      refusal = Reason.of(why);
+    }
+  }
+
+  /// Why the first of those was not given of which nothing is known; null if there is none.
+  @Nullable String refusal() {
+    return refusal;
   }
 
   private static boolean isDamage(KvException error) {
@@ -68,7 +99,7 @@ final class WindowCheck {
     try (BlockScope scope = new BlockScope()) {
       Lease lease = Answers.of(node.tier().lease(keys, OnMiss.SKIP, scope), patience);
       for (int i = 0; i < keys.size(); i++) {
-        fates.put(keys.get(i), lease.found().get(i) ? BlockFate.CORRUPT : BlockFate.MISSING); // until it has come
+        fates.put(keys.get(i), lease.found().get(i) ? BlockFate.UNKNOWN : BlockFate.MISSING); // until it has come
       }
       for (List<Leased> window : lease.windows(windowBlocks, scope).toIterable(1)) {
         for (Leased one : window) {

@@ -62,7 +62,7 @@ final class LoadCheckTest {
 
       CommandLineRun rest = client(node, "load", "--blocks", String.valueOf(promised + 100));
       assertThat(rest.exitCode()).as(rest.err()).isZero();
-      assertThat(client(node, "check").out()).startsWith("PROMISED  BLOCKS  PRESENT  MISSING  CORRUPT\n").contains("\nwritten ").doesNotContain("volatile");
+      assertThat(client(node, "check").out()).startsWith("PROMISED  BLOCKS  PRESENT  MISSING  CORRUPT  UNKNOWN\n").contains("\nwritten ").doesNotContain("volatile");
     }
 
     try (NodeProcess empty = start("another", engine, "write_through")) {
@@ -81,7 +81,7 @@ final class LoadCheckTest {
       assertThat(load.exitCode()).as(load.err()).isZero();
       JsonNode outcome = new ObjectMapper().readTree(load.out());
       assertThat(outcome.at("/stored/volatile").asInt()).isEqualTo(200);
-      assertThat(client(node, "check").out()).contains("\nvolatile     200      200        0        0\n");
+      assertThat(client(node, "check").out()).contains("\nvolatile     200      200        0        0        0\n");
       node.kill();
       assertThat(node.exitCode()).isEqualTo(128 + 9);
     }
@@ -100,7 +100,7 @@ final class LoadCheckTest {
       Path others = Files.writeString(folder.resolve("others"), "{\"key\":\"%s\",\"tier\":\"t\",\"durability\":\"volatile\",\"sequence\":1}%n".formatted(key));
       CommandLineRun corrupt = CommandLineRun.of(command(node, "check", "--acks", others.toString()));
       assertThat(corrupt.exitCode()).as(corrupt.err()).isEqualTo(1);
-      assertThat(corrupt.out()).contains("\nvolatile       1        0        0        1\n");
+      assertThat(corrupt.out()).contains("\nvolatile       1        0        0        1        0\n");
       assertThat(corrupt.err()).isEqualTo("corrupt " + key + "\n1 promises were broken\n");
 
       client(node, "load", "--blocks", "2");
