@@ -12,6 +12,11 @@ import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.engine.StorageFullException;
 import io.penstock.storage.record.RecordVersionException;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NotDirectoryException;
+import org.jspecify.annotations.Nullable;
 
 /// Says which setting named a folder or an engine that a node cannot keep its blocks with, and why.
 final class DiskFailure {
@@ -25,8 +30,18 @@ final class DiskFailure {
       case JournalFormatException e -> told(config, NodeSettings.SSD_DIR, "a folder of this engine, format, model and block shape, or a new one", e);
       case RecordVersionException e -> told(config, NodeSettings.SSD_DIR, "a folder that no newer release wrote", e);
       case StorageFullException e -> told(config, NodeSettings.SSD_DIR, "on a disk with room", e);
-      case StorageFailedException e -> told(config, NodeSettings.SSD_DIR, "a folder of this user", e);
+      case StorageFailedException e -> told(config, NodeSettings.SSD_DIR, rule(e.getCause()), e);
       default -> failure;
+    };
+  }
+
+  private static String rule(@Nullable Throwable cause) {
+    return switch (cause) {
+      case AccessDeniedException e -> "a folder that this user may read and write";
+      case FileAlreadyExistsException e -> "a folder";
+      case NotDirectoryException e -> "a folder";
+      case FileSystemException e when "Not a directory".equals(e.getReason()) -> "in a folder";
+      case null, default -> "on a disk that reads and writes";
     };
   }
 

@@ -1,5 +1,7 @@
 package io.penstock.node.ssd;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.Sizes;
 import io.penstock.storage.check.CheckReport;
@@ -8,20 +10,39 @@ import io.penstock.storage.check.DamageKind;
 import io.penstock.storage.check.SegmentReport;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 
 /// A [CheckReport] for a reader.
 final class CheckTable {
   private CheckTable() {}
 
-  static String of(CheckReport report) {
-    TextTable segments = new TextTable("SEGMENT", "FILE", "BYTES", "RECORDS", "LIVE", "DEAD", "REMOVALS", "CORRUPT", "TORN", "ASIDE");
-    for (SegmentReport each : report.segments()) {
-      segments.row(each.segment(), each.file(), Sizes.human(each.bytes()), each.records(), each.live(), each.dead(), each.removals(),
+  /// @param all whether sound segments have a row each, too, instead of one line
+  static String of(CheckReport report, boolean all) {
+    Set<Integer> damaged = report.damage().stream().map(Damage::segment).collect(Collectors.toSet());
+    Map<Boolean, List<SegmentReport>> bySound = report.segments().stream()
+        .collect(Collectors.partitioningBy(each -> each.corrupt() == 0 && each.torn() == 0 && !damaged.contains(each.segment())));
+    List<SegmentReport> sound = requireNonNull(bySound.get(true));
+    List<SegmentReport> rows = all ? report.segments() : requireNonNull(bySound.get(false));
+    return (rows.isEmpty() ? "" : segments(rows) + "\n") + (all || sound.isEmpty() ? "" : summary(sound))
+        + (report.damage().isEmpty() ? "" : damage(report.damage()) + "\n") + verdict(report) + "\n";
+  }
+
+  private static TextTable segments(List<SegmentReport> rows) {
+    TextTable table = new TextTable("SEGMENT", "FILE", "BYTES", "RECORDS", "LIVE", "DEAD", "REMOVALS", "CORRUPT", "TORN", "ASIDE");
+    for (SegmentReport each : rows) {
+      table.row(each.segment(), each.file(), Sizes.human(each.bytes()), each.records(), each.live(), each.dead(), each.removals(),
           each.corrupt(), each.torn(), Sizes.human(each.asideBytes()));
     }
-    String damage = report.damage().isEmpty() ? "" : "\n" + damage(report.damage());
-    return segments + damage + "\n" + verdict(report) + "\n";
+    return table;
+  }
+
+  private static String summary(List<SegmentReport> sound) {
+    return "sound: %,d segments, %s; %,d records, %,d live, %,d dead, %,d removals, %s aside%n%n".formatted(sound.size(),
+        Sizes.human(sum(sound, SegmentReport::bytes)), sum(sound, SegmentReport::records), sum(sound, SegmentReport::live),
+        sum(sound, SegmentReport::dead), sum(sound, SegmentReport::removals), Sizes.human(sum(sound, SegmentReport::asideBytes)));
   }
 
   private static TextTable damage(List<Damage> damage) {
@@ -47,11 +68,11 @@ final class CheckTable {
       return "clean: %,d blocks in %,d segments of engine %s".formatted(report.live(), report.segments().size(), report.engine());
     }
     long unreadable = report.damage().stream().filter(each -> each.kind() == DamageKind.UNREADABLE).count();
-    return "damaged: %,d ranges, %,d torn ends; %,d good blocks are left%s".formatted(sum(report, SegmentReport::corrupt),
-        sum(report, SegmentReport::torn), report.live(), unreadable == 0 ? "" : "; %,d segments cannot be read to their end".formatted(unreadable));
+    return "damaged: %,d ranges, %,d torn ends; %,d good blocks are left%s".formatted(sum(report.segments(), SegmentReport::corrupt),
+        sum(report.segments(), SegmentReport::torn), report.live(), unreadable == 0 ? "" : "; %,d segments cannot be read to their end".formatted(unreadable));
   }
 
-  private static long sum(CheckReport report, ToLongFunction<SegmentReport> of) {
-    return report.segments().stream().mapToLong(of).sum();
+  private static long sum(List<SegmentReport> segments, ToLongFunction<SegmentReport> of) {
+    return segments.stream().mapToLong(of).sum();
   }
 }

@@ -6,6 +6,7 @@ import io.penstock.storage.check.CheckReport;
 import io.penstock.storage.check.JournalCheck;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
 /// `penstock ssd verify`: reads every byte of a journal and compares.
 @Command(
@@ -17,6 +18,9 @@ import picocli.CommandLine.Command;
     footerHeading = "%nExample:%n",
     footer = {"  penstock ssd verify /var/lib/penstock --json", ""})
 final class VerifyCommand extends FolderCommand<CheckReport> {
+  @Option(names = "--all", description = "Show a row for each segment, also for those that are sound; --json always has them.")
+  private boolean all;
+
   VerifyCommand(Console console) {
     super(console, "verify");
   }
@@ -28,7 +32,7 @@ final class VerifyCommand extends FolderCommand<CheckReport> {
 
   @Override
   String table(CheckReport report) {
-    return CheckTable.of(report);
+    return CheckTable.of(report, all);
   }
 
   @Override

@@ -69,7 +69,10 @@ final class SsdCommandTest {
     CommandLineRun run = CommandLineRun.of("ssd", "verify", folder.toString());
 
     assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.out()).contains("segment-0000000001.log", "clean: 10 blocks in 1 segments of engine plain");
+    assertThat(run.out()).startsWith("sound: 1 segments, ").contains("; 10 records, 10 live, 0 dead, 0 removals, 0 B aside\n",
+        "clean: 10 blocks in 1 segments of engine plain").doesNotContain("segment-0000000001.log");
+    assertThat(CommandLineRun.of("ssd", "verify", "--all", folder.toString()).out()).contains("segment-0000000001.log", "clean: 10 blocks")
+        .doesNotContain("sound:");
     assertThat(run.err()).isEmpty();
     assertThat(json(CommandLineRun.of("ssd", "verify", folder.toString(), "--json")).get("segments").get(0).get("live").asInt()).isEqualTo(10);
   }
@@ -86,7 +89,7 @@ final class SsdCommandTest {
     assertThat(damage.get("key").asText()).isEqualTo(Blocks.key(SPACE, 0).toString());
     assertThat(damage.get("granule").asInt()).isEqualTo(1);
     assertThat(damage.get("offset").asInt()).isEqualTo(64);
-    assertThat(CommandLineRun.of("ssd", "verify", folder.toString()).out()).contains("payload", "damaged: 1 ranges, 0 torn ends; 9 good blocks are left");
+    assertThat(CommandLineRun.of("ssd", "verify", folder.toString()).out()).contains("segment-0000000001.log", "payload", "damaged: 1 ranges, 0 torn ends; 9 good blocks are left");
   }
 
   @Test
