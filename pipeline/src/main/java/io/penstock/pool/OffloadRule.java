@@ -12,14 +12,25 @@ public interface OffloadRule {
 
   /// Every block.
   static OffloadRule all() {
-    return (key, uses) -> true;
+    return usedAtLeast(0);
   }
 
   /// Blocks that were used so often.
   static OffloadRule usedAtLeast(int uses) {
-    if (uses < 0 || uses > FrequencySketch.MOST) {
-      throw new IllegalArgumentException("uses must be in [0, " + FrequencySketch.MOST + "] (was " + uses + ")");
+    return new UsedAtLeast(uses);
+  }
+
+  /// Blocks that were used so often: a value, so that those who would count nothing can tell.
+  record UsedAtLeast(int uses) implements OffloadRule {
+    public UsedAtLeast {
+      if (uses < 0 || uses > FrequencySketch.MOST) {
+        throw new IllegalArgumentException("uses must be in [0, " + FrequencySketch.MOST + "] (was " + uses + ")");
+      }
     }
-    return uses == 0 ? all() : (key, counted) -> counted >= uses;
+
+    @Override
+    public boolean takes(BlockKey key, int counted) {
+      return counted >= uses;
+    }
   }
 }

@@ -5,6 +5,7 @@ import io.penstock.storage.SyncMode;
 import io.penstock.tier.LevelStat;
 import io.penstock.tier.StackMode;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// What a [PressureRun] saw.
 ///
@@ -14,6 +15,7 @@ import java.util.List;
 /// @param baseline the same bytes elsewhere, in the same run; null figures where it was left out
 /// @param rates of the puts into the stack
 /// @param refused blocks whose put failed
+/// @param refusal why the first of those failed; null if none did
 /// @param lost blocks that the tier says are gone
 /// @param invisible blocks that were not there right after their receipt
 /// @param meanwhile blocks read while others were put
@@ -21,7 +23,7 @@ import java.util.List;
 /// @param levels figures right after the last receipt, fastest first
 /// @param leakedBlocks blocks of host memory not given back after the end
 record PressureReport(EngineKind engine, StackMode mode, SyncMode durability, int blocks, int blockBytes, long memoryBytes, Baseline baseline,
-    Rates rates, long refused, long lost, long invisible, Reads meanwhile, Reads afterwards, List<LevelStat> levels, long leakedBlocks) {
+    Rates rates, long refused, @Nullable String refusal, long lost, long invisible, Reads meanwhile, Reads afterwards, List<LevelStat> levels, long leakedBlocks) {
   PressureReport {
     levels = List.copyOf(levels);
   }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -29,6 +30,7 @@ final class PressureRun implements TierListener, AutoCloseable {
   private final Scheduler makers = Schedulers.newSingle("pressure-makers");
   private final Scheduler readers = Schedulers.newSingle("pressure-readers");
   private final AtomicLong refused = new AtomicLong();
+  private final AtomicReference<@Nullable String> refusal = new AtomicReference<>();
   private final AtomicLong lost = new AtomicLong();
   private final AtomicLong invisible = new AtomicLong();
   private final AtomicLong accepted = new AtomicLong();
@@ -68,17 +70,18 @@ final class PressureRun implements TierListener, AutoCloseable {
       stack.close().block(LIMIT);
     }
     return new PressureReport(options.engine(), options.mode(), options.durability(), keys.size(), options.blockBytes(), options.memoryBytes(),
-        baseline, rates, refused.get(), lost.get(), invisible.get(), meanwhile.get(), afterwards, stat.levels(), stack.arena().claimedSlots());
+        baseline, rates, refused.get(), refusal.get(), lost.get(), invisible.get(), meanwhile.get(), afterwards, stat.levels(), stack.arena().claimedSlots());
   }
 
   private Flux<List<BlockKey>> windows() {
     return Flux.fromIterable(keys).buffer(options.windowBlocks());
   }
 
-  /// Puts `window` and, as soon as it has its receipts, asks for its blocks, and for others. A put that fails is counted and costs its blocks.
+  /// Puts `window` and, as soon as it has its receipts, asks for its blocks, and for others. A put that fails is counted, the first with its reason, and costs its blocks.
   private Mono<Void> putAndLook(BlockTier tier, List<BlockKey> window) {
     return Pressure.put(tier, window, makers).doOnNext(receipts -> accepted(receipts.size()))
-        .thenReturn(true).onErrorResume(refusal -> {
+        .thenReturn(true).onErrorResume(why -> {
+          refusal.compareAndSet(null, why.toString());
           refused.addAndGet(window.size());
           return Mono.just(false);
         }).flatMap(done -> done ? look(tier, window) : Mono.empty());

@@ -21,7 +21,8 @@ final class PressureTable {
     }
     return text.append("read meanwhile %s, afterwards %s%n".formatted(reads(report.meanwhile()), reads(report.afterwards())))
         .append("pressure: %d blocks of %s, %d refused, %d lost, %d not there at once, %d leaked%n".formatted(report.blocks(),
-            Sizes.exact(report.blockBytes()), report.refused(), report.lost(), report.invisible(), report.leakedBlocks())).toString();
+            Sizes.exact(report.blockBytes()), report.refused(), report.lost(), report.invisible(), report.leakedBlocks()))
+        .append(report.refusal() == null ? "" : "first refusal: " + report.refusal() + "\n").toString();
   }
 
   private static String reads(Reads reads) {
