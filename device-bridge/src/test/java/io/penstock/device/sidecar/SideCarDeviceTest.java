@@ -30,7 +30,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Buffers of devices behind a library, exported by one device, reached through another.
-@Timeout(60)
+@Timeout(300)
 @EnabledOnOs(OS.LINUX)
 final class SideCarDeviceTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);

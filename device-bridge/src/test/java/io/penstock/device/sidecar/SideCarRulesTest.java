@@ -53,6 +53,7 @@ final class SideCarRulesTest {
     ended(client.close());
     pass(10_000);
     assertThat(memories.mapped()).isEmpty();
+    assertThat(memories.mistakes).isEmpty();
     node.close().subscribe();
     memories.close();
   }
@@ -106,7 +107,7 @@ final class SideCarRulesTest {
   void register_again_changesNothing_andAnotherSizeIsRefused() {
     assertThat(ended(client.register(host))).isNull();
     assertThat(ended(client.register(host))).isNull();
-    assertThat(memories.mappings).isEqualTo(1);
+    assertThat(memories.order).hasSize(1);
     assertThat(ended(client.register(host(1, 255)))).isEqualTo(SideCarCode.MISMATCH);
     assertThat(ended(client.register(new SharedRegion(1, 256, new Memfd(9))))).isEqualTo(SideCarCode.MISMATCH);
   }
@@ -120,7 +121,7 @@ final class SideCarRulesTest {
     assertThat(first.ended && second.ended && odd.ended).isTrue();
     assertThat(List.of(first.code == null, second.code == null)).containsOnly(true);
     assertThat(odd.code).isEqualTo(SideCarCode.MISMATCH);
-    assertThat(memories.mappings).isEqualTo(1);
+    assertThat(memories.order).hasSize(1);
   }
 
   @Test
@@ -208,7 +209,7 @@ final class SideCarRulesTest {
     pass(1_000);
     assertThat(client.isHealthy()).isTrue();
     assertThat(memories.mapped()).hasSize(3);
-    assertThat(memories.mappings).isEqualTo(6);
+    assertThat(memories.order.stream().map(Owner::region)).as("host memory first").containsExactly(3L, 1L, 2L, 1L, 2L, 3L);
     assertThat(ended(client.copy(List.of(copy(host, other))))).isNull();
   }
 
@@ -233,7 +234,7 @@ final class SideCarRulesTest {
     pass(3_600_000);
     assertThat(client.isHealthy()).isTrue();
     assertThat(cable).isSameAs(first);
-    assertThat(memories.mappings).isEqualTo(3);
+    assertThat(memories.order).hasSize(3);
   }
 
   @Test
@@ -242,6 +243,12 @@ final class SideCarRulesTest {
     memories.broken.add(new Owner(PROCESS, 3));
     cable.cut();
     pass(30_000);
+    boolean undone = false;
+    for (int i = 0; i < 200; i++) {
+      pass(50);
+      undone |= memories.mapped().isEmpty();
+    }
+    assertThat(undone).as("what an attempt has mapped is given back").isTrue();
     assertThat(client.status().phase()).isEqualTo(Phase.REPLAYING);
     assertThat(client.status().failure()).hasValueSatisfying(failure -> {
       assertThat(((SideCarFailure) failure).region()).isEqualTo(3);
@@ -267,11 +274,40 @@ final class SideCarRulesTest {
     links.open().forEach(each -> each.server.neverHear());
     pass(2_000);
     assertThat(client.isHealthy()).isTrue();
-    assertThat(memories.mappings).isEqualTo(3);
+    assertThat(memories.order).hasSize(3);
     assertThat(node.stat().clients()).isEqualTo(1);
     pass(30_000);
     assertThat(memories.mapped()).hasSize(3);
     assertThat(ended(client.copy(List.of(copy(host, other))))).isNull();
+  }
+
+  @Test
+  void region_whoseRegisteringNobodyHeardOf_isUnmappedByTheNextConnection() {
+    assertThat(ended(client.register(host))).isNull();
+    Outcome unheard = new Outcome(client.register(other));
+    pass(3);
+    cable.server.neverHear();
+    cable.client.close();
+    pass(3_000);
+    assertThat(unheard.code).isEqualTo(SideCarCode.DOWN);
+    assertThat(client.isHealthy()).isTrue();
+    assertThat(memories.mapped()).containsExactly(new Owner(PROCESS, 1));
+  }
+
+  @Test
+  void client_thatIsBackBeforeTheNodeHasLetGo_waits_soThatNothingIsMappedTwice() {
+    assertThat(ended(client.register(host))).isNull();
+    memories.slower = Duration.ofSeconds(2);
+    Outcome slow = new Outcome(client.register(other));
+    pass(3);
+    memories.slower = Duration.ZERO;
+    cable.cut();
+    pass(1_000);
+    assertThat(slow.code).isEqualTo(SideCarCode.DOWN);
+    assertThat(client.isHealthy()).isFalse();
+    pass(3_000);
+    assertThat(client.isHealthy()).isTrue();
+    assertThat(ended(client.register(other))).isNull();
   }
 
   @Test

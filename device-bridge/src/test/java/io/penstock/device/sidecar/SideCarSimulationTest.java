@@ -100,6 +100,7 @@ final class SideCarSimulationTest {
       pass(1_000);
       memories.close();
       assertThat(unexpected).isNull();
+      assertThat(memories.mistakes).isEmpty();
     }
 
     private void pass(long millis) {

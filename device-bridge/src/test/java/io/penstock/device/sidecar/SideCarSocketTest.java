@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Mono;
 
 /// The side-car over sockets and memory of the system.
-@Timeout(60)
+@Timeout(300)
 @EnabledOnOs(OS.LINUX)
 final class SideCarSocketTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);

@@ -13,8 +13,10 @@ import io.penstock.device.sim.SimulatedDeviceOptions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
@@ -38,7 +40,11 @@ final class SimulatedMemories implements RegionOpener {
   private final Set<Owner> mapped = new HashSet<>();
   /// Cannot be mapped now.
   final Set<Owner> broken = new HashSet<>();
-  int mappings;
+  /// What was mapped, in that order, and mistakes made with it.
+  final List<Owner> order = new ArrayList<>();
+  final List<String> mistakes = new ArrayList<>();
+  /// Added to what mapping takes.
+  Duration slower = Duration.ZERO;
 
   SimulatedMemories(VirtualTimeScheduler clock, Random random, long maxDelayNanos) {
     this.clock = clock;
@@ -67,14 +73,14 @@ final class SimulatedMemories implements RegionOpener {
   @Override
   public Mono<RegionWindow> open(SharedRegion region, Peer peer) {
     Owner owner = new Owner(peer.process(), region.id());
-    return Mono.delay(Duration.ofNanos(1 + (long) (random.nextDouble() * maxDelayNanos)), clock).map(tick -> {
+    return Mono.delay(slower.plusNanos(1 + (long) (random.nextDouble() * maxDelayNanos)), clock).map(tick -> {
       if (broken.contains(owner)) {
         throw SideCarFailure.of(SideCarCode.NOT_MAPPED, region.id(), "broken");
       }
       if (!mapped.add(owner)) {
-        throw new AssertionError(owner + " mapped twice");
+        mistakes.add(owner + " mapped twice");
       }
-      mappings++;
+      order.add(owner);
       return region.source() instanceof IpcBuffer ? onDevice(owner, there.get(owner)) : inHost(owner, host.get(owner));
     });
   }
@@ -95,7 +101,7 @@ final class SimulatedMemories implements RegionOpener {
 
   private void unmapped(Owner owner) {
     if (!mapped.remove(owner)) {
-      throw new AssertionError(owner + " unmapped, but was not mapped");
+      mistakes.add(owner + " unmapped, but was not mapped");
     }
   }
 
