@@ -100,6 +100,8 @@ public final class NodeSettings {
       "Longest wait for a block that somebody else is writing.");
   public static final Setting<Duration> DRAIN_TIMEOUT = new Setting<>("drain.timeout", SettingType.duration(), "30s",
       "How long running streams may go on after SIGTERM.");
+  public static final Setting<Optional<Path>> SIDECAR = new Setting<>("sidecar", SettingType.pathOrOff(), "off",
+      "Socket at which processes of this user have the node copy between their memory and its devices, or off.");
   public static final Setting<LogLevel> LOG_LEVEL = new Setting<>("log.level", SettingType.oneOf(LogLevel.class), "warn",
       "What is logged to standard error.");
 
@@ -108,7 +110,7 @@ public final class NodeSettings {
       BLOCK_TOKENS, HBM, HBM_DEVICE, DRAM, SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, SSD_DURABILITY,
       SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, SSD_SCRUB_RATE, SSD_SCRUB_PASS, SSD_CAPACITY, SSD_CACHE, SSD_KEEP_FREE, SSD_DISK_HIGH,
       SSD_DISK_LOW, SSD_QUEUE_BYTES, SSD_QUEUE_BLOCKS, SSD_OFFLOAD_USES, SSD_PROMOTE_HITS, SSD_PREFETCH_BLOCKS, STACK_MODE, POLICY, BUDGET,
-      SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS, CONNECTIONS, AWAIT_TIMEOUT, DRAIN_TIMEOUT, LOG_LEVEL);
+      SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS, CONNECTIONS, AWAIT_TIMEOUT, DRAIN_TIMEOUT, SIDECAR, LOG_LEVEL);
 
   private NodeSettings() {}
 

@@ -74,6 +74,12 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
         : Optional.of(Path.of(text)), folder -> folder.map(Path::toString).orElse("none"));
   }
 
+  /// A path; none is `off`.
+  static SettingType<Optional<Path>> pathOrOff() {
+    return new SettingType<>("PATH", "a path, or off", text -> text.isBlank() || text.equals("off") ? Optional.empty()
+        : Optional.of(Path.of(text)), path -> path.map(Path::toString).orElse("off"));
+  }
+
   /// A file; none is `auto`.
   static SettingType<Optional<Path>> fileOrAuto() {
     return new SettingType<>("FILE", "a file, or auto", text -> text.isBlank() || text.equals(AUTO) ? Optional.empty()

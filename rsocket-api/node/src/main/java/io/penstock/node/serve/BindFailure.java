@@ -21,4 +21,20 @@ final class BindFailure {
     String rule = isPort ? "free for this user at " + config.effective(host).text() : "an address of this machine";
     return new IOException("%s must be %s (was %s, from %s: %s)".formatted(said.setting().key(), rule, said.text(), said.origin(), reason), failure);
   }
+
+  /// Has what keeps `bind` from listening at the path of `setting` name it.
+  static <T> T naming(NodeConfig config, Setting<?> setting, Bind<T> bind) throws IOException {
+    try {
+      return bind.call();
+    } catch (IOException e) {
+      Effective said = config.effective(setting);
+      throw new IOException("%s must be a path where this user can listen (was %s, from %s: %s)".formatted(setting.key(), said.text(),
+          said.origin(), Reason.of(e)), e);
+    }
+  }
+
+  /// What may fail to listen.
+  interface Bind<T> {
+    T call() throws IOException;
+  }
 }

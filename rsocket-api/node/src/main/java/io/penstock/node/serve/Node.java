@@ -8,6 +8,8 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.penstock.device.ascend.AscendListener;
+import io.penstock.device.sidecar.SideCarServer;
+import io.penstock.device.sidecar.SideCarServerOptions;
 import io.penstock.meter.Gauges;
 import io.penstock.meter.MicrometerTierListener;
 import io.penstock.node.admin.AdminServer;
@@ -33,8 +35,11 @@ import io.penstock.wire.Limits;
 import io.penstock.wire.transport.TcpListener;
 import io.penstock.wire.transport.TcpServerOptions;
 import io.penstock.wire.transport.TcpTransport;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -64,6 +69,7 @@ public final class Node {
   private final Mono<Void> closed = Mono.defer(this::closeNow).cache();
   private @Nullable KvServer server;
   private @Nullable DisposableServer admin;
+  private @Nullable SideCarServer sideCar;
 
   private Node(NodeConfig config, PrometheusMeterRegistry registry, NodeTiers tier) {
     this.config = config;
@@ -100,7 +106,14 @@ public final class Node {
     Mono<Void> wire = KvServer.bind(TcpTransport.server(tcp(config), loops), tier, serverOptions(config), ingress, timers)
         .doOnNext(this::serving).then()
         .onErrorMap(ChannelBindException.class, e -> BindFailure.of(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, e));
-    return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(wire).then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
+    return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(Mono.fromCallable(this::openSideCar)).then(wire).then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
+  }
+
+  private @Nullable SideCarServer openSideCar() throws IOException {
+    Optional<Path> path = config.get(NodeSettings.SIDECAR);
+    sideCar = path.isEmpty() ? null : BindFailure.naming(config, NodeSettings.SIDECAR,
+        () -> SideCarServer.open(path.get(), SideCarServerOptions.defaults(), tier.devices()));
+    return sideCar;
   }
 
   private void serving(KvServer bound) {
@@ -198,8 +211,10 @@ public final class Node {
     KvServer boundServer = server;
     DisposableServer boundAdmin = admin;
     Mono<Void> wire = boundServer == null ? Mono.empty() : boundServer.close();
+    SideCarServer openSideCar = sideCar;
+    Mono<Void> copies = openSideCar == null ? Mono.empty() : openSideCar.close().timeout(GOODBYE, Mono.empty(), timers);
     Mono<Void> http = boundAdmin == null ? Mono.empty() : Mono.fromRunnable(boundAdmin::dispose);
-    return Endings.inOrder(List.of(wire.timeout(GOODBYE, Mono.empty(), timers), http, tier.close(), loops.disposeLater(QUIET, GOODBYE),
+    return Endings.inOrder(List.of(wire.timeout(GOODBYE, Mono.empty(), timers), http, copies, tier.close(), loops.disposeLater(QUIET, GOODBYE),
         adminLoops.disposeLater(QUIET, GOODBYE), Mono.fromRunnable(this::closeRest)));
   }
 

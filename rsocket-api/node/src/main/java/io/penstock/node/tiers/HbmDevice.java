@@ -4,6 +4,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceMemoryExhaustedException;
 import io.penstock.device.DeviceStore;
+import io.penstock.device.ascend.AscendDevice;
 import io.penstock.device.ascend.AscendDevices;
 import io.penstock.device.ascend.AscendListener;
 import io.penstock.device.sim.SimulatedDevice;
@@ -46,6 +47,11 @@ record HbmDevice(Device device, Mono<Void> close) {
       throw new IllegalArgumentException("ascend.device must be in [0, " + count + "), the devices of this process (was " + number + ")");
     }
     return number;
+  }
+
+  /// Number that the machine has for it.
+  int physicalId() {
+    return device instanceof AscendDevice ascend ? ascend.physicalId() : device.ordinal();
   }
 
   /// Allocates the level.

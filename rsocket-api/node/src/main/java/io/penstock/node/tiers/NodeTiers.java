@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockArena;
 import io.penstock.block.BlockLayout;
+import io.penstock.device.Device;
 import io.penstock.device.ascend.AscendListener;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.LateJournal;
@@ -22,6 +23,7 @@ import io.penstock.tier.TierStack;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -128,6 +130,11 @@ public final class NodeTiers extends ForwardingTier {
   /// The host memory of all levels, for gauges.
   public BlockArena arena() {
     return stack.arena();
+  }
+
+  /// The devices under the levels, by the number that the machine has for them.
+  public Map<Integer, Device> devices() {
+    return device == null ? Map.of() : Map.of(device.physicalId(), device.device());
   }
 
   @Override

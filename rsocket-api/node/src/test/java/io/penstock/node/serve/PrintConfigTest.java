@@ -69,6 +69,7 @@ final class PrintConfigTest {
         connections                    1024        default
         await.timeout                  1m          default
         drain.timeout                  90s         --drain-timeout
+        sidecar                        off         default
         log.level                      warn        default
         ascend.lib                     auto        default
         ascend.device                  0           default

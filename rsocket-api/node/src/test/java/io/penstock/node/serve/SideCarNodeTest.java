@@ -1,0 +1,63 @@
+package io.penstock.node.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.device.sidecar.RegionCopy;
+import io.penstock.device.sidecar.SharedMemory;
+import io.penstock.device.sidecar.SideCarClient;
+import io.penstock.device.sidecar.SideCarClientOptions;
+import io.penstock.device.sidecar.SideCarHealth;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeSettings;
+import io.penstock.node.config.Setting;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/// A node that copies for processes beside it.
+@Timeout(120)
+@EnabledOnOs(OS.LINUX)
+final class SideCarNodeTest {
+  private static final Duration SOON = Duration.ofSeconds(30);
+  private static final int BYTES = 1 << 16;
+
+  @TempDir private Path folder;
+
+  private Node start() {
+    Map<Setting<?>, String> flags = new HashMap<>();
+    flags.put(NodeSettings.LISTEN_PORT, "0");
+    flags.put(NodeSettings.ADMIN_PORT, "off");
+    flags.put(NodeSettings.DRAM, "10 blocks");
+    flags.put(NodeSettings.HBM, "2 blocks");
+    flags.put(NodeSettings.SIDECAR, folder.resolve("socket").toString());
+    return Objects.requireNonNull(Node.start(NodeConfig.resolve(null, Map.of(), flags)).block(SOON));
+  }
+
+  @Test
+  void node_withASideCar_copiesForProcesses_andLeavesNoSocket() throws Exception {
+    Node node = start();
+    SideCarClient client = SideCarClient.open(folder.resolve("socket"), SideCarClientOptions.defaults());
+    try (SharedMemory from = SharedMemory.allocate("from", BYTES); SharedMemory to = SharedMemory.allocate("to", BYTES)) {
+      from.memory().fill((byte) 7);
+      client.health().filter(SideCarHealth::isHealthy).next().block(SOON);
+      client.register(from.region(1)).block(SOON);
+      client.register(to.region(2)).block(SOON);
+      client.copy(List.of(new RegionCopy(1, 0, 2, 0, BYTES))).block(SOON);
+      assertThat(to.memory().mismatch(from.memory())).isEqualTo(-1);
+      assertThatThrownBy(this::start).hasMessageMatching("(?s).*sidecar must be a path where this user can listen \\(was .*socket, from .*");
+    } finally {
+      client.close().block(SOON);
+      node.close().block(SOON);
+    }
+    assertThat(folder.resolve("socket")).doesNotExist();
+  }
+}
