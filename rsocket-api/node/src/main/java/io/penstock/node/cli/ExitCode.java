@@ -10,7 +10,7 @@ public final class ExitCode {
   public static final int USAGE = 2;
   /// A file that was to be read is not of its form: a trace that is none.
   public static final int DATA = 65;
-  /// Nobody answers where a node was expected, or the node went away or is draining.
+  /// Nobody answers where a node was expected, or the node went away or is draining; or a node does not get the memory that it must have.
   public static final int UNAVAILABLE = 69;
   /// A mistake of the program itself.
   public static final int INTERNAL = 70;

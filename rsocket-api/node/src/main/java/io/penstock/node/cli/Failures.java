@@ -1,6 +1,7 @@
 package io.penstock.node.cli;
 
 import io.penstock.KvException;
+import io.penstock.device.memory.HostMemoryRefusedException;
 import io.penstock.node.trace.TraceFormatException;
 import io.penstock.storage.engine.DirectoryLockedException;
 import io.penstock.storage.engine.EngineUnavailableException;
@@ -79,6 +80,7 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
       case UnavailableException e -> ExitCode.UNAVAILABLE;
       case ConnectionLostException e -> ExitCode.UNAVAILABLE;
       case RemoteTransientException e when e.code() == ErrorCode.DRAINING.code() -> ExitCode.UNAVAILABLE;
+      case HostMemoryRefusedException e -> ExitCode.UNAVAILABLE;
       case IllegalArgumentException e -> ExitCode.USAGE;
       case TraceFormatException e -> ExitCode.DATA;
       case DataException e -> ExitCode.DATA;

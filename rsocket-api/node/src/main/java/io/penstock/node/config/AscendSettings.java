@@ -3,6 +3,7 @@ package io.penstock.node.config;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.device.ascend.AscendOptions;
 import io.penstock.device.ascend.AscendSetting;
+import io.penstock.device.memory.StagingSpec;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -19,8 +20,8 @@ public final class AscendSettings {
   public static final Setting<Duration> TRANSFER_TIMEOUT = of(AscendSetting.TRANSFER_TIMEOUT, AscendTypes.duration(MILLISECOND));
   public static final Setting<Integer> QUEUE = of(AscendSetting.QUEUE, SettingType.count(1, 1 << 20));
   public static final Setting<Boolean> UNSUPPORTED_FALLS_BACK = of(AscendSetting.UNSUPPORTED_FALLS_BACK, AscendTypes.flag());
-  public static final Setting<BufferPool> BUFFER_POOL = of(AscendSetting.BUFFER_POOL,
-      new SettingType<>("NUMBER:MIB", "a number of buffers and their size in MiB such as 4:8, or 0:0 for none", BufferPool::parse, BufferPool::toString));
+  public static final Setting<StagingSpec> BUFFER_POOL = of(AscendSetting.BUFFER_POOL,
+      new SettingType<>("NUMBER:MIB", "a number of buffers and their size in MiB such as 4:8, or 0:0 for none", StagingSpec::parse, StagingSpec::toString));
   public static final Setting<Boolean> FABRIC_MEMORY = of(AscendSetting.FABRIC_MEMORY, AscendTypes.flag());
   static final Setting<Boolean> ASYNC_TRANSFER = of(AscendSetting.ASYNC_TRANSFER, AscendTypes.flag());
   static final Setting<Optional<JsonNode>> GLOBAL_RESOURCE_CONFIG = of(AscendSetting.GLOBAL_RESOURCE_CONFIG, AscendTypes.json());

@@ -3,6 +3,7 @@ package io.penstock.node.config;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.CacheSpace;
+import io.penstock.device.memory.MemoryPages;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.StackMode;
 import java.nio.file.Path;
@@ -119,6 +120,10 @@ public final class NodeConfig {
     }
     if (levels.stream().allMatch(level -> get(level).isOff())) {
       problems.add("one of hbm, dram and ssd must be > 0 (all are off)");
+    }
+    if (get(NodeSettings.DRAM).equals(Capacity.UNBOUNDED) && get(NodeSettings.MEMORY_PAGES) == MemoryPages.HUGE) {
+      problems.add("dram must be bounded for %s, which takes all of it at the start (%s)".formatted(said(NodeSettings.MEMORY_PAGES),
+          was(NodeSettings.DRAM)));
     }
     if (get(NodeSettings.HBM).isOff() && get(NodeSettings.HBM_DEVICE) != DeviceKind.SIM) {
       problems.add("hbm must be > 0 for %s (%s)".formatted(said(NodeSettings.HBM_DEVICE), was(NodeSettings.HBM)));

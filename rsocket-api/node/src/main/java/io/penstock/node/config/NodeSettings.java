@@ -1,5 +1,6 @@
 package io.penstock.node.config;
 
+import io.penstock.device.memory.MemoryPages;
 import io.penstock.pool.EvictionPolicy;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.ScrubOptions;
@@ -37,6 +38,12 @@ public final class NodeSettings {
       "What that memory is: simulated in memory of the host, or of an Ascend device.");
   public static final Setting<Capacity> DRAM = new Setting<>("dram", SettingType.capacityOrOff(), "1 GiB",
       "Blocks kept in memory.");
+  public static final Setting<MemoryPages> MEMORY_PAGES = new Setting<>("memory.pages", SettingType.oneOf(MemoryPages.class), "auto",
+      "Pages of host memory: the largest there are; large ones that were set aside, all at the start, or none; plain ones.");
+  public static final Setting<Boolean> MEMORY_LOCK = new Setting<>("memory.lock", AscendTypes.flag(), "false",
+      "Whether the system is asked to keep host memory from being swapped; it is used all the same where that is refused.");
+  public static final Setting<Optional<Integer>> MEMORY_NUMA = new Setting<>("memory.numa", AscendTypes.orNone(SettingType.count(0, 1023)), "none",
+      "NUMA node whose memory is preferred.");
   public static final Setting<Capacity> SSD = new Setting<>("ssd", SettingType.capacityOrOff(), "off",
       "Blocks kept on disk.");
   public static final Setting<Optional<Path>> SSD_DIR = new Setting<>("ssd.dir", SettingType.folder(), "none",
@@ -107,7 +114,7 @@ public final class NodeSettings {
 
   /// Every setting, in the order in which people read them.
   public static final List<Setting<?>> ALL = with(AscendSettings.ALL, LISTEN_HOST, LISTEN_PORT, ADMIN_HOST, ADMIN_PORT, MODEL, LAYERS, BLOCK_BYTES,
-      BLOCK_TOKENS, HBM, HBM_DEVICE, DRAM, SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, SSD_DURABILITY,
+      BLOCK_TOKENS, HBM, HBM_DEVICE, DRAM, MEMORY_PAGES, MEMORY_LOCK, MEMORY_NUMA, SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, SSD_DURABILITY,
       SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, SSD_SCRUB_RATE, SSD_SCRUB_PASS, SSD_CAPACITY, SSD_CACHE, SSD_KEEP_FREE, SSD_DISK_HIGH,
       SSD_DISK_LOW, SSD_QUEUE_BYTES, SSD_QUEUE_BLOCKS, SSD_OFFLOAD_USES, SSD_PROMOTE_HITS, SSD_PREFETCH_BLOCKS, STACK_MODE, POLICY, BUDGET,
       SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS, CONNECTIONS, AWAIT_TIMEOUT, DRAIN_TIMEOUT, SIDECAR, LOG_LEVEL);

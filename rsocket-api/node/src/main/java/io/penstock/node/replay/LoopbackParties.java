@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.device.ascend.AscendListener;
 import io.penstock.node.tiers.Endings;
+import io.penstock.node.tiers.NodeMemory;
 import io.penstock.node.tiers.NodeTiers;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.tier.ByteBudget;
@@ -45,7 +46,7 @@ final class LoopbackParties implements Parties {
   ///
   /// @param timers for time limits of the node
   static Mono<Parties> open(FlowPlan plan, TierPlan tiers, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
-    return NodeTiers.open(tiers, TierListener.noop(), AscendListener.noop()).flatMap(tier -> {
+    return NodeTiers.open(tiers, NodeMemory.ofJdk(), TierListener.noop(), AscendListener.noop()).flatMap(tier -> {
       LoopbackParties parties = new LoopbackParties(plan, tier);
       return parties.start(plan, keys, timers, nanoClock).onErrorResume(error -> Endings.after(error, parties.close()));
     });

@@ -8,6 +8,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.penstock.device.ascend.AscendListener;
+import io.penstock.device.memory.MappedOptions;
 import io.penstock.device.sidecar.SideCarServer;
 import io.penstock.device.sidecar.SideCarServerOptions;
 import io.penstock.meter.Gauges;
@@ -22,6 +23,7 @@ import io.penstock.node.tiers.DevicePlan;
 import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.DiskShare;
 import io.penstock.node.tiers.Endings;
+import io.penstock.node.tiers.NodeMemory;
 import io.penstock.node.tiers.NodeTiers;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.pool.OffloadRule;
@@ -93,7 +95,9 @@ public final class Node {
     return FreePorts.required(config).then(Mono.defer(() -> { // before a disk is touched
       PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
       TierPlan plan = tiers(config);
-      return NodeTiers.open(plan, new MicrometerTierListener(registry, plan.name(), plan.medium()), AscendListener.noop())
+      NodeMemory memory = NodeMemory.mapped(memory(config), plan.dram(), plan.space().layout().blockBytes());
+      memory.bind(registry);
+      return NodeTiers.open(plan, memory, new MicrometerTierListener(registry, plan.name(), plan.medium()), AscendListener.noop())
           .onErrorMap(failure -> DiskFailure.of(config, failure))
           .flatMap(tier -> {
             Node node = new Node(config, registry, tier);
@@ -134,6 +138,11 @@ public final class Node {
         .withSsd(config.get(NodeSettings.SSD), disk).withMode(config.get(NodeSettings.STACK_MODE)).withPolicy(config.get(NodeSettings.POLICY))
         .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))
         .withWaiters(config.get(NodeSettings.WAITERS)).withEventsKept(config.get(NodeSettings.EVENTS_KEPT)).withTiering(tiering(config));
+  }
+
+  private static MappedOptions memory(NodeConfig config) {
+    return new MappedOptions(config.get(NodeSettings.MEMORY_PAGES), config.get(NodeSettings.MEMORY_LOCK),
+        config.get(NodeSettings.MEMORY_NUMA).map(OptionalInt::of).orElse(OptionalInt.empty()));
   }
 
   private static DevicePlan device(NodeConfig config) {

@@ -48,17 +48,19 @@ public final class NodeTiers extends ForwardingTier {
 
   /// Opens what `plan` says. Reads a disk that has blocks from before, so it may take a while; not for an event loop.
   ///
+  /// @param memory of the host; where all of it is to be there first, a `dram` without bound is refused
   /// @param copies hears of the copies of a device that is not simulated
   /// @return cold; each subscription opens once, the disk on the subscribing thread, or the device's if there is one; signals what a device or a disk refuses
-  public static Mono<NodeTiers> open(TierPlan plan, TierListener listener, AscendListener copies) {
+  public static Mono<NodeTiers> open(TierPlan plan, NodeMemory memory, TierListener listener, AscendListener copies) {
     return Mono.defer(() -> {
       plan.requireStack();
       if (plan.hbm().isOff()) {
-        return withDisk(plan, ssd -> stack(plan, null, null, ssd, listener));
+        return withDisk(plan, ssd -> stack(plan, memory, null, null, ssd, listener)).flatMap(tiers -> tiers.with(memory));
       }
       int blocks = Math.toIntExact(plan.hbm().inBlocks(plan.space().layout().blockBytes()));
       return HbmDevice.open(plan.device(), copies).flatMap(device -> device.store(plan.space(), blocks)
-          .flatMap(hbm -> withDisk(plan, ssd -> stack(plan, device, hbm, ssd, listener)))
+          .flatMap(hbm -> withDisk(plan, ssd -> stack(plan, memory, device, hbm, ssd, listener)))
+          .flatMap(tiers -> tiers.with(memory))
           .onErrorResume(error -> Endings.after(error, device.close())));
     });
   }
@@ -72,8 +74,8 @@ public final class NodeTiers extends ForwardingTier {
     });
   }
 
-  private static NodeTiers stack(TierPlan plan, @Nullable HbmDevice device, @Nullable BlockStore hbm, @Nullable BlockStore ssd,
-      TierListener listener) {
+  private static NodeTiers stack(TierPlan plan, NodeMemory memory, @Nullable HbmDevice device, @Nullable BlockStore hbm,
+      @Nullable BlockStore ssd, TierListener listener) {
     int blockBytes = plan.space().layout().blockBytes();
     List<Level> levels = new ArrayList<>();
     if (hbm != null) {
@@ -85,7 +87,15 @@ public final class NodeTiers extends ForwardingTier {
     if (ssd != null) {
       levels.add(new Level.Stored(ssd, plan.ssd().inBlocks(blockBytes)));
     }
-    return new NodeTiers(new TierStack(plan.space(), levels, options(plan), listener), device);
+    return new NodeTiers(new TierStack(plan.space(), levels, options(plan), listener, memory.chunks()), device);
+  }
+
+  /// This, with all of its memory if that is to be there first; closes this if it is not to be had.
+  private Mono<NodeTiers> with(NodeMemory memory) {
+    return !memory.isAhead() ? Mono.just(this) : Mono.fromCallable(() -> {
+      stack.arena().prepare(Long.MAX_VALUE);
+      return this;
+    }).onErrorResume(error -> Endings.after(error, stack.close()));
   }
 
   /// Lines as long as there are blocks that can want in: the disk refuses nobody whom the slots of memory let through.

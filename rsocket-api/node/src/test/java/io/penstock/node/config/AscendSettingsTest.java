@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.device.ascend.AscendOptions;
 import io.penstock.device.ascend.AscendSetting;
+import io.penstock.device.memory.StagingSpec;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -134,7 +135,7 @@ final class AscendSettingsTest {
   @ValueSource(strings = {"0", "false", "off"})
   void whatIsOff_excludesNothing(String off) {
     assertThat(with(Map.of("ASCEND_BUFFER_POOL", "4:8", "ASCEND_USE_ASYNC_TRANSFER", off, "ASCEND_ENABLE_USE_FABRIC_MEM", off))
-        .get(AscendSettings.BUFFER_POOL)).isEqualTo(new BufferPool(4, 8));
+        .get(AscendSettings.BUFFER_POOL)).isEqualTo(new StagingSpec(4, 8 << 20));
     assertThat(with(Map.of("ASCEND_BUFFER_POOL", "0:0", "ASCEND_USE_ASYNC_TRANSFER", "1")).get(AscendSettings.BUFFER_POOL).isOff()).isTrue();
   }
 

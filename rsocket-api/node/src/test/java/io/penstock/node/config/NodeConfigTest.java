@@ -120,6 +120,10 @@ final class NodeConfigTest {
     "hbm.device: ascend | hbm must be > 0 for hbm.device ascend from FILE line 1 (was off, from default)",
     "{hbm: 1GiB, hbm.device: gpu} | hbm.device must be one of sim, ascend (was gpu, from FILE line 1)",
     "{hbm: 1GiB, ascend.device: -1} | ascend.device must be an integer from 0 to 1023 (was -1, from FILE line 1)",
+    "{dram: unbounded, memory.pages: huge} | dram must be bounded for memory.pages huge from FILE line 1, which takes all of it at the start "
+        + "(was unbounded, from FILE line 1)",
+    "memory.pages: large | memory.pages must be one of auto, huge, plain (was large, from FILE line 1)",
+    "memory.numa: -1 | memory.numa must be an integer from 0 to 1023, or none (was -1, from FILE line 1)",
     "stack.mode: write_through | ssd must be > 0 to be written through to (was off, from default)",
     "{ssd: 1GiB, ssd.dir: x, ssd.segment.bytes: 1MiB, block.bytes: 128KiB} | ssd.segment.bytes must be >= 8 records of a block, 1049856 B (was 1 MiB, from FILE line 1)",
     "dram: 1KiB | dram must be >= one block, block.bytes 64 KiB from default (was 1 KiB, from FILE line 1)",

@@ -38,6 +38,9 @@ final class PrintConfigTest {
         hbm                            off         default
         hbm.device                     sim         default
         dram                           100 blocks  PENSTOCK_DRAM
+        memory.pages                   auto        default
+        memory.lock                    false       default
+        memory.numa                    none        default
         ssd                            off         default
         ssd.dir                        none        default
         ssd.engine                     chronicle   default
@@ -86,7 +89,7 @@ final class PrintConfigTest {
 
     JsonNode rows = new ObjectMapper().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
-    assertThat(rows.get(32).toString()).isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
+    assertThat(rows.get(35).toString()).isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
         + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\",\"aliases\":[],\"noEffect\":null}");
   }
 

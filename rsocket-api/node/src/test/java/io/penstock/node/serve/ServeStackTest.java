@@ -1,6 +1,7 @@
 package io.penstock.node.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.KvException;
@@ -94,7 +95,8 @@ final class ServeStackTest {
       List.of("hbm,device,10", "dram,host,20", "ssd,disk,1000").stream().map(level -> level.split(",")).forEach(level -> assertThat(metrics)
           .contains("penstock_level_capacity_blocks{level=\"%s\",medium=\"%s\",tier=\"stack\"} %s.0\n".formatted((Object[]) level)));
       assertThat(metrics).contains("penstock_level_visible_blocks{level=\"ssd\",medium=\"disk\",tier=\"stack\"} 70.0\n")
-          .contains("penstock_tier_references_total{medium=\"device\",result=\"hit\",tier=\"stack\"} 100.0\n");
+          .contains("penstock_tier_references_total{medium=\"device\",result=\"hit\",tier=\"stack\"} 100.0\n")
+          .containsPattern("penstock_memory_taken_bytes\\{pages=\"[a-z0-9_]+\"} 3\\.3554432E7\n").containsPattern("penstock_memory_fallbacks \\d");
 
       String[] stat = {"stat", "--connect", "127.0.0.1:" + node.port(), "--block-bytes", "4KiB", "--layers", "4"};
       assertThat(CommandLineRun.of(stat).out()).contains("\nlevel hbm        10 of 10 blocks, ", "\nlevel dram       20 of 20 blocks, ",
@@ -102,6 +104,16 @@ final class ServeStackTest {
       var json = new ObjectMapper().readTree(CommandLineRun.of(Stream.concat(Stream.of(stat), Stream.of("--json")).toArray(String[]::new)).out());
       assertThat(json.at("/stat/levels")).extracting(level -> level.get("blocks").asInt()).containsExactly(10, 20, 70);
     }
+  }
+
+  @Test
+  void largePagesOrNone_thatAreNotSetAside_endTheStart() throws IOException {
+    Path pages = Path.of("/proc/sys/vm/nr_hugepages");
+    assumeTrue(Files.exists(pages) && Files.readString(pages).strip().equals("0"), "large pages are set aside here");
+    CommandLineRun run = CommandLineRun.of(arguments("plain", "exclusive", "--memory-pages", "huge", "--listen-port", "0", "--admin-port", "off"));
+    assertThat(run.exitCode()).isEqualTo(69);
+    assertThat(run.err()).startsWith("serve: mapped memory: 33554432 bytes of host memory must be available (was refused: pages of 1 GiB: ")
+        .contains("pages of 2 MiB: 16 must be free (was 0)");
   }
 
   @Test
