@@ -5,29 +5,20 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.KvException;
 import io.penstock.block.BudgetExhaustedException;
 import io.penstock.block.Permits;
-import io.penstock.device.sidecar.Message.Bye;
 import io.penstock.device.sidecar.Message.Copy;
-import io.penstock.device.sidecar.Message.Hello;
 import io.penstock.device.sidecar.Message.Known;
 import io.penstock.device.sidecar.Message.Query;
 import io.penstock.device.sidecar.Message.Register;
 import io.penstock.device.sidecar.Message.Unregister;
-import io.penstock.device.sidecar.Message.Welcome;
-import io.penstock.device.sidecar.SideCarHealth.Phase;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
-import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
@@ -47,29 +38,11 @@ import reactor.core.scheduler.Schedulers;
 /// The memory itself stays the caller's, mapped and open until it was unregistered. Safe from any thread.
 public final class SideCarClient {
   private final Mailbox mailbox = new Mailbox();
-  private final SideCarClientOptions options;
-  private final Dialer dialer;
-  private final Scheduler timer;
-  private final RandomGenerator random;
-  private final Hello hello;
-  private final Sinks.Many<SideCarHealth> changes = Sinks.many().replay().latest();
-  private final Sinks.Empty<Void> closed = Sinks.empty();
-  private volatile SideCarHealth health = new SideCarHealth(Phase.CONNECTING, null);
-  /// All below are the mailbox's.
-  private final Map<Long, SharedRegion> regions = new LinkedHashMap<>();
-  private @Nullable Conversation talk;
-  private @Nullable Permits turns;
-  private int failures;
-  private boolean closing;
+  private final Upkeep upkeep;
 
   SideCarClient(SideCarClientOptions options, Dialer dialer, Scheduler timer, RandomGenerator random, int process) {
-    this.options = requireNonNull(options, "options");
-    this.dialer = requireNonNull(dialer, "dialer");
-    this.timer = requireNonNull(timer, "timer");
-    this.random = requireNonNull(random, "random");
-    this.hello = new Hello(ClientId.random(random), process);
-    changes.tryEmitNext(health);
-    mailbox.run(this::dial);
+    this.upkeep = new Upkeep(mailbox, options, dialer, timer, random, process);
+    mailbox.run(upkeep::dial);
   }
 
   /// Begins to connect to the node that listens on `path`, and goes on trying until it is closed. Has a thread that keeps time, and two for
@@ -77,35 +50,35 @@ public final class SideCarClient {
   public static SideCarClient open(Path path, SideCarClientOptions options) {
     Scheduler timer = Schedulers.newSingle("penstock-sidecar-client-time", true);
     SideCarClient client = new SideCarClient(options, new SocketDialer(path), timer, new SecureRandom(), (int) ProcessHandle.current().pid());
-    client.closed.asMono().subscribe(nothing -> { }, error -> { }, timer::dispose);
+    client.upkeep.closed().subscribe(nothing -> { }, error -> { }, timer::dispose);
     return client;
   }
 
   /// How it is, from now on; the latest only, for those who are slow.
   public Flux<SideCarHealth> health() {
-    return changes.asFlux().onBackpressureLatest();
+    return upkeep.changes().onBackpressureLatest();
   }
 
   public boolean isHealthy() {
-    return health.isHealthy();
+    return upkeep.health().isHealthy();
   }
 
   /// How it is now.
   public SideCarHealth status() {
-    return health;
+    return upkeep.health();
   }
 
   /// Has the node map `region`, now and after every loss of the connection.
   public Mono<Void> register(SharedRegion region) {
     requireNonNull(region, "region");
     return healthy(SideCarFailure.NO_REGION, (talking, sink) -> {
-      SharedRegion known = regions.get(region.id());
+      SharedRegion known = upkeep.regions().get(region.id());
       if (known != null && !known.equals(region)) {
         sink.error(SideCarFailure.of(SideCarCode.MISMATCH, region.id(), region.bytes() + " bytes, before " + known.bytes()));
         return;
       }
       talking.ask(new Register(region), answer(sink, done -> {
-        regions.put(region.id(), region);
+        upkeep.regions().put(region.id(), region);
         sink.success();
       }));
     });
@@ -120,7 +93,7 @@ public final class SideCarClient {
       throw new IllegalArgumentException("copies must be 1 to " + RegionCopy.MAX_ELEMENTS + " (was " + copies.size() + ")");
     }
     return healthy(SideCarFailure.NO_REGION, (talking, sink) -> {
-      Permits permits = requireNonNull(turns);
+      Permits permits = upkeep.turns();
       AtomicBoolean cancelled = new AtomicBoolean();
       try {
         Permits.Ticket ticket = permits.acquire(1, () -> mailbox.run(() -> {
@@ -143,7 +116,7 @@ public final class SideCarClient {
   /// Has the node let go of a region; completes when it is unmapped there.
   public Mono<Void> unregister(long region) {
     return healthy(region, (talking, sink) -> talking.ask(new Unregister(region), answer(sink, done -> {
-      regions.remove(region);
+      upkeep.regions().remove(region);
       sink.success();
     })));
   }
@@ -151,11 +124,12 @@ public final class SideCarClient {
   /// Asks the node what it has of a region, also while regions are being replayed; [RegionState#UNREACHABLE] if there is nobody to ask.
   public Mono<RegionState> state(long region) {
     return Mono.create(sink -> mailbox.run(() -> {
-      if (talk == null || health.phase() == Phase.CONNECTING) {
+      Conversation talking = upkeep.greeted();
+      if (talking == null) {
         sink.success(RegionState.UNREACHABLE);
         return;
       }
-      talk.ask(new Query(region), new Answer() {
+      talking.ask(new Query(region), new Answer() {
         @Override
         public void answered(Message message) {
           sink.success(message instanceof Known known ? known.state() : RegionState.UNREACHABLE);
@@ -173,84 +147,9 @@ public final class SideCarClient {
   /// idempotent.
   public Mono<Void> close() {
     return Mono.defer(() -> {
-      mailbox.run(this::leave);
-      return closed.asMono();
+      mailbox.run(upkeep::leave);
+      return upkeep.closed();
     });
-  }
-
-  private void leave() {
-    if (closing) {
-      return;
-    }
-    closing = true;
-    Conversation last = talk;
-    boolean greeted = health.phase() != Phase.CONNECTING;
-    refuse(SideCarFailure.of(SideCarCode.CLOSED, SideCarFailure.NO_REGION, "closed"));
-    say(Phase.CLOSED, null);
-    if (last == null || !greeted) {
-      hangUp(last);
-      return;
-    }
-    timer.schedule(() -> mailbox.run(() -> hangUp(last)), options.timeToLive().toNanos(), TimeUnit.NANOSECONDS);
-    last.ask(new Bye(), new Answer() {
-      @Override
-      public void answered(Message message) {
-        hangUp(last);
-      }
-
-      @Override
-      public void failed(KvException failure) {
-        hangUp(last);
-      }
-    });
-  }
-
-  private void hangUp(@Nullable Conversation last) {
-    if (last != null) {
-      last.end(SideCarFailure.of(SideCarCode.CLOSED, SideCarFailure.NO_REGION, "closed"));
-    }
-    changes.tryEmitComplete();
-    closed.tryEmitEmpty();
-  }
-
-  private void dial() {
-    if (!closing) {
-      Conversation next = new Conversation(mailbox, options, timer, new Progress());
-      talk = next;
-      dialer.dial(next);
-    }
-  }
-
-  private void replay(Conversation talking) {
-    if (!closing && !talking.isOver()) {
-      new Replay(talking, regions.values(), () -> {
-        failures = 0;
-        say(Phase.HEALTHY, null);
-      }, failure -> {
-        say(Phase.REPLAYING, failure);
-        again(() -> replay(talking));
-      }).begin();
-    }
-  }
-
-  private void again(Runnable attempt) {
-    long nanos = options.backOff(++failures, random.nextDouble()).toNanos();
-    timer.schedule(() -> mailbox.run(attempt), nanos, TimeUnit.NANOSECONDS);
-  }
-
-  private void say(Phase phase, @Nullable KvException failure) {
-    if (!closing || phase == Phase.CLOSED) {
-      health = new SideCarHealth(phase, failure);
-      changes.tryEmitNext(health);
-    }
-  }
-
-  private void refuse(KvException why) {
-    Permits before = turns;
-    turns = null;
-    if (before != null) {
-      before.close(() -> why);
-    }
   }
 
   private interface Call<T> {
@@ -259,11 +158,11 @@ public final class SideCarClient {
 
   private Mono<Void> healthy(long region, Call<Void> call) {
     return Mono.create(sink -> mailbox.run(() -> {
-      Conversation talking = talk;
-      if (closing) {
+      Conversation talking = upkeep.healthy();
+      if (upkeep.isClosing()) {
         sink.error(SideCarFailure.of(SideCarCode.CLOSED, region, "closed"));
-      } else if (talking == null || !health.isHealthy()) {
-        sink.error(SideCarFailure.of(SideCarCode.DOWN, region, health.toString()));
+      } else if (talking == null) {
+        sink.error(SideCarFailure.of(SideCarCode.DOWN, region, upkeep.health().toString()));
       } else {
         call.make(talking, sink);
       }
@@ -296,43 +195,6 @@ public final class SideCarClient {
     public void failed(KvException failure) {
       permits.release(1);
       sink.error(failure);
-    }
-  }
-
-  /// From a connection to being healthy, and back.
-  private final class Progress implements Conversation.Listener {
-    @Override
-    public void begun(Conversation talking) {
-      talking.ask(hello, new Answer() {
-        @Override
-        public void answered(Message message) {
-          if (message instanceof Welcome welcome && welcome.maxCopies() > 0) {
-            turns = new Permits("side-car copies", welcome.maxCopies(), options.maxWaiting());
-            say(Phase.REPLAYING, null);
-            replay(talking);
-          } else {
-            talking.end(SideCarFailure.of(SideCarCode.MALFORMED, SideCarFailure.NO_REGION, "greeted with " + message));
-          }
-        }
-
-        @Override
-        public void failed(KvException failure) {
-          talking.end(failure);
-        }
-      });
-    }
-
-    @Override
-    public void ended(Conversation talking, KvException why) {
-      if (talking != talk) {
-        return;
-      }
-      talk = null;
-      refuse(SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, String.valueOf(why.getMessage())));
-      say(Phase.CONNECTING, why);
-      if (!closing) {
-        again(SideCarClient.this::dial);
-      }
     }
   }
 }

@@ -12,9 +12,14 @@ import io.penstock.device.ascend.AscendListener;
 import io.penstock.device.ascend.AscendOptions;
 import io.penstock.device.ascend.DriverDouble;
 import io.penstock.device.ascend.DriverDouble.Profile;
+import io.penstock.device.ascend.FabricHandle;
 import io.penstock.device.ascend.IpcKey;
+import io.penstock.device.memory.HostMemory;
+import io.penstock.device.memory.MemoryListener;
+import io.penstock.device.sidecar.RegionSource.FabricBuffer;
 import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -100,6 +105,28 @@ final class SideCarDeviceTest {
       client.unregister(3).block(LIMIT);
       assertThat(client.state(3).block(LIMIT)).isEqualTo(RegionState.UNMAPPED);
       assertThat(client.state(4).block(LIMIT)).isEqualTo(RegionState.MAPPED);
+    }
+  }
+
+  @Test
+  void fabricMemory_isCopiedToAndFromAllOthers() throws IOException {
+    Path plain = Files.createFile(folder.resolve("plain"));
+    try (SharedMemory from = SharedMemory.allocate("from", BYTES); SharedMemory to = SharedMemory.allocate("to", BYTES);
+        SharedMemory file = SharedMemory.map(plain, BYTES)) {
+      byte[] bytes = new byte[BYTES];
+      new Random(2).nextBytes(bytes);
+      from.memory().asByteBuffer().put(bytes);
+      HostMemory fabric = requireNonNull(owner.hostMemory(MemoryListener.noop()).allocate(2 << 20, scope).block(LIMIT));
+      FabricHandle handle = requireNonNull(owner.export(fabric).block(LIMIT));
+      SharedRegion shared = new SharedRegion(6, 2 << 20, new FabricBuffer(1, handle));
+      for (SharedRegion region : List.of(from.region(1), to.region(2), buffer(3, 1), file.region(4), buffer(5, 2), shared)) {
+        client.register(region).block(LIMIT);
+      }
+      int some = 2 << 20;
+      for (long[] step : new long[][] {{1, 6}, {6, 3}, {3, 6}, {6, 4}, {4, 6}, {6, 5}, {5, 6}, {6, 2}}) {
+        client.copy(List.of(new RegionCopy(step[0], 0, step[1], 0, some))).block(LIMIT);
+      }
+      assertThat(to.memory().asSlice(0, some).mismatch(from.memory().asSlice(0, some))).isEqualTo(-1);
     }
   }
 
