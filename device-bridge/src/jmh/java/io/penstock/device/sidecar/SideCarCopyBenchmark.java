@@ -25,7 +25,8 @@ import org.openjdk.jmh.annotations.Warmup;
 import reactor.core.publisher.Flux;
 
 /// A call of copies between two memfds through the side-car (request, socket, the node's thread, answer), beside the same copies by the C
-/// library in one thread; the same elements as one call, and as four calls in flight. Node and client are one process here: what lies between them, the socket, is the same. Time a call.
+/// library in one thread; the same elements as one call, and as four calls in flight. Node and client are one process here: what lies between
+/// them, the socket, is the same. Time a call.
 ///
 /// `mvn -Pjmh -pl device-bridge -am verify -Djmh.include=SideCarCopyBenchmark`
 @State(Scope.Thread)
