@@ -94,7 +94,7 @@ public final class JournalStore implements BlockStore {
         engine.segments().isEmpty() ? 0 : found.sequence() + UNSEEN, options.segments().segmentBytes());
     DiskWater water = new DiskWater(engine, options, threads.clock());
     this.damaged = new DamagedRecords(places, spaceId, disk.directory());
-    Reclaimer reclaimer = new Reclaimer(engine, found.book(), places, log, new RecordMover(engine, space.layout(), boundary()), damaged,
+    Reclaimer reclaimer = new Reclaimer(engine, found.book(), places, log, new RecordMover(engine::read, space.layout(), boundary()), damaged,
         new UnreadableSegments(threads.clock()), options, water);
     this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, water, options), options.reclaim(), threads, puts);
     writes.begin(found.dead());
@@ -235,7 +235,7 @@ public final class JournalStore implements BlockStore {
     if (scrubber != null) {
       throw new IllegalStateException("a journal must be scrubbed once at a time (was scrubbed already)");
     }
-    scrubber = new Scrubber(engine, places, new RecordMover(engine, space.layout(), boundary()), damaged, how, threads,
+    scrubber = new Scrubber(engine, places, new RecordMover(engine::readOnce, space.layout(), boundary()), damaged, how, threads,
         () -> puts.open() + reads.open() > 0, writes::free);
     scrubber.start();
   }

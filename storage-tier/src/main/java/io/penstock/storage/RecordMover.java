@@ -4,6 +4,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.Checksum;
 import io.penstock.block.GranuleRange;
+import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;
@@ -13,15 +14,21 @@ import org.jspecify.annotations.Nullable;
 
 /// Reads the records of blocks that are to be moved, and compares every byte. Used by one thread.
 final class RecordMover {
-  private final SegmentEngine engine;
+  private final Source source;
   private final BlockLayout layout;
   private final String boundary;
   private final MemorySegment record;
   private final MemorySegment head;
   private final MemorySegment payload;
 
-  RecordMover(SegmentEngine engine, BlockLayout layout, String boundary) {
-    this.engine = engine;
+  /// Reads as [SegmentEngine#read(Location, long, MemorySegment)].
+  @FunctionalInterface
+  interface Source {
+    void read(Location record, long from, MemorySegment into);
+  }
+
+  RecordMover(Source source, BlockLayout layout, String boundary) {
+    this.source = source;
     this.layout = layout;
     this.boundary = boundary;
     this.record = Arena.ofAuto().allocate(RecordFormat.recordBytes(layout));
@@ -33,7 +40,7 @@ final class RecordMover {
   ///
   /// @return null if all of them are as they were written
   @Nullable Flaw read(Place place) {
-    engine.read(place.location(), 0, record);
+    source.read(place.location(), 0, record);
     int crc = RecordHead.crc(head);
     if (crc != place.headCrc()) {
       return new Flaw(boundary + ", head of the record", 0, place.headCrc(), crc);

@@ -45,6 +45,11 @@ final class WatchedEngine extends ForwardingEngine {
     watched(record, () -> engine.read(record, from, first, next));
   }
 
+  @Override
+  public void readOnce(Location record, long from, MemorySegment into) {
+    watched(record, () -> engine.readOnce(record, from, into));
+  }
+
   private void watched(Location record, Runnable read) {
     int slot = health.enter();
     try {

@@ -51,8 +51,7 @@ final class CachedFiles {
       return; // its pages went with it
     }
     try {
-      part.file().unmap(part.from(), part.to());
-      NativePages.letGo(part.file().path(), part.from(), part.to());
+      part.file().letGo(part.from(), part.to());
     } catch (IOException e) {
       // the pages stay until the system needs them, as they would without a bound
     } finally {

@@ -220,6 +220,11 @@ abstract class FileEngine implements SegmentEngine {
   }
 
   @Override
+  public final void readOnce(Location record, long from, MemorySegment into) {
+    table.readOnce(record, from, into);
+  }
+
+  @Override
   public final Owned pin(int segment) {
     return table.pin(segment);
   }

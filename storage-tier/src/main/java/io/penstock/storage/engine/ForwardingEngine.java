@@ -50,6 +50,11 @@ public abstract class ForwardingEngine implements SegmentEngine {
   }
 
   @Override
+  public void readOnce(Location record, long from, MemorySegment into) {
+    engine.readOnce(record, from, into);
+  }
+
+  @Override
   public Owned pin(int segment) {
     return engine.pin(segment);
   }

@@ -96,7 +96,7 @@ public final class JournalFiles implements AutoCloseable {
     try (Stream<Path> files = Files.walk(directory, RUNS)) {
       for (Path file : files.filter(Files::isRegularFile).toList()) {
         EngineDirectory.force(file);
-        NativePages.letGo(file, 0, Files.size(file) + NativePages.PAGE - 1);
+        NativePages.letGoAll(file);
       }
     }
   }

@@ -1,6 +1,8 @@
 package io.penstock.storage.engine;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import net.openhft.posix.OpenFlag;
 import net.openhft.posix.PosixAPI;
@@ -10,15 +12,19 @@ import net.openhft.posix.PosixAPI;
 /// All calls are advice: where the system does not know them (`POPULATE_WRITE` came with Linux 5.14) they answer false, and the caller
 /// takes another way.
 final class NativePages {
-  static final long PAGE = 4096;
-
   private static final int POPULATE_WRITE = 23; // MADV_POPULATE_WRITE; in a Linux kernel only
   private static final int DONT_NEED = 4; // MADV_DONTNEED: of a file's pages, this loses nothing
   private static final int NO_SPACE = 28; // ENOSPC
   private static final int BAD_PAGE = 14; // EFAULT: the page cannot be had
+  private static final long PAGE_BYTES = PageAdvice.pageBytes();
   private static final boolean LINUX = System.getProperty("os.name", "").startsWith("Linux");
 
   private NativePages() {}
+
+  /// Where the page begins in which `offset` lies.
+  static long pageOf(long offset) {
+    return offset & -PAGE_BYTES;
+  }
 
   /// Reserves the first `bytes` of `file` on the medium; its length grows to them.
   ///
@@ -49,7 +55,7 @@ final class NativePages {
     if (!LINUX) {
       return false;
     }
-    long first = address & -PAGE;
+    long first = pageOf(address);
     PosixAPI posix = PosixAPI.posix();
     try {
       return posix.madvise(first, address + bytes - first, POPULATE_WRITE) == 0 || refused(posix, BAD_PAGE, "make a page present", file);
@@ -64,7 +70,7 @@ final class NativePages {
   static void unmap(long address, long bytes) {
     if (LINUX) {
       try {
-        PosixAPI.posix().madvise(address, bytes & -PAGE, DONT_NEED);
+        PosixAPI.posix().madvise(address, pageOf(bytes), DONT_NEED);
       } catch (RuntimeException e) {
         // the pages stay mapped, and so in memory until the system needs them
       }
@@ -76,8 +82,8 @@ final class NativePages {
   /// @return false if the system does not know the call
   /// @throws IOException if the file is gone
   static boolean letGo(Path file, long from, long to) throws IOException {
-    long first = from & -PAGE;
-    long bytes = (to & -PAGE) - first;
+    long first = pageOf(from);
+    long bytes = pageOf(to) - first;
     if (!LINUX || bytes <= 0) {
       return false;
     }
@@ -95,6 +101,11 @@ final class NativePages {
     }
   }
 
+  /// The same of all of `file`.
+  static boolean letGoAll(Path file) throws IOException {
+    return letGo(file, 0, Files.size(file) + PAGE_BYTES - 1);
+  }
+
   /// Opens `file` to give advice on it; below 0 where there is none to give.
   static int openToAdvise(Path file) {
     try {
@@ -106,6 +117,21 @@ final class NativePages {
 
   static void close(int descriptor) {
     PosixAPI.posix().close(descriptor);
+  }
+
+  /// Fills `parts`, one after the other, from `offset` of `file` on, without the system reading further than that.
+  ///
+  /// @return false if it could not be done, for whatever reason; the parts may have anything then
+  static boolean readJustThat(Path file, long offset, MemorySegment[] parts) {
+    int descriptor = openToAdvise(file);
+    if (descriptor < 0) {
+      return false;
+    }
+    try {
+      return PageAdvice.read(descriptor, offset, parts);
+    } finally {
+      close(descriptor);
+    }
   }
 
   /// False if the system does not know the call, or does not allow it here.

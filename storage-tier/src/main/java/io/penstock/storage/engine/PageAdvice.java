@@ -1,12 +1,15 @@
 package io.penstock.storage.engine;
 
+import java.lang.foreign.MemorySegment;
 import jnr.ffi.LibraryLoader;
 import org.jspecify.annotations.Nullable;
 
-/// The one call of the system's library that Chronicle's binding leaves out, through the same binder.
+/// The calls of the system's library that Chronicle's binding leaves out, through the same binder.
 final class PageAdvice {
   private static final int WILL_NEED = 3; // POSIX_FADV_WILLNEED
   private static final int DONT_NEED = 4; // POSIX_FADV_DONTNEED
+  private static final int RANDOM = 1; // POSIX_FADV_RANDOM: nothing is read ahead
+  private static final int USUAL_PAGE_BYTES = 4096;
   private static final @Nullable Calls CALLS = load();
 
   private PageAdvice() {}
@@ -14,6 +17,10 @@ final class PageAdvice {
   /// As the binder wants it: public, with the names of the library.
   public interface Calls {
     int posix_fadvise(int descriptor, long offset, long bytes, int advice);
+
+    int getpagesize();
+
+    long pread(int descriptor, long address, long bytes, long offset);
   }
 
   private static @Nullable Calls load() {
@@ -30,6 +37,34 @@ final class PageAdvice {
     if (calls != null) {
       calls.posix_fadvise(descriptor, offset, bytes, WILL_NEED);
     }
+  }
+
+  /// Fills `parts`, one after the other, from `offset` of a file on, without the system reading ahead of it.
+  ///
+  /// @return false if it did not
+  static boolean read(int descriptor, long offset, MemorySegment[] parts) {
+    Calls calls = CALLS;
+    if (calls == null || calls.posix_fadvise(descriptor, 0, 0, RANDOM) != 0) {
+      return false;
+    }
+    long at = offset;
+    for (MemorySegment part : parts) {
+      for (long done = 0; done < part.byteSize(); ) {
+        long count = calls.pread(descriptor, part.address() + done, part.byteSize() - done, at + done);
+        if (count <= 0) {
+          return false;
+        }
+        done += count;
+      }
+      at += part.byteSize();
+    }
+    return true;
+  }
+
+  /// The size of a page of the system's memory: 4 KiB, but 16 or 64 KiB on some of aarch64.
+  static int pageBytes() {
+    Calls calls = CALLS;
+    return calls == null ? USUAL_PAGE_BYTES : calls.getpagesize();
   }
 
   /// Has the system take these bytes of a file out of its cache, but for those that are not on the medium yet.

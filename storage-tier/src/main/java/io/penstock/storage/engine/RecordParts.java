@@ -23,6 +23,15 @@ final class RecordParts {
     return (int) length;
   }
 
+  /// Length of all of `parts`.
+  static long bytes(MemorySegment[] parts) {
+    long bytes = 0;
+    for (MemorySegment part : parts) {
+      bytes += part.byteSize();
+    }
+    return bytes;
+  }
+
   /// Views of `parts`, with room for so many buffers `before` and `after` them.
   static ByteBuffer[] buffers(int before, MemorySegment[] parts, int after) {
     ByteBuffer[] buffers = new ByteBuffer[before + parts.length + after];

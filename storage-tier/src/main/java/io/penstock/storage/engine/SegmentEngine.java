@@ -54,6 +54,12 @@ public interface SegmentEngine extends AutoCloseable {
     read(record, from, first);
   }
 
+  /// As [#read(Location, long, MemorySegment)], of bytes that nobody will want again soon: what was not in memory before does not stay there, as far
+  /// as the system lets itself be told.
+  default void readOnce(Location record, long from, MemorySegment into) {
+    read(record, from, into);
+  }
+
   /// Keeps the bytes of a segment readable, even if it is deleted meanwhile, until the pin is closed.
   ///
   /// @throws UnknownLocationException if the segment is not there

@@ -49,9 +49,9 @@ final class SegmentFile extends StoredSegment {
     view.grown();
   }
 
-  /// Bytes that were read stay in memory as long as they are mapped: those from `from` to `to` need not. Whoever calls holds the segment.
-  void unmap(long from, long to) {
-    view.unmap(from, to);
+  /// Has the system take the bytes from `from` to `to` out of its memory, if they are on the medium. Whoever calls holds the segment.
+  void letGo(long from, long to) throws IOException {
+    view.letGo(path, from, to);
   }
 
   /// Has the file become a spare of `pool` when it is deleted.
@@ -80,6 +80,21 @@ final class SegmentFile extends StoredSegment {
   void read(long offset, MemorySegment[] parts) throws IOException {
     if (!view.read(offset, parts)) {
       Transfer.readFromBehind(channel, offset, parts);
+    }
+  }
+
+  @Override
+  void readOnce(long offset, MemorySegment[] parts) throws IOException {
+    long end = offset + RecordParts.bytes(parts);
+    if (view.read(offset, parts)) {
+      return;
+    }
+    boolean wasAway = view.covers(end); // else nobody knows
+    if (!wasAway || !NativePages.readJustThat(path, offset, parts)) {
+      Transfer.readFromBehind(channel, offset, parts);
+    }
+    if (wasAway) {
+      letGo(offset, end);
     }
   }
 

@@ -48,19 +48,28 @@ final class SegmentTable {
     highest = nextNumber();
   }
 
+  private interface Read {
+    void from(StoredSegment segment, long offset, MemorySegment[] parts) throws IOException;
+  }
+
   /// @param parts filled one after the other
   void read(Location record, long from, MemorySegment... parts) {
-    long bytes = 0;
-    for (MemorySegment part : parts) {
-      bytes += part.byteSize();
-    }
-    Objects.checkFromIndexSize(from, bytes, record.length());
+    read(record, from, parts, StoredSegment::read);
+  }
+
+  /// As [StoredSegment#readOnce].
+  void readOnce(Location record, long from, MemorySegment into) {
+    read(record, from, new MemorySegment[] {into}, StoredSegment::readOnce);
+  }
+
+  private void read(Location record, long from, MemorySegment[] parts, Read read) {
+    Objects.checkFromIndexSize(from, RecordParts.bytes(parts), record.length());
     StoredSegment segment = hold(record.segment());
     try {
       if (record.length() > segment.end() - record.offset()) {
         throw new UnknownLocationException(engine, record, segment.end());
       }
-      segment.read(record.offset() + from, parts);
+      read.from(segment, record.offset() + from, parts);
     } catch (IOException e) {
       throw new StorageFailedException("read " + record + " of engine " + engine, e);
     } finally {

@@ -4,20 +4,21 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.StampedLock;
 import org.jspecify.annotations.Nullable;
 
 /// A mapping of a file, for those of its bytes that the system has in memory: these are copied from it, for less than a positioned read
 /// costs.
 ///
-/// A page is touched only after the system said that it is there, so nobody waits for the medium here. Should one go in between, and the
-/// medium fail to give it back, then the copy fails, and nothing else: it is the one access to mapped memory that the JVM guards.
-/// Whoever was told no takes the positioned read, which waits, and says what is wrong.
+/// A page is touched only after the system said that it is there, and while this journal lets none go, so nobody waits for the medium here.
+/// Should the system itself take one in between, and the medium fail to give it back, then the copy fails, and nothing else: it is the one
+/// access to mapped memory that the JVM guards. Whoever was told no takes the positioned read, which waits, and says what is wrong.
 final class SegmentView implements AutoCloseable {
   /// As much is asked for, and copied, at a time.
   private static final int PIECE_BYTES = 1 << 20;
-  private static final long PAGE_BYTES = 4096;
 
   private final FileChannel file;
   /// Guarded by `this`; its end costs all threads a moment, so there is none before it is needed.
@@ -27,6 +28,8 @@ final class SegmentView implements AutoCloseable {
   private volatile MemorySegment mapped = MemorySegment.NULL;
   private volatile boolean grows;
   private volatile boolean refused;
+  /// Held by those who ask whether pages are there, and copy them; by one who lets go of pages, alone.
+  private final StampedLock pages = new StampedLock();
 
   /// @param grows whether the file becomes longer
   SegmentView(FileChannel file, boolean grows) {
@@ -39,14 +42,16 @@ final class SegmentView implements AutoCloseable {
     grows = false;
   }
 
+  /// Whether it can be said of the bytes before `end` if they are in memory.
+  boolean covers(long end) {
+    return end <= mapped.byteSize();
+  }
+
   /// Fills `parts`, one after the other, from `offset` on if all of these bytes are in memory.
   ///
   /// @return false if they are not, or cannot be mapped; the parts may have anything then
   boolean read(long offset, MemorySegment[] parts) throws IOException {
-    long length = 0;
-    for (MemorySegment part : parts) {
-      length += part.byteSize();
-    }
+    long length = RecordParts.bytes(parts);
     MemorySegment bytes = mapped(offset + length);
     if (bytes == null) {
       return false;
@@ -58,19 +63,28 @@ final class SegmentView implements AutoCloseable {
     }
   }
 
-  private static boolean copied(MemorySegment from, long offset, long length, MemorySegment[] parts) {
-    if (!from.asSlice(offset, length).isLoaded()) {
+  /// False also while pages are let go: they may be these.
+  private boolean copied(MemorySegment from, long offset, long length, MemorySegment[] parts) {
+    long stamp = pages.tryReadLock();
+    if (stamp == 0) {
       return false;
     }
-    long at = offset;
-    for (MemorySegment part : parts) {
-      MemorySegment.copy(from, at, part, 0, part.byteSize());
-      at += part.byteSize();
+    try {
+      if (!from.asSlice(offset, length).isLoaded()) {
+        return false;
+      }
+      long at = offset;
+      for (MemorySegment part : parts) {
+        MemorySegment.copy(from, at, part, 0, part.byteSize());
+        at += part.byteSize();
+      }
+      return true;
+    } finally {
+      pages.unlockRead(stamp);
     }
-    return true;
   }
 
-  private static boolean copiedInPieces(MemorySegment from, long offset, MemorySegment[] parts) {
+  private boolean copiedInPieces(MemorySegment from, long offset, MemorySegment[] parts) {
     long at = offset;
     for (MemorySegment part : parts) {
       for (long done = 0; done < part.byteSize(); done += PIECE_BYTES) {
@@ -113,11 +127,21 @@ final class SegmentView implements AutoCloseable {
     }
   }
 
-  /// Lets go of the pages from `from` to `to`; a read has them mapped again.
-  synchronized void unmap(long from, long to) {
+  /// Has the system let go of the pages of `path`, the file, from `from` to `to`; nobody copies meanwhile. A read has them mapped again.
+  void letGo(Path path, long from, long to) throws IOException {
+    long stamp = pages.writeLock();
+    try {
+      unmap(from, to);
+      NativePages.letGo(path, from, to);
+    } finally {
+      pages.unlockWrite(stamp);
+    }
+  }
+
+  private synchronized void unmap(long from, long to) {
     for (MemorySegment each : mappings) {
       long end = Math.min(to, each.byteSize());
-      long first = from & -PAGE_BYTES;
+      long first = NativePages.pageOf(from);
       if (end > first) {
         NativePages.unmap(each.address() + first, end - first);
       }

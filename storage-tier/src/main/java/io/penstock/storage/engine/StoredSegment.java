@@ -67,6 +67,11 @@ abstract class StoredSegment {
   /// Fills `parts`, one after the other, with the bytes from `offset` on, all of which lie before [#end].
   abstract void read(long offset, MemorySegment[] parts) throws IOException;
 
+  /// The same, and what was not in memory before does not stay there.
+  void readOnce(long offset, MemorySegment[] parts) throws IOException {
+    read(offset, parts);
+  }
+
   /// Forces what was appended to the medium.
   abstract void force() throws IOException;
 

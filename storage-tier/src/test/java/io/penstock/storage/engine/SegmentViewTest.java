@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -83,6 +86,45 @@ final class SegmentViewTest {
       assertThat(view.read(2 << 20, parts(4096))).isFalse();
       view.grown();
       assertThat(view.read(2 << 20, parts(4096))).isTrue();
+    }
+  }
+
+  /// A reader that was told that its pages are there, and they go before it has them, would keep all threads waiting for the medium.
+  @Test
+  void whatIsLetGo_meanwhile_isNotTouched_andIsReadRightByAnyOther() throws Exception {
+    write(0, BYTES);
+    file.force(true);
+    MemorySegment into = Arena.ofAuto().allocate(1 << 20);
+    AtomicLong copied = new AtomicLong();
+    AtomicBoolean stop = new AtomicBoolean();
+    try (SegmentView view = new SegmentView(file, false)) {
+      Thread trimming = Thread.ofPlatform().start(() -> {
+        while (!stop.get()) {
+          letGo(view);
+        }
+      });
+      try {
+        for (int i = 0; i < 200; i++) {
+          if (view.read(1 << 20, new MemorySegment[] {into})) {
+            copied.incrementAndGet();
+          } else {
+            Transfer.read(file, 1 << 20, into);
+          }
+          assertThat(into.mismatch(bytes.asSlice(1 << 20, 1 << 20))).isEqualTo(-1);
+        }
+      } finally {
+        stop.set(true);
+        trimming.join();
+      }
+      assertThat(copied).as("copies, of 200").hasValueLessThan(200);
+    }
+  }
+
+  private void letGo(SegmentView view) {
+    try {
+      view.letGo(folder.resolve("file"), 0, BYTES);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
