@@ -3,9 +3,9 @@ package io.penstock.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.testkit.Blocks;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -55,6 +55,21 @@ final class FrequencySketchTest {
       others.use(keys.get(1 + i % (KEYS - 1)));
     }
     assertThat(sketch.estimate(keys.getFirst())).isLessThanOrEqualTo(Math.max(4, others.estimate(keys.getFirst())));
+  }
+
+  @Test
+  void fullWindow_halvesEveryEstimateOnce_howeverManyUsesFollow() {
+    for (int i = 0; i < 8 * KEYS - 1; i++) {
+      sketch.use(keys.get(i % (KEYS - 1)));
+    }
+    int[] before = keys.stream().mapToInt(sketch::estimate).toArray();
+    for (int i = 0; i < KEYS; i++) { // the first of them fills the window
+      sketch.use(keys.getLast());
+    }
+    for (int key = 0; key < KEYS - 1; key++) {
+      assertThat(sketch.estimate(keys.get(key))).as("key %d", key).isGreaterThanOrEqualTo(before[key] / 2);
+    }
+    assertThat(keys.stream().limit(KEYS - 1).mapToInt(sketch::estimate).sum()).isLessThan(Arrays.stream(before).sum() * 6 / 10);
   }
 
   @Test
