@@ -29,7 +29,7 @@ final class ColdBlocks {
 
   /// Whether `key` is a cold block, and can be had now.
   boolean has(BlockKey key) {
-    return ledger.number(key) >= 0 && books.mover.gives(level);
+    return ledger.number(key) >= 0 && books.docks.gives(level);
   }
 
   /// The block of `key` as an object again, to be looked after with [Mover#review] in the end; null if it is not cold.

@@ -81,7 +81,7 @@ final class Dock {
     }
     if (gave && !state.gives()) {
       gets.clear(after);
-      books.interrupt(level, StoreUnavailableException.of(store.name(), health), after);
+      books.rising.interrupt(level, StoreUnavailableException.of(store.name(), health), after);
     }
     if (!books.isClosedNow()) { // else nobody is left but those whose copies are under way
       welcome(after);

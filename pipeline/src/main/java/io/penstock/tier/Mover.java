@@ -1,11 +1,7 @@
 package io.penstock.tier;
 
-import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
-import io.penstock.block.BlockDraft;
-import io.penstock.block.Permits;
-import io.penstock.block.SlabPart;
 import io.penstock.tier.MoveWait.Need;
 import io.penstock.tier.StackEntry.Resident;
 import java.util.ArrayList;
@@ -25,11 +21,11 @@ import org.jspecify.annotations.Nullable;
 /// under it (closing, claiming, copying) goes to an [Aftermath].
 final class Mover {
   private final StackBooks books;
-  private final @Nullable Dock[] docks;
+  private final Docks docks;
+  private final MoveLine line;
   private final int host;
   private final boolean inclusive;
-  /// Whoever is in line.
-  private final Set<MoveWait> waits = new LinkedHashSet<>();
+  private final int levels;
   /// Those that are short of a copy until a store is well again.
   private final Set<Resident> deferred = new LinkedHashSet<>();
   /// Entries that were in the books when they closed, until the stores have closed, too.
@@ -39,17 +35,11 @@ final class Mover {
   Mover(StackBooks books) {
     this.books = books;
     this.host = books.host;
+    this.levels = books.levels.size();
     this.inclusive = books.options.mode() == StackMode.WRITE_THROUGH;
-    this.docks = new @Nullable Dock[books.levels.size()];
-    for (int i = 0; i < docks.length; i++) {
-      if (books.levels.get(i) instanceof Level.Stored stored) {
-        docks[i] = new Dock(books, this, i, stored);
-      }
-    }
-  }
-
-  private Dock dock(int level) {
-    return requireNonNull(docks[level], "store");
+    this.docks = books.docks;
+    this.line = new MoveLine(books, this);
+    docks.make(books, this);
   }
 
   private boolean wanted(Resident entry, int level) {
@@ -62,7 +52,7 @@ final class Mover {
 
   /// The lowest level on which `entry` belongs and is not, and may get now; −1 if there is none.
   private int missing(Resident entry) {
-    for (int level = docks.length - 1; level >= 0; level--) {
+    for (int level = levels - 1; level >= 0; level--) {
       if (wanted(entry, level) && !has(entry, level) && mayGo(entry, level)) {
         return level;
       }
@@ -73,7 +63,7 @@ final class Mover {
   /// Whether its copy on `level` is to be made now: one that only repeats what is above may wait.
   private boolean mayGo(Resident entry, int level) {
     boolean own = level == entry.level;
-    if (takes(level) && (own || level == host || !deferred.contains(entry))) {
+    if (docks.takes(level) && (own || level == host || !deferred.contains(entry))) {
       return true;
     }
     deferred.add(entry);
@@ -82,10 +72,10 @@ final class Mover {
 
   /// Whether its own level cannot have it now, nor any below has it.
   private boolean hasNoHome(Resident entry) {
-    if (takes(entry.level)) {
+    if (docks.takes(entry.level)) {
       return false;
     }
-    for (int level = entry.level; level < docks.length; level++) {
+    for (int level = entry.level; level < levels; level++) {
       if (has(entry, level)) {
         return false;
       }
@@ -104,58 +94,6 @@ final class Mover {
 
   // How the stores are
 
-  /// Hears of the stores from now on. Not under the lock.
-  void watchStores() {
-    for (Dock dock : docks) {
-      if (dock != null) {
-        dock.watch();
-      }
-    }
-  }
-
-  /// Whether `level` takes blocks now.
-  boolean takes(int level) {
-    Dock dock = docks[level];
-    return dock == null || dock.state().takes();
-  }
-
-  /// Whether what rests on `level` can be had now.
-  boolean gives(int level) {
-    Dock dock = docks[level];
-    return dock == null || dock.state().gives();
-  }
-
-  StoreHealth health(int level) {
-    return docks[level] == null ? StoreHealth.GOOD : books.store(level).health();
-  }
-
-  @Nullable CopyStat copies(int level) {
-    return docks[level] == null ? null : books.store(level).copies();
-  }
-
-  @Nullable DiskStat diskStat(int level) {
-    return docks[level] == null ? null : books.store(level).diskStat();
-  }
-
-  /// The fastest store that has `entry` and gives it, the fastest that has it if none does, −1 if none has it.
-  int readableLevel(Resident entry) {
-    for (int level = 0; level < docks.length; level++) {
-      if (entry.places[level] != null && gives(level)) {
-        return level;
-      }
-    }
-    return entry.fastestPlace();
-  }
-
-  /// Whether the bytes of `entry` can be had now.
-  boolean isReadable(Resident entry) {
-    if (entry.host != null) {
-      return true;
-    }
-    int level = readableLevel(entry);
-    return level >= 0 && gives(level);
-  }
-
   /// Repeats what is above when the store that did not take it does again.
   void defer(Resident entry) {
     deferred.add(entry);
@@ -170,11 +108,7 @@ final class Mover {
   void stateChanged(int level, Aftermath after) {
     List<Resident> touched = new ArrayList<>(deferred);
     deferred.clear();
-    for (MoveWait wait : waits) {
-      if (wait.target == level) {
-        touched.add(wait.entry);
-      }
-    }
+    touched.addAll(line.waitingFor(level));
     touched.forEach(entry -> review(entry, after));
   }
 
@@ -190,7 +124,7 @@ final class Mover {
     } else if (entry.moving) {
       return;
     } else if (entry.gone) {
-      leaveLine(entry, after);
+      line.leave(entry, after);
       if (entry.pins == 0) {
         release(entry, after);
       }
@@ -201,13 +135,13 @@ final class Mover {
 
   private void settle(Resident entry, Aftermath after) {
     if (hasNoHome(entry)) {
-      books.evict(entry, after);
+      books.departures.evict(entry, after);
       return;
     }
     int target = missing(entry);
     Need need = target < 0 ? null : need(entry, target);
     if (entry.wait != null && !entry.wait.isFor(need, target)) {
-      leaveLine(entry, after);
+      line.leave(entry, after);
     }
     if (target < 0) {
       dropSurplus(entry, after);
@@ -225,7 +159,7 @@ final class Mover {
       return target == host ? Need.HOST_CHARGE : Need.PLACE;
     }
     int from = entry.fastestPlace();
-    if (from <= target && !gives(from)) {
+    if (from <= target && !docks.gives(from)) {
       deferred.add(entry);
       return null;
     }
@@ -233,23 +167,11 @@ final class Mover {
   }
 
   private void seek(Resident entry, Need need, int target, Aftermath after) {
-    if (need == Need.PLACE && dock(target).tryPlace()) {
-      dock(target).put(entry, after);
+    if (need == Need.PLACE && docks.at(target).tryPlace()) {
+      docks.at(target).put(entry, after);
       return;
     }
-    MoveWait wait = new MoveWait(entry, need, target);
-    entry.wait = wait;
-    waits.add(wait);
-    after.then(() -> stand(wait));
-  }
-
-  private void leaveLine(Resident entry, Aftermath after) {
-    MoveWait wait = entry.wait;
-    if (wait != null) {
-      entry.wait = null;
-      waits.remove(wait);
-      after.then(wait::leave);
-    }
+    line.enter(entry, need, target, after);
   }
 
   // Letting go
@@ -259,7 +181,7 @@ final class Mover {
     if (host < 0 || !wanted(entry, host)) {
       dropHost(entry, after);
     }
-    for (int level = 0; level < docks.length; level++) {
+    for (int level = 0; level < levels; level++) {
       if (!wanted(entry, level) && books.levels.get(level).medium() != Medium.DISK) {
         dropPlace(entry, level, after);
       }
@@ -270,7 +192,7 @@ final class Mover {
     entry.released = true;
     deferred.remove(entry);
     dropHost(entry, after);
-    for (int level = 0; level < docks.length; level++) {
+    for (int level = 0; level < levels; level++) {
       dropPlace(entry, level, after);
     }
   }
@@ -289,115 +211,9 @@ final class Mover {
     Place place = entry.places[level];
     if (place != null) {
       entry.places[level] = null;
-      dock(level).giveUp(place, after);
+      docks.at(level).giveUp(place, after);
       books.figures.counted(entry);
     }
-  }
-
-  /// Puts blocks of a commit to the last store.
-  void putLast(PutLine.Turn written, Aftermath after) {
-    dock(docks.length - 1).put(written, after);
-  }
-
-  /// The store of `level` failed to give `entries`.
-  void notGiven(int level, List<Resident> entries, Throwable error, Aftermath after) {
-    dock(level).failures().notGiven(entries, error, after);
-  }
-
-  /// The end of a read of `place`.
-  void readEnded(int level, Place place, Aftermath after) {
-    dock(level).readEnded(place, after);
-  }
-
-  // In line
-
-  /// Gets in line. Not under the lock: the turn may come at once.
-  private void stand(MoveWait wait) {
-    try {
-      wait.take(switch (wait.need) {
-        case PLACE -> dock(wait.target).place(() -> placeGranted(wait));
-        case HOST_CHARGE -> books.memory.resident().adopt(room -> chargeGranted(wait, room), error -> refused(wait, error));
-        case HOST_SLOT -> claim(wait, books.memory.resident());
-        case BOUNCE -> claim(wait, books.memory.bounce());
-      });
-    } catch (RuntimeException e) {
-      refused(wait, e);
-    }
-  }
-
-  private Permits.Ticket claim(MoveWait wait, SlabPart part) {
-    return part.claim(List.of(wait.entry.key), drafts -> slotGranted(wait, drafts.getFirst()), error -> refused(wait, error));
-  }
-
-  /// Ends the wait; false if it was over before.
-  private boolean turn(MoveWait wait) {
-    if (wait.entry.wait != wait) {
-      return false;
-    }
-    wait.entry.wait = null;
-    waits.remove(wait);
-    return true;
-  }
-
-  /// There will be no memory: the system has no more. The block cannot stay either, others need its place.
-  private void refused(MoveWait wait, Throwable error) {
-    Aftermath after = books.aftermath();
-    synchronized (books.lock) {
-      if (turn(wait)) {
-        books.lose(wait.entry, "no memory to move it: " + error.getMessage(), after);
-      }
-    }
-    after.run();
-  }
-
-  private void placeGranted(MoveWait wait) {
-    Aftermath after = books.aftermath();
-    synchronized (books.lock) {
-      if (turn(wait)) {
-        dock(wait.target).put(wait.entry, after);
-      } else {
-        after.then(dock(wait.target)::releasePlace);
-      }
-    }
-    after.run();
-  }
-
-  private void chargeGranted(MoveWait wait, SlabPart.Room room) {
-    Aftermath after = books.aftermath();
-    synchronized (books.lock) {
-      Block block = wait.entry.host;
-      if (turn(wait) && block != null) {
-        wait.entry.atHost = true;
-        books.figures.arrived(host);
-        books.figures.counted(wait.entry);
-        hearMoved(wait.entry.fastestPlace(), host, 1, after);
-        Block share = block.share();
-        after.then(() -> adopt(room, share));
-        review(wait.entry, after);
-      } else {
-        after.close(room);
-      }
-    }
-    after.run();
-  }
-
-  private static void adopt(SlabPart.Room room, Block share) {
-    try (share) {
-      room.adopt(share);
-    }
-  }
-
-  private void slotGranted(MoveWait wait, BlockDraft draft) {
-    Aftermath after = books.aftermath();
-    synchronized (books.lock) {
-      int from = wait.entry.fastestPlace();
-      if (turn(wait) && from >= 0) {
-        dock(from).get(wait.entry, draft, wait.need == Need.HOST_SLOT, after);
-      } else {
-        after.close(draft);
-      }
-    }
-    after.run();
   }
 
   /// Tells the listener that blocks came to `to`, unless they were written there.
@@ -413,11 +229,7 @@ final class Mover {
   void close(List<StackEntry> entries, Aftermath after) {
     last = entries;
     deferred.clear();
-    for (Dock dock : docks) {
-      if (dock != null) {
-        dock.close(after);
-      }
-    }
+    docks.forEach(dock -> dock.close(after));
     reviewLast(after);
   }
 
@@ -437,7 +249,7 @@ final class Mover {
   }
 
   private void retire(Resident entry, Aftermath after) {
-    leaveLine(entry, after);
+    line.leave(entry, after);
     dropHost(entry, after);
     if (!entry.moving && entry.pins == 0 && (entry.gone || storesClosed)) {
       release(entry, after);

@@ -18,7 +18,6 @@ import io.penstock.block.SlicePlan;
 import io.penstock.block.SliceShape;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Exceptions;
@@ -124,7 +123,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   /// Whether it waits for the store of `level`. Under the tier's lock.
   boolean needs(int level) {
     return blocks.stream().anyMatch(each -> each.place != null ? each.level == level : each.pinned && each.promised().places[level] != null
-        && !rising.books.mover.isReadable(each.promised()));
+        && !rising.books.docks.isReadable(each.promised()));
   }
 
   /// A store that it waits for does not answer: its reader hears of it at once, its memory goes back when the store has answered.

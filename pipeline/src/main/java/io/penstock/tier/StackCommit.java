@@ -46,7 +46,7 @@ final class StackCommit {
   private void writeThrough(StackReservation reservation, List<Block> blocks, MonoSink<List<Receipt>> sink) {
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
-      books.mover.putLast(new Written(reservation, blocks, sink), after);
+      books.docks.last().put(new Written(reservation, blocks, sink), after);
     }
     after.run();
   }

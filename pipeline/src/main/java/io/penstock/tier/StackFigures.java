@@ -95,7 +95,7 @@ final class StackFigures {
     for (int i = 0; i < levels.size(); i++) {
       Level level = levels.get(i);
       stats.add(new LevelStat(level.name(), level.medium(), level.capacityBlocks(), visibleOfLevel[i], restingOnLevel[i], hitsOfLevel[i],
-          arrivals[i], books.mover.health(i), books.mover.copies(i), books.mover.diskStat(i)));
+          arrivals[i], books.docks.health(i), books.docks.copies(i), books.docks.diskStat(i)));
     }
     return stats;
   }

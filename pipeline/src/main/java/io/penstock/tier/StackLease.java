@@ -292,7 +292,7 @@ final class StackLease extends Lease {
             block.verify("tier " + leases.books.info.name());
           }
         } catch (BlockCorruptException e) {
-          leases.books.quarantine(requireNonNull(block));
+          leases.books.departures.quarantine(requireNonNull(block));
           return e;
         } catch (IllegalStateException e) { // closed meanwhile: the stream was cancelled
           return null;

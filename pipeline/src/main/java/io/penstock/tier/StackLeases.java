@@ -50,7 +50,7 @@ final class StackLeases {
 
   private void decide(StackLease lease, int position, BlockKey key, OnMiss onMiss, Aftermath after) {
     StackEntry entry = books.peek(key);
-    if (entry instanceof Resident resident && books.mover.isReadable(resident)) {
+    if (entry instanceof Resident resident && books.docks.isReadable(resident)) {
       books.touch(key, resident.level, after);
       lease.hits.set(position);
       lease.found.set(position);

@@ -44,7 +44,7 @@ final class StackRising {
           unused.add(draft);
         } else {
           rising.draft = draft;
-          rising.level = books.mover.readableLevel(resident);
+          rising.level = books.docks.readableLevel(resident);
           rising.place = requireNonNull(resident.places[rising.level], "a promised block is somewhere");
           rising.place.reads++;
         }
@@ -73,7 +73,7 @@ final class StackRising {
     try {
       block.verify("tier " + books.info.name());
     } catch (BlockCorruptException e) {
-      books.quarantine(block);
+      books.departures.quarantine(block);
       throw e;
     }
   }
@@ -99,14 +99,14 @@ final class StackRising {
   /// Tells `window` of stores that give nothing any more, until [#leave].
   void enter(RisingWindow window) {
     synchronized (books.lock) {
-      books.rises(window);
+      books.rising.enter(window);
     }
   }
 
   /// `window` waits for no store.
   void leave(RisingWindow window) {
     synchronized (books.lock) {
-      books.risen(window);
+      books.rising.leave(window);
     }
   }
 
@@ -192,7 +192,7 @@ final class StackRising {
   void notGiven(int level, List<Rising> blocks, Throwable error) {
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
-      books.mover.notGiven(level, blocks.stream().map(Rising::promised).toList(), error, after);
+      books.docks.at(level).failures().notGiven(blocks.stream().map(Rising::promised).toList(), error, after);
     }
     after.run();
   }
@@ -201,7 +201,7 @@ final class StackRising {
     Place place = rising.place;
     if (place != null) {
       rising.place = null;
-      books.mover.readEnded(rising.level, place, after);
+      books.docks.at(rising.level).readEnded(place, after);
     }
   }
 

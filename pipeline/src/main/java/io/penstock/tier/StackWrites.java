@@ -88,7 +88,7 @@ final class StackWrites {
     if (pending != null && pending.admittedBy == null) {
       return false;
     }
-    if (books.peek(key) instanceof Resident resident && books.mover.isReadable(resident)) {
+    if (books.peek(key) instanceof Resident resident && books.docks.isReadable(resident)) {
       if (pending != null) { // it could not be had when it was admitted
         serve(pending, resident, after);
       }
@@ -164,9 +164,9 @@ final class StackWrites {
     if (pending.listed) {
       books.show(resident(block, rest));
     } else if (books.peek(key) instanceof Resident standing) {
-      books.revive(standing, block, rest, after);
+      revive(standing, block, rest, after);
     } else { // chosen as victim before its bytes came: those who waited have it, the tier does not keep it
-      books.evicted(key, after);
+      books.departures.evicted(key, after);
       after.close(block);
       if (rest != null) {
         after.close(rest);
@@ -188,6 +188,29 @@ final class StackWrites {
       books.figures.arrived(last);
     }
     return resident;
+  }
+
+  /// Gives a block whose bytes could not be had the bytes that somebody wrote anew.
+  ///
+  /// @param rest where they are at rest, too; dropped if they rest there already
+  private void revive(Resident resident, Block block, @Nullable Rest rest, Aftermath after) {
+    int last = books.levels.size() - 1;
+    if (resident.host == null) { // also while a store reads it that may not answer: what comes late is dropped
+      resident.host = block;
+      resident.atHost = books.host == 0;
+      if (resident.atHost) {
+        books.figures.arrived(0);
+      }
+    } else {
+      after.close(block);
+    }
+    if (rest != null && resident.places[last] == null) {
+      resident.places[last] = new Place(rest);
+      books.figures.arrived(last);
+    } else if (rest != null) {
+      after.close(rest);
+    }
+    books.changed(resident);
   }
 
   private static void settle(StackLease lease, Pending pending, Aftermath after) {

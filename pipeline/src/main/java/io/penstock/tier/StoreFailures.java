@@ -30,9 +30,9 @@ final class StoreFailures {
   private void lose(Resident named, Throwable error, Aftermath after) {
     boolean damaged = error instanceof BlockCorruptException;
     if (damaged && !books.isClosedNow()) {
-      books.countCorrupt(after);
+      books.departures.countCorrupt(after);
     }
-    books.lose(named, damaged ? "checksum mismatch" : store + " did not give it", after);
+    books.departures.lose(named, damaged ? "checksum mismatch" : store + " did not give it", after);
   }
 
   /// The store did not take `entry`: it stays lower down if it rests there, and else leaves.
@@ -42,11 +42,11 @@ final class StoreFailures {
     } else if (entry.fastestPlace() > level) {
       mover.dropHost(entry, after); // it stays lower down until somebody reads it
     } else if (!(error instanceof StoreUnavailableException)) {
-      books.lose(entry, store + " did not take it: " + error.getMessage(), after);
+      books.departures.lose(entry, store + " did not take it: " + error.getMessage(), after);
     } else if (mover.isHome(entry)) {
       mover.defer(entry); // what was to repeat it
     } else {
-      books.evict(entry, after);
+      books.departures.evict(entry, after);
     }
   }
 
@@ -69,7 +69,7 @@ final class StoreFailures {
     if (entry.hasOtherThan(level)) {
       mover.dropPlace(entry, level, after);
     } else {
-      books.lose(entry, store + " did not give it: " + error.getMessage(), after);
+      books.departures.lose(entry, store + " did not give it: " + error.getMessage(), after);
     }
   }
 }

@@ -81,7 +81,7 @@ public final class TierStack implements BlockTier {
       }
     }
     after.run();
-    books.mover.watchStores();
+    books.docks.watch();
     for (int level = 0; level < books.levels.size(); level++) {
       relieve(level);
     }
@@ -93,12 +93,12 @@ public final class TierStack implements BlockTier {
         Aftermath after = books.aftermath();
         int given;
         synchronized (books.lock) {
-          given = books.giveBack(level, blocks, after);
+          given = books.departures.giveBack(level, blocks, after);
         }
         after.run();
         return given;
       });
-      stored.store().report(key -> books.damaged(level, key));
+      stored.store().report(key -> books.departures.damaged(level, key));
     }
   }
 
@@ -153,7 +153,7 @@ public final class TierStack implements BlockTier {
       synchronized (books.lock) {
         books.requireOpen();
         for (int i = 0; i < asked.size(); i++) {
-          removed.set(i, books.remove(asked.get(i)));
+          removed.set(i, books.departures.remove(asked.get(i)));
         }
         books.reviewMoved(after);
       }
