@@ -1,0 +1,33 @@
+package io.penstock.node.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.node.config.NodeConfig;
+import io.penstock.storage.engine.StorageFailedException;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+final class DiskFailureTest {
+  @Test
+  void failureOfAFolder_namesTheRuleThatItBroke() {
+    Map<IOException, String> rules = Map.of(
+        new AccessDeniedException("blocks"), "a folder that this user may read and write",
+        new FileAlreadyExistsException("blocks"), "a folder",
+        new FileSystemException("file/blocks", null, "Not a directory"), "in a folder",
+        new FileSystemException("blocks", null, "Input/output error"), "on a disk that reads and writes");
+    rules.forEach((cause, rule) -> assertThat(DiskFailure.of(NodeConfig.defaults(), new StorageFailedException("open journal blocks", cause)))
+        .isInstanceOf(IOException.class).hasMessageStartingWith("ssd.dir must be " + rule + " (was none, from default: could not open journal blocks: "));
+  }
+
+  @Test
+  void failureOfSomethingElse_isPassedOn() {
+    for (Throwable other : List.of(new IllegalStateException("x"), new OutOfMemoryError())) {
+      assertThat(DiskFailure.of(NodeConfig.defaults(), other)).isSameAs(other);
+    }
+  }
+}
