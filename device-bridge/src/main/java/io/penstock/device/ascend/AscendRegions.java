@@ -88,7 +88,7 @@ final class AscendRegions {
   /// A key for memory of [#allocate], the same for as long as it lives.
   IpcKey export(DeviceMemory allocation) {
     Held known = held.get(allocation.address());
-    if (known == null || !known.isAllocation() || known.bytes() != allocation.bytes()) {
+    if (known == null || !known.isAllocation() || known.bytes() != allocation.bytes() || allocation.isClosed()) {
       throw new IllegalArgumentException("memory must be an allocation of device %s (was %s)".formatted(device, allocation));
     }
     return exported.computeIfAbsent(allocation.address(), address -> {
@@ -104,7 +104,7 @@ final class AscendRegions {
   /// A handle for memory of [#allocateHost] that has one.
   FabricHandle export(HostMemory allocation) {
     Held known = held.get(allocation.address());
-    if (known == null || known.handle() == null) {
+    if (known == null || known.handle() == null || allocation.isClosed()) {
       throw new IllegalArgumentException("memory must be large pages of the host of device %s (was %s)".formatted(device, allocation));
     }
     return physical.export(known.handle());

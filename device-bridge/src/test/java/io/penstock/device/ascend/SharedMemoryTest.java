@@ -126,7 +126,9 @@ final class SharedMemoryTest {
     DeviceMemory memory = requireNonNull(owner.allocate(BYTES, theirs).block(LIMIT));
     assertThatThrownBy(() -> guest.export(memory).block(LIMIT)).isInstanceOf(IllegalArgumentException.class)
         .hasMessageStartingWith("memory must be an allocation of device npu1 (was " + BYTES + " bytes of device memory at ");
-    theirs.close();
+    memory.close();
+    assertThatThrownBy(() -> owner.export(memory).block(LIMIT)).isInstanceOf(IllegalArgumentException.class);
+    assertThat(owner.allocate(BYTES, theirs).block(LIMIT)).as("perhaps at the same address").isNotNull();
     assertThatThrownBy(() -> owner.export(memory).block(LIMIT)).isInstanceOf(IllegalArgumentException.class);
   }
 
