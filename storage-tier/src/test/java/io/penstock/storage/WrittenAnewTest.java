@@ -48,7 +48,7 @@ final class WrittenAnewTest {
   @ParameterizedTest
   @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
   void aWriterThatIsEndedAnywhere_leavesNoDamage(EngineKind engine) {
-    run(engine, 42, 1_500, 10);
+    run(engine, 42, 1_000, 20);
   }
 
   @Tag("proof")

@@ -93,9 +93,7 @@ final class SsdTorture implements AutoCloseable {
       writer.awaitBegin(page);
       next = WriterProcess.start(rehearsal(), directory);
       plan.await(page, writer::isAlive);
-      if (!writer.kill()) {
-        proof.failed("the writer ended by itself, see " + writer.log());
-      }
+      writer.kill().ifPresent(why -> proof.failed("the writer ended by itself: " + why));
     }
     aimed[plan.aim().ordinal()]++;
     Phase phase = page.phase(Lane.APPENDING);

@@ -6,6 +6,7 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.ElementType;
 import io.penstock.storage.EngineKind;
+import io.penstock.storage.HealthOptions;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.ReclaimOptions;
 import io.penstock.storage.SyncMode;
@@ -23,6 +24,8 @@ final class TortureJournal {
   static final int LIVE_BLOCKS = 260;
 
   private static final long HIGH = 0x70656e73746f636bL;
+  /// Where everything waits for a processor, an answer takes long that the disk gave at once.
+  private static final HealthOptions HEALTH = HealthOptions.defaults().withStallAfter(Duration.ofMinutes(10));
   private static final SyncRule INTERVAL = SyncRule.interval(Duration.ofMillis(20), 4 << 20);
 
   private TortureJournal() {}
@@ -30,7 +33,7 @@ final class TortureJournal {
   static JournalOptions options(Path directory, EngineKind engine, SyncMode durability) {
     ReclaimOptions reclaim = ReclaimOptions.defaults().withCapacityBytes(SEGMENTS * SEGMENT_BYTES).withBytesPerSecond(1L << 30);
     return JournalOptions.defaults(directory).withEngine(engine).withSegmentBytes(SEGMENT_BYTES).withIoThreads(2)
-        .withDurability(INTERVAL.withMode(durability)).withReclaim(reclaim);
+        .withDurability(INTERVAL.withMode(durability)).withReclaim(reclaim).withHealth(HEALTH);
   }
 
   static BlockKey key(long number) {

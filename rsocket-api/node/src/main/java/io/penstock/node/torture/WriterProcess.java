@@ -4,10 +4,13 @@ import io.penstock.node.cli.OwnCommand;
 import io.penstock.node.torture.TortureWriter.Orders;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /// A [TortureWriter] in a process of its own, which ends with this one.
 final class WriterProcess implements AutoCloseable {
@@ -17,6 +20,7 @@ final class WriterProcess implements AutoCloseable {
   private static final List<String> QUICK = List.of("-XX:TieredStopAtLevel=1", "-XX:-UseParallelGC", "-XX:+UseSerialGC", "-Xmx128m", "-Xshare:auto",
       "-Xlog:disable", "-Xlog:all=off");
   private static final int SIGKILL = 128 + 9;
+  private static final int LINES_KEPT = 4;
   private static final long BEGIN_NANOS = TimeUnit.SECONDS.toNanos(60);
 
   private final Process process;
@@ -70,16 +74,14 @@ final class WriterProcess implements AutoCloseable {
     return process.isAlive();
   }
 
-  Path log() {
-    return log;
-  }
-
   /// Ends it as `kill -9` does.
   ///
-  /// @return false if it was not that which ended it
-  boolean kill() throws InterruptedException {
+  /// @return what it said at its end, if that was not what ended it
+  Optional<String> kill() throws IOException, InterruptedException {
     process.destroyForcibly();
-    return process.waitFor() == SIGKILL;
+    int code = process.waitFor();
+    return code == SIGKILL ? Optional.empty()
+        : Optional.of("exit code %d, %s".formatted(code, Files.readAllLines(log).stream().limit(LINES_KEPT).collect(Collectors.joining(" | "))));
   }
 
   @Override
