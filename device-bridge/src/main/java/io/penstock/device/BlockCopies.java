@@ -5,6 +5,7 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.DraftSpan;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSpan;
+import io.penstock.block.Owned;
 import io.penstock.stage.Quiet;
 import java.util.List;
 import java.util.function.Supplier;
@@ -127,15 +128,15 @@ final class BlockCopies {
 
   private Mono<Void> runBatch(Copies copies, int from, Door.Pass pass) {
     int to = Math.min(copies.count(), from + CopyBatch.MAX_ELEMENTS);
-    return Quiet.afterCancel(Mono.defer(() -> device.copy(batch(copies, from, to, pass))).then(Mono.<Void>fromRunnable(() -> {
+    return Quiet.afterCancel(device.turns().take(turn -> device.copy(batch(copies, from, to, pass, turn))).then(Mono.<Void>fromRunnable(() -> {
       for (int i = from; i < to; i++) {
         copies.ended(i);
       }
     })).flux()).then();
   }
 
-  private static CopyBatch batch(Copies copies, int from, int to, Door.Pass pass) {
-    CopyBatch batch = new CopyBatch(copies.direction()).hold(pass.share());
+  private static CopyBatch batch(Copies copies, int from, int to, Door.Pass pass, Owned turn) {
+    CopyBatch batch = new CopyBatch(copies.direction()).hold(pass.share()).hold(turn);
     try {
       for (int i = from; i < to; i++) {
         copies.add(batch, i);

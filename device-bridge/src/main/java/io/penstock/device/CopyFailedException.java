@@ -13,11 +13,20 @@ public final class CopyFailedException extends TransientKvException {
   private final int failIndex;
   private final int code;
 
+  /// Of a driver whose codes say nothing to people.
+  ///
   /// @param failIndex number of the element that failed, or [#UNKNOWN]
   /// @param code what the driver answered
   public CopyFailedException(String device, CopyDirection direction, int elements, int failIndex, int code) {
-    super("device %s: copy of %d elements %s must succeed (was code %d%s)".formatted(
-        device, elements, direction, code, failIndex == UNKNOWN ? "" : " at element " + failIndex));
+    this(device, direction, elements, failIndex, code, "");
+  }
+
+  /// @param failIndex number of the element that failed, or [#UNKNOWN]
+  /// @param code what the driver answered
+  /// @param meaning of the code, in plain words; which setting to change, if one helps
+  public CopyFailedException(String device, CopyDirection direction, int elements, int failIndex, int code, String meaning) {
+    super("device %s: copy of %d elements %s must succeed (was code %d%s%s)".formatted(device, elements, direction, code,
+        failIndex == UNKNOWN ? "" : " at element " + failIndex, meaning.isEmpty() ? "" : ": " + meaning));
     this.device = device;
     this.direction = direction;
     this.elements = elements;

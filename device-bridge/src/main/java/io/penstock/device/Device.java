@@ -47,6 +47,9 @@ public interface Device {
   /// @return cold, for one subscription
   Mono<Void> copy(CopyBatch batch);
 
+  /// Who may copy: whoever makes many copies takes a turn for each.
+  CopyTurns turns();
+
   /// The copies so far.
   CopyStat copies();
 

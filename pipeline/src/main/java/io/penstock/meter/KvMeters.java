@@ -135,6 +135,24 @@ public enum KvMeters implements MeterDocumentation {
       MeterTag.TIER, MeterTag.MEDIUM),
   /// Sequence of the newest event.
   TIER_SEQUENCE("penstock.tier.sequence", Meter.Type.GAUGE, null, "Sequence of the newest event", MeterTag.TIER, MeterTag.MEDIUM),
+  /// Bytes that a device was asked to copy.
+  COPY_CARRIED("penstock.copy.carried", Meter.Type.COUNTER, "bytes", "Bytes that a device was asked to copy", MeterTag.DEVICE,
+      MeterTag.DIRECTION, MeterTag.METHOD),
+  /// Elements that were copied together: by one call, or between two waits for those copied one by one.
+  COPY_BATCH("penstock.copy.batch", Meter.Type.DISTRIBUTION_SUMMARY, "elements", "Elements that a device was asked to copy together",
+      MeterTag.DEVICE, MeterTag.DIRECTION, MeterTag.METHOD),
+  /// Time from the first call of these to the last answer.
+  COPY_DURATION("penstock.copy.duration", Meter.Type.TIMER, "seconds", "Time that a device took to copy elements together", MeterTag.DEVICE,
+      MeterTag.DIRECTION, MeterTag.METHOD),
+  /// Batches that a device does not make; their elements, and all later ones, are copied one by one.
+  COPY_FALLBACKS("penstock.copy.fallbacks", Meter.Type.COUNTER, null, "Batches that a device does not make", MeterTag.DEVICE),
+  /// Elements that were not copied, or nobody knows. Appears with the first of a code.
+  COPY_FAILED("penstock.copy.failed", Meter.Type.COUNTER, "elements", "Elements that were not copied, or nobody knows, by code", MeterTag.DEVICE,
+      MeterTag.RESULT, MeterTag.CODE),
+  /// Copies of bridges and stores that are under way at a device.
+  COPY_UNDER_WAY("penstock.copy.under.way", Meter.Type.GAUGE, null, "Copies that are under way at a device", MeterTag.DEVICE),
+  /// Copies that wait for their turn.
+  COPY_WAITING("penstock.copy.waiting", Meter.Type.GAUGE, null, "Copies that wait for their turn at a device", MeterTag.DEVICE),
   /// Bytes in flight now; never above the capacity.
   BUDGET_IN_FLIGHT("penstock.budget.in.flight", Meter.Type.GAUGE, "bytes", "Bytes in flight", MeterTag.BUDGET),
   /// Most bytes ever in flight.

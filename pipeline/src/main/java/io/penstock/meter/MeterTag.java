@@ -20,7 +20,15 @@ public enum MeterTag implements KeyName {
   ARENA("arena"),
   /// Kind of pages of host memory.
   PAGES("pages"),
-  /// `hit` or `miss`.
+  /// Name of a device.
+  DEVICE("device"),
+  /// Which way elements were copied, in lower case.
+  DIRECTION("direction"),
+  /// Which kind of call copied them, in lower case.
+  METHOD("method"),
+  /// Name of a driver's answer, `other` for one that is not known.
+  CODE("code"),
+  /// `hit` or `miss`; of copies `failure` or `timeout`.
   RESULT("result");
 
   private final String key;

@@ -66,6 +66,10 @@ final class KvMetersTest {
     Gauges.bindMemory(registry, "plain", () -> 5);
     Gauges.bindMemoryFallbacks(registry, () -> 6);
     listener.moved(new Level.Host("dram", 1), new Level.Host("more", 1), 1, 2);
+    CopyMeters copies = new CopyMeters(registry, "npu0");
+    copies.show(() -> 1, () -> 2);
+    copies.called("host_to_device", "batch", 3, 4, 5);
+    copies.failed(true, "rt_stream_sync_timeout", 1);
     gauges.refresh().block(SOON);
     BlockTier onDisk = onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, List.of()));
     TierGauges.bind(registry, onDisk).refresh().block(SOON);

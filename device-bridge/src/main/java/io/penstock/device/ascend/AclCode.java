@@ -1,6 +1,7 @@
 package io.penstock.device.ascend;
 
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -75,6 +76,23 @@ public enum AclCode {
   public static String meaning(int number) {
     AclCode known = BY_NUMBER.get(number);
     return known == null ? "unknown code" : known.meaning;
+  }
+
+  /// In plain words, and for one that says that time was up, which setting allows more.
+  public static String explained(int number) {
+    return meaning(number) + (isTimeout(number) ? "; longest time: " + AscendOptions.TRANSFER_TIMEOUT_SETTING : "");
+  }
+
+  /// Whether time was up: nobody knows what was copied, and it may be copied yet.
+  public static boolean isTimeout(int number) {
+    AclCode known = BY_NUMBER.get(number);
+    return known != null && known.kind == Kind.TIMEOUT;
+  }
+
+  /// The name of a code in lower case, for tags of meters; `other` for one that is not known.
+  public static String tag(int number) {
+    AclCode known = BY_NUMBER.get(number);
+    return known == null ? "other" : known.name().toLowerCase(Locale.ROOT);
   }
 
   /// The exception of `error`; one of a code that is not known is internal.

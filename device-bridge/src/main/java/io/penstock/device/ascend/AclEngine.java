@@ -56,6 +56,8 @@ final class AclEngine {
   /// Numbers of the elements of the call that is being made.
   private final int[] call = new int[CopyBatch.MAX_ELEMENTS];
   private int called;
+  private int failing;
+  private int failingCode;
   private boolean batches = true;
   private boolean sharedBatches = true;
   private @Nullable MemorySegment stream;
@@ -81,12 +83,7 @@ final class AclEngine {
   CopyReport copy(Elements elements) {
     int count = elements.count();
     tally.begin(count);
-    if (isStuck()) {
-      for (int i = 0; i < count; i++) {
-        ended(elements, i, AclCode.RT_STREAM_SYNC_TIMEOUT.number(), 0);
-      }
-      return tally.report();
-    }
+    isStuck(); // looks again
     int kinds = 0;
     for (int i = 0; i < count; i++) {
       kinds |= 1 << kind(elements, i).ordinal();
@@ -124,6 +121,12 @@ final class AclEngine {
   }
 
   private void run(CopyKind kind, Elements elements) {
+    if (stuck != null) {
+      allEnded(elements, AclCode.RT_STREAM_SYNC_TIMEOUT.number(), call[0]);
+      tellFailed();
+      called = 0;
+      return;
+    }
     long started = nanos.getAsLong();
     CopyMethod method = kind == CopyKind.HOST_TO_HOST ? CopyMethod.SYNC : CopyMethod.ASYNC;
     if (kind.isBatched() && takesBatches(elements) && batched(elements)) {
@@ -138,6 +141,7 @@ final class AclEngine {
       bytes += elements.bytes(call[i]);
     }
     listener.called(device, kind, method, called, bytes, nanos.getAsLong() - started);
+    tellFailed();
     called = 0;
   }
 
@@ -160,10 +164,7 @@ final class AclEngine {
       listener.fellBack(device, code);
       return false;
     }
-    int blamed = Math.max(0, copies.failIndex());
-    for (int i = 0; i < called; i++) {
-      ended(elements, call[i], code, call[blamed]);
-    }
+    allEnded(elements, code, call[Math.max(0, copies.failIndex())]);
     return true;
   }
 
@@ -174,6 +175,12 @@ final class AclEngine {
   /// All elements of a call are alike.
   private boolean isShared(Elements elements) {
     return elements.source(call[0]).shared() || elements.target(call[0]).shared();
+  }
+
+  private void allEnded(Elements elements, int code, int blamed) {
+    for (int i = 0; i < called; i++) {
+      ended(elements, call[i], code, blamed);
+    }
   }
 
   private boolean isUnsupported(int code) {
@@ -196,10 +203,7 @@ final class AclEngine {
     try {
       queue = stream();
     } catch (RuntimeException e) {
-      int code = e instanceof AscendFailure known ? known.error().code() : AclCode.FAILURE.number();
-      for (int i = 0; i < called; i++) {
-        ended(elements, call[i], code, call[0]);
-      }
+      allEnded(elements, e instanceof AscendFailure known ? known.error().code() : AclCode.FAILURE.number(), call[0]);
       return;
     }
     int accepted = 0;
@@ -256,9 +260,21 @@ final class AclEngine {
   private void ended(Elements elements, int element, int code, int blamed) {
     if (code != AclCode.OK) {
       tally.failed(blamed, code);
-      listener.failed(device, code);
+      if (code != failingCode) {
+        tellFailed();
+      }
+      failingCode = code;
+      failing++;
     }
     elements.ended(element, code);
+  }
+
+  /// The listener hears of elements of one code together.
+  private void tellFailed() {
+    if (failing > 0) {
+      listener.failed(device, failingCode, failing);
+      failing = 0;
+    }
   }
 
   private MemorySegment stream() {

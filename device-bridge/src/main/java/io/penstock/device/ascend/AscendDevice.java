@@ -3,10 +3,12 @@ package io.penstock.device.ascend;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
+import io.penstock.block.Owned;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyCounts;
 import io.penstock.device.CopyDirection;
 import io.penstock.device.CopyFailedException;
+import io.penstock.device.CopyTurns;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.DeviceMemoryExhaustedException;
@@ -14,6 +16,8 @@ import io.penstock.device.DeviceQueue;
 import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.HostMemorySource;
 import io.penstock.device.memory.MemoryListener;
+import io.penstock.stage.Quiet;
+import io.penstock.stage.Stage;
 import io.penstock.tier.CopyStat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -40,14 +44,15 @@ public final class AscendDevice implements Device {
   private final DeviceQueue queue;
   private final Mono<Void> close;
   private final CopyCounts counts;
+  private final CopyTurns turns;
   private final Arena arguments = Arena.ofShared();
   private final long capacityBytes;
   /// All below are of the device's thread, once it is open.
   private final MemorySegment context;
   private final AclEngine engine;
   private final AscendRegions regions;
-  /// Batches that failed while the device was stuck: it may still read and write their memory.
-  private final List<CopyBatch> kept = new ArrayList<>();
+  /// What was being copied when the device got stuck: it may still read and write that memory.
+  private final List<Owned> kept = new ArrayList<>();
 
   /// Opens it: runs on the device's thread, which has this context from then on only while it works for it.
   ///
@@ -60,6 +65,7 @@ public final class AscendDevice implements Device {
     this.context = runtime.createContext(logicalId);
     this.capacityBytes = freeBytes();
     this.counts = new CopyCounts(name);
+    this.turns = new CopyTurns(name, options.maxInFlight(), options.maxQueued());
     this.engine = new AclEngine(logicalId, runtime, arguments, options, System::nanoTime, new CountingListener(counts, listener));
     this.regions = new AscendRegions(logicalId, physicalId, name, runtime.library());
     this.queue = new DeviceQueue(name, options.maxQueued(), thread);
@@ -100,6 +106,11 @@ public final class AscendDevice implements Device {
   @Override
   public long allocatedBytes() {
     return regions.allocatedBytes();
+  }
+
+  @Override
+  public CopyTurns turns() {
+    return turns;
   }
 
   @Override
@@ -202,33 +213,75 @@ public final class AscendDevice implements Device {
     batch.check();
     regions.regions().require(batch);
     CopyReport report = engine.copy(new BatchElements(batch, new MemoryPlace(logicalId)));
-    kept.add(batch);
-    letGo(); // before the result is heard
+    letGo(batch, report); // before the result is heard
     if (report.isComplete()) {
       sink.success();
     } else {
-      sink.error(new CopyFailedException(name, batch.direction(), report.elements(), report.firstFailed(), report.code()));
+      sink.error(new CopyFailedException(name, batch.direction(), report.elements(), report.firstFailed(), report.code(),
+          AclCode.explained(report.code())));
     }
   }
 
-  private void letGo() {
-    if (!engine.isStuck()) {
-      kept.forEach(CopyBatch::close);
-      kept.clear();
+  private void letGo(Owned memory, CopyReport report) {
+    if (report.isUntouched()) {
+      memory.close();
+    } else {
+      kept.add(memory);
     }
+    if (!engine.isStuck()) {
+      closeKept();
+    }
+  }
+
+  private void closeKept() {
+    kept.forEach(Owned::close);
+    kept.clear();
   }
 
   /// Makes the copies of `request`, of any number and any mix of ways, on memory that this device reaches. A request has results for each
   /// element; an element that fails fails no other call.
   ///
-  /// The memory of elements that failed with a timeout may still be read and written, until a later request is answered otherwise.
+  /// What the request holds is let go when its copies have ended. That may be later than the result, where that is a timeout: the memory of
+  /// these elements may still be read and written, until a later request is answered otherwise.
   ///
-  /// @return cold, for one subscription at a time; signals [io.penstock.device.DeviceBusyException] and
+  /// @return cold, for one subscription each time that the request was made ready; signals [io.penstock.device.DeviceBusyException] and
   ///     [io.penstock.device.DeviceClosedException] with nothing copied
   public Mono<CopyReport> copy(CopyRequest request) {
     requireNonNull(request, "request");
-    return submitted(sink -> sink.success(engine.copy(regions.places().of(request))), () -> {});
+    return Mono.defer(() -> {
+      Owned holds = request.take();
+      return this.<CopyReport>submitted(sink -> copy(request, holds, sink), () -> {
+        request.end();
+        holds.close();
+      });
+    });
   }
+
+  private void copy(CopyRequest request, Owned holds, MonoSink<CopyReport> sink) {
+    CopyReport report = engine.copy(regions.places().of(request));
+    request.end();
+    letGo(holds, report);
+    sink.success(report);
+  }
+
+  /// The same for many requests.
+  ///
+  /// | | |
+  /// |---|---|
+  /// | in flight | at most [AscendOptions#maxInFlight] of all streams of this device together, those of its bridges and stores among them |
+  /// | backpressure | asks for no more requests than that; those that are pulled and copied may wait for demand |
+  /// | order | as they end |
+  /// | ownership | takes over what the requests hold |
+  /// | cancel | asks for no more; what is under way keeps its holds until it ended |
+  /// | threads | the device's |
+  /// | signals | as [#copy(CopyRequest)] does; requests behind the one that failed are cancelled |
+  public Stage<CopyRequest, Copied> copying() {
+    return requests -> Quiet.afterCancel(requests.flatMap(request -> turns.take(turn -> copy(request.hold(turn)))
+        .map(report -> new Copied(request, report)).doFinally(end -> request.dropIfReady()), turns.limit(), 1));
+  }
+
+  /// A request whose copies have ended.
+  public record Copied(CopyRequest request, CopyReport report) {}
 
   /// Tells that `hostMemory` is the host's, so that copies need not ask the library for each of their elements in it.
   public Mono<Void> know(MemorySegment hostMemory) {
@@ -290,10 +343,7 @@ public final class AscendDevice implements Device {
     undo.then(arguments::close);
     undo.then(() -> runtime.destroyContext(context));
     regions.held().forEach(address -> undo.then(() -> inContext(() -> regions.free(address))));
-    undo.then(() -> {
-      kept.forEach(CopyBatch::close);
-      kept.clear();
-    });
+    undo.then(this::closeKept);
     undo.then(() -> inContext(engine::close));
     undo.run();
   }

@@ -7,8 +7,8 @@ public interface AscendListener {
   /// @param nanos from the first call to the last answer
   void called(int device, CopyKind kind, CopyMethod method, int elements, long bytes, long nanos);
 
-  /// One element ended with `code`.
-  void failed(int device, int code);
+  /// Elements of one call ended with `code`; [AclCode#explained] says what it means.
+  void failed(int device, int code, int elements);
 
   /// The batch call is not used on `device` from now on, since it answered `code`.
   void fellBack(int device, int code);
@@ -20,7 +20,7 @@ public interface AscendListener {
       public void called(int device, CopyKind kind, CopyMethod method, int elements, long bytes, long nanos) {}
 
       @Override
-      public void failed(int device, int code) {}
+      public void failed(int device, int code, int elements) {}
 
       @Override
       public void fellBack(int device, int code) {}

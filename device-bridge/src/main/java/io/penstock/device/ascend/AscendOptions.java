@@ -2,6 +2,7 @@ package io.penstock.device.ascend;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.device.CopyTurns;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -11,9 +12,10 @@ import java.util.Optional;
 /// @param library path of the library; empty for the loader's search
 /// @param visibleDevices the devices that are used, by their numbers on the machine, in this order; empty for all
 /// @param transferTimeout longest wait for the copies of a stream, 1 ms to 24 days
+/// @param maxInFlight most copies of bridges, stores and stages that are under way at a device; they ask for no more meanwhile
 /// @param maxQueued most copies and allocations that wait at a device
 /// @param libraryUnsupportedFallsBack whether 200006 of the batch call is taken as 207000 is: nothing was copied, each element is copied on its own
-public record AscendOptions(Optional<String> library, List<Integer> visibleDevices, Duration transferTimeout, int maxQueued, boolean libraryUnsupportedFallsBack) {
+public record AscendOptions(Optional<String> library, List<Integer> visibleDevices, Duration transferTimeout, int maxInFlight, int maxQueued, boolean libraryUnsupportedFallsBack) {
   /// Named by timeouts.
   static final String TRANSFER_TIMEOUT_SETTING = AscendSetting.TRANSFER_TIMEOUT.key() + ", " + String.join(", ", AscendSetting.TRANSFER_TIMEOUT.variables());
 
@@ -27,33 +29,40 @@ public record AscendOptions(Optional<String> library, List<Integer> visibleDevic
     if (transferTimeout.toMillis() <= 0 || transferTimeout.toMillis() > Integer.MAX_VALUE) {
       throw new IllegalArgumentException("transferTimeout must be in [1, " + Integer.MAX_VALUE + "] ms (was " + transferTimeout + ")");
     }
+    if (maxInFlight <= 0) {
+      throw new IllegalArgumentException("maxInFlight must be > 0 (was " + maxInFlight + ")");
+    }
     if (maxQueued <= 0) {
       throw new IllegalArgumentException("maxQueued must be > 0 (was " + maxQueued + ")");
     }
   }
 
-  /// The loader's search, all devices, 10 s, 1,024 in the queue, and 200006 is an error.
+  /// The loader's search, all devices, 10 s, 100 in flight, 1,024 in the queue, and 200006 is an error.
   public static AscendOptions defaults() {
-    return new AscendOptions(Optional.empty(), List.of(), Duration.ofSeconds(10), 1024, false);
+    return new AscendOptions(Optional.empty(), List.of(), Duration.ofSeconds(10), CopyTurns.USUAL, 1024, false);
   }
 
   public AscendOptions withLibrary(String path) {
-    return new AscendOptions(Optional.of(path), visibleDevices, transferTimeout, maxQueued, libraryUnsupportedFallsBack);
+    return new AscendOptions(Optional.of(path), visibleDevices, transferTimeout, maxInFlight, maxQueued, libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withVisibleDevices(List<Integer> visibleDevices) {
-    return new AscendOptions(library, visibleDevices, transferTimeout, maxQueued, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withTransferTimeout(Duration transferTimeout) {
-    return new AscendOptions(library, visibleDevices, transferTimeout, maxQueued, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, libraryUnsupportedFallsBack);
+  }
+
+  public AscendOptions withMaxInFlight(int maxInFlight) {
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withMaxQueued(int maxQueued) {
-    return new AscendOptions(library, visibleDevices, transferTimeout, maxQueued, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withLibraryUnsupportedFallsBack(boolean libraryUnsupportedFallsBack) {
-    return new AscendOptions(library, visibleDevices, transferTimeout, maxQueued, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, libraryUnsupportedFallsBack);
   }
 }

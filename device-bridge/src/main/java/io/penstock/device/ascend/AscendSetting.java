@@ -14,6 +14,7 @@ public enum AscendSetting {
   VISIBLE_DEVICES("ascend.visible.devices", "all", "Devices that this process uses, by their numbers on the machine: the first of them is its device 0.",
       "", "ASCEND_RT_VISIBLE_DEVICES"),
   TRANSFER_TIMEOUT("ascend.transfer.timeout", "10s", "Longest wait for the copies of a stream.", "", "ASCEND_TRANSFER_TIMEOUT"),
+  IN_FLIGHT("ascend.in.flight", "100", "Most copies that are under way at a device; whoever has more waits for his turn.", ""),
   QUEUE("ascend.queue", "1024", "Most copies and allocations that wait at a device; one more is refused.", ""),
   UNSUPPORTED_FALLS_BACK("ascend.unsupported.falls.back", "false",
       "Whether the batch call's answer 200006 is taken as 207000 is: nothing was copied, each element is copied on its own.", ""),

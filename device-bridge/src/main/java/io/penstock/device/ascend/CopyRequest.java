@@ -1,12 +1,18 @@
 package io.penstock.device.ascend;
 
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.Owned;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 
 /// Copies between addresses that a device reaches, any number and any mix of ways, and, once they ended, what became of each.
 ///
 /// Filled by one thread, then [AscendDevice#copy(CopyRequest)] has it until its `Mono` ended; after that its results may be read, and after
-/// [#clear()] it may be used again, with the memory that it has grown to. The memory behind the addresses is the caller's, who keeps it
-/// until then, whatever a cancel says.
+/// [#clear()] or [#again()] it may be copied once more, with the memory that it has grown to. What keeps the memory behind the addresses
+/// alive is given to [#hold]: it is let go when the copies have ended, not earlier, whatever a cancel says.
 public final class CopyRequest {
   /// The result of a copy that was made.
   public static final int COPIED = 0;
@@ -19,6 +25,12 @@ public final class CopyRequest {
   private int[] results;
   private int elements;
   private long totalBytes;
+  private List<Owned> holds = new ArrayList<>();
+  private final AtomicReference<State> state = new AtomicReference<>(State.READY);
+
+  private enum State {
+    READY, UNDER_WAY, ENDED
+  }
 
   /// @param elements as many as it is likely to have
   public CopyRequest(int elements) {
@@ -34,6 +46,7 @@ public final class CopyRequest {
 
   /// Adds the copy of `bytes` from one address to another; the two ranges must not overlap.
   public CopyRequest add(long from, long to, long bytes) {
+    requireReady();
     if (bytes <= 0) {
       throw new IllegalArgumentException("bytes of an element must be > 0 (was " + bytes + ")");
     }
@@ -59,17 +72,77 @@ public final class CopyRequest {
     results = Arrays.copyOf(results, room);
   }
 
-  /// Makes it empty.
-  public CopyRequest clear() {
-    elements = 0;
-    totalBytes = 0;
+  /// Closes `owned` when the copies have ended: a share of what an element reads or writes.
+  public CopyRequest hold(Owned owned) {
+    requireReady();
+    holds.add(requireNonNull(owned, "owned"));
     return this;
   }
 
-  /// Makes its elements ready to be copied once more.
-  public CopyRequest again() {
-    Arrays.fill(results, 0, elements, OPEN);
+  /// Makes it empty, and lets go what it holds.
+  public CopyRequest clear() {
+    requireMine();
+    elements = 0;
+    totalBytes = 0;
+    holds.forEach(Owned::close);
+    holds.clear();
+    state.set(State.READY);
     return this;
+  }
+
+  /// Makes its elements ready to be copied once more. It holds nothing then, if it was copied before.
+  public CopyRequest again() {
+    requireMine();
+    Arrays.fill(results, 0, elements, OPEN);
+    state.set(State.READY);
+    return this;
+  }
+
+  /// For the device: takes it over, until [#end].
+  ///
+  /// @return what it holds
+  /// @throws IllegalStateException if it is under way, or was copied and not made ready since
+  Owned take() {
+    if (!state.compareAndSet(State.READY, State.UNDER_WAY)) {
+      throw new IllegalStateException("request must be copied once, or be made ready again (was " + word() + ")");
+    }
+    List<Owned> held = holds;
+    holds = new ArrayList<>();
+    return new Owned() {
+      @Override
+      protected void free() {
+        held.forEach(Owned::close);
+      }
+    };
+  }
+
+  /// Lets go what it holds if no device ever had it.
+  void dropIfReady() {
+    if (state.compareAndSet(State.READY, State.ENDED)) {
+      holds.forEach(Owned::close);
+      holds.clear();
+    }
+  }
+
+  /// For the device: its results are there.
+  void end() {
+    state.set(State.ENDED);
+  }
+
+  private void requireReady() {
+    if (state.get() != State.READY) {
+      throw new IllegalStateException("request must be ready to be changed (was " + word() + ")");
+    }
+  }
+
+  private void requireMine() {
+    if (state.get() == State.UNDER_WAY) {
+      throw new IllegalStateException("request must not be changed before its copies have ended (was " + word() + ")");
+    }
+  }
+
+  private String word() {
+    return state.get() == State.UNDER_WAY ? "under way" : "copied before";
   }
 
   public int elements() {

@@ -11,9 +11,9 @@ record CountingListener(CopyCounts counts, AscendListener next) implements Ascen
   }
 
   @Override
-  public void failed(int device, int code) {
-    counts.failed(1);
-    next.failed(device, code);
+  public void failed(int device, int code, int elements) {
+    counts.failed(elements);
+    next.failed(device, code, elements);
   }
 
   @Override

@@ -6,6 +6,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyCounts;
 import io.penstock.device.CopyFailedException;
+import io.penstock.device.CopyTurns;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.DeviceMemoryExhaustedException;
@@ -34,6 +35,7 @@ public final class SimulatedDevice implements Device {
   private final Mono<Void> close;
   private final AtomicLong allocated = new AtomicLong();
   private final CopyCounts counts;
+  private final CopyTurns turns;
   /// Of the device's thread.
   private long batches;
 
@@ -47,6 +49,7 @@ public final class SimulatedDevice implements Device {
     this.faults = requireNonNull(faults, "faults");
     this.memory = new SimulatedMemory(options.ordinal(), options.name());
     this.counts = new CopyCounts(options.name());
+    this.turns = new CopyTurns(options.name(), CopyTurns.USUAL, options.maxQueued());
     this.queue = new DeviceQueue(options.name(), options.maxQueued(), thread);
     this.close = queue.close(this::freeAll).doOnTerminate(afterClose);
   }
@@ -93,6 +96,11 @@ public final class SimulatedDevice implements Device {
       batch.take();
       queue.submit(new Copy(batch, sink));
     });
+  }
+
+  @Override
+  public CopyTurns turns() {
+    return turns;
   }
 
   @Override

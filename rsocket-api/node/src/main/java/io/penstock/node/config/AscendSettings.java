@@ -18,6 +18,7 @@ public final class AscendSettings {
   public static final Setting<Integer> DEVICE = of(AscendSetting.DEVICE, SettingType.count(0, 1023));
   public static final Setting<List<Integer>> VISIBLE_DEVICES = of(AscendSetting.VISIBLE_DEVICES, AscendTypes.devices());
   public static final Setting<Duration> TRANSFER_TIMEOUT = of(AscendSetting.TRANSFER_TIMEOUT, AscendTypes.duration(MILLISECOND));
+  public static final Setting<Integer> IN_FLIGHT = of(AscendSetting.IN_FLIGHT, SettingType.count(1, 1 << 20));
   public static final Setting<Integer> QUEUE = of(AscendSetting.QUEUE, SettingType.count(1, 1 << 20));
   public static final Setting<Boolean> UNSUPPORTED_FALLS_BACK = of(AscendSetting.UNSUPPORTED_FALLS_BACK, AscendTypes.flag());
   public static final Setting<StagingSpec> BUFFER_POOL = of(AscendSetting.BUFFER_POOL,
@@ -27,7 +28,7 @@ public final class AscendSettings {
   static final Setting<Optional<JsonNode>> GLOBAL_RESOURCE_CONFIG = of(AscendSetting.GLOBAL_RESOURCE_CONFIG, AscendTypes.json());
 
   /// Every setting, those with an effect first.
-  public static final List<Setting<?>> ALL = List.of(LIBRARY, DEVICE, VISIBLE_DEVICES, TRANSFER_TIMEOUT, QUEUE, UNSUPPORTED_FALLS_BACK, BUFFER_POOL, FABRIC_MEMORY,
+  public static final List<Setting<?>> ALL = List.of(LIBRARY, DEVICE, VISIBLE_DEVICES, TRANSFER_TIMEOUT, IN_FLIGHT, QUEUE, UNSUPPORTED_FALLS_BACK, BUFFER_POOL, FABRIC_MEMORY,
       ASYNC_TRANSFER, GLOBAL_RESOURCE_CONFIG,
       of(AscendSetting.THREAD_POOL_SIZE, SettingType.count(1, 16)),
       of(AscendSetting.LOCAL_COMM_RES, AscendTypes.json()),
@@ -64,7 +65,7 @@ public final class AscendSettings {
   /// How devices are used, as `config` says.
   public static AscendOptions options(NodeConfig config) {
     AscendOptions options = AscendOptions.defaults().withVisibleDevices(config.get(VISIBLE_DEVICES)).withTransferTimeout(config.get(TRANSFER_TIMEOUT))
-        .withMaxQueued(config.get(QUEUE)).withLibraryUnsupportedFallsBack(config.get(UNSUPPORTED_FALLS_BACK));
+        .withMaxInFlight(config.get(IN_FLIGHT)).withMaxQueued(config.get(QUEUE)).withLibraryUnsupportedFallsBack(config.get(UNSUPPORTED_FALLS_BACK));
     return config.get(LIBRARY).map(file -> options.withLibrary(file.toString())).orElse(options);
   }
 

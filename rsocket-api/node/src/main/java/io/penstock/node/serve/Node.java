@@ -7,7 +7,6 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
-import io.penstock.device.ascend.AscendListener;
 import io.penstock.device.memory.MappedOptions;
 import io.penstock.device.sidecar.SideCarServer;
 import io.penstock.device.sidecar.SideCarServerOptions;
@@ -19,6 +18,7 @@ import io.penstock.node.config.AscendSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.PortChoice;
+import io.penstock.node.device.MeteredCopies;
 import io.penstock.node.tiers.DevicePlan;
 import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.DiskShare;
@@ -97,7 +97,9 @@ public final class Node {
       TierPlan plan = tiers(config);
       NodeMemory memory = NodeMemory.mapped(memory(config), plan.dram(), plan.space().layout().blockBytes());
       memory.bind(registry);
-      return NodeTiers.open(plan, memory, new MicrometerTierListener(registry, plan.name(), plan.medium()), AscendListener.noop())
+      MeteredCopies copies = new MeteredCopies(registry);
+      return NodeTiers.open(plan, memory, new MicrometerTierListener(registry, plan.name(), plan.medium()), copies)
+          .doOnNext(tier -> tier.devices().values().forEach(copies::show))
           .onErrorMap(failure -> DiskFailure.of(config, failure))
           .flatMap(tier -> {
             Node node = new Node(config, registry, tier);

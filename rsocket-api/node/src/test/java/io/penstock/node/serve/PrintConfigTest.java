@@ -78,6 +78,7 @@ final class PrintConfigTest {
         ascend.device                  0           default
         ascend.visible.devices         all         default
         ascend.transfer.timeout        10s         default
+        ascend.in.flight               100         default
         ascend.queue                   1024        default
         ascend.unsupported.falls.back  false       default
         """.formatted(file));

@@ -1,0 +1,108 @@
+package io.penstock.device;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockScope;
+import io.penstock.block.BudgetExhaustedException;
+import io.penstock.block.Owned;
+import io.penstock.block.Permits;
+import io.penstock.tier.RoomAgain;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/// How many copies of one device may be under way. Bridges, stores and stages take a turn before they take what is to be copied: while a
+/// device has enough to do, they ask for no more, and no thread waits.
+///
+/// First come, first served. Safe from any thread.
+public final class CopyTurns {
+  /// Copies under way where nobody says more.
+  public static final int USUAL = 100;
+
+  private final String device;
+  private final int maxWaiting;
+  private final Permits permits;
+  private final RoomAgain room = new RoomAgain();
+
+  /// @param device named in errors
+  /// @param underWay most copies under way
+  /// @param maxWaiting longest line; a further one ends with [DeviceBusyException]
+  public CopyTurns(String device, int underWay, int maxWaiting) {
+    this.device = requireNonNull(device, "device");
+    this.maxWaiting = maxWaiting;
+    this.permits = new Permits("copies under way at device " + device, underWay, maxWaiting);
+  }
+
+  /// Has `copy` made when its turn comes. The turn is over when the result is there, or, if nobody waits for it any more, when the copies
+  /// have ended.
+  ///
+  /// @param copy gets the turn, to be held by what it copies
+  public <T> Mono<T> take(Function<Owned, Mono<T>> copy) {
+    return Mono.using(BlockScope::new, scope -> next(scope).flatMap(turns -> made(turns.getFirst(), copy)), BlockScope::close);
+  }
+
+  private Mono<List<Turn>> next(BlockScope scope) {
+    return Claims.<Turn>of((granted, failed) -> permits.acquire(1, () -> granted.accept(List.of(new Turn(this))), failed), scope)
+        .onErrorMap(BudgetExhaustedException.class, e -> refused());
+  }
+
+  private DeviceBusyException refused() {
+    DeviceBusyException refusal = new DeviceBusyException(device, maxWaiting, room.refused());
+    if (permits.waiting() < maxWaiting) {
+      room.left(); // meanwhile: nobody else may leave after it
+    }
+    return refusal;
+  }
+
+  private static <T> Mono<T> made(Turn granted, Function<Owned, Mono<T>> copy) {
+    Turn turn = granted.passedOn();
+    if (turn == null) {
+      return Mono.empty(); // cancelled meanwhile: nobody hears it
+    }
+    try {
+      return copy.apply(turn).doOnTerminate(turn::close);
+    } catch (RuntimeException e) { // what was to be copied was closed meanwhile
+      turn.close();
+      throw e;
+    }
+  }
+
+  /// Most copies under way.
+  public int limit() {
+    return (int) permits.capacity();
+  }
+
+  public int underWay() {
+    return (int) permits.inUse();
+  }
+
+  /// The most that ever were.
+  public int peak() {
+    return (int) permits.peak();
+  }
+
+  /// Those that wait for their turn.
+  public int waiting() {
+    return permits.waiting();
+  }
+
+  private static final class Turn extends Owned {
+    private final CopyTurns turns;
+
+    Turn(CopyTurns turns) {
+      this.turns = turns;
+    }
+
+    /// The same turn, no scope's any more; null if it is over.
+    @Nullable Turn passedOn() {
+      return markClosed() ? new Turn(turns) : null;
+    }
+
+    @Override
+    protected void free() {
+      turns.permits.release(1);
+      turns.room.left();
+    }
+  }
+}
