@@ -56,6 +56,10 @@ public final class DeviceBlock extends Owned {
     return new DeviceBlock(key, layout, slot, checksums);
   }
 
+  boolean isOf(DeviceSlots slots) {
+    return slot.isOf(slots);
+  }
+
   int[] checksums(GranuleRange range) {
     return Arrays.copyOfRange(checksums, range.first(), range.end());
   }

@@ -68,6 +68,16 @@ public final class DeviceBridge {
     return download.into(arena, requireNonNull(scope, "scope"));
   }
 
+  /// Whether `block` is in one of its slots.
+  boolean has(DeviceBlock block) {
+    return block.isOf(slots);
+  }
+
+  /// Gives the memory of a bridge back that nobody has used yet.
+  void giveUp() {
+    slots.close();
+  }
+
   /// Slots that are lent.
   public long claimedSlots() {
     return slots.claimed();

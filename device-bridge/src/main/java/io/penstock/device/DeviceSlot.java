@@ -15,6 +15,11 @@ final class DeviceSlot {
     this.address = address;
   }
 
+  @SuppressWarnings("ReferenceEquality") // the very one
+  boolean isOf(DeviceSlots home) {
+    return slots == home;
+  }
+
   /// The first hold.
   void lend() {
     holds.setRelease(1);

@@ -6,7 +6,6 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.Owned;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyCounts;
-import io.penstock.device.CopyDirection;
 import io.penstock.device.CopyFailedException;
 import io.penstock.device.CopyTurns;
 import io.penstock.device.Device;
@@ -351,47 +350,5 @@ public final class AscendDevice implements Device {
   @Override
   public String toString() {
     return "device " + name;
-  }
-
-  /// A batch of the port: host memory needs no question, and the device's side was looked up before.
-  private record BatchElements(CopyBatch batch, MemoryPlace device) implements AclEngine.Elements {
-    private boolean isUp() {
-      return batch.direction() == CopyDirection.TO_DEVICE;
-    }
-
-    @Override
-    public int count() {
-      return batch.elements();
-    }
-
-    @Override
-    public long from(int element) {
-      return isUp() ? batch.host(element).address() : batch.device(element);
-    }
-
-    @Override
-    public long to(int element) {
-      return isUp() ? batch.device(element) : batch.host(element).address();
-    }
-
-    @Override
-    public long bytes(int element) {
-      return batch.host(element).byteSize();
-    }
-
-    @Override
-    public MemoryPlace source(int element) {
-      return isUp() ? MemoryPlace.HOST : device;
-    }
-
-    @Override
-    public MemoryPlace target(int element) {
-      return isUp() ? device : MemoryPlace.HOST;
-    }
-
-    @Override
-    public void ended(int element, int code) {
-      // the report has the first failure, which is the batch's
-    }
   }
 }

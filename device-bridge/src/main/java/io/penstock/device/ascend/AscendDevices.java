@@ -7,6 +7,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -123,6 +124,22 @@ public final class AscendDevices {
       enter();
       Scheduler thread = Schedulers.newSingle("penstock-npu-" + number, true);
       return open(number, thread).doOnError(error -> closed(thread));
+    });
+  }
+
+  /// Opens every device.
+  ///
+  /// @return cold; the devices by their numbers in this process, the caller's to close; signals an [AscendFailure], with those closed that
+  ///     were open by then
+  public Mono<List<AscendDevice>> openAll() {
+    return Mono.defer(() -> {
+      List<AscendDevice> opened = new ArrayList<>();
+      return Flux.range(0, count()).concatMap(id -> open(id).doOnNext(opened::add), 0).then(Mono.fromSupplier(() -> List.copyOf(opened)))
+          .onErrorResume(error -> Mono.whenDelayError(opened.stream().map(AscendDevice::close).toList())
+              .onErrorResume(closing -> {
+                error.addSuppressed(closing);
+                return Mono.empty();
+              }).then(Mono.error(error)));
     });
   }
 

@@ -1,5 +1,6 @@
 package io.penstock.node.device;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -8,15 +9,26 @@ import io.penstock.device.ascend.CopyMethod;
 import io.penstock.device.ascend.DriverDouble;
 import io.penstock.device.ascend.DriverDouble.Profile;
 import io.penstock.node.CommandLineRun;
+import io.penstock.node.config.AscendSettings;
+import io.penstock.node.config.NodeConfig;
+import io.penstock.node.config.NodeSettings;
+import io.penstock.node.serve.Node;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -83,6 +95,31 @@ final class HbmOnLibraryTest {
   void table_namesTheDeviceBehindHbm() {
     CommandLineRun simulated = CommandLineRun.of("replay", "--limit", "20", "--block-bytes", "4KiB", "--layers", "4", "--hbm", "60 blocks");
     assertThat(simulated.out()).containsPattern("copies of hbm +[0-9,]+ calls of sim0, [0-9.]+ elements a call, 0 fallbacks\n");
+  }
+
+  @Test
+  void node_metersItsCopies(@TempDir Path folder) throws IOException, InterruptedException {
+    driver.fail("aclrtMemcpyBatch", 3, 1, 507_046, -1);
+    Node node = requireNonNull(Node.start(NodeConfig.resolve(null, Map.of(), Map.of(NodeSettings.LISTEN_PORT, "0", NodeSettings.ADMIN_PORT, "0",
+        NodeSettings.HBM, "1000 blocks", NodeSettings.DRAM, "64 blocks", NodeSettings.BLOCK_BYTES, "4KiB", NodeSettings.HBM_DEVICE, "ascend",
+        AscendSettings.LIBRARY, driver.path()))).block());
+    try {
+      CommandLineRun load = CommandLineRun.of("load", "--blocks", "500", "--block-bytes", "4KiB", "--acks", folder.resolve("acks").toString(),
+          "--connect", "127.0.0.1:" + node.port());
+      assertThat(load.exitCode()).as(load.err()).isZero();
+      String metrics;
+      try (HttpClient client = HttpClient.newHttpClient()) {
+        metrics = client.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + node.adminPort().orElseThrow() + "/metrics")).build(),
+            BodyHandlers.ofString()).body();
+      }
+      String up = "{device=\"npu0\",direction=\"host_to_device\",method=\"batch\"} ";
+      assertThat(metrics).contains("penstock_copy_carried_bytes_total" + up, "penstock_copy_batch_elements_count" + up,
+          "penstock_copy_duration_seconds_count" + up, "penstock_copy_fallbacks_total{device=\"npu0\"} 0.0",
+          "penstock_copy_failed_elements_total{code=\"rt_stream_sync_timeout\",device=\"npu0\",result=\"timeout\"} ",
+          "penstock_copy_under_way{device=\"npu0\"} ", "penstock_copy_waiting{device=\"npu0\"} ");
+    } finally {
+      node.close().block();
+    }
   }
 
   @Tag("proof")
