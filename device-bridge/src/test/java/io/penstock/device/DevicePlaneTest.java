@@ -139,7 +139,7 @@ final class DevicePlaneTest {
   @Test
   void cancelled_atAnyMoment_leaksNothing() {
     DevicePlane plane = real(4);
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < 200; i++) {
       Flux.using(BlockScope::new, scope -> blocks(scope).transform(plane.upload(block -> rank(block.key(), 4), scope))
           .transform(plane.download(arena, scope)), BlockScope::close, false).take(1 + i % 20).blockLast(LIMIT);
     }
