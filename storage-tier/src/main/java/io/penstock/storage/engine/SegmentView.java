@@ -7,7 +7,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.StampedLock;
 import org.jspecify.annotations.Nullable;
 
 /// A mapping of a file, for those of its bytes that the system has in memory: these are copied from it, for less than a positioned read
@@ -28,8 +27,8 @@ final class SegmentView implements AutoCloseable {
   private volatile MemorySegment mapped = MemorySegment.NULL;
   private volatile boolean grows;
   private volatile boolean refused;
-  /// Held by those who ask whether pages are there, and copy them; by one who lets go of pages, alone.
-  private final StampedLock pages = new StampedLock();
+  /// Those who ask whether pages are there, and copy them.
+  private final Copiers copiers = new Copiers();
 
   /// @param grows whether the file becomes longer
   SegmentView(FileChannel file, boolean grows) {
@@ -65,8 +64,8 @@ final class SegmentView implements AutoCloseable {
 
   /// False also while pages are let go: they may be these.
   private boolean copied(MemorySegment from, long offset, long length, MemorySegment[] parts) {
-    long stamp = pages.tryReadLock();
-    if (stamp == 0) {
+    int counter = copiers.enter();
+    if (counter < 0) {
       return false;
     }
     try {
@@ -80,7 +79,7 @@ final class SegmentView implements AutoCloseable {
       }
       return true;
     } finally {
-      pages.unlockRead(stamp);
+      copiers.leave(counter);
     }
   }
 
@@ -129,12 +128,12 @@ final class SegmentView implements AutoCloseable {
 
   /// Has the system let go of the pages of `path`, the file, from `from` to `to`; nobody copies meanwhile. A read has them mapped again.
   void letGo(Path path, long from, long to) throws IOException {
-    long stamp = pages.writeLock();
+    copiers.shutOut();
     try {
       unmap(from, to);
       NativePages.letGo(path, from, to);
     } finally {
-      pages.unlockWrite(stamp);
+      copiers.readmit();
     }
   }
 
