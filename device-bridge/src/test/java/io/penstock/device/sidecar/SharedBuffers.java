@@ -22,7 +22,7 @@ import reactor.core.publisher.Mono;
 
 /// Buffers of every kind that one process shares with a node, traffic on them, and the proof that each is of use.
 final class SharedBuffers implements AutoCloseable {
-  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final int BYTES = 64 << 10;
   private static final int LOOPS = 3;
 

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(300)
 @EnabledOnOs(OS.LINUX)
 final class SideCarDeviceTest {
-  private static final Duration LIMIT = Duration.ofSeconds(20);
+  private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final int BYTES = 2_500_000;
 
   private static DriverDouble driver;
@@ -66,8 +66,8 @@ final class SideCarDeviceTest {
     owner = requireNonNull(devices.open(0).block(LIMIT));
     node = requireNonNull(devices.open(1).block(LIMIT));
     other = requireNonNull(devices.open(2).block(LIMIT));
-    server = SideCarServer.open(folder.resolve("s"), SideCarServerOptions.defaults(), Map.of(1, node, 2, other));
-    client = SideCarClient.open(folder.resolve("s"), SideCarClientOptions.defaults());
+    server = SideCarServer.open(folder.resolve("s"), SideCarServerOptions.defaults().withTimeToLive(SideCarProcess.LIFE), Map.of(1, node, 2, other));
+    client = SideCarClient.open(folder.resolve("s"), SideCarClientOptions.defaults().withTimeToLive(SideCarProcess.LIFE));
     client.health().filter(SideCarHealth::isHealthy).next().block(LIMIT);
   }
 
@@ -139,7 +139,7 @@ final class SideCarDeviceTest {
       }
       server.close().block(LIMIT);
       client.health().filter(health -> !health.isHealthy()).next().block(LIMIT);
-      server = SideCarServer.open(folder.resolve("s"), SideCarServerOptions.defaults(), Map.of(1, node));
+      server = SideCarServer.open(folder.resolve("s"), SideCarServerOptions.defaults().withTimeToLive(SideCarProcess.LIFE), Map.of(1, node));
       client.health().filter(SideCarHealth::isHealthy).next().block(LIMIT);
       client.copy(List.of(new RegionCopy(1, 0, 3, 0, BYTES))).block(LIMIT);
       client.copy(List.of(new RegionCopy(3, 0, 2, 0, BYTES))).block(LIMIT);

@@ -21,7 +21,10 @@ import java.util.concurrent.TimeUnit;
 
 /// A node, or a process that uses one, in a JVM of its own: begun beforehand, told when to go, and killed.
 final class SideCarProcess implements AutoCloseable {
-  private static final Duration LIMIT = Duration.ofSeconds(30);
+  /// Longer than any machine stands still: what is tried here is the end of a process, not its silence.
+  static final Duration LIFE = Duration.ofMinutes(10);
+
+  private static final Duration LIMIT = Duration.ofMinutes(5);
 
   private final Process process;
   private final BufferedReader out;
@@ -78,7 +81,7 @@ final class SideCarProcess implements AutoCloseable {
       return;
     }
     if (arguments[0].equals("node")) {
-      SideCarServer.open(path, SideCarServerOptions.defaults(), device == null ? Map.of() : Map.<Integer, Device>of(0, device));
+      SideCarServer.open(path, SideCarServerOptions.defaults().withTimeToLive(LIFE), device == null ? Map.of() : Map.<Integer, Device>of(0, device));
       System.out.println("ready");
     } else {
       use(path, device, arguments[3]);
@@ -95,7 +98,7 @@ final class SideCarProcess implements AutoCloseable {
   }
 
   private static void use(Path path, AscendDevice device, String name) throws IOException {
-    SideCarClient client = SideCarClient.open(path, SideCarClientOptions.defaults());
+    SideCarClient client = SideCarClient.open(path, SideCarClientOptions.defaults().withTimeToLive(LIFE));
     SharedBuffers buffers = new SharedBuffers(client, requireNonNull(path.getParent()), name, device);
     buffers.awaitHealthy();
     buffers.register();

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// buffer is of use, none is mapped twice, and none is mapped for the dead.
 @EnabledOnOs(OS.LINUX)
 final class SideCarProcessTest {
-  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final String NAME = "sidecar-process-";
   private static final long SEED = 20_261_121;
 
@@ -95,7 +95,8 @@ final class SideCarProcessTest {
     Random random = new Random(SEED);
     SideCarProcess node = begin("node", "");
     node.go();
-    SideCarClient client = SideCarClient.open(path, SideCarClientOptions.defaults().withBackOff(Duration.ofMillis(1), Duration.ofMillis(50)));
+    SideCarClient client = SideCarClient.open(path, SideCarClientOptions.defaults().withTimeToLive(SideCarProcess.LIFE)
+        .withBackOff(Duration.ofMillis(1), Duration.ofMillis(50)));
     try (SharedBuffers buffers = new SharedBuffers(client, folder, NAME, device)) {
       assertThat(node.line()).isEqualTo("ready");
       buffers.awaitHealthy();
@@ -148,7 +149,8 @@ final class SideCarProcessTest {
 
   private void killClients(int times) throws Exception {
     Random random = new Random(SEED);
-    SideCarServer node = SideCarServer.open(path, SideCarServerOptions.defaults(), Map.<Integer, Device>of(0, device));
+    SideCarServer node = SideCarServer.open(path, SideCarServerOptions.defaults().withTimeToLive(SideCarProcess.LIFE),
+        Map.<Integer, Device>of(0, device));
     SideCarProcess client = begin("client", NAME);
     try {
       for (int cycle = 0; cycle < times; cycle++) {

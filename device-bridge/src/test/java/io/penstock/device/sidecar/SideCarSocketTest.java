@@ -41,9 +41,10 @@ import reactor.core.publisher.Mono;
 @Timeout(300)
 @EnabledOnOs(OS.LINUX)
 final class SideCarSocketTest {
-  private static final Duration LIMIT = Duration.ofSeconds(20);
+  private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final int BYTES = 3 << 19;
-  private static final SideCarClientOptions FAST = SideCarClientOptions.defaults().withBackOff(Duration.ofMillis(1), Duration.ofMillis(20));
+  private static final SideCarClientOptions FAST = SideCarClientOptions.defaults().withTimeToLive(SideCarProcess.LIFE)
+      .withBackOff(Duration.ofMillis(1), Duration.ofMillis(20));
 
   @TempDir
   private Path folder;
@@ -57,7 +58,7 @@ final class SideCarSocketTest {
   @BeforeEach
   void open() throws IOException {
     path = folder.resolve("s");
-    server = SideCarServer.open(path, SideCarServerOptions.defaults().withMaxClients(4), Map.of(0, device));
+    server = SideCarServer.open(path, SideCarServerOptions.defaults().withMaxClients(4).withTimeToLive(SideCarProcess.LIFE), Map.of(0, device));
     client = SideCarClient.open(path, FAST);
     awaitHealthy(client);
   }
@@ -217,7 +218,7 @@ final class SideCarSocketTest {
       server.close().block(LIMIT);
       assertThat(Mappings.of(ProcessHandle.current().pid(), "sidecar-test")).isEqualTo(Map.of("sidecar-test-a", 1, "sidecar-test-b", 1));
       client.health().filter(health -> !health.isHealthy()).next().block(LIMIT);
-      server = SideCarServer.open(path, SideCarServerOptions.defaults(), Map.of());
+      server = SideCarServer.open(path, SideCarServerOptions.defaults().withTimeToLive(SideCarProcess.LIFE), Map.of());
       awaitHealthy(client);
       copyAll(from, 1, to, 2, round);
       assertThat(Mappings.of(ProcessHandle.current().pid(), "sidecar-test")).isEqualTo(Map.of("sidecar-test-a", 2, "sidecar-test-b", 2));
