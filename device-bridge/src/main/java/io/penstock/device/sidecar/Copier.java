@@ -18,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -36,7 +37,6 @@ final class Copier {
 
   private final Scheduler hands;
   private final Permits staging;
-  private final AddressCopies byAddress = new AddressCopies();
 
   /// @param hands a few threads that may wait for memory and files
   /// @param staging pieces of staging memory that may be in use at once; those who wait for one are counted elsewhere
@@ -69,8 +69,8 @@ final class Copier {
       }
     }
     List<Mono<Void>> parts = new ArrayList<>();
-    requests.forEach((device, request) -> parts.add(byAddress.copy(device, request, holds.share())));
-    batches.forEach((way, batch) -> parts.add(way.device().copy(batch.hold(holds.share()))));
+    requests.forEach((device, request) -> parts.add(byAddress(device, request, holds)));
+    batches.forEach((way, batch) -> parts.add(inTurn(way.device(), holds, share -> way.device().copy(batch.hold(share)))));
     if (!inHost.isEmpty()) {
       parts.add(byHand(inHost, holds.share()));
     }
@@ -82,6 +82,24 @@ final class Copier {
 
   private static CopyBatch batch(Map<Way, CopyBatch> batches, Device device, CopyDirection direction) {
     return batches.computeIfAbsent(new Way(device, direction), way -> new CopyBatch(direction));
+  }
+
+  private static Mono<Void> byAddress(AscendDevice device, CopyRequest request, Holds holds) {
+    return inTurn(device, holds, share -> AddressCopies.copy(device, request.hold(share)));
+  }
+
+  /// Waits with those that copy blocks for a turn at the device.
+  ///
+  /// @param copy gets a hold on turn and windows, for as long as the device is at them
+  private static Mono<Void> inTurn(Device device, Holds holds, Function<Owned, Mono<Void>> copy) {
+    Owned waiting = holds.share();
+    return device.turns().take(turn -> {
+      Owned share = holds.share();
+      return copy.apply(new Holds(() -> {
+        turn.close();
+        share.close();
+      }).share());
+    }).doFinally(end -> waiting.close());
   }
 
   private Mono<Void> byHand(List<Element> elements, Owned share) {
@@ -134,18 +152,13 @@ final class Copier {
 
   private Mono<Void> moved(RegionWindow window, long offset, MemorySegment memory, CopyDirection direction, Staging stage, Holds holds) {
     return switch (window) {
-      case OnDevice there -> there.device().copy(new CopyBatch(direction).add(memory, there.address(offset)).hold(holds.share())
-          .hold(stage.share()));
+      case OnDevice there -> inTurn(there.device(), holds, share -> there.device().copy(new CopyBatch(direction)
+          .add(memory, there.address(offset)).hold(share).hold(stage.share())));
       case OnFabric there -> {
         long address = AddressCopies.address(there, offset);
         CopyRequest request = direction == CopyDirection.TO_HOST ? new CopyRequest(1).add(address, memory.address(), memory.byteSize())
             : new CopyRequest(1).add(memory.address(), address, memory.byteSize());
-        Owned mine = holds.share();
-        Owned stages = stage.share();
-        yield byAddress.copy(there.device(), request, new Holds(() -> {
-          mine.close();
-          stages.close();
-        }).share());
+        yield inTurn(there.device(), holds, share -> AddressCopies.copy(there.device(), request.hold(share).hold(stage.share())));
       }
       case InFile file -> work(() -> {
         if (direction == CopyDirection.TO_HOST) {
