@@ -47,7 +47,7 @@ final class HostRegions {
   private static RegionWindow mapped(SharedRegion region, Descriptor file) throws IOException {
     Arena arena = Arena.ofShared();
     try {
-      MemorySegment memory = file.map(region.bytes(), arena);
+      MemorySegment memory = file.map(file.bytes(), arena).asSlice(0, region.bytes()); // huge pages are unmapped as a whole, or not at all
       Descriptor.populate(memory);
       return new RegionWindow.Mapped(memory, arena::close);
     } catch (IOException | RuntimeException e) {

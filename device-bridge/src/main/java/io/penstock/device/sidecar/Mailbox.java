@@ -24,7 +24,7 @@ final class Mailbox {
   private static void runQuietly(Runnable event) {
     try {
       event.run();
-    } catch (RuntimeException e) { // the line goes on for the others
+    } catch (Throwable e) { // the line goes on for the others
       Thread thread = Thread.currentThread();
       thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
     }

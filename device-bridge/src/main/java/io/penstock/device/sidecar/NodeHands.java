@@ -5,6 +5,8 @@ import io.penstock.block.Owned;
 import io.penstock.block.Permits;
 import io.penstock.device.sidecar.Message.Done;
 import io.penstock.device.sidecar.Message.Failed;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
@@ -12,6 +14,7 @@ import reactor.core.scheduler.Scheduler;
 
 /// What a node does outside of its mailbox, mapping and copying, and the counts of it. All results come back as events of the mailbox.
 final class NodeHands {
+  private static final Logger LOG = System.getLogger(NodeHands.class.getName());
   private static final int STAGES = 4;
 
   private final SideCarServerOptions options;
@@ -51,7 +54,11 @@ final class NodeHands {
 
   void close(SharedRegion region, RegionWindow window, Runnable then) {
     Runnable work = () -> {
-      window.close();
+      try {
+        window.close();
+      } catch (RuntimeException e) { // nobody can do more, and its client must not stay for it
+        LOG.log(Level.WARNING, "side-car: region " + region.id() + " could not be given back", e);
+      }
       mailbox.run(() -> {
         count(0, -1, -region.bytes(), 0, 0, 0, 0);
         then.run();

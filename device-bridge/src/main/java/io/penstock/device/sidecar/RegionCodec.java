@@ -16,7 +16,7 @@ final class RegionCodec {
   private static final int FILE = 2;
   private static final int IPC = 3;
   private static final int FABRIC = 4;
-  private static final int MAX_NAME = 4096;
+  private static final int MAX_NAME = MappedFile.MAX_PATH_BYTES;
 
   /// Longest there is.
   static final int MAX_BYTES = 8 + 8 + 1 + 4 + 2 + MAX_NAME;
@@ -34,9 +34,6 @@ final class RegionCodec {
   }
 
   private static void put(ByteBuffer out, int kind, int number, byte[] name) {
-    if (name.length > MAX_NAME) {
-      throw new IllegalArgumentException("path must be at most " + MAX_NAME + " bytes long (was " + name.length + ")");
-    }
     out.put((byte) kind).putInt(number).putShort((short) name.length).put(name);
   }
 

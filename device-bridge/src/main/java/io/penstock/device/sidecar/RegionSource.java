@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.device.ascend.FabricHandle;
 import io.penstock.device.ascend.IpcKey;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /// Where the memory of a region is.
@@ -23,9 +24,16 @@ public sealed interface RegionSource {
   ///
   /// @param path absolute
   record MappedFile(Path path) implements RegionSource {
+    /// Longest path of Linux, in bytes.
+    static final int MAX_PATH_BYTES = 4096;
+
     public MappedFile {
       if (!path.isAbsolute()) {
         throw new IllegalArgumentException("path must be absolute (was " + path + ")");
+      }
+      int bytes = path.toString().getBytes(StandardCharsets.UTF_8).length;
+      if (bytes > MAX_PATH_BYTES) {
+        throw new IllegalArgumentException("path must be at most " + MAX_PATH_BYTES + " bytes long (was " + bytes + ")");
       }
     }
   }

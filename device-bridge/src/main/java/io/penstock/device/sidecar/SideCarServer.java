@@ -2,6 +2,7 @@ package io.penstock.device.sidecar;
 
 import io.penstock.device.Device;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.net.StandardProtocolFamily;
@@ -12,7 +13,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import jdk.net.ExtendedSocketOptions;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -28,6 +31,8 @@ public final class SideCarServer {
   private static final int MAX_COPY_THREADS = 4;
   private static final int MAX_QUEUED = 1 << 20;
   private static final int THREAD_SECONDS = 60;
+  /// A system without descriptors refuses at once, again and again.
+  private static final long AFTER_REFUSAL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final SocketFile file;
   private final ServerSocketChannel listening;
@@ -84,27 +89,39 @@ public final class SideCarServer {
     while (listening.isOpen()) {
       try {
         SocketChannel channel = listening.accept();
-        if (connections.tryAcquire()) {
-          Thread.ofPlatform().daemon().name("penstock-sidecar-" + accepted.incrementAndGet()).start(() -> talk(channel));
-        } else {
+        if (!connections.tryAcquire()) {
+          channel.close();
+        } else if (!begun(channel)) {
+          connections.release();
           channel.close();
         }
       } catch (IOException e) {
         if (listening.isOpen()) {
           LOG.log(Level.WARNING, "side-car: a connection could not be accepted", e);
+          LockSupport.parkNanos(AFTER_REFUSAL_NANOS);
         }
       }
     }
   }
 
-  private void talk(SocketChannel channel) {
+  /// False if there is no thread for it.
+  private boolean begun(SocketChannel channel) {
     try {
+      Thread.ofPlatform().daemon().name("penstock-sidecar-" + accepted.incrementAndGet()).start(() -> talk(channel));
+      return true;
+    } catch (OutOfMemoryError e) { // of threads: others may end
+      LOG.log(Level.WARNING, "side-car: no thread for a connection", e);
+      return false;
+    }
+  }
+
+  private void talk(SocketChannel channel) {
+    try (channel) {
       UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
       if (peer.equals(user)) {
         SocketLink.run(channel, node.accept(peer));
       } else {
         LOG.log(Level.WARNING, "side-car: hung up on user " + peer.getName());
-        channel.close();
       }
     } catch (IOException e) {
       LOG.log(Level.WARNING, "side-car: a connection failed", e);
@@ -130,10 +147,10 @@ public final class SideCarServer {
   private void stopListening() {
     try {
       listening.close();
-    } catch (IOException e) {
+      file.close();
+    } catch (IOException | UncheckedIOException e) { // all else is closed all the same
       LOG.log(Level.WARNING, "side-car: could not stop listening", e);
     }
-    file.close();
   }
 
   @Override

@@ -43,6 +43,8 @@ final class SimulatedMemories implements RegionOpener {
   /// What was mapped, in that order, and mistakes made with it.
   final List<Owner> order = new ArrayList<>();
   final List<String> mistakes = new ArrayList<>();
+  /// Fails when it is given back.
+  boolean sticky;
   /// Added to what mapping takes.
   Duration slower = Duration.ZERO;
 
@@ -102,6 +104,9 @@ final class SimulatedMemories implements RegionOpener {
   private void unmapped(Owner owner) {
     if (!mapped.remove(owner)) {
       mistakes.add(owner + " unmapped, but was not mapped");
+    }
+    if (sticky) {
+      throw new IllegalStateException("sticky");
     }
   }
 
