@@ -37,6 +37,11 @@ final class NodeClient {
     return peer;
   }
 
+  /// Those who wait for its end.
+  int waiting() {
+    return whenGone.size();
+  }
+
   boolean isLeaving() {
     return leaving;
   }

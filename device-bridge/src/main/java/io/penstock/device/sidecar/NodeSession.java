@@ -28,6 +28,8 @@ final class NodeSession implements LinkEvents {
   private boolean greeted;
   private boolean welcome;
   private boolean over;
+  /// Requests that wait for their answer.
+  private int open;
   private long heardNanos;
 
   NodeSession(SideCarNode node, Mailbox mailbox, UserPrincipal user) {
@@ -73,20 +75,29 @@ final class NodeSession implements LinkEvents {
   }
 
   private void answer(Frame frame) {
-    Consumer<Message> reply = message -> send(frame.request(), message);
     switch (frame.message()) {
-      case Ping _ -> reply.accept(new Done());
+      case Ping _ when greeted -> send(frame.request(), new Done());
       case Hello hello when !greeted -> {
         greeted = true;
         node.admit(this, hello, frame.request());
       }
-      case Message request when client != null && welcome -> answer(client, request, frame.request(), reply);
+      case Message request when client != null && welcome -> answer(client, request, frame.request());
       case Message other -> end(frame.request(), node.hands().refused(SideCarCode.MALFORMED, SideCarFailure.NO_REGION,
           other.getClass().getSimpleName() + " out of turn"));
     }
   }
 
-  private void answer(NodeClient of, Message request, long number, Consumer<Message> reply) {
+  private void answer(NodeClient of, Message request, long number) {
+    int most = node.hands().options().maxOpen();
+    if (open == most) {
+      end(number, node.hands().refused(SideCarCode.TOO_MANY, SideCarFailure.NO_REGION, most + " requests wait for their answers"));
+      return;
+    }
+    open++;
+    Consumer<Message> reply = message -> {
+      open--;
+      send(number, message);
+    };
     switch (request) {
       case Keep keep -> of.keep(keep.regions(), reply);
       case Register register -> of.register(register, reply);

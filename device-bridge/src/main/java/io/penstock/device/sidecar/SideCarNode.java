@@ -78,6 +78,8 @@ final class SideCarNode {
       session.end(request, hands.refused(SideCarCode.TOO_MANY, SideCarFailure.NO_REGION, clients.size() + " clients"));
     } else if (there == null) {
       session.attach(enter(session, hello), request);
+    } else if (there.isLeaving() && there.waiting() >= 2 * hands.options().maxClients()) {
+      session.end(request, hands.refused(SideCarCode.BUSY, SideCarFailure.NO_REGION, "earlier connections are ending"));
     } else if (there.isLeaving()) {
       there.leave(() -> admit(session, hello, request)); // when it is gone
     } else if (!there.peer().equals(session.peer(hello.process()))) {

@@ -37,6 +37,11 @@ public record SideCarServerOptions(int maxClients, int maxRegions, int maxCopies
     return new SideCarServerOptions(16, 1024, 32, Duration.ofSeconds(10));
   }
 
+  /// Most requests of a client that wait for their answers: copies, and what is done to regions. More is a client that floods.
+  int maxOpen() {
+    return 2 * Math.addExact(maxCopies, maxRegions);
+  }
+
   public SideCarServerOptions withMaxClients(int clients) {
     return new SideCarServerOptions(clients, maxRegions, maxCopies, timeToLive);
   }

@@ -2,11 +2,13 @@ package io.penstock.device.sidecar;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.KvException;
 import io.penstock.device.ascend.IpcKey;
 import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import io.penstock.device.sidecar.RegionSource.Memfd;
 import io.penstock.device.sidecar.SideCarHealth.Phase;
 import io.penstock.device.sidecar.SimulatedMemories.Owner;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -97,6 +99,13 @@ final class SideCarRulesTest {
     for (SharedRegion region : List.of(buffer, host, other)) {
       assertThat(ended(client.register(region))).isNull();
     }
+  }
+
+  private static byte[] register(long request, SharedRegion region) {
+    ByteBuffer frame = FrameCodec.encode(new Frame(request, new Message.Register(region)));
+    byte[] bytes = new byte[frame.remaining()];
+    frame.get(bytes);
+    return bytes;
   }
 
   private static RegionCopy copy(SharedRegion from, SharedRegion to) {
@@ -345,5 +354,61 @@ final class SideCarRulesTest {
     assertThat(client.status().failure()).hasValueSatisfying(e -> assertThat(((SideCarFailure) e).code()).isEqualTo(SideCarCode.VERSION));
     pass(1_000);
     assertThat(client.isHealthy()).isTrue();
+  }
+
+  @Test
+  void requests_beforeHello_endTheConnection_soThatNobodyHoldsItByPings() {
+    List<Message> heard = new ArrayList<>();
+    List<KvException> ended = new ArrayList<>();
+    links.dialer(made -> { }).dial(new LinkEvents() {
+      @Override
+      public void opened(Link link) {
+        link.send(new Frame(1, new Message.Ping()));
+      }
+
+      @Override
+      public void received(Frame frame) {
+        heard.add(frame.message());
+      }
+
+      @Override
+      public void malformed(MalformedFrameException problem) {
+        throw new AssertionError(problem);
+      }
+
+      @Override
+      public void closed(KvException why) {
+        ended.add(why);
+      }
+    });
+    pass(10);
+    assertThat(heard).singleElement().isInstanceOfSatisfying(Message.Failed.class, failed -> assertThat(failed.code()).isEqualTo(SideCarCode.MALFORMED));
+    assertThat(ended).hasSize(1);
+  }
+
+  @Test
+  void requests_moreThanMayWaitForTheirAnswers_endTheConnection() {
+    registerAll();
+    memories.slower = Duration.ofSeconds(2);
+    assertThat(ended(client.unregister(2))).isNull();
+    for (int i = 0; i < options.maxOpen(); i++) {
+      cable.server.sendRawAs(register(1_000 + i, other));
+    }
+    pass(20);
+    assertThat(client.isHealthy()).isTrue();
+    cable.server.sendRawAs(register(2_000, other));
+    pass(10);
+    assertThat(client.status().failure()).hasValueSatisfying(e -> assertThat(((SideCarFailure) e).code()).isEqualTo(SideCarCode.TOO_MANY));
+    memories.slower = Duration.ZERO;
+    pass(5_000);
+    assertThat(client.isHealthy()).isTrue();
+  }
+
+  @Test
+  void region_thatCannotBeGivenBack_keepsNobodyWaiting() {
+    registerAll();
+    memories.sticky = true;
+    assertThat(ended(client.unregister(1))).isNull();
+    assertThat(ended(client.copy(List.of(copy(other, buffer))))).isNull();
   }
 }
