@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 /// Moves live blocks out of segments that are mostly dead, a step at a time, as [ReclaimOptions] say. Used by the thread that appends.
 ///
 /// A block's record is read and compared, written anew with a sequence of its own, and only then its rest is switched. What is found
-/// damaged is not copied, but lost as [DamagedRecords] says. A segment that cannot be read is left for a while.
+/// damaged is not copied, but lost as [DamagedRecords] says. A segment that cannot be read is left for a while; if the disk gives
+/// others, whoever waits for room does not suffer from it.
 final class Reclaimer {
   /// A segment that is fuller is left alone: moving would take nearly what it gives.
   private static final double FULLEST = 0.95;
@@ -30,6 +31,8 @@ final class Reclaimer {
   private long movedBytes;
   private long reclaimed;
   private long corrupt;
+  /// What keeps a segment from being emptied, or kept damage from being set aside.
+  private @Nullable KvException trouble;
 
   Reclaimer(SegmentEngine engine, SegmentBook book, PlaceTable places, JournalLog log, RecordMover mover, DamagedRecords damaged,
       UnreadableSegments unreadable, JournalOptions options, DiskWater water) {
@@ -89,17 +92,18 @@ final class Reclaimer {
     return book.victim(engine.activeSegment(), FULLEST, unreadable::mayTry);
   }
 
-  /// Moves blocks of at most `bytes`, or one.
+  /// Moves blocks of at most `bytes`, or one. Ends behind the first that is kept aside, for which the medium is waited for several times.
   ///
-  /// @return bytes written, also of what was kept aside; 0 if there is nothing to move, or nothing of it was left
+  /// @return bytes written, also of what was kept aside; 0 if there is nothing to move, nothing of it was left, or it could not be read
   /// @throws io.penstock.KvException if the disk is full or fails; tried again at the next call
   long step(long bytes) {
     if (victim == 0) {
       victim = pick();
     }
     long done = 0;
+    long before = corrupt;
     int next = next();
-    while (next != PlaceTable.NONE && (done == 0 || done + recordBytes <= bytes)) {
+    while (next != PlaceTable.NONE && corrupt == before && (done == 0 || done + recordBytes <= bytes)) {
       done += move(next);
       next = next();
     }
@@ -107,6 +111,7 @@ final class Reclaimer {
       unreadable.forget(victim);
       victim = 0;
       reclaimed++;
+      trouble = corrupt > before || unreadable.waitMillis() > 0 ? trouble : null;
     }
     return done;
   }
@@ -126,16 +131,19 @@ final class Reclaimer {
     if (from == null) {
       return 0; // closed meanwhile
     }
-    Flaw flaw = read(from);
+    Flaw flaw;
+    try {
+      flaw = read(from);
+    } catch (RecordUnreadableException e) { // the disk gives others
+      trouble = e;
+      return 0;
+    }
     if (flaw == null) {
       log.move(number, from, mover);
       movedBytes += recordBytes;
-      return recordBytes;
+    } else {
+      setAside(number, from, flaw);
     }
-    damaged.lose(number, from, mover, flaw, dead -> {
-      corrupt++;
-      book.freed(dead.segment());
-    });
     return recordBytes; // kept aside: as much was written
   }
 
@@ -147,6 +155,14 @@ final class Reclaimer {
       victim = 0;
       throw e;
     }
+  }
+
+  private void setAside(int number, Place from, Flaw flaw) {
+    StorageFailedException failure = damaged.lose(number, from, mover, flaw, dead -> {
+      corrupt++;
+      book.freed(dead.segment());
+    });
+    trouble = failure == null ? trouble : failure;
   }
 
   /// Milliseconds until a segment may be tried that could not be read, if any has to wait; else 0.
@@ -161,6 +177,7 @@ final class Reclaimer {
 
   /// @param failure of whoever tried to move or to delete
   SpaceStat stat(@Nullable KvException failure) {
-    return new SpaceStat(book.segments(), segmentBytes, book.live() * recordBytes, log.userBytes(), movedBytes, reclaimed, corrupt, failure);
+    return new SpaceStat(book.segments(), segmentBytes, book.live() * recordBytes, log.userBytes(), movedBytes, reclaimed, corrupt,
+        failure == null ? trouble : failure);
   }
 }

@@ -15,6 +15,7 @@ import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.engine.PlainEngine;
+import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
@@ -77,6 +78,7 @@ final class ReclaimTest {
     private final List<MemoryDisk> disks = new ArrayList<>(List.of(new MemoryDisk()));
     private volatile Location damaged = new Location(1, 0, 8);
     private volatile int unreadableTo;
+    private volatile int givenUpTo;
 
     @Override
     SegmentEngine engine(EngineOptions options) {
@@ -85,6 +87,9 @@ final class ReclaimTest {
         public void read(Location record, long from, MemorySegment into) {
           if (record.segment() <= unreadableTo) {
             throw new StorageFailedException("read", new IOException("Input/output error"));
+          }
+          if (record.segment() <= givenUpTo) {
+            throw new RecordUnreadableException(record, new IOException("Input/output error"));
           }
           super.read(record, from, into);
           if (record.equals(damaged) && from + into.byteSize() > 300) {
@@ -169,6 +174,26 @@ final class ReclaimTest {
       unreadableTo = 0;
       time.advanceTimeBy(Duration.ofMillis(UnreadableSegments.LAST_MILLIS));
       assertThat(store.disk().segments()).isLessThan(kept);
+      assertReadable(store, live);
+    }
+
+    @Test
+    void segmentThatCouldNotBeRead_costsNoPut_asLongAsAnotherGivesRoom() {
+      JournalStore store = open(options(spread(1000).withCapacityBytes(16L * SEGMENT)));
+      List<Rest> all = fill(store, 0, 10L * SEGMENT / RECORD);
+      List<Rest> live = new ArrayList<>();
+      for (int i = 0; i < all.size(); i++) {
+        if (i % 5 == 0) {
+          live.add(all.get(i));
+        } else {
+          all.get(i).close();
+        }
+      }
+      givenUpTo = 2;
+      live.addAll(put(store, all.size(), all.size() + 8L * SEGMENT / RECORD)); // in one batch: nobody has made room before
+      assertThat(store.disk().failure()).isInstanceOf(RecordUnreadableException.class);
+      assertThat(store.disk().heldBytes()).isLessThanOrEqualTo(16L * SEGMENT);
+      givenUpTo = 0;
       assertReadable(store, live);
     }
 
