@@ -28,7 +28,7 @@ public enum MeterTag implements KeyName {
   METHOD("method"),
   /// Name of a driver's answer, `other` for one that is not known.
   CODE("code"),
-  /// `hit` or `miss`; of copies `failure` or `timeout`.
+  /// `hit` or `miss`; of copies `failure` or `timeout`; of syncs `done` or `failed`.
   RESULT("result");
 
   private final String key;
