@@ -2,14 +2,15 @@ package io.penstock.device.ascend;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.device.Handover;
 import io.penstock.device.ascend.AscendProbe.DeviceFacts;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -123,23 +124,25 @@ public final class AscendDevices {
     return Mono.defer(() -> {
       enter();
       Scheduler thread = Schedulers.newSingle("penstock-npu-" + number, true);
-      return open(number, thread).doOnError(error -> closed(thread));
+      return open(number, thread);
     });
   }
 
   /// Opens every device.
   ///
   /// @return cold; the devices by their numbers in this process, the caller's to close; signals an [AscendFailure], with those closed that
-  ///     were open by then
+  ///     were open by then, as after a cancel
   public Mono<List<AscendDevice>> openAll() {
     return Mono.defer(() -> {
-      List<AscendDevice> opened = new ArrayList<>();
-      return Flux.range(0, count()).concatMap(id -> open(id).doOnNext(opened::add), 0).then(Mono.fromSupplier(() -> List.copyOf(opened)))
+      List<AscendDevice> opened = new CopyOnWriteArrayList<>();
+      Mono<List<AscendDevice>> all = Flux.range(0, count()).concatMap(id -> open(id).doOnNext(opened::add), 0)
+          .then(Mono.fromSupplier(() -> List.copyOf(opened)))
           .onErrorResume(error -> Mono.whenDelayError(opened.stream().map(AscendDevice::close).toList())
               .onErrorResume(closing -> {
                 error.addSuppressed(closing);
                 return Mono.empty();
               }).then(Mono.error(error)));
+      return Handover.orBack(all, () -> opened.forEach(AscendDevices::closeUnheard), unheard -> unheard.forEach(AscendDevices::closeUnheard));
     });
   }
 
@@ -153,13 +156,26 @@ public final class AscendDevices {
           if (settled.compareAndSet(false, true)) {
             sink.success(device);
           } else {
-            device.close().subscribe(null, error -> LOG.log(Level.WARNING, device.name() + " was opened for nobody, and could not be closed", error));
+            closeUnheard(device);
           }
-        } catch (Throwable e) {
+        } catch (Throwable e) { // also where nobody hears it
+          closed(thread, e);
           sink.error(e);
         }
       });
     });
+  }
+
+  private void closed(Scheduler thread, Throwable failure) {
+    try {
+      closed(thread);
+    } catch (RuntimeException e) {
+      failure.addSuppressed(e);
+    }
+  }
+
+  private static void closeUnheard(AscendDevice device) {
+    device.close().subscribe(null, error -> LOG.log(Level.WARNING, device.name() + " was opened for nobody, and could not be closed", error));
   }
 
   private void enter() {
