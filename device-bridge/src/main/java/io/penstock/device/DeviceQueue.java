@@ -3,8 +3,6 @@ package io.penstock.device;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.tier.RoomAgain;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -12,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
+import reactor.util.Logger;
+import reactor.util.Loggers;
 
 /// The line of work of one device, for those who implement [Device]: bounded, first come first served, one at a time, on the device's own
 /// thread. Whatever was submitted ends in exactly one call, [Work#run] or [Work#refuse], also when the queue closes.
@@ -31,7 +31,7 @@ public final class DeviceQueue {
     void refuse(RuntimeException reason);
   }
 
-  private static final Logger LOG = System.getLogger(DeviceQueue.class.getName());
+  private static final Logger LOG = Loggers.getLogger(DeviceQueue.class);
 
   private final String device;
   private final int maxQueued;
@@ -205,7 +205,7 @@ public final class DeviceQueue {
       try {
         work.run();
       } catch (RuntimeException e) { // nobody waits for it, and the line must go on
-        LOG.log(Level.WARNING, "a device could not take something back", e);
+        LOG.warn("a device could not take something back", e);
       }
     }
 

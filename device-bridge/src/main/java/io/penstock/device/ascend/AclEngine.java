@@ -1,12 +1,12 @@
 package io.penstock.device.ascend;
 
 import io.penstock.device.CopyBatch;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import reactor.util.Logger;
+import reactor.util.Loggers;
 
 /// Makes the copies of one device: which call makes which copy, and what the call's code means for each element.
 ///
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// For the device's thread alone, with its context set.
 final class AclEngine {
-  private static final Logger LOG = System.getLogger(AclEngine.class.getName());
+  private static final Logger LOG = Loggers.getLogger(AclEngine.class);
 
   /// Elements of one request: where they are, whose memory it is, and what became of them.
   interface Elements {
@@ -243,7 +243,7 @@ final class AclEngine {
     try {
       runtime.destroyStream(queue);
     } catch (RuntimeException e) { // nothing is on it any more
-      LOG.log(Level.WARNING, "device " + device + ": a stream could not be destroyed", e);
+      LOG.warn("device " + device + ": a stream could not be destroyed", e);
     }
   }
 

@@ -4,8 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.device.Handover;
 import io.penstock.device.ascend.AscendProbe.DeviceFacts;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -19,6 +17,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
+import reactor.util.Logger;
+import reactor.util.Loggers;
 
 /// The devices that a `libascendcl.so` has for this process. Found by [#find], once in a process; the library is initialised then, and
 /// finalised when this and every device that it opened are closed.
@@ -27,7 +27,7 @@ public final class AscendDevices {
   public static final String LIBRARY_VARIABLE = "PENSTOCK_ASCEND_LIB";
 
   private static final String LIBRARY_NAME = "libascendcl.so";
-  private static final Logger LOG = System.getLogger(AscendDevices.class.getName());
+  private static final Logger LOG = Loggers.getLogger(AscendDevices.class);
 
   private final AclRuntime runtime;
   private final AscendOptions options;
@@ -74,10 +74,10 @@ public final class AscendDevices {
     String path = lookedFor(options);
     AclLibrary library = AclLibrary.load(path);
     if (library == null) {
-      if (Files.exists(Path.of(path))) {
+      if (!path.equals(LIBRARY_NAME) && Files.exists(Path.of(path))) {
         throw new LibraryMismatchException("library " + path + " must be one that this system can load (was not)");
       }
-      LOG.log(Level.INFO, "no Ascend devices: looked for " + path + (path.equals(LIBRARY_NAME)
+      LOG.info("no Ascend devices: looked for " + path + (path.equals(LIBRARY_NAME)
           ? " where the system looks for libraries; name another with " + LIBRARY_VARIABLE : ""));
       return Optional.empty();
     }
@@ -86,11 +86,14 @@ public final class AscendDevices {
 
   /// Path of the library that [#find] looks for, or its name if the loader is to find it.
   public static String lookedFor(AscendOptions options) {
-    return options.library().orElseGet(() -> fromEnvironment(System.getenv(LIBRARY_VARIABLE)));
+    return options.library().or(() -> Optional.ofNullable(System.getenv(LIBRARY_VARIABLE)).filter(path -> !path.isBlank()))
+        .map(AscendDevices::inFolder).orElse(LIBRARY_NAME);
   }
 
-  private static String fromEnvironment(@Nullable String path) {
-    return path == null || path.isBlank() ? LIBRARY_NAME : path;
+  /// A file's name alone, which the loader would look for elsewhere, is a path for whoever gave it.
+  private static String inFolder(String path) {
+    Path file = Path.of(path);
+    return file.getParent() == null && Files.exists(file) ? file.toAbsolutePath().toString() : path;
   }
 
   public int count() {
@@ -175,7 +178,7 @@ public final class AscendDevices {
   }
 
   private static void closeUnheard(AscendDevice device) {
-    device.close().subscribe(null, error -> LOG.log(Level.WARNING, device.name() + " was opened for nobody, and could not be closed", error));
+    device.close().subscribe(null, error -> LOG.warn(device.name() + " was opened for nobody, and could not be closed", error));
   }
 
   private void enter() {

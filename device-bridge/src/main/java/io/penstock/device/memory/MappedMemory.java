@@ -4,8 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -13,6 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.util.Logger;
+import reactor.util.Loggers;
 
 /// Host memory that the system maps: of pages that were set aside, 1 GiB, then 2 MiB; of addresses at a multiple of 2 MiB where large pages
 /// are advised; of plain pages. Where the system's calls are not known it is the JDK's, and a [Fallback] says so.
@@ -20,7 +20,7 @@ import reactor.core.publisher.Mono;
 /// Pages that were set aside are made before the memory is handed out, as are those that are locked: a page that is missing is a refusal then,
 /// and the end of the process later. NUMA nodes are preferred, not demanded, for the same reason.
 public final class MappedMemory implements HostMemorySource {
-  private static final Logger LOG = System.getLogger(MappedMemory.class.getName());
+  private static final Logger LOG = Loggers.getLogger(MappedMemory.class);
   private static final long ADVISED_BYTES = MemoryRung.ADVISED_2M.unitBytes();
   private static final int HUGE_PAGES = 0x40000;
   private static final int PAGE_SHIFT_AT = 26;
@@ -204,7 +204,7 @@ public final class MappedMemory implements HostMemorySource {
   private static void unmap(SystemCalls calls, long address, long bytes) {
     long answer = calls.unmap(address, bytes);
     if (answer < 0) { // nobody can do more, and nobody uses it
-      LOG.log(Level.WARNING, "%d bytes at %#x stay mapped: %s".formatted(bytes, address, Errno.text("munmap", answer)));
+      LOG.warn("%d bytes at %#x stay mapped: %s".formatted(bytes, address, Errno.text("munmap", answer)));
     }
   }
 

@@ -1,17 +1,17 @@
 package io.penstock.device.memory;
 
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLongArray;
+import reactor.util.Logger;
+import reactor.util.Loggers;
 
 /// What memory is taken, by rung, and how often it is not what it was to be; the first time for each source and wish is a line in the log.
 /// Safe from any thread.
 public final class MemoryFigures implements MemoryListener {
-  private static final Logger LOG = System.getLogger(MemoryFigures.class.getName());
+  private static final Logger LOG = Loggers.getLogger(MemoryFigures.class);
 
   private final AtomicLongArray bytes = new AtomicLongArray(MemoryRung.values().length);
   private final Map<String, Long> fallbacks = new ConcurrentHashMap<>();
@@ -31,7 +31,7 @@ public final class MemoryFigures implements MemoryListener {
   public void fellBack(String source, Fallback fallback) {
     fallbacks.merge(fallback.wanted(), 1L, Long::sum);
     if (said.add(source + ": no " + fallback.wanted())) {
-      LOG.log(Level.INFO, source + ": no " + fallback.wanted() + ": " + fallback.reason());
+      LOG.info(source + ": no " + fallback.wanted() + ": " + fallback.reason());
     }
   }
 

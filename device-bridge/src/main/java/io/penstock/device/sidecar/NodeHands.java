@@ -5,16 +5,16 @@ import io.penstock.block.Owned;
 import io.penstock.block.Permits;
 import io.penstock.device.sidecar.Message.Done;
 import io.penstock.device.sidecar.Message.Failed;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import reactor.core.scheduler.Scheduler;
+import reactor.util.Logger;
+import reactor.util.Loggers;
 
 /// What a node does outside of its mailbox, mapping and copying, and the counts of it. All results come back as events of the mailbox.
 final class NodeHands {
-  private static final Logger LOG = System.getLogger(NodeHands.class.getName());
+  private static final Logger LOG = Loggers.getLogger(NodeHands.class);
   private static final int STAGES = 4;
 
   private final SideCarServerOptions options;
@@ -57,7 +57,7 @@ final class NodeHands {
       try {
         window.close();
       } catch (RuntimeException e) { // nobody can do more, and its client must not stay for it
-        LOG.log(Level.WARNING, "side-car: region " + region.id() + " could not be given back", e);
+        LOG.warn("side-car: region " + region.id() + " could not be given back", e);
       }
       mailbox.run(() -> {
         count(0, -1, -region.bytes(), 0, 0, 0, 0);

@@ -3,8 +3,6 @@ package io.penstock.device.sidecar;
 import io.penstock.device.Device;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.net.StandardProtocolFamily;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -20,6 +18,8 @@ import jdk.net.ExtendedSocketOptions;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
+import reactor.util.Logger;
+import reactor.util.Loggers;
 
 /// The node's side: listens on a Unix domain socket for processes of the same user, maps what they register, copies what they ask for, and lets
 /// go of all that is theirs when they have gone. Linux only.
@@ -27,7 +27,7 @@ import reactor.core.scheduler.Schedulers;
 /// Safe from any thread. Bounded in clients, regions and copies in flight by [SideCarServerOptions]; has two threads a connection, a few
 /// that copy, and one that keeps time.
 public final class SideCarServer {
-  private static final Logger LOG = System.getLogger(SideCarServer.class.getName());
+  private static final Logger LOG = Loggers.getLogger(SideCarServer.class);
   private static final int MAX_COPY_THREADS = 4;
   private static final int MAX_QUEUED = 1 << 20;
   private static final int THREAD_SECONDS = 60;
@@ -97,7 +97,7 @@ public final class SideCarServer {
         }
       } catch (IOException e) {
         if (listening.isOpen()) {
-          LOG.log(Level.WARNING, "side-car: a connection could not be accepted", e);
+          LOG.warn("side-car: a connection could not be accepted", e);
           LockSupport.parkNanos(AFTER_REFUSAL_NANOS);
         }
       }
@@ -110,7 +110,7 @@ public final class SideCarServer {
       Thread.ofPlatform().daemon().name("penstock-sidecar-" + accepted.incrementAndGet()).start(() -> talk(channel));
       return true;
     } catch (OutOfMemoryError e) { // of threads: others may end
-      LOG.log(Level.WARNING, "side-car: no thread for a connection", e);
+      LOG.warn("side-car: no thread for a connection", e);
       return false;
     }
   }
@@ -121,10 +121,10 @@ public final class SideCarServer {
       if (peer.equals(user)) {
         SocketLink.run(channel, node.accept(peer));
       } else {
-        LOG.log(Level.WARNING, "side-car: hung up on user " + peer.getName());
+        LOG.warn("side-car: hung up on user " + peer.getName());
       }
     } catch (IOException e) {
-      LOG.log(Level.WARNING, "side-car: a connection failed", e);
+      LOG.warn("side-car: a connection failed", e);
     } finally {
       connections.release();
     }
@@ -149,7 +149,7 @@ public final class SideCarServer {
       listening.close();
       file.close();
     } catch (IOException | UncheckedIOException e) { // all else is closed all the same
-      LOG.log(Level.WARNING, "side-car: could not stop listening", e);
+      LOG.warn("side-car: could not stop listening", e);
     }
   }
 

@@ -78,7 +78,7 @@ final class ReclaimCommand implements Callable<Integer> {
     ReclaimLoad load = new ReclaimLoad(engine, Sizes.parseBytes(live), (int) Sizes.parseBytes(blockBytes), Sizes.parseBytes(segment), liveShare, reads,
         Sizes.parseBytes(puts), churn, Durations.parse(phase), seed);
     OutputFile page = html == null ? null : OutputFile.of("--html", html);
-    Path place = dir == null ? Files.createTempDirectory("penstock-bench") : Files.createDirectories(dir);
+    Path place = dir == null ? Folders.temporary("penstock-bench") : Files.createDirectories(dir);
     Path journal = place.resolve("journal-" + ProcessHandle.current().pid());
     try {
       ReclaimBench bench = new ReclaimBench(load, journal);

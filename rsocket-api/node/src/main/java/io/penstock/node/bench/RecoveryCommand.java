@@ -62,7 +62,7 @@ final class RecoveryCommand implements Callable<Integer> {
     if (dir != null) {
       return run(load, dir);
     }
-    Path place = Files.createTempDirectory("penstock-bench");
+    Path place = Folders.temporary("penstock-bench");
     try {
       return run(load, place.resolve("journal"));
     } finally {

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
 import io.penstock.node.cli.Console;
+import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.NodeConfig;
@@ -93,6 +94,9 @@ final class CheckCommand extends ClientCommand {
   @Override
   int run(NodeLink node, NodeConfig config) throws IOException {
     Map<BlockKey, Durability> promised = AckFile.read(requireNonNull(acks));
+    if (promised.isEmpty()) {
+      throw new DataException(acks + ": receipts must be >= 1 (was 0): nothing would be proven");
+    }
     promised.keySet().forEach(key -> KeyChoice.inside(config.space().id(), key));
     WindowCheck check = new WindowCheck(node, config.get(NodeSettings.WINDOW_BLOCKS), patience());
     List<BlockKey> keys = new ArrayList<>(promised.keySet());

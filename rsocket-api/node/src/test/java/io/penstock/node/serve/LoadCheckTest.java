@@ -93,7 +93,7 @@ final class LoadCheckTest {
   }
 
   @Test
-  void check_ofOtherBytes_andOfLinesThatAreNoAcks_saysSo() throws Exception {
+  void check_ofOtherBytes_ofLinesThatAreNoAcks_andOfNothing_saysSo() throws Exception {
     try (NodeProcess node = start("ssd", "plain", "exclusive")) {
       String key = CommandLineRun.with(Map.of(), new byte[4096], Stream.concat(Stream.of("put", "--trace-id", "7", "--connect",
           "127.0.0.1:" + node.port()), PatternClient.SHAPE.stream()).toArray(String[]::new)).out().strip();
@@ -102,6 +102,11 @@ final class LoadCheckTest {
       assertThat(corrupt.exitCode()).as(corrupt.err()).isEqualTo(1);
       assertThat(corrupt.out()).contains("\nvolatile       1        0        0        1        0\n");
       assertThat(corrupt.err()).isEqualTo("corrupt " + key + "\n1 promises were broken\n");
+
+      Files.createFile(folder.resolve("acks"));
+      CommandLineRun nothing = client(node, "check");
+      assertThat(nothing.exitCode()).isEqualTo(65);
+      assertThat(nothing.err()).contains("acks: receipts must be >= 1 (was 0)");
 
       client(node, "load", "--blocks", "2");
       Files.writeString(folder.resolve("acks"), "half a li", StandardOpenOption.APPEND);
