@@ -56,10 +56,16 @@ final class WriterProcess implements AutoCloseable {
     }
   }
 
-  /// Has it work by `orders` until it is ended.
-  void go(Orders orders) throws IOException {
-    process.getOutputStream().write(orders.line().getBytes(StandardCharsets.UTF_8));
-    process.getOutputStream().flush();
+  /// Has it work by `orders` until it is ended. One that is gone already hears nothing; why it went, [#kill] tells.
+  void go(Orders orders) throws IOException, InterruptedException {
+    try {
+      process.getOutputStream().write(orders.line().getBytes(StandardCharsets.UTF_8));
+      process.getOutputStream().flush();
+    } catch (IOException e) {
+      if (!process.waitFor(1, TimeUnit.SECONDS)) {
+        throw e;
+      }
+    }
   }
 
   /// Waits until it has begun to open the journal, or is gone.
