@@ -664,7 +664,9 @@ EXPORT aclError aclrtMemcpyBatch(void** to, size_t* most, void** from, size_t* s
       code = checkBatch(to, most, from, sizes, count, attrs, indexes, attrCount, failIndex);
       if (code == OK) {
         direction = attrs[0].dstLoc.type == LOC_DEVICE ? H2D : D2H;
-        for (size_t i = count; i-- > 0;) memcpy(to[i], from[i], sizes[i]); // not in the order of asking
+        // not in the order of asking; but not backwards, which memory is an eighth slower at
+        for (size_t i = count / 2; i < count; i++) memcpy(to[i], from[i], sizes[i]);
+        for (size_t i = 0; i < count / 2; i++) memcpy(to[i], from[i], sizes[i]);
         __atomic_fetch_add(&copiedBy[2], (int64_t)count, __ATOMIC_RELAXED);
       }
     }
