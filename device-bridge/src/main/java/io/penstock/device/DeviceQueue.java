@@ -204,7 +204,7 @@ public final class DeviceQueue {
     public void run() {
       try {
         work.run();
-      } catch (RuntimeException e) { // nobody waits for it, and the line must go on
+      } catch (Throwable e) { // nobody waits for it, and the line must go on
         LOG.warn("a device could not take something back", e);
       }
     }

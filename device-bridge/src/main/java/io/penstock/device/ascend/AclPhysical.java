@@ -13,14 +13,20 @@ import java.lang.invoke.MethodHandle;
 final class AclPhysical {
   /// Pages of one kind, as an `aclrtPhysicalMemProp` names it.
   ///
-  /// @param type of the place: the host, or one of its NUMA nodes
-  /// @param id of the node
+  /// @param type of the place: the host, one of its NUMA nodes, or a device
+  /// @param id of the node or device
   /// @param pages kind of pages that devices reach
   record Kind(int type, int id, int pages) {
     private static final int HOST = 0;
     private static final int HOST_NUMA = 4;
+    private static final int DEVICE_PAGES_2M = 4;
     private static final int PAGES_2M = 16;
     private static final int PAGES_1G = 17;
+
+    /// Memory of a device's own, in large pages.
+    static Kind device(int device) {
+      return new Kind(DEVICE_TYPE, device, DEVICE_PAGES_2M);
+    }
 
     static Kind node1g(int node) {
       return new Kind(HOST_NUMA, node, PAGES_1G);

@@ -15,6 +15,7 @@ import io.penstock.device.DeviceQueue;
 import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.HostMemorySource;
 import io.penstock.device.memory.MemoryListener;
+import io.penstock.device.memory.StagingPool;
 import io.penstock.stage.Quiet;
 import io.penstock.stage.Stage;
 import io.penstock.tier.CopyStat;
@@ -22,7 +23,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -39,45 +39,40 @@ public final class AscendDevice implements Device {
   private final int logicalId;
   private final int physicalId;
   private final String name;
-  private final AclRuntime runtime;
-  private final DeviceQueue queue;
+  private final AscendThread thread;
   private final Mono<Void> close;
   private final CopyCounts counts;
   private final CopyTurns turns;
-  private final Arena arguments = Arena.ofShared();
   private final long capacityBytes;
   /// All below are of the device's thread, once it is open.
-  private final MemorySegment context;
   private final AclEngine engine;
   private final AscendRegions regions;
   /// What was being copied when the device got stuck: it may still read and write that memory.
   private final List<Owned> kept = new ArrayList<>();
 
-  /// Opens it: runs on the device's thread, which has this context from then on only while it works for it.
+  /// Opens it: runs on the device's thread, which has this context from then on only while it works for it. What was opened goes back if
+  /// this throws.
   ///
   /// @param closed runs last, on the device's thread
-  AscendDevice(int logicalId, AclRuntime runtime, AscendOptions options, Scheduler thread, AscendListener listener, Runnable closed) {
+  AscendDevice(int logicalId, AclRuntime runtime, AscendOptions options, Scheduler scheduler, AscendListener listener, Runnable closed) {
     this.logicalId = logicalId;
     this.physicalId = runtime.physicalId(logicalId);
     this.name = "npu" + logicalId;
-    this.runtime = runtime;
-    this.context = runtime.createContext(logicalId);
-    this.capacityBytes = freeBytes();
-    this.counts = new CopyCounts(name);
-    this.turns = new CopyTurns(name, options.maxInFlight(), options.maxQueued());
-    this.engine = new AclEngine(logicalId, runtime, arguments, options, System::nanoTime, new CountingListener(counts, listener));
-    this.regions = new AscendRegions(logicalId, physicalId, name, runtime.library());
-    this.queue = new DeviceQueue(name, options.maxQueued(), thread);
-    this.close = queue.close(() -> end(closed));
-  }
-
-  private long freeBytes() {
+    Unwinding opened = new Unwinding();
     try {
-      return runtime.memory().free();
-    } catch (RuntimeException e) {
-      runtime.destroyContext(context);
-      arguments.close();
-      throw e;
+      MemorySegment context = runtime.createContext(logicalId);
+      opened.then(() -> runtime.destroyContext(context));
+      Arena arguments = Arena.ofShared();
+      opened.then(arguments::close);
+      this.capacityBytes = runtime.memory().free();
+      this.counts = new CopyCounts(name);
+      this.turns = new CopyTurns(name, options.maxInFlight(), options.maxQueued());
+      this.engine = new AclEngine(logicalId, runtime, arguments, options, System::nanoTime, new CountingListener(counts, listener));
+      this.regions = new AscendRegions(logicalId, physicalId, name, runtime.library(), options.shared());
+      this.thread = new AscendThread(runtime, context, new DeviceQueue(name, options.maxQueued(), scheduler));
+      this.close = thread.queue().close(() -> end(opened, closed));
+    } catch (Throwable e) {
+      throw AclLibrary.unexpected(opened.run(e));
     }
   }
 
@@ -141,18 +136,23 @@ public final class AscendDevice implements Device {
   Mono<HostMemory> allocateHost(long bytes, BlockScope scope, MemoryListener listener) {
     requireNonNull(scope, "scope");
     requirePositive(bytes);
-    return submitted(sink -> sink.success(scope.adopt(regions.allocateHost(bytes, listener, this::giveBack))), () -> {});
+    return thread.submitted(sink -> sink.success(scope.adopt(regions.allocateHost(bytes, listener, this::giveBack))));
   }
 
   private void giveBack(long address) {
-    queue.submitReturn(() -> inContext(() -> regions.free(address)));
+    thread.submitReturn(() -> regions.free(address));
   }
 
   /// A handle by which other processes, on whatever machine of the fabric, reach `memory` of [#hostMemory]. It ends with the memory.
   ///
   /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#FABRIC_MEMORY]
   public Mono<FabricHandle> export(HostMemory memory) {
-    return submitted(sink -> sink.success(regions.export(memory)), () -> {});
+    return thread.submitted(sink -> sink.success(regions.exportToFabric(memory.address(), memory)));
+  }
+
+  /// The same for device memory, where [AscendOptions#shared] says that it is allocated so.
+  public Mono<FabricHandle> exportToFabric(DeviceMemory memory) {
+    return thread.submitted(sink -> sink.success(regions.exportToFabric(memory.address(), memory)));
   }
 
   /// A key by which other processes of this machine reach `memory`, one of this device's allocations; the same each time. It ends with the
@@ -160,7 +160,7 @@ public final class AscendDevice implements Device {
   ///
   /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#IPC_MEMORY]
   public Mono<IpcKey> export(DeviceMemory memory) {
-    return submitted(sink -> sink.success(regions.export(memory)), () -> {});
+    return thread.submitted(sink -> sink.success(regions.export(memory)));
   }
 
   /// Memory of this device that another process of this machine has exported; copies reach it as they do what was allocated here.
@@ -187,10 +187,10 @@ public final class AscendDevice implements Device {
   private Mono<DeviceMemory> held(long bytes, BlockScope scope, LongSupplier got) {
     requireNonNull(scope, "scope");
     requirePositive(bytes);
-    return submitted(sink -> {
+    return thread.submitted(sink -> {
       long address = got.getAsLong();
       sink.success(scope.adopt(new DeviceMemory(address, bytes, () -> giveBack(address))));
-    }, () -> {});
+    });
   }
 
   private static void requirePositive(long bytes) {
@@ -204,15 +204,20 @@ public final class AscendDevice implements Device {
     requireNonNull(batch, "batch");
     return Mono.defer(() -> {
       batch.take();
-      return this.<Void>submitted(sink -> copy(batch, sink), batch::close);
+      return thread.<Void>submitted(sink -> copy(batch, sink), batch::close);
     });
   }
 
   private void copy(CopyBatch batch, MonoSink<Void> sink) {
     batch.check();
     regions.regions().require(batch);
-    CopyReport report = engine.copy(new BatchElements(batch, new MemoryPlace(logicalId)));
-    letGo(batch, report); // before the result is heard
+    CopyReport report;
+    try {
+      report = made(new BatchElements(batch, new MemoryPlace(logicalId)), batch);
+    } catch (Throwable e) { // the batch was let go, or is kept
+      sink.error(e);
+      return;
+    }
     if (report.isComplete()) {
       sink.success();
     } else {
@@ -221,8 +226,20 @@ public final class AscendDevice implements Device {
     }
   }
 
-  private void letGo(Owned memory, CopyReport report) {
-    if (report.isUntouched()) {
+  /// Makes the copies, and lets `memory` go when they have ended, before anybody hears of it.
+  private CopyReport made(CopyElements elements, Owned memory) {
+    boolean isUntouched = false;
+    try {
+      CopyReport report = engine.copy(elements);
+      isUntouched = report.isUntouched();
+      return report;
+    } finally {
+      letGo(memory, isUntouched);
+    }
+  }
+
+  private void letGo(Owned memory, boolean isUntouched) {
+    if (isUntouched) {
       memory.close();
     } else {
       kept.add(memory);
@@ -249,7 +266,7 @@ public final class AscendDevice implements Device {
     requireNonNull(request, "request");
     return Mono.defer(() -> {
       Owned holds = request.take();
-      return this.<CopyReport>submitted(sink -> copy(request, holds, sink), () -> {
+      return thread.<CopyReport>submitted(sink -> copy(request, holds, sink), () -> {
         request.end();
         holds.close();
       });
@@ -257,10 +274,16 @@ public final class AscendDevice implements Device {
   }
 
   private void copy(CopyRequest request, Owned holds, MonoSink<CopyReport> sink) {
-    CopyReport report = engine.copy(regions.places().of(request));
-    request.end();
-    letGo(holds, report);
-    sink.success(report);
+    CopyElements elements = regions.places().of(request);
+    try {
+      CopyReport report = made(elements, holds);
+      request.end();
+      sink.success(report);
+    } catch (Throwable e) { // the holds were let go, or are kept
+      request.endOpen(AclCode.FAILURE.number());
+      request.end();
+      sink.error(e);
+    }
   }
 
   /// The same for many requests.
@@ -284,18 +307,31 @@ public final class AscendDevice implements Device {
 
   /// Tells that `hostMemory` is the host's, so that copies need not ask the library for each of their elements in it.
   public Mono<Void> know(MemorySegment hostMemory) {
-    return submitted(sink -> {
+    return thread.submitted(sink -> {
       regions.places().know(hostMemory.address(), hostMemory.byteSize(), MemoryPlace.HOST);
       sink.success();
-    }, () -> {});
+    });
   }
 
   /// Takes back what [#know] told: before the memory is freed, since it may be anybody's then.
   public Mono<Void> forget(MemorySegment hostMemory) {
-    return submitted(sink -> {
+    return thread.submitted(sink -> {
       regions.places().forget(hostMemory.address());
       sink.success();
-    }, () -> {});
+    });
+  }
+
+  /// Has copies between the device and host memory that it does not know, neither [#hostMemory] nor told of by [#know], go by way of the
+  /// buffers of `pool` from now on. An element that is larger than a buffer is copied as it is, and so is one that finds none free. More
+  /// bytes than the buffers have are more than one call.
+  ///
+  /// @param pool of memory that this device knows; to be closed after the device
+  public Mono<Void> stage(StagingPool pool) {
+    requireNonNull(pool, "pool");
+    return thread.submitted(sink -> {
+      engine.stage(pool, regions.places());
+      sink.success();
+    });
   }
 
   @Override
@@ -303,47 +339,14 @@ public final class AscendDevice implements Device {
     return close;
   }
 
-  /// Work on the device's thread, in its context; what `work` throws is the result.
-  private <T> Mono<T> submitted(Consumer<MonoSink<T>> work, Runnable refused) {
-    return Mono.create(sink -> queue.submit(new DeviceQueue.Work() {
-      @Override
-      public void run() {
-        try {
-          inContext(() -> work.accept(sink));
-        } catch (Throwable e) { // the result of this work, and of no other
-          refused.run();
-          sink.error(e);
-        }
-      }
-
-      @Override
-      public void refuse(RuntimeException reason) {
-        refused.run();
-        sink.error(reason);
-      }
-    }));
-  }
-
-  /// Threads are the scheduler's, who may do other things with them.
-  private void inContext(Runnable work) {
-    MemorySegment before = runtime.context();
-    runtime.setContext(context);
-    try {
-      work.run();
-    } finally {
-      runtime.setContext(before);
-    }
-  }
-
   /// Undoes the opening, and what came after it, in reverse.
-  private void end(Runnable closed) {
+  private void end(Unwinding opened, Runnable closed) {
     Unwinding undo = new Unwinding();
     undo.then(closed);
-    undo.then(arguments::close);
-    undo.then(() -> runtime.destroyContext(context));
-    regions.held().forEach(address -> undo.then(() -> inContext(() -> regions.free(address))));
+    undo.then(opened::run);
+    regions.held().forEach(address -> undo.then(() -> thread.inContext(() -> regions.free(address))));
     undo.then(this::closeKept);
-    undo.then(() -> inContext(engine::close));
+    undo.then(() -> thread.inContext(engine::close));
     undo.run();
   }
 

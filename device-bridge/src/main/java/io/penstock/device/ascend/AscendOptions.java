@@ -14,8 +14,10 @@ import java.util.Optional;
 /// @param transferTimeout longest wait for the copies of a stream, 1 ms to 24 days
 /// @param maxInFlight most copies of bridges, stores and stages that are under way at a device; they ask for no more meanwhile
 /// @param maxQueued most copies and allocations that wait at a device
+/// @param shared whether memory, of devices and of the host, is allocated so that other processes can map it by a [FabricHandle], or not at all
 /// @param libraryUnsupportedFallsBack whether 200006 of the batch call is taken as 207000 is: nothing was copied, each element is copied on its own
-public record AscendOptions(Optional<String> library, List<Integer> visibleDevices, Duration transferTimeout, int maxInFlight, int maxQueued, boolean libraryUnsupportedFallsBack) {
+public record AscendOptions(Optional<String> library, List<Integer> visibleDevices, Duration transferTimeout, int maxInFlight, int maxQueued, boolean shared,
+    boolean libraryUnsupportedFallsBack) {
   /// Named by timeouts.
   static final String TRANSFER_TIMEOUT_SETTING = AscendSetting.TRANSFER_TIMEOUT.key() + ", " + String.join(", ", AscendSetting.TRANSFER_TIMEOUT.variables());
 
@@ -37,32 +39,36 @@ public record AscendOptions(Optional<String> library, List<Integer> visibleDevic
     }
   }
 
-  /// The loader's search, all devices, 10 s, 100 in flight, 1,024 in the queue, and 200006 is an error.
+  /// The loader's search, all devices, 10 s, 100 in flight, 1,024 in the queue, memory that nobody maps, and 200006 is an error.
   public static AscendOptions defaults() {
-    return new AscendOptions(Optional.empty(), List.of(), Duration.ofSeconds(10), CopyTurns.USUAL, 1024, false);
+    return new AscendOptions(Optional.empty(), List.of(), Duration.ofSeconds(10), CopyTurns.USUAL, 1024, false, false);
   }
 
   public AscendOptions withLibrary(String path) {
-    return new AscendOptions(Optional.of(path), visibleDevices, transferTimeout, maxInFlight, maxQueued, libraryUnsupportedFallsBack);
+    return new AscendOptions(Optional.of(path), visibleDevices, transferTimeout, maxInFlight, maxQueued, shared, libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withVisibleDevices(List<Integer> visibleDevices) {
-    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared, libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withTransferTimeout(Duration transferTimeout) {
-    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared, libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withMaxInFlight(int maxInFlight) {
-    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared, libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withMaxQueued(int maxQueued) {
-    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared, libraryUnsupportedFallsBack);
+  }
+
+  public AscendOptions withShared(boolean shared) {
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared, libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withLibraryUnsupportedFallsBack(boolean libraryUnsupportedFallsBack) {
-    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared, libraryUnsupportedFallsBack);
   }
 }

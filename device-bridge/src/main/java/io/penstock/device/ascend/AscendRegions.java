@@ -1,5 +1,6 @@
 package io.penstock.device.ascend;
 
+import io.penstock.block.Owned;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.DeviceRegions;
 import io.penstock.device.memory.HostMemory;
@@ -17,7 +18,11 @@ import org.jspecify.annotations.Nullable;
 /// The memory that one device has, its own, that of the host which it took, and that of other processes, and how each piece of it goes back.
 /// For the device's thread, in its context.
 final class AscendRegions {
+  /// What memory with a handle is a multiple of.
+  private static final long SHARED_BYTES = 2L << 20;
+
   private final MemoryPlace ours;
+  private final boolean shared;
   private final String device;
   private final AclMemory memory;
   private final AclPhysical physical;
@@ -36,13 +41,15 @@ final class AscendRegions {
   /// @param undo how it goes back
   private record Held(long bytes, boolean isAllocation, @Nullable MemorySegment handle, Unwinding undo) {}
 
-  AscendRegions(int logicalId, int physicalId, String device, AclLibrary library) {
+  /// @param shared whether memory is allocated so that it has a handle
+  AscendRegions(int logicalId, int physicalId, String device, AclLibrary library, boolean shared) {
     this.ours = new MemoryPlace(logicalId);
+    this.shared = shared;
     this.device = device;
     this.memory = new AclMemory(library);
     this.physical = new AclPhysical(library);
     this.ipc = new AclIpc(library);
-    this.ladder = new HostLadder(memory, physical, device, logicalId, physicalId);
+    this.ladder = new HostLadder(memory, physical, device, logicalId, physicalId, shared);
     this.regions = new DeviceRegions<>(device, address -> null);
     this.places = new MemoryPlaces(device, memory, regions);
   }
@@ -61,24 +68,41 @@ final class AscendRegions {
   }
 
   long allocate(long bytes) {
-    long address = memory.allocate(bytes);
     Unwinding undo = new Unwinding();
-    undo.then(() -> memory.free(address));
+    MemorySegment handle = null;
+    long address;
+    if (shared) {
+      long size = Math.ceilDiv(bytes, SHARED_BYTES) * SHARED_BYTES;
+      handle = physical.allocate(AclPhysical.Kind.device(ours.device()), size);
+      address = mapped(handle, size, undo);
+    } else {
+      address = memory.allocate(bytes);
+      undo.then(() -> memory.free(address));
+    }
     allocated.addAndGet(bytes);
     undo.then(() -> allocated.addAndGet(-bytes));
-    return hold(address, ours, new Held(bytes, true, null, undo));
+    return hold(address, ours, new Held(bytes, true, handle, undo));
+  }
+
+  private long mapped(MemorySegment handle, long bytes, Unwinding undo) {
+    try {
+      return physical.map(handle, bytes, ours.device(), undo);
+    } catch (RuntimeException e) {
+      throw undo.run(e);
+    }
   }
 
   /// @param release has [#free] called, with the address
   HostMemory allocateHost(long bytes, MemoryListener listener, LongConsumer release) {
     HostLadder.Piece piece = ladder.take(bytes);
     long address = piece.address();
-    HostMemory made = HostMemory.at(address, bytes, piece.rung(), piece.fallbacks(), () -> release.accept(address));
-    listener.taken(piece.rung(), piece.rung().rounded(bytes));
+    long taken = piece.kind().rung().rounded(bytes);
+    HostMemory made = HostMemory.at(address, bytes, piece.kind(), piece.fallbacks(), () -> release.accept(address));
+    listener.taken(piece.kind(), taken);
     Unwinding all = new Unwinding();
     all.then(() -> {
       made.endAccess(); // or it stays mapped
-      listener.givenBack(piece.rung(), piece.rung().rounded(bytes));
+      listener.givenBack(piece.kind(), taken);
       piece.undo().run();
     });
     hold(address, MemoryPlace.HOST, new Held(bytes, false, piece.handle(), all));
@@ -101,11 +125,11 @@ final class AscendRegions {
     });
   }
 
-  /// A handle for memory of [#allocateHost] that has one.
-  FabricHandle export(HostMemory allocation) {
-    Held known = held.get(allocation.address());
+  /// A handle for memory that has one: of [#allocateHost], or of [#allocate] where that is shared.
+  FabricHandle exportToFabric(long address, Owned allocation) {
+    Held known = held.get(address);
     if (known == null || known.handle() == null || allocation.isClosed()) {
-      throw new IllegalArgumentException("memory must be large pages of the host of device %s (was %s)".formatted(device, allocation));
+      throw new IllegalArgumentException("memory must be large pages of device %s, or of the host through it (was %s)".formatted(device, allocation));
     }
     return physical.export(known.handle());
   }
@@ -126,9 +150,9 @@ final class AscendRegions {
 
   long open(FabricHandle name, long bytes) {
     Unwinding undo = new Unwinding();
+    MemorySegment handle = physical.open(name);
+    long address = mapped(handle, bytes, undo);
     try {
-      MemorySegment handle = physical.open(name);
-      long address = physical.map(handle, bytes, ours.device(), undo);
       return hold(address, memory.locate(address).imported(), new Held(bytes, false, handle, undo));
     } catch (RuntimeException e) {
       throw undo.run(e);

@@ -4,7 +4,7 @@ import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
 
 /// A batch of the port: host memory needs no question, and the device's side was looked up before.
-record BatchElements(CopyBatch batch, MemoryPlace device) implements AclEngine.Elements {
+record BatchElements(CopyBatch batch, MemoryPlace device) implements CopyElements {
   private boolean isUp() {
     return batch.direction() == CopyDirection.TO_DEVICE;
   }

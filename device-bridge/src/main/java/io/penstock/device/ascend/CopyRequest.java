@@ -124,6 +124,15 @@ public final class CopyRequest {
     }
   }
 
+  /// For the device: the elements that it has not come to the end of, for whatever reason, have failed; some may have been copied.
+  void endOpen(int code) {
+    for (int i = 0; i < elements; i++) {
+      if (results[i] == OPEN) {
+        results[i] = code;
+      }
+    }
+  }
+
   /// For the device: its results are there.
   void end() {
     state.set(State.ENDED);

@@ -22,7 +22,7 @@ final class MemoryPlaces {
   }
 
   /// The elements of `request`, whose results it gets; until the next ones are asked for.
-  AclEngine.Elements of(CopyRequest request) {
+  CopyElements of(CopyRequest request) {
     if (sources.length < request.elements()) {
       sources = new MemoryPlace[request.elements()];
       targets = new MemoryPlace[request.elements()];
@@ -47,6 +47,11 @@ final class MemoryPlaces {
     return ofDevice != null ? ofDevice : host.find(address, bytes);
   }
 
+  /// Whether all of it is the device's own, the host's through it, or was told of.
+  boolean isKnown(long address, long bytes) {
+    return host.find(address, bytes) != null || regions.find(address, bytes) != null;
+  }
+
   /// @param place of the host
   void know(long address, long bytes, MemoryPlace place) {
     host.add(address, bytes, place);
@@ -56,7 +61,7 @@ final class MemoryPlaces {
     host.remove(address);
   }
 
-  private record Located(CopyRequest request, MemoryPlace[] sources, MemoryPlace[] targets) implements AclEngine.Elements {
+  private record Located(CopyRequest request, MemoryPlace[] sources, MemoryPlace[] targets) implements CopyElements {
     @Override
     public int count() {
       return request.elements();

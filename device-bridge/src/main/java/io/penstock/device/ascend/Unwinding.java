@@ -1,7 +1,6 @@
 package io.penstock.device.ascend;
 
 import java.util.ArrayDeque;
-import org.jspecify.annotations.Nullable;
 
 /// What is to be undone, the last first. A step that fails keeps no other from being made. For one thread at a time.
 final class Unwinding {
@@ -27,7 +26,7 @@ final class Unwinding {
   }
 
   /// Undoes what was made before `failure`, which it returns.
-  <E extends RuntimeException> E run(E failure) {
+  <E extends Throwable> E run(E failure) {
     try {
       run();
     } catch (RuntimeException e) {
@@ -37,7 +36,7 @@ final class Unwinding {
   }
 
   @SuppressWarnings("ReferenceEquality") // nothing may suppress itself
-  private static RuntimeException suppressing(RuntimeException first, @Nullable RuntimeException another) {
+  private static <E extends Throwable> E suppressing(E first, RuntimeException another) {
     if (first != another) {
       first.addSuppressed(another);
     }

@@ -12,34 +12,34 @@ import java.util.List;
 public final class HostMemory extends Owned {
   private final MemorySegment segment;
   private final Arena arena;
-  private final MemoryRung rung;
+  private final MemoryKind kind;
   private final List<Fallback> fallbacks;
   private final Runnable release;
 
-  private HostMemory(MemorySegment segment, Arena arena, MemoryRung rung, List<Fallback> fallbacks, Runnable release) {
+  private HostMemory(MemorySegment segment, Arena arena, MemoryKind kind, List<Fallback> fallbacks, Runnable release) {
     this.segment = segment;
     this.arena = arena;
-    this.rung = requireNonNull(rung, "rung");
+    this.kind = requireNonNull(kind, "kind");
     this.fallbacks = List.copyOf(fallbacks);
     this.release = requireNonNull(release, "release");
   }
 
   /// Takes over memory of the system or a driver.
   ///
-  /// @param rung where it is from
+  /// @param kind of the memory
   /// @param fallbacks what it was to be, in the order of trying
   /// @param release gives it back, once nobody gets at it through this any more; must not wait
   @SuppressWarnings("restricted") // only who has got the memory knows that it is there
-  public static HostMemory at(long address, long bytes, MemoryRung rung, List<Fallback> fallbacks, Runnable release) {
+  public static HostMemory at(long address, long bytes, MemoryKind kind, List<Fallback> fallbacks, Runnable release) {
     Arena arena = Arena.ofShared();
-    return new HostMemory(MemorySegment.ofAddress(address).reinterpret(bytes, arena, null), arena, rung, fallbacks, release);
+    return new HostMemory(MemorySegment.ofAddress(address).reinterpret(bytes, arena, null), arena, kind, fallbacks, release);
   }
 
   /// What the JDK allocates.
   static HostMemory ofJdk(long bytes, long alignment, List<Fallback> fallbacks, Runnable release) {
     Arena arena = Arena.ofShared();
     try {
-      return new HostMemory(arena.allocate(bytes, alignment), arena, MemoryRung.JDK, fallbacks, release);
+      return new HostMemory(arena.allocate(bytes, alignment), arena, MemoryKind.of(MemoryRung.JDK), fallbacks, release);
     } catch (Throwable e) {
       arena.close();
       throw e;
@@ -59,8 +59,13 @@ public final class HostMemory extends Owned {
     return segment.byteSize();
   }
 
+  public MemoryKind kind() {
+    return kind;
+  }
+
+  /// Where it is from.
   public MemoryRung rung() {
-    return rung;
+    return kind.rung();
   }
 
   /// What it was to be and is not, in the order of trying.
@@ -86,6 +91,6 @@ public final class HostMemory extends Owned {
 
   @Override
   public String toString() {
-    return "%d bytes of host memory at %#x: %s".formatted(bytes(), address(), rung.label());
+    return "%d bytes of host memory at %#x: %s".formatted(bytes(), address(), kind.rung().label());
   }
 }

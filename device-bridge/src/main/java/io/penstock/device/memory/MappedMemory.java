@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.util.Logger;
@@ -65,7 +66,7 @@ public final class MappedMemory implements HostMemorySource {
     if (memory == null) {
       throw new HostMemoryRefusedException(name(), bytes, tried);
     }
-    listener.taken(memory.rung(), memory.rung().rounded(bytes));
+    listener.taken(memory.kind(), memory.rung().rounded(bytes));
     memory.fallbacks().forEach(fallback -> listener.fellBack(name(), fallback));
     return memory;
   }
@@ -91,7 +92,7 @@ public final class MappedMemory implements HostMemorySource {
       return null;
     }
     try {
-      return HostMemory.ofJdk(bytes, ADVISED_BYTES, tried, () -> listener.givenBack(MemoryRung.JDK, bytes));
+      return HostMemory.ofJdk(bytes, ADVISED_BYTES, tried, () -> listener.givenBack(MemoryKind.of(MemoryRung.JDK), bytes));
     } catch (OutOfMemoryError e) {
       tried.add(new Fallback(MemoryRung.JDK.label(), String.valueOf(e.getMessage())));
       return null;
@@ -135,23 +136,26 @@ public final class MappedMemory implements HostMemorySource {
       return null;
     }
     List<Fallback> fallbacks = new ArrayList<>(tried);
-    options.node().ifPresent(node -> prefer(calls, address, size, node, fallbacks));
+    OptionalInt node = preferred(calls, address, size, fallbacks);
     String refusal = made(calls, rung, address, size);
     if (refusal != null) {
       unmap(calls, address, size);
       tried.add(new Fallback(rung.label(), refusal));
       return null;
     }
-    if (options.lock()) {
-      long locked = calls.lock(address, size);
-      if (locked < 0) {
-        fallbacks.add(new Fallback("locked memory", Errno.text("mlock", locked)));
-      }
-    }
-    return HostMemory.at(address, bytes, rung, fallbacks, () -> {
+    MemoryKind kind = new MemoryKind(rung, node, options.lock() && isLocked(calls, address, size, fallbacks));
+    return HostMemory.at(address, bytes, kind, fallbacks, () -> {
       unmap(calls, address, size);
-      listener.givenBack(rung, rung.rounded(bytes));
+      listener.givenBack(kind, rung.rounded(bytes));
     });
+  }
+
+  private static boolean isLocked(SystemCalls calls, long address, long bytes, List<Fallback> fallbacks) {
+    long locked = calls.lock(address, bytes);
+    if (locked < 0) {
+      fallbacks.add(new Fallback("locked memory", Errno.text("mlock", locked)));
+    }
+    return locked >= 0;
   }
 
   private static int flags(MemoryRung rung) {
@@ -174,11 +178,16 @@ public final class MappedMemory implements HostMemorySource {
     return begin;
   }
 
-  private void prefer(SystemCalls calls, long address, long bytes, int node, List<Fallback> fallbacks) {
+  /// The node that was asked for, if the system has heard it.
+  private OptionalInt preferred(SystemCalls calls, long address, long bytes, List<Fallback> fallbacks) {
+    if (options.node().isEmpty()) {
+      return OptionalInt.empty();
+    }
+    int node = options.node().getAsInt();
     String wanted = "memory of node " + node;
     if (!pages.hasNode(node)) {
       fallbacks.add(new Fallback(wanted, "there is no such node"));
-      return;
+      return OptionalInt.empty();
     }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment nodes = arena.allocate(MappedOptions.MOST_NODES / Byte.SIZE, JAVA_LONG.byteAlignment());
@@ -187,6 +196,7 @@ public final class MappedMemory implements HostMemorySource {
       if (bound < 0) {
         fallbacks.add(new Fallback(wanted, Errno.text("mbind", bound)));
       }
+      return bound < 0 ? OptionalInt.empty() : options.node();
     }
   }
 

@@ -1,30 +1,34 @@
 package io.penstock.device.memory;
 
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.SequencedMap;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLongArray;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
 /// What memory is taken, by rung, and how often it is not what it was to be; the first time for each source and wish is a line in the log.
 /// Safe from any thread.
 public final class MemoryFigures implements MemoryListener {
+  private static final Comparator<MemoryKind> ORDER = Comparator.comparing(MemoryKind::rung).thenComparing(kind -> kind.node().orElse(-1))
+      .thenComparing(MemoryKind::locked);
   private static final Logger LOG = Loggers.getLogger(MemoryFigures.class);
 
-  private final AtomicLongArray bytes = new AtomicLongArray(MemoryRung.values().length);
+  private final Map<MemoryKind, Long> bytes = new ConcurrentHashMap<>();
   private final Map<String, Long> fallbacks = new ConcurrentHashMap<>();
   private final Set<String> said = ConcurrentHashMap.newKeySet();
 
   @Override
-  public void taken(MemoryRung rung, long size) {
-    bytes.addAndGet(rung.ordinal(), size);
+  public void taken(MemoryKind kind, long size) {
+    bytes.merge(kind, size, Long::sum);
   }
 
   @Override
-  public void givenBack(MemoryRung rung, long size) {
-    bytes.addAndGet(rung.ordinal(), -size);
+  public void givenBack(MemoryKind kind, long size) {
+    bytes.merge(kind, -size, (had, change) -> had + change == 0 ? null : had + change);
   }
 
   @Override
@@ -37,7 +41,14 @@ public final class MemoryFigures implements MemoryListener {
 
   /// Bytes taken on `rung` and not given back.
   public long bytes(MemoryRung rung) {
-    return bytes.get(rung.ordinal());
+    return bytes.entrySet().stream().filter(each -> each.getKey().rung() == rung).mapToLong(Map.Entry::getValue).sum();
+  }
+
+  /// The same by all that is known of it, the best rung first.
+  public SequencedMap<MemoryKind, Long> bytesByKind() {
+    SequencedMap<MemoryKind, Long> sorted = new LinkedHashMap<>();
+    bytes.entrySet().stream().sorted(Map.Entry.comparingByKey(ORDER)).forEach(each -> sorted.put(each.getKey(), each.getValue()));
+    return sorted;
   }
 
   /// How often memory was not what it was to be.

@@ -4,10 +4,10 @@ package io.penstock.device.memory;
 /// throw.
 public interface MemoryListener {
   /// `bytes` were taken.
-  void taken(MemoryRung rung, long bytes);
+  void taken(MemoryKind kind, long bytes);
 
   /// `bytes` went back.
-  void givenBack(MemoryRung rung, long bytes);
+  void givenBack(MemoryKind kind, long bytes);
 
   /// Memory of `source` is not what it was to be.
   void fellBack(String source, Fallback fallback);
@@ -16,10 +16,10 @@ public interface MemoryListener {
   static MemoryListener noop() {
     return new MemoryListener() {
       @Override
-      public void taken(MemoryRung rung, long bytes) {}
+      public void taken(MemoryKind kind, long bytes) {}
 
       @Override
-      public void givenBack(MemoryRung rung, long bytes) {}
+      public void givenBack(MemoryKind kind, long bytes) {}
 
       @Override
       public void fellBack(String source, Fallback fallback) {}

@@ -7,6 +7,7 @@ import io.penstock.block.Permits;
 import io.penstock.device.Handover;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -76,6 +77,14 @@ public final class StagingPool {
         }
       });
     });
+  }
+
+  /// A buffer if there is one now and nobody waits for it.
+  ///
+  /// @return the caller's to close, or null
+  /// @throws StagingClosedException after [#close()]
+  public @Nullable StagingBuffer tryAcquire() {
+    return permits.tryAcquire(1) ? lend() : null;
   }
 
   private synchronized StagingBuffer lend() {

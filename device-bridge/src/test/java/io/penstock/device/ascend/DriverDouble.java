@@ -144,6 +144,11 @@ public final class DriverDouble {
     return null;
   }
 
+  /// Calls of `function` wait until they are let go, for as long as that takes.
+  public void hold(String function, boolean hold) {
+    with(function, name -> requireFound(function, (int) call("double_hold", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT), name, hold ? 1 : 0)));
+  }
+
   public void batchUnsupported(int device) {
     call("double_batch_unsupported", FunctionDescriptor.ofVoid(JAVA_INT, JAVA_INT), device, 1);
   }
@@ -160,6 +165,11 @@ public final class DriverDouble {
       case BATCH -> 2;
     };
     return (long) call("double_copied", FunctionDescriptor.of(JAVA_LONG, JAVA_INT), how);
+  }
+
+  /// Sides of copies, on streams and in batches, that were memory which nobody told the driver of.
+  public long strangers() {
+    return (long) call("double_strangers", FunctionDescriptor.of(JAVA_LONG));
   }
 
   /// Regions, contexts and streams that are alive.

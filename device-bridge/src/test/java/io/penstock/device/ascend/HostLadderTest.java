@@ -4,19 +4,23 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.entry;
 
 import io.penstock.block.BlockScope;
 import io.penstock.device.DeviceMemory;
+import io.penstock.device.DeviceMemoryExhaustedException;
 import io.penstock.device.ascend.DriverDouble.Call;
 import io.penstock.device.ascend.DriverDouble.Profile;
 import io.penstock.device.memory.Fallback;
 import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.HostMemoryRefusedException;
 import io.penstock.device.memory.MemoryFigures;
+import io.penstock.device.memory.MemoryKind;
 import io.penstock.device.memory.MemoryRung;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -47,9 +51,13 @@ final class HostLadderTest {
   }
 
   private AscendDevice open(Profile profile, int ordinal) {
+    return open(profile, ordinal, AscendOptions.defaults());
+  }
+
+  private AscendDevice open(Profile profile, int ordinal, AscendOptions options) {
     if (devices == null) {
       driver = drivers.get(profile.ordinal()).reset(16, GIB);
-      devices = AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
+      devices = AscendDevices.find(options.withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
     }
     AscendDevice device = requireNonNull(devices.open(ordinal).block(LIMIT));
     opened.add(device);
@@ -67,6 +75,7 @@ final class HostLadderTest {
     devices.close().block(LIMIT);
     assertThat(driver.alive()).isEqualTo(new DriverDouble.Alive(0, 0, 0));
     assertThat(driver.physicals()).isZero();
+    assertThat(figures.bytesByKind()).isEmpty();
     for (MemoryRung rung : MemoryRung.values()) {
       assertThat(figures.bytes(rung)).isZero();
     }
@@ -223,6 +232,39 @@ final class HostLadderTest {
     shared.close();
     guest.close().block(LIMIT);
     assertThat(calls()).endsWith("UnmapMem", "ReleaseMemAddress", "FreePhysical");
+  }
+
+  @Test
+  void sharedMemory_isOfPagesWithAHandle_orNone() {
+    AscendDevice device = open(Profile.CANN_90, 0, AscendOptions.defaults().withShared(true));
+    assertThat(allocate(device, 16 << 20).rung()).isEqualTo(MemoryRung.HOST_2M);
+    assertThatThrownBy(() -> allocate(device, 1 << 20)).isInstanceOfSatisfying(HostMemoryRefusedException.class,
+        e -> assertThat(e.tried()).hasSize(3));
+    assertThat(calls()).doesNotContain("MallocHost");
+  }
+
+  @Test
+  void sharedMemory_ofADevice_isMappedByAnother() {
+    AscendDevice owner = open(Profile.CANN_90, 0, AscendOptions.defaults().withShared(true));
+    AscendDevice guest = open(Profile.CANN_90, 5);
+    DeviceMemory memory = requireNonNull(owner.allocate(5000, scope).block(LIMIT));
+    assertThat(calls()).containsExactly("MallocPhysical 1/4", "ReserveMemAddress", "MapMem", "MemSetAccess");
+    FabricHandle handle = requireNonNull(owner.exportToFabric(memory).block(LIMIT));
+    DeviceMemory shared = requireNonNull(guest.importShared(handle, 2 << 20, scope).block(LIMIT));
+    assertThat(shared.address()).isNotEqualTo(memory.address());
+    assertThat(owner.allocatedBytes()).isEqualTo(5000);
+    assertThatThrownBy(() -> owner.allocate(GIB, scope).block(LIMIT)).isInstanceOf(DeviceMemoryExhaustedException.class);
+    memory.close();
+    assertThat(requireNonNull(owner.allocate(GIB - (2 << 20), scope).block(LIMIT)).bytes()).isPositive();
+  }
+
+  @Test
+  void memory_saysItsNode_andThatItIsLocked() {
+    AscendDevice device = open(Profile.CANN_90, 13);
+    assertThat(allocate(device, GIB).kind()).isEqualTo(new MemoryKind(MemoryRung.NODE_1G, OptionalInt.of(6), true));
+    assertThat(allocate(device, 16 << 20).kind()).isEqualTo(new MemoryKind(MemoryRung.HOST_2M, OptionalInt.empty(), true));
+    assertThat(figures.bytesByKind()).containsExactly(entry(new MemoryKind(MemoryRung.NODE_1G, OptionalInt.of(6), true), GIB),
+        entry(new MemoryKind(MemoryRung.HOST_2M, OptionalInt.empty(), true), 16L << 20));
   }
 
   @Test

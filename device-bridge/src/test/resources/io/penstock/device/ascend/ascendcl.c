@@ -99,6 +99,7 @@ typedef struct Call { int32_t function, code, device, direction; uint64_t thread
 static const uint64_t CONTEXT = 0xC0417E87, STREAM = 0x57AEA317, PHYSICAL = 0x9415CA10;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t letGo = PTHREAD_COND_INITIALIZER;
 static int deviceCount = 1;
 static size_t deviceBytes = (size_t)1 << 30, allocated[MAX_DEVICES];
 static Context* defaults[MAX_DEVICES];
@@ -108,8 +109,9 @@ static Rule rules[MAX_RULES];
 static int ruleCount;
 static int64_t calls[FUNCTION_COUNT], latencyNanos[FUNCTION_COUNT];
 static int64_t copiedBy[3]; // elements: sync, async, batch
+static int64_t strangers; // sides of elements of batches and streams that no region has
 static int liveContexts, liveStreams, livePhysicals, initialised;
-static bool recording = true, batchUnsupported[MAX_DEVICES];
+static bool recording = true, batchUnsupported[MAX_DEVICES], held[FUNCTION_COUNT];
 static size_t largestAllocation = SIZE_MAX, hugePagesUpTo = SIZE_MAX, numaPagesUpTo = SIZE_MAX;
 static Call* log_;
 static size_t logged, logRoom;
@@ -131,6 +133,7 @@ static aclError enter(Function function, int64_t* failIndex) {
   aclError code = OK;
   pthread_mutex_lock(&lock);
   int64_t number = ++calls[function];
+  while (held[function]) pthread_cond_wait(&letGo, &lock);
   nanos = latencyNanos[function];
   for (int i = 0; i < ruleCount; i++) {
     Rule* rule = &rules[i];
@@ -551,6 +554,7 @@ static aclError checkKind(const void* to, const void* from, size_t bytes, int ki
   pthread_mutex_lock(&lock);
   int real = (seen(typeOf(from, &device)) == LOC_DEVICE ? 2 : 0) + (seen(typeOf(to, &device)) == LOC_DEVICE ? 1 : 0);
   bool fits = inside(to, bytes) && inside(from, bytes);
+  strangers += !find(to) + !find(from);
   pthread_mutex_unlock(&lock);
   if (!fits) return fail(RT_PARAM_INVALID, "copy leaves its region");
   if (kind < H2H || kind > BY_ADDRESS) return fail(INVALID_PARAM, "kind");
@@ -592,7 +596,8 @@ EXPORT aclError aclrtMemcpyAsync(void* to, size_t most, const void* from, size_t
 /// Element `i` against what was declared for it; under the lock.
 static bool isDeclared(const aclrtMemLocation* declared, const void* pointer, size_t bytes, int32_t device) {
   uint32_t id;
-  int type = seen(typeOf(pointer, &id));
+  int found = typeOf(pointer, &id), type = seen(found);
+  strangers += found == LOC_UNREGISTERED;
   int said = declared->type == LOC_HOST_NUMA ? LOC_HOST : declared->type;
   if (said != type || !inside(pointer, bytes)) return false;
   return type != LOC_DEVICE || (id == declared->id && (int32_t)id == device);
@@ -684,6 +689,15 @@ static bool hasPages(const aclrtPhysicalMemProp* prop, size_t bytes) {
   return !gigantic || bytes <= hugePagesUpTo;
 }
 
+/// Memory of a device for `bytes`, if it has as much.
+static bool take(int32_t device, size_t bytes) {
+  pthread_mutex_lock(&lock);
+  bool fits = bytes <= deviceBytes - allocated[device];
+  if (fits) allocated[device] += bytes;
+  pthread_mutex_unlock(&lock);
+  return fits;
+}
+
 static Physical* newPhysical(int fd, size_t bytes, aclrtPhysicalMemProp prop) {
   Physical* made = calloc(1, sizeof *made);
   *made = (Physical){ PHYSICAL, fd, bytes, prop, 0 };
@@ -699,6 +713,8 @@ EXPORT aclError aclrtMallocPhysical(void** handle, size_t bytes, const aclrtPhys
     code = fail(INVALID_PARAM, "flags, handleType, size or location");
   } else if (bytes > largestAllocation || !hasPages(prop, bytes)) {
     code = fail(BAD_ALLOC, "no pages of that kind");
+  } else if (type == LOC_DEVICE && !take((int32_t)prop->location.id, bytes)) {
+    code = fail(RT_DEVICE_OOM, "no memory left");
   } else {
     int fd = memfd_create("acl", MFD_CLOEXEC);
     if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0) code = fail(BAD_ALLOC, "memfd");
@@ -721,6 +737,7 @@ EXPORT aclError aclrtFreePhysical(void* handle) {
   if (code == OK) {
     close(old->fd);
     old->magic = 0;
+    if (old->prop.location.type == LOC_DEVICE) __atomic_fetch_sub(&allocated[old->prop.location.id], old->bytes, __ATOMIC_RELAXED);
     __atomic_fetch_sub(&livePhysicals, 1, __ATOMIC_RELAXED);
   }
   END(aclrtFreePhysical, code);
@@ -916,6 +933,7 @@ EXPORT void double_reset(int devices, size_t bytesEach) {
   memset(latencyNanos, 0, sizeof latencyNanos);
   memset(copiedBy, 0, sizeof copiedBy);
   memset(batchUnsupported, 0, sizeof batchUnsupported);
+  strangers = 0;
   largestAllocation = hugePagesUpTo = numaPagesUpTo = SIZE_MAX;
   memset(allocated, 0, sizeof allocated);
   recording = true;
@@ -948,6 +966,17 @@ EXPORT int double_latency(const char* function, int64_t nanos) {
   return 1;
 }
 
+/// Calls of `function` wait, for as long as it takes, until they are let go.
+EXPORT int double_hold(const char* function, int hold) {
+  Function which = number(function);
+  if (which == FUNCTION_COUNT) return 0;
+  pthread_mutex_lock(&lock);
+  held[which] = hold;
+  pthread_cond_broadcast(&letGo);
+  pthread_mutex_unlock(&lock);
+  return 1;
+}
+
 EXPORT void double_batch_unsupported(int device, int unsupported) {
   batchUnsupported[device] = unsupported;
 }
@@ -970,6 +999,11 @@ EXPORT int64_t double_calls(const char* function) {
 /// Elements copied so far: 0 one by one, 1 on a stream, 2 in batches.
 EXPORT int64_t double_copied(int how) {
   return copiedBy[how];
+}
+
+/// Sides of elements that were memory which nobody told the driver of.
+EXPORT int64_t double_strangers(void) {
+  return strangers;
 }
 
 /// Number `index` of the calls recorded; 0 if there are fewer. The name is the answer.

@@ -1,0 +1,55 @@
+package io.penstock.device.ascend;
+
+import io.penstock.device.DeviceQueue;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+
+/// The line of work of one device and the context that it is done in. Threads are the scheduler's, who may do other things with them: each
+/// piece of work sets the context and puts back what was there.
+record AscendThread(AclRuntime runtime, MemorySegment context, DeviceQueue queue) {
+  /// Does `work` on the device's thread; what it throws is the result.
+  ///
+  /// @param refused runs where `work` does not, or throws
+  <T> Mono<T> submitted(Consumer<MonoSink<T>> work, Runnable refused) {
+    return Mono.create(sink -> queue.submit(new DeviceQueue.Work() {
+      @Override
+      public void run() {
+        try {
+          inContext(() -> work.accept(sink));
+        } catch (Throwable e) { // the result of this work, and of no other
+          refused.run();
+          sink.error(e);
+        }
+      }
+
+      @Override
+      public void refuse(RuntimeException reason) {
+        refused.run();
+        sink.error(reason);
+      }
+    }));
+  }
+
+  /// The same where there is nothing to do about a refusal.
+  <T> Mono<T> submitted(Consumer<MonoSink<T>> work) {
+    return submitted(work, () -> {});
+  }
+
+  /// Does what gives something back, which cannot be refused.
+  void submitReturn(Runnable work) {
+    queue.submitReturn(() -> inContext(work));
+  }
+
+  /// At once: for the device's thread.
+  void inContext(Runnable work) {
+    MemorySegment before = runtime.context();
+    runtime.setContext(context);
+    try {
+      work.run();
+    } finally {
+      runtime.setContext(before);
+    }
+  }
+}

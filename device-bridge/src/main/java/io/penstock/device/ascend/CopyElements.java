@@ -1,0 +1,25 @@
+package io.penstock.device.ascend;
+
+/// Elements of one request: where they are, whose memory it is, and what became of them.
+interface CopyElements {
+  int count();
+
+  long from(int element);
+
+  long to(int element);
+
+  long bytes(int element);
+
+  /// Neither place changes while the request runs.
+  MemoryPlace source(int element);
+
+  MemoryPlace target(int element);
+
+  /// [CopyRequest#COPIED] or a code. Called once for each.
+  void ended(int element, int code);
+
+  /// The way of an element.
+  default CopyKind kind(int element) {
+    return CopyKind.of(source(element), target(element));
+  }
+}

@@ -1,0 +1,93 @@
+package io.penstock.device.ascend;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+import reactor.util.Logger;
+import reactor.util.Loggers;
+
+/// The stream that copies of one device are queued on: made when it is first needed, replaced when copies on it have failed. For the
+/// device's thread, with its context set.
+final class CopyStream {
+  private static final Logger LOG = Loggers.getLogger(CopyStream.class);
+
+  private final int device;
+  private final AclRuntime runtime;
+  private final int timeoutMillis;
+  private @Nullable MemorySegment stream;
+  /// One whose copies have failed, and which did not give them up.
+  private @Nullable MemorySegment stuck;
+
+  CopyStream(int device, AclRuntime runtime, int timeoutMillis) {
+    this.device = device;
+    this.runtime = runtime;
+    this.timeoutMillis = timeoutMillis;
+  }
+
+  MemorySegment get() {
+    MemorySegment made = stream;
+    if (made == null) {
+      made = runtime.createStream();
+      stream = made;
+    }
+    return made;
+  }
+
+  /// Waits for what is queued, and gives it up where it fails.
+  ///
+  /// @return the code
+  int await() {
+    int code = runtime.synchronize(get(), timeoutMillis);
+    if (code != AclCode.OK) {
+      giveUp();
+    }
+    return code;
+  }
+
+  /// The stream goes with what is left on it: the next copies must not wait for them, nor be taken for them. Where nobody says that they
+  /// were given up, they may still be made, and the device is stuck until they are.
+  void giveUp() {
+    MemorySegment queue = stream;
+    stream = null;
+    if (queue == null) {
+      return;
+    }
+    if (runtime.abort(queue) == AclCode.OK) {
+      destroy(queue);
+    } else {
+      stuck = queue;
+    }
+  }
+
+  private void destroy(MemorySegment queue) {
+    try {
+      runtime.destroyStream(queue);
+    } catch (RuntimeException e) { // nothing is on it any more
+      LOG.warn("device " + device + ": a stream could not be destroyed", e);
+    }
+  }
+
+  /// Whether copies that have failed may still be made, as far as is known.
+  boolean isStuck() {
+    return stuck != null;
+  }
+
+  /// The same, looking again.
+  boolean isStillStuck() {
+    MemorySegment queue = stuck;
+    if (queue != null && runtime.synchronize(queue, 0) == AclCode.OK) {
+      stuck = null;
+      destroy(queue);
+    }
+    return isStuck();
+  }
+
+  void close() {
+    for (MemorySegment made : new @Nullable MemorySegment[] {stuck, stream}) {
+      if (made != null) {
+        destroy(made);
+      }
+    }
+    stuck = null;
+    stream = null;
+  }
+}
