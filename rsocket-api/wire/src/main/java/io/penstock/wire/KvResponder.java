@@ -1,6 +1,5 @@
 package io.penstock.wire;
 
-import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.penstock.PenstockVersion;
 import io.penstock.block.BlockKey;
@@ -17,17 +16,12 @@ import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierInfo;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
-import io.rsocket.util.ByteBufPayload;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
-import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -45,10 +39,8 @@ final class KvResponder implements RSocket {
   private final String dataMimeType;
   private final TierInfo info;
   private final SpaceId space;
-  private final SliceGate.Framing framing;
-  /// Streams of slices, until they are drained, by the ticket their client chose.
-  private final Map<Object, InFlight> streams = new ConcurrentHashMap<>();
-
+  private final SliceFraming framing;
+  private final StreamTickets streams;
   private final Sinks.Empty<Void> gone = Sinks.empty();
 
   KvResponder(Serving serving, String dataMimeType) {
@@ -57,21 +49,22 @@ final class KvResponder implements RSocket {
     this.info = serving.tier().info();
     this.space = info.space().id();
     KvServerOptions options = serving.options();
-    this.framing = new SliceGate.Framing(space, layout(), serving.allocator(), options.limits().maxSliceBytes(),
+    this.framing = new SliceFraming(space, layout(), serving.allocator(), options.limits().maxSliceBytes(),
         new Permits("send window", options.sendWindowBytes(), options.maxStreams()));
+    this.streams = new StreamTickets(options.maxStreams(), serving.running());
   }
 
   @Override
   public Mono<Payload> requestResponse(Payload payload) {
     return answered(payload, call -> switch (call.route()) {
-      case Routes.HELLO -> Mono.just(call.reply(hello(call.message(Messages.Hello.class))));
+      case Routes.HELLO -> Mono.just(call.reply(hello(call.message(Handshake.Hello.class))));
       case Routes.MATCH -> serving.tier().match(keys(call)).map(prefix -> call.reply(new Messages.MatchReply(prefix)));
       case Routes.EXISTS -> serving.tier().contains(keys(call)).map(present -> call.reply(Messages.Bits.of(present)));
       case Routes.REMOVE -> working(() -> serving.tier().remove(keys(call)).map(removed -> call.reply(Messages.Bits.of(removed))));
       case Routes.STAT -> serving.tier().stat().map(stat -> call.reply(new ServerStat(serving.options().node(), info.name(),
           info.medium().name(), stat, serving.ingress().inUse(), serving.ingress().peak(), serving.ingress().capacity(),
           serving.draining().getAsBoolean())));
-      case Routes.DRAIN -> drained(call.message(Messages.DrainRequest.class).ticket())
+      case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
           .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
       default -> throw unknown(call.route(), "request/response");
     });
@@ -88,7 +81,7 @@ final class KvResponder implements RSocket {
 
   @Override
   public Flux<Payload> requestChannel(Publisher<Payload> payloads) {
-    return Flux.<Payload>from(subscriber -> payloads.subscribe(new Opening(Operators.toCoreSubscriber(subscriber))))
+    return Flux.<Payload>from(subscriber -> payloads.subscribe(new PutOpening(Operators.toCoreSubscriber(subscriber), this::put)))
         .takeUntilOther(gone.asMono()).onErrorMap(WireErrors::toWire);
   }
 
@@ -98,24 +91,15 @@ final class KvResponder implements RSocket {
     gone.tryEmitEmpty();
   }
 
-  private Messages.Welcome hello(Messages.Hello hello) {
-    if (!hello.versions().contains(Routes.VERSION)) {
-      throw new WireFormatException(ErrorCode.VERSION_MISMATCH, "versions", "a list with " + Routes.VERSION, hello.versions());
-    }
-    if (hello.space() != null) {
-      String difference = hello.space().difference(info.space());
-      if (difference != null) {
-        throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space", "the server's", difference + " (the client's second)");
-      }
-    }
+  private Handshake.Welcome hello(Handshake.Hello hello) {
+    hello.requireFits(info.space());
     Limits limits = serving.options().limits();
-    return new Messages.Welcome(Routes.VERSION, PenstockVersion.current(), serving.options().node(), info.name(),
-        Messages.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(), info.capacityBlocks());
+    return new Handshake.Welcome(Routes.VERSION, PenstockVersion.current(), serving.options().node(), info.name(),
+        Handshake.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(), info.capacityBlocks());
   }
 
-  /// Counts among the streams of the connection, but keeps no node from draining: it has no end of its own.
   private Flux<Payload> events(Call call, Messages.EventsRequest request) {
-    InFlight inFlight = count(0);
+    InFlight inFlight = streams.enterEndless();
     return ReplyGate.of(serving.tier().events(request.after()),
         event -> call.codec().encode(Messages.Event.of(event), serving.allocator()), serving.allocator())
         .doFinally(end -> inFlight.over());
@@ -127,7 +111,7 @@ final class KvResponder implements RSocket {
     SliceShape shape = new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes()), request.sliceOrder(),
         startLayer(request.startLayer()));
     return working(() -> {
-      InFlight inFlight = track(request.ticket());
+      InFlight inFlight = streams.enter(request.ticket());
       return Flux.using(BlockScope::new, scope -> serving.tier().lease(keys, onMiss, scope).flatMapMany(lease ->
               SliceGate.of(windows(lease, onMiss, shape, scope), cutter(), framing, () -> call.reply(found(lease)), inFlight)),
           scope -> {
@@ -135,6 +119,21 @@ final class KvResponder implements RSocket {
             inFlight.over();
           }, false); // after the last frame: a node that drains closes its connections when the last stream is over
     });
+  }
+
+  /// @param payload the open message of a channel, which stays the caller's
+  private PutReceiver put(Payload payload, CoreSubscriber<? super Payload> out) {
+    Call call = Call.read(payload, dataMimeType, serving.allocator());
+    if (!call.route().equals(Routes.PUT)) {
+      throw unknown(call.route(), "request/channel");
+    }
+    PutMessages.PutRequest request = call.message(PutMessages.PutRequest.class);
+    List<BlockKey> keys = request.keys().in(space, serving.options().limits().maxKeys());
+    int sliceBytes = sliceBytes(request.maxSliceBytes());
+    int windowBlocks = windowBlocks(request.windowBlocks());
+    return working(() -> new PutReceiver(out, new PutReceiver.Setting(serving.tier(), serving.ingress(),
+        serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply,
+        serving.options().awaitTimeout(), serving.timers(), streams.enter(request.ticket())::over), keys));
   }
 
   /// Numbers the windows of one stream.
@@ -151,39 +150,6 @@ final class KvResponder implements RSocket {
   private static Messages.Found found(Lease lease) {
     return new Messages.Found(Messages.Bits.of(lease.hits()), Messages.Bits.of(lease.found()), Messages.Bits.of(lease.admitted()),
         Messages.Bits.of(lease.awaited()));
-  }
-
-  private InFlight track(long ticket) {
-    InFlight inFlight = count(ticket);
-    serving.running().enter();
-    inFlight.onDrained(serving.running()::leave);
-    return inFlight;
-  }
-
-  private InFlight count(long ticket) {
-    InFlight inFlight = new InFlight();
-    Object id = ticket == 0 ? inFlight : (Object) ticket; // one that nobody will ask for counts all the same
-    if (streams.size() >= serving.options().maxStreams()) {
-      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "streams", "< " + serving.options().maxStreams(), streams.size());
-    }
-    if (streams.putIfAbsent(id, inFlight) != null) {
-      throw WireFormatException.request("ticket", "unused on this connection", ticket);
-    }
-    inFlight.onDrained(() -> streams.remove(id, inFlight));
-    return inFlight;
-  }
-
-  private Mono<Void> drained(long ticket) {
-    return Mono.create(sink -> {
-      InFlight inFlight = streams.get(ticket);
-      if (inFlight == null) {
-        sink.success();
-      } else {
-        Runnable drained = sink::success;
-        inFlight.onDrained(drained);
-        sink.onCancel(() -> inFlight.forget(drained));
-      }
-    });
   }
 
   private <T> T working(Supplier<T> work) {
@@ -243,113 +209,6 @@ final class KvResponder implements RSocket {
       return route.apply(Call.read(payload, dataMimeType, serving.allocator()));
     } finally {
       payload.release();
-    }
-  }
-
-  /// Waits for the first payload of a channel, the open message, which travels without credit and never carries bulk; then lets a
-  /// [PutReceiver] take the channel over.
-  private final class Opening implements CoreSubscriber<Payload>, Subscription {
-    private final CoreSubscriber<? super Payload> out;
-    private @Nullable Subscription in;
-    private @Nullable PutReceiver receiver;
-    private boolean failed;
-
-    Opening(CoreSubscriber<? super Payload> out) {
-      this.out = out;
-    }
-
-    @Override
-    public void onSubscribe(Subscription subscription) {
-      in = subscription;
-      subscription.request(1);
-    }
-
-    @Override
-    public void onNext(Payload payload) {
-      PutReceiver open = receiver;
-      if (open != null) {
-        open.onNext(payload);
-      } else if (failed) {
-        payload.release();
-      } else {
-        open(payload);
-      }
-    }
-
-    private void open(Payload payload) {
-      try {
-        receiver = receiver(payload);
-      } catch (RuntimeException e) {
-        failed = true;
-        cancel();
-        Operators.error(out, e);
-        return;
-      } finally {
-        payload.release();
-      }
-      receiver.onSubscribe(this);
-    }
-
-    private PutReceiver receiver(Payload payload) {
-      Call call = Call.read(payload, dataMimeType, serving.allocator());
-      if (!call.route().equals(Routes.PUT)) {
-        throw unknown(call.route(), "request/channel");
-      }
-      Messages.PutRequest request = call.message(Messages.PutRequest.class);
-      List<BlockKey> keys = request.keys().in(space, serving.options().limits().maxKeys());
-      int sliceBytes = sliceBytes(request.maxSliceBytes());
-      int windowBlocks = windowBlocks(request.windowBlocks());
-      return working(() -> new PutReceiver(out, new PutReceiver.Setting(serving.tier(), serving.ingress(),
-          serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply,
-          serving.options().awaitTimeout(), serving.timers(), track(request.ticket())::over), keys));
-    }
-
-    @Override
-    public void onError(Throwable error) {
-      if (receiver != null) {
-        receiver.onError(error);
-      } else if (!failed) {
-        Operators.error(out, error);
-      }
-    }
-
-    @Override
-    public void onComplete() {
-      if (receiver != null) {
-        receiver.onComplete();
-      } else if (!failed) {
-        Operators.complete(out);
-      }
-    }
-
-    @Override
-    public void request(long n) {
-      if (in != null) {
-        in.request(n);
-      }
-    }
-
-    @Override
-    public void cancel() {
-      if (in != null) {
-        in.cancel();
-      }
-    }
-  }
-
-  /// A request's route and message, read from a payload that stays the caller's.
-  record Call(String route, ControlCodec codec, ByteBuf data, ByteBufAllocator allocator) {
-    static Call read(Payload payload, String dataMimeType, ByteBufAllocator allocator) {
-      RequestMetadata metadata = RequestMetadata.read(payload.sliceMetadata(), dataMimeType);
-      return new Call(metadata.route(), ControlCodec.of(metadata.dataMimeType()), payload.sliceData(), allocator);
-    }
-
-    <T> T message(Class<T> type) {
-      return codec.decode(data, type);
-    }
-
-    Payload reply(Object message) {
-      return ByteBufPayload.create(codec.encode(message, allocator));
     }
   }
 }

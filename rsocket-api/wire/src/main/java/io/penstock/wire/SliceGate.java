@@ -1,14 +1,9 @@
 package io.penstock.wire;
 
-import io.netty.buffer.ByteBufAllocator;
-import io.penstock.block.BlockLayout;
 import io.penstock.block.BytePermit;
 import io.penstock.block.LayerSlice;
-import io.penstock.block.LayerSpan;
 import io.penstock.block.Permits;
-import io.penstock.block.SpaceId;
 import io.rsocket.Payload;
-import io.rsocket.util.ByteBufPayload;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -22,31 +17,14 @@ import reactor.core.publisher.Operators;
 ///
 /// RSocket queues whatever `request(n)` lets through; so a slice that the peer asked for waits here until the connection's send window
 /// has room for its bytes, and the room is given back when the socket has released them. A stream that has no slice to send holds no
-/// room. The payload holds its own shares of the blocks. Slices come straight from their maker: an operator between the two could drop
-/// one when it is cancelled, and nobody would close it.
+/// room. Slices come straight from their maker: an operator between the two could drop one when it is cancelled, and nobody would close
+/// it. All state is touched by [#serial] steps only.
 ///
 /// @param <W> a window: what can be cut into slices
 final class SliceGate<W> implements CoreSubscriber<W>, Subscription {
-  /// What every slice of a connection is encoded with.
-  record Framing(SpaceId space, BlockLayout layout, ByteBufAllocator allocator, int maxSliceBytes, Permits sendWindow) {
-    Payload encode(LayerSlice slice, Runnable released) {
-      SliceBuf bytes = new SliceBuf(allocator, slice.spans().size() + 2, released);
-      try {
-        bytes.addComponent(true, SliceHeader.encode(slice, space, layout, allocator));
-        for (LayerSpan span : slice.spans()) {
-          bytes.addComponent(true, new SpanBuf(allocator, span.share()));
-        }
-        return ByteBufPayload.create(bytes);
-      } catch (Throwable e) { // memory may run out, too
-        bytes.release();
-        throw e;
-      }
-    }
-  }
-
   private final CoreSubscriber<? super Payload> actual;
   private final Function<? super W, Flux<LayerSlice>> cut;
-  private final Framing framing;
+  private final SliceFraming framing;
   private final InFlight inFlight;
   private final Serial serial = new Serial(this::fail);
   private @Nullable Supplier<Payload> head;
@@ -62,7 +40,7 @@ final class SliceGate<W> implements CoreSubscriber<W>, Subscription {
   private boolean lastWindow;
   private volatile boolean done;
 
-  private SliceGate(CoreSubscriber<? super Payload> actual, Function<? super W, Flux<LayerSlice>> cut, Framing framing,
+  private SliceGate(CoreSubscriber<? super Payload> actual, Function<? super W, Flux<LayerSlice>> cut, SliceFraming framing,
       @Nullable Supplier<Payload> head, InFlight inFlight) {
     this.actual = actual;
     this.cut = cut;
@@ -75,7 +53,7 @@ final class SliceGate<W> implements CoreSubscriber<W>, Subscription {
   /// @param cut the slices of a window, each made when it is asked for
   /// @param head a payload that goes first, or null
   /// @param inFlight told of every slice handed to the socket and of its release
-  static <W> Flux<Payload> of(Flux<W> windows, Function<? super W, Flux<LayerSlice>> cut, Framing framing,
+  static <W> Flux<Payload> of(Flux<W> windows, Function<? super W, Flux<LayerSlice>> cut, SliceFraming framing,
       @Nullable Supplier<Payload> head, InFlight inFlight) {
     return Flux.from(subscriber ->
         windows.subscribe(new SliceGate<W>(Operators.toCoreSubscriber(subscriber), cut, framing, head, inFlight)));

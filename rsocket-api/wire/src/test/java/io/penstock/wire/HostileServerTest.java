@@ -64,7 +64,7 @@ final class HostileServerTest {
 
   /// What the server answers; each test sets what it lies about.
   private static final class Lies implements RSocket {
-    private Object welcome = new Messages.Welcome(1, "server", "node", "tier", Messages.Space.of(SPACE), 4096, WINDOW, 100, 64L);
+    private Object welcome = new Handshake.Welcome(1, "server", "node", "tier", Handshake.Space.of(SPACE), 4096, WINDOW, 100, 64L);
     private Object reply = new Messages.MatchReply(0);
     private List<byte[]> stream = List.of();
     private @Nullable Throwable failure;
@@ -156,10 +156,10 @@ final class HostileServerTest {
 
   @Test
   void welcome_thatCannotBe_isRefused() {
-    Messages.Space space = Messages.Space.of(SPACE);
-    Messages.Space another = Messages.Space.of(CacheSpace.of("another", LAYOUT));
-    List<Object> bad = List.of(new Messages.Welcome(2, "s", "n", "t", space, 4096, 4, 4, null),
-        new Messages.Welcome(1, "s", "n", "t", another, 4096, 4, 4, null), new byte[0], new byte[] {(byte) 0xBF}, new Messages.MatchReply(1),
+    Handshake.Space space = Handshake.Space.of(SPACE);
+    Handshake.Space another = Handshake.Space.of(CacheSpace.of("another", LAYOUT));
+    List<Object> bad = List.of(new Handshake.Welcome(2, "s", "n", "t", space, 4096, 4, 4, null),
+        new Handshake.Welcome(1, "s", "n", "t", another, 4096, 4, 4, null), new byte[0], new byte[] {(byte) 0xBF}, new Messages.MatchReply(1),
         Map.of("version", 1, "server", "s", "node", "n", "tier", "t", "space", space, "maxSliceBytes", -1, "windowBlocks", 4,
             "maxKeys", 4),
         Map.of("version", 1, "server", "s", "node", "n", "tier", "t", "maxSliceBytes", 4096, "windowBlocks", 4, "maxKeys", 4));

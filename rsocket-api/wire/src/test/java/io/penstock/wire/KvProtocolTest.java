@@ -94,7 +94,7 @@ final class KvProtocolTest {
     try (WireNode node = node(link)) {
       RSocket raw = node.raw("application/cbor");
       assertCode(ErrorCode.VERSION_MISMATCH, "versions", () -> raw.requestResponse(
-          WireNode.request(ControlCodec.CBOR, Routes.HELLO, new Messages.Hello(List.of(2, 3), null, "raw"))));
+          WireNode.request(ControlCodec.CBOR, Routes.HELLO, new Handshake.Hello(List.of(2, 3), null, "raw"))));
     }
   }
 
@@ -147,8 +147,8 @@ final class KvProtocolTest {
 
   private static void serves(WireNode node, List<BlockKey> keys, RSocket raw, ControlCodec codec, Asking asking) {
     Messages.KeysRequest request = new Messages.KeysRequest(Messages.Keys.of(keys));
-    assertEquals(WINDOW, ask(raw, codec, asking, Routes.HELLO, new Messages.Hello(List.of(1), Messages.Space.of(SPACE), "raw"),
-        Messages.Welcome.class).windowBlocks());
+    assertEquals(WINDOW, ask(raw, codec, asking, Routes.HELLO, new Handshake.Hello(List.of(1), Handshake.Space.of(SPACE), "raw"),
+        Handshake.Welcome.class).windowBlocks());
     assertEquals(3, ask(raw, codec, asking, Routes.MATCH, request, Messages.MatchReply.class).prefix());
     assertEquals(3, ask(raw, codec, asking, Routes.EXISTS, request, Messages.Bits.class).presence().count());
     assertEquals(3, ask(raw, codec, asking, Routes.STAT, new Messages.StatRequest(), ServerStat.class).stat().blocks());
@@ -160,8 +160,8 @@ final class KvProtocolTest {
         new Messages.GetRequest(Messages.Keys.of(keys), "SKIP", "LAYER_FIRST", 0, 4096, WINDOW, 0))).blockFirst(PATIENCE));
     assertEquals(3, WireNode.read(codec, found, Messages.Found.class).found().presence().count());
     Payload room = requireNonNull(raw.requestChannel(Flux.concat(Mono.fromSupplier(() -> asking.request(codec, Routes.PUT,
-        new Messages.PutRequest(Messages.Keys.of(keys), 4096, WINDOW, 0))), Mono.never())).blockFirst(PATIENCE));
-    assertEquals(0, requireNonNull(WireNode.read(codec, room, Messages.PutSignal.class).room()).wanted().presence().count());
+        new PutMessages.PutRequest(Messages.Keys.of(keys), 4096, WINDOW, 0))), Mono.never())).blockFirst(PATIENCE));
+    assertEquals(0, requireNonNull(WireNode.read(codec, room, PutMessages.PutSignal.class).room()).wanted().presence().count());
     node.awaitIdle();
   }
 
@@ -186,10 +186,10 @@ final class KvProtocolTest {
       refused(raw, ErrorCode.BAD_REQUEST, "startLayer", new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 4, 4096, 1, 0));
       refused(raw, ErrorCode.BAD_REQUEST, "onMiss", new Messages.GetRequest(keys, "PERHAPS", "LAYER_FIRST", 0, 4096, 1, 0));
       refused(raw, ErrorCode.BAD_REQUEST, "order", new Messages.GetRequest(keys, "SKIP", "RANDOM", 0, 4096, 1, 0));
-      refused(raw, ErrorCode.LIMIT_EXCEEDED, "keys", new Messages.PutRequest(many, 4096, 1, 0));
-      refused(raw, ErrorCode.SPACE_MISMATCH, "keys.space", new Messages.PutRequest(foreign, 4096, 1, 0));
-      refused(raw, ErrorCode.BAD_REQUEST, "distinct", new Messages.PutRequest(twice, 4096, 4, 0));
-      refused(raw, ErrorCode.LIMIT_EXCEEDED, "windowBlocks", new Messages.PutRequest(keys, 4096, WINDOW + 1, 0));
+      refused(raw, ErrorCode.LIMIT_EXCEEDED, "keys", new PutMessages.PutRequest(many, 4096, 1, 0));
+      refused(raw, ErrorCode.SPACE_MISMATCH, "keys.space", new PutMessages.PutRequest(foreign, 4096, 1, 0));
+      refused(raw, ErrorCode.BAD_REQUEST, "distinct", new PutMessages.PutRequest(twice, 4096, 4, 0));
+      refused(raw, ErrorCode.LIMIT_EXCEEDED, "windowBlocks", new PutMessages.PutRequest(keys, 4096, WINDOW + 1, 0));
       refused(raw, ErrorCode.BAD_REQUEST, "hashes", Map.of("keys", Map.of("space", new byte[16], "hashes", new byte[17]), "onMiss", "SKIP",
           "order", "LAYER_FIRST", "startLayer", 0, "maxSliceBytes", 4096, "windowBlocks", 1, "ticket", 0));
       refused(raw, ErrorCode.BAD_REQUEST, "keys", Map.of("onMiss", "SKIP", "order", "LAYER_FIRST", "startLayer", 0, "maxSliceBytes", 4096,
@@ -203,7 +203,7 @@ final class KvProtocolTest {
 
   /// Whatever is no message of a put is sent as a get.
   private static void refused(RSocket raw, ErrorCode code, String says, Object message) {
-    if (message instanceof Messages.PutRequest) {
+    if (message instanceof PutMessages.PutRequest) {
       assertCode(code, says, () -> raw.requestChannel(
           Flux.concat(Mono.fromSupplier(() -> WireNode.request(ControlCodec.CBOR, Routes.PUT, message)), Mono.never())).then());
     } else {

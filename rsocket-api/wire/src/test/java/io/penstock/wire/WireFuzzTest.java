@@ -157,7 +157,7 @@ final class WireFuzzTest {
     } catch (WireFormatException e) {
       assertTrue(e.getMessage() != null && e.code() != ErrorCode.BAD_SLICE, e.toString());
     } catch (IllegalArgumentException e) { // a shape of a space that no layout has: what a server refuses as a bad request
-      assertTrue(message instanceof Messages.Hello, e.toString());
+      assertTrue(message instanceof Handshake.Hello, e.toString());
     }
     data.release();
   }
@@ -169,16 +169,16 @@ final class WireFuzzTest {
   private static Object message(SplittableRandom random) {
     Messages.Keys keys = Messages.Keys.of(ALL);
     return switch (random.nextInt(12)) {
-      case 0 -> new Messages.Hello(List.of(1), Messages.Space.of(SPACE), "fuzz");
-      case 1 -> new Messages.Welcome(1, "server", "node", "tier", Messages.Space.of(SPACE), 4096, 8, 100, null);
+      case 0 -> new Handshake.Hello(List.of(1), Handshake.Space.of(SPACE), "fuzz");
+      case 1 -> new Handshake.Welcome(1, "server", "node", "tier", Handshake.Space.of(SPACE), 4096, 8, 100, null);
       case 2 -> new Messages.KeysRequest(keys);
       case 3 -> new Messages.MatchReply(3);
       case 4 -> bits(random);
       case 5 -> new Messages.GetRequest(keys, "ADMIT", "LAYER_FIRST", 0, 4096, 8, 7);
       case 6 -> new Messages.Found(bits(random), bits(random), bits(random), bits(random));
-      case 7 -> new Messages.PutRequest(keys, 4096, 8, 7);
-      case 8 -> new Messages.PutSignal(new Messages.Room(1, 2, Messages.Bits.of(Presence.of(4, new BitSet()))), null);
-      case 9 -> new Messages.PutSignal(null, List.of(new Messages.Stored(1, "dram", "VOLATILE", 17)));
+      case 7 -> new PutMessages.PutRequest(keys, 4096, 8, 7);
+      case 8 -> new PutMessages.PutSignal(new PutMessages.Room(1, 2, Messages.Bits.of(Presence.of(4, new BitSet()))), null);
+      case 9 -> new PutMessages.PutSignal(null, List.of(new PutMessages.Stored(1, "dram", "VOLATILE", 17)));
       case 10 -> new Messages.Event(5, "stored", new byte[BlockKey.BYTES], null, null);
       default -> new Messages.DrainRequest(7);
     };
@@ -187,8 +187,8 @@ final class WireFuzzTest {
   /// What either side does with a message that it could read.
   private static void use(Object message) {
     switch (message) {
-      case Messages.Hello hello when hello.space() != null -> hello.space().difference(SPACE);
-      case Messages.Welcome welcome -> welcome.space().spaceId();
+      case Handshake.Hello hello when hello.space() != null -> hello.space().difference(SPACE);
+      case Handshake.Welcome welcome -> welcome.space().spaceId();
       case Messages.KeysRequest request -> request.keys().in(SPACE.id(), KEYS);
       case Messages.MatchReply reply -> reply.of(KEYS);
       case Messages.Bits bits -> bits.of(KEYS);
@@ -201,9 +201,9 @@ final class WireFuzzTest {
         found.requireOf(KEYS);
         assertTrue(found.coming().length() <= KEYS);
       }
-      case Messages.PutRequest request -> request.keys().in(SPACE.id(), KEYS);
-      case Messages.PutSignal signal when signal.room() != null -> signal.room().requireIn(KEYS, KEYS);
-      case Messages.PutSignal signal when signal.stored() != null -> signal.stored().forEach(stored -> stored.receipt(ALL));
+      case PutMessages.PutRequest request -> request.keys().in(SPACE.id(), KEYS);
+      case PutMessages.PutSignal signal when signal.room() != null -> signal.room().requireIn(KEYS, KEYS);
+      case PutMessages.PutSignal signal when signal.stored() != null -> signal.stored().forEach(stored -> stored.receipt(ALL));
       case Messages.Event event -> event.event();
       default -> {}
     }
@@ -450,7 +450,7 @@ final class WireFuzzTest {
     }
   }
 
-  private static Payload payload(Messages.PutSignal signal) {
+  private static Payload payload(PutMessages.PutSignal signal) {
     return ByteBufPayload.create(ControlCodec.CBOR.encode(signal, UnpooledByteBufAllocator.DEFAULT));
   }
 

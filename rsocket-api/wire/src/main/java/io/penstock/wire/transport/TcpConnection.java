@@ -2,7 +2,6 @@ package io.penstock.wire.transport;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelConfig;
@@ -10,7 +9,6 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.WriteBufferWaterMark;
-import io.netty.channel.socket.DuplexChannel;
 import io.netty.util.concurrent.Future;
 import io.rsocket.DuplexConnection;
 import io.rsocket.RSocketErrorException;
@@ -28,11 +26,7 @@ import reactor.netty.Connection;
 
 /// One socket as RSocket sees it.
 ///
-/// **Sending.** Any thread offers; the event loop moves frames from the [SendQueue] to the channel while that is writable, each as a
-/// length header and the frame itself, one flush for all that is at hand. A frame with a part on the heap is copied by the channel.
-/// Bulk that a task on the event loop sends goes out at once, so that the peer works on a slice while the next one is made; small frames
-/// go out together after the task. One task sends no more than [#BURST_BYTES] so, and then no more than the queue holds: an endless
-/// source with endless credit and a quick reader would hold the loop for ever, and no cancel would be heard.
+/// **Sending.** Any thread offers frames to the [SendQueue]; the [FramePump] takes them to the channel.
 ///
 /// **Receiving.** Bytes are read only while the subscriber has demand; see [FrameInbox] and [FrameDecoder].
 ///
@@ -41,38 +35,28 @@ import reactor.netty.Connection;
 /// tells the peer by an ERROR frame of stream 0, and closes the same way. `onClose` fires once, with the cause if there was one:
 /// when the socket is closed, or before that as soon as a limit was broken.
 final class TcpConnection extends ChannelInboundHandlerAdapter implements DuplexConnection, ConnectionGauges {
-  private static final int BURST_BYTES = 8 << 20;
-  /// A frame that is worth a system call of its own.
-  private static final int BULK_BYTES = 64 << 10;
-
   private final Channel channel;
   private final ConnectionLimits limits;
   private final ConnectionListener listener;
   private final SendQueue queue;
+  private final FramePump pump;
   private final FrameDecoder decoder;
   private final FrameInbox inbox;
   private final Sinks.Empty<Void> closed = Sinks.empty();
   private final Sinks.Empty<Void> gone = Sinks.empty();
   private final AtomicReference<@Nullable Throwable> cause = new AtomicReference<>();
 
-  private volatile long writtenBytes;
   private volatile long readBytes;
   // The rest belongs to the event loop.
-  private @Nullable ChannelHandlerContext context;
   private @Nullable Future<?> grace;
-  /// Bytes of frames that this task sent without waiting for its end.
-  private long atOnce;
-  private boolean reading;
-  private boolean drainAfterRead;
-  private boolean draining;
   private boolean discarding;
-  private boolean outputShut;
 
   private TcpConnection(Channel channel, ConnectionLimits limits, ConnectionListener listener) {
     this.channel = channel;
     this.limits = limits;
     this.listener = listener;
     this.queue = new SendQueue(limits.maxQueuedBytes(), limits.maxQueuedFrames());
+    this.pump = new FramePump(channel, queue, this::execute);
     this.decoder = new FrameDecoder(channel.alloc(), limits.maxFrameBytes());
     long mostWaiting = 2L * limits.maxReceiveBytes() + limits.maxFrameBytes();
     this.inbox = new FrameInbox(channel.eventLoop(), mostWaiting, this::showDemand, this::dispose, this::fail);
@@ -108,7 +92,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
       return;
     }
     switch (queue.offer(streamId, frame)) {
-      case WAKE -> wake(size);
+      case WAKE -> pump.wake(size);
       case OVERRUN -> fail(queue.overrunBy(size));
       case CLOSED -> stopSenderOnLoop();
       case QUEUED -> {}
@@ -181,7 +165,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
 
   @Override
   public long writtenBytes() {
-    return writtenBytes;
+    return pump.writtenBytes();
   }
 
   @Override
@@ -196,7 +180,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     if (offer != SendQueue.Offer.CLOSED) {
       onLoop(this::discardInput);
       if (offer == SendQueue.Offer.WAKE) {
-        wake(0);
+        pump.wake(0);
       }
     }
   }
@@ -230,100 +214,6 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
       channel.eventLoop().execute(step);
     } catch (RejectedExecutionException e) { // the loop closed the channel before it ended
       queue.close();
-    }
-  }
-
-  // --- sending: event loop
-
-  /// @param frameBytes of the frame that was offered, 0 if none
-  private void wake(int frameBytes) {
-    if (!channel.eventLoop().inEventLoop()) {
-      execute(this::drain);
-    } else if (frameBytes >= BULK_BYTES && atOnce < BURST_BYTES && !draining) {
-      sendAtOnce(frameBytes);
-    } else if (reading) {
-      drainAfterRead = true;
-    } else {
-      execute(this::drain); // what else this task sends shares the flush
-    }
-  }
-
-  private void sendAtOnce(int frameBytes) {
-    if (atOnce == 0) {
-      execute(() -> atOnce = 0);
-    }
-    atOnce += frameBytes;
-    drain();
-  }
-
-  private void drain() {
-    ChannelHandlerContext to = context;
-    if (draining || to == null) {
-      return;
-    }
-    draining = true;
-    try {
-      drain(to);
-    } finally {
-      draining = false;
-    }
-  }
-
-  private void drain(ChannelHandlerContext to) {
-    for (long burst = 0; channel.isWritable(); ) {
-      if (burst > BURST_BYTES) {
-        execute(this::drain); // let the loop read: a cancel or a keep-alive may be waiting
-        return;
-      }
-      long moved = moveWritable(to);
-      burst += Math.abs(moved);
-      to.flush();
-      if (moved <= 0) {
-        return;
-      }
-    }
-  }
-
-  /// Moves frames until the channel is full (bytes moved) or the queue is empty (bytes moved, negated).
-  private long moveWritable(ChannelHandlerContext to) {
-    long moved = 0;
-    while (channel.isWritable()) {
-      ByteBuf frame = queue.poll();
-      if (frame == null) {
-        if (queue.isEnding()) {
-          shutOutput(to);
-        }
-        writtenBytes = writtenBytes() + moved;
-        return -moved;
-      }
-      int size = frame.readableBytes();
-      write(to, header(size));
-      write(to, frame);
-      moved += SendQueue.HEADER_BYTES + size;
-    }
-    writtenBytes = writtenBytes() + moved;
-    return moved;
-  }
-
-  /// A write that fails closes the channel by itself, so nobody waits for it.
-  private static void write(ChannelHandlerContext to, ByteBuf bytes) {
-    ChannelFuture unused = to.write(bytes, to.voidPromise());
-  }
-
-  private ByteBuf header(int size) {
-    return alloc().directBuffer(SendQueue.HEADER_BYTES, SendQueue.HEADER_BYTES).writeMedium(size);
-  }
-
-  private void shutOutput(ChannelHandlerContext to) {
-    if (!outputShut) {
-      outputShut = true;
-      to.write(Unpooled.EMPTY_BUFFER).addListener(flushed -> {
-        if (flushed.isSuccess() && channel instanceof DuplexChannel duplex) {
-          ChannelFuture unused = duplex.shutdownOutput();
-        } else {
-          ChannelFuture unused = channel.close();
-        }
-      });
     }
   }
 
@@ -371,14 +261,14 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
 
   @Override
   public void handlerAdded(ChannelHandlerContext context) {
-    this.context = context;
+    pump.attach(context);
   }
 
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
     ByteBuf in = (ByteBuf) message;
     readBytes = readBytes() + in.readableBytes();
-    reading = true;
+    pump.readBegins();
     try {
       if (!discarding) {
         decoder.feed(in, inbox::accept);
@@ -387,17 +277,13 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
       fail(e);
     } finally {
       in.release();
-      reading = false;
-    }
-    if (drainAfterRead) {
-      drainAfterRead = false;
-      drain();
+      pump.readEnds();
     }
   }
 
   @Override
   public void channelWritabilityChanged(ChannelHandlerContext context) {
-    drain();
+    pump.drain();
     context.fireChannelWritabilityChanged();
   }
 

@@ -1,0 +1,117 @@
+package io.penstock.wire;
+
+import static io.penstock.wire.Fields.bytes;
+import static io.penstock.wire.Fields.copied;
+import static io.penstock.wire.Fields.exactly;
+import static io.penstock.wire.Fields.oneOf;
+import static io.penstock.wire.Fields.present;
+
+import io.penstock.block.BlockLayout;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.ElementType;
+import io.penstock.block.Plane;
+import io.penstock.block.PlaneKind;
+import io.penstock.block.SpaceId;
+import io.penstock.block.TokenOrder;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// How two peers agree on version, space and limits before anything else: the messages of `hello`, and what either side believes of the
+/// other. See [Messages] for what holds for all messages.
+final class Handshake {
+  private Handshake() {}
+
+  /// What a peer holds; the salt itself never travels, its effect is in `id`.
+  record Space(byte[] id, String model, int layers, int tokens, String order, List<PlaneShape> planes, int group) {
+    Space {
+      exactly("space.id", id, SpaceId.BYTES);
+      present("space.model", model);
+      present("space.order", order);
+      planes = copied("space.planes", planes);
+    }
+
+    static Space of(CacheSpace space) {
+      BlockLayout layout = space.layout();
+      return new Space(bytes(space.id()), space.model(), layout.layers(), layout.tokens(), layout.order().name(),
+          layout.planes().stream().map(PlaneShape::of).toList(), space.group());
+    }
+
+    /// The first difference from `mine`, or null.
+    @Nullable String difference(CacheSpace mine) {
+      List<Plane> shape = planes.stream().map(PlaneShape::plane).toList();
+      BlockLayout layout = new BlockLayout(layers, tokens, oneOf(TokenOrder.class, "order", order), shape);
+      CacheSpace theirs = new CacheSpace(model, layout, group, mine.tenantSalt());
+      String field = mine.difference(theirs).orElse(null);
+      if (field == null && !spaceId().equals(mine.id())) {
+        return "tenantSalt: values differ";
+      }
+      return field;
+    }
+
+    SpaceId spaceId() {
+      return SpaceId.read(ByteBuffer.wrap(id));
+    }
+  }
+
+  record PlaneShape(String kind, String type, int heads, int width) {
+    static PlaneShape of(Plane plane) {
+      return new PlaneShape(plane.kind().name(), plane.type().name(), plane.heads(), plane.width());
+    }
+
+    Plane plane() {
+      return new Plane(oneOf(PlaneKind.class, "plane.kind", kind), oneOf(ElementType.class, "plane.type", type), heads, width);
+    }
+  }
+
+  /// The client's side: the versions it speaks, and what it holds, if it wants that checked.
+  record Hello(List<Integer> versions, @Nullable Space space, String client) {
+    Hello {
+      versions = copied("versions", versions);
+    }
+
+    /// @throws WireFormatException if the versions are others, or the space is another than `mine`
+    void requireFits(CacheSpace mine) {
+      if (!versions.contains(Routes.VERSION)) {
+        throw new WireFormatException(ErrorCode.VERSION_MISMATCH, "versions", "a list with " + Routes.VERSION, versions);
+      }
+      String difference = space == null ? null : space.difference(mine);
+      if (difference != null) {
+        throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space", "the server's", difference + " (the client's second)");
+      }
+    }
+  }
+
+  /// The server's side of the handshake: the version chosen, what it is, what it holds, what it allows.
+  record Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes, int windowBlocks, int maxKeys,
+      @Nullable Long capacityBlocks) {
+    Welcome {
+      present("welcome.server", server);
+      present("welcome.node", node);
+      present("welcome.tier", tier);
+      present("welcome.space", space);
+      try {
+        new Limits(maxSliceBytes, windowBlocks, maxKeys);
+      } catch (IllegalArgumentException e) {
+        throw WireFormatException.request("welcome", "within the limits of the protocol", String.valueOf(e.getMessage()));
+      }
+    }
+
+    /// The node refuses what differs; a node that does not is not believed either.
+    ///
+    /// @throws WireFormatException if version, space or slices do not fit `mine`
+    void requireFits(CacheSpace mine) {
+      if (version != Routes.VERSION) {
+        throw new WireFormatException(ErrorCode.VERSION_MISMATCH, "welcome.version", "" + Routes.VERSION, version);
+      }
+      if (!space.spaceId().equals(mine.id())) {
+        throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "welcome.space", "" + mine.id(), space.spaceId());
+      }
+      try {
+        new Limits(maxSliceBytes, 1, 1).requireFits(mine.layout());
+      } catch (IllegalArgumentException e) {
+        throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "welcome.maxSliceBytes", "at least one row", String.valueOf(e.getMessage()));
+      }
+    }
+  }
+}

@@ -1,0 +1,55 @@
+package io.penstock.wire;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.rsocket.Payload;
+import io.rsocket.RSocket;
+import io.rsocket.util.ByteBufPayload;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// The client's end of one connection: messages become requests, replies become messages, and what goes wrong is named. Safe from any
+/// thread.
+///
+/// @param peer named when the connection is the problem
+record NodeConnection(RSocket rsocket, KeptConnection transport, String peer) {
+  static final ControlCodec CODEC = ControlCodec.CBOR;
+
+  /// One message for one, asked for anew by each subscription.
+  <T> Mono<T> ask(String route, Object message, Class<T> reply) {
+    return Mono.defer(() -> rsocket.requestResponse(request(route, message))).map(payload -> read(payload, reply)).onErrorMap(this::failure);
+  }
+
+  /// Errors of the connection as the caller hears them; one that was lost is ended.
+  Throwable failure(Throwable error) {
+    Throwable told = WireErrors.fromWire(error, peer);
+    if (told instanceof ConnectionLostException) {
+      end();
+    }
+    return told;
+  }
+
+  void end() {
+    transport.end(rsocket);
+  }
+
+  /// Completes when the connection is gone, for whatever reason.
+  Mono<Void> onClose() {
+    return rsocket.onClose().onErrorResume(error -> Mono.empty());
+  }
+
+  static Payload request(String route, Object message) {
+    ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
+    ByteBuf data = CODEC.encode(message, allocator);
+    return ByteBufPayload.create(data, RequestMetadata.write(route, allocator));
+  }
+
+  /// Reads `payload`, and releases it.
+  static <T> T read(Payload payload, Class<T> type) {
+    try {
+      return CODEC.decode(payload.sliceData(), type);
+    } finally {
+      payload.release();
+    }
+  }
+}

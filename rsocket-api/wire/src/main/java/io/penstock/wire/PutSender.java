@@ -1,0 +1,84 @@
+package io.penstock.wire;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.LayerSlice;
+import io.penstock.tier.Receipt;
+import io.rsocket.Payload;
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Sinks;
+import reactor.util.concurrent.Queues;
+
+/// The sending end of one `put` channel: the node says for which window it has room, the source is asked for that window, and receipts
+/// come back.
+///
+/// Windows come one after the other and cover the keys in order, each once; a node that says otherwise is a typed error. Signals of the
+/// node come one at a time, as RSocket gives them, and nothing else touches the state.
+final class PutSender {
+  /// Windows for which a server may have made room before their slices were taken.
+  private static final int ROOMS_AHEAD = 64;
+
+  private final PutSource source;
+  private final List<BlockKey> keys;
+  private final PutMessages.PutRequest open;
+  private final Sinks.Many<PutWindow> rooms = Sinks.many().unicast().onBackpressureBuffer(Queues.<PutWindow>get(ROOMS_AHEAD).get());
+  private int nextWindow;
+  private int nextKey;
+
+  /// @param open the message that opens the channel, for `keys`
+  PutSender(PutSource source, List<BlockKey> keys, PutMessages.PutRequest open) {
+    this.source = source;
+    this.keys = keys;
+    this.open = open;
+  }
+
+  /// Opens the channel, once.
+  Flux<Receipt> over(NodeConnection connection, SliceFraming framing) {
+    Flux<Payload> up = SliceGate.of(rooms.asFlux(), this::slices, framing, () -> NodeConnection.request(Routes.PUT, open), new InFlight());
+    return connection.rsocket().requestChannel(up)
+        .map(this::signalled) // releases the payload before anything can drop it
+        .concatMapIterable(receipts -> receipts, 4)
+        .doOnTerminate(rooms::tryEmitComplete)
+        .onErrorMap(connection::failure);
+  }
+
+  /// A window ends with its last slice, also if its source does not say so.
+  private Flux<LayerSlice> slices(PutWindow window) {
+    return source.window(window).takeUntil(slice -> slice.place().remaining() == 0);
+  }
+
+  private List<Receipt> signalled(Payload payload) {
+    PutMessages.PutSignal signal = NodeConnection.read(payload, PutMessages.PutSignal.class);
+    if (signal.room() != null) {
+      PutWindow window = window(signal.room());
+      if (!window.keys().isEmpty()) {
+        offer(window);
+      }
+    }
+    return signal.stored() == null ? List.of() : signal.stored().stream().map(stored -> stored.receipt(keys)).toList();
+  }
+
+  private PutWindow window(PutMessages.Room room) {
+    if (room.window() != nextWindow || room.first() != nextKey) {
+      throw WireFormatException.request("room", "window " + nextWindow + " from key " + nextKey, room.window() + " from " + room.first());
+    }
+    room.requireIn(keys.size(), open.windowBlocks());
+    nextWindow++;
+    nextKey += room.wanted().size();
+    List<Integer> positions = new ArrayList<>();
+    List<BlockKey> wanted = new ArrayList<>();
+    room.wanted().presence().bits().stream().forEach(i -> {
+      positions.add(room.first() + i);
+      wanted.add(keys.get(room.first() + i));
+    });
+    return new PutWindow(room.window(), positions, wanted, open.maxSliceBytes());
+  }
+
+  private void offer(PutWindow window) {
+    Sinks.EmitResult result = rooms.tryEmitNext(window);
+    if (result != Sinks.EmitResult.FAIL_CANCELLED && result != Sinks.EmitResult.FAIL_TERMINATED) { // else the slices have failed
+      result.orThrow();
+    }
+  }
+}

@@ -1,0 +1,106 @@
+package io.penstock.wire;
+
+import io.netty.buffer.ByteBuf;
+import io.penstock.block.Permits;
+import io.rsocket.Payload;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+
+/// The credit that the receiver of one stream has given: each slice is charged to a byte budget at the negotiated maximum before it is
+/// asked for, and refunded when it was dealt with, or will not be any more. So what is on its way stays within the budget, over all
+/// streams that share it.
+///
+/// Waits in the budget's line for one slice, and only while nothing is on its way. Every call is a step of the stream's [Serial], and so
+/// is the turn that comes.
+final class SliceCredit {
+  private final Permits budget;
+  private final int sliceBytes;
+  private final Serial serial;
+  private final Runnable proceed;
+  private @Nullable Subscription sender;
+  private Permits.@Nullable Ticket ticket;
+  private long outstanding;
+  private boolean stopped;
+
+  /// @param sliceBytes what a slice is charged
+  /// @param proceed a step of the stream, after a turn in the budget's line
+  SliceCredit(Permits budget, int sliceBytes, Serial serial, Runnable proceed) {
+    this.budget = budget;
+    this.sliceBytes = sliceBytes;
+    this.serial = serial;
+    this.proceed = proceed;
+  }
+
+  /// Who is asked from now on.
+  void from(Subscription sender) {
+    this.sender = sender;
+  }
+
+  /// Payloads that were asked for and have not come.
+  long outstanding() {
+    return outstanding;
+  }
+
+  /// Asks for so many payloads that `target` are on their way, as far as the budget has room.
+  void raise(long target) {
+    if (stopped || ticket != null) {
+      return;
+    }
+    int granted = 0;
+    while (outstanding + granted < target && budget.tryAcquire(sliceBytes)) {
+      granted++;
+    }
+    if (granted > 0) {
+      give(granted);
+    } else if (outstanding == 0 && target > 0) {
+      ticket = budget.acquire(sliceBytes, () -> serial.run(this::turn));
+    }
+  }
+
+  private void turn() {
+    ticket = null;
+    if (stopped) {
+      budget.release(sliceBytes);
+    } else {
+      give(1);
+      proceed.run();
+    }
+  }
+
+  private void give(int slices) {
+    outstanding += slices;
+    if (sender != null) {
+      sender.request(slices);
+    }
+  }
+
+  /// Has `land` take what came, which is released and refunded then.
+  ///
+  /// @throws WireFormatException if nothing was asked for
+  <T extends @Nullable Object> T spend(Payload payload, Function<ByteBuf, T> land) {
+    if (outstanding == 0) {
+      payload.release();
+      throw WireFormatException.request("payloads", "<= the credit given", "one more");
+    }
+    outstanding--;
+    try {
+      return land.apply(payload.sliceData());
+    } finally {
+      payload.release();
+      budget.release(sliceBytes);
+    }
+  }
+
+  /// Leaves the line and refunds what is on its way: whatever still comes is not landed.
+  void stop() {
+    stopped = true;
+    if (ticket != null && ticket.cancel()) {
+      ticket = null;
+    }
+    if (outstanding > 0) {
+      budget.release(outstanding * sliceBytes);
+      outstanding = 0;
+    }
+  }
+}

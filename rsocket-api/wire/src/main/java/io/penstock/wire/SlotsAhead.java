@@ -1,0 +1,90 @@
+package io.penstock.wire;
+
+import io.penstock.block.ArenaRoom;
+import io.penstock.block.BlockArena;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.Permits;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// Slots of an arena that one stream holds for blocks that a peer is about to send.
+///
+/// All or nothing: who waits in line holds nothing, for two streams that each held a part and waited for the rest would wait for ever.
+/// The slots, and the drafts they become, are the scope's. Every call is a step of the stream's [Serial], and so is the turn that comes.
+final class SlotsAhead {
+  private final BlockArena arena;
+  private final BlockScope scope;
+  private final Serial serial;
+  private final Runnable proceed;
+  private final Consumer<Throwable> failed;
+  private final List<ArenaRoom> rooms = new ArrayList<>(2);
+  private Permits.@Nullable Ticket ticket;
+
+  /// @param proceed a step of the stream, after a turn in the arena's line
+  /// @param failed a step of the stream, if the arena can never give what was asked for
+  SlotsAhead(BlockArena arena, BlockScope scope, Serial serial, Runnable proceed, Consumer<Throwable> failed) {
+    this.arena = arena;
+    this.scope = scope;
+    this.serial = serial;
+    this.proceed = proceed;
+    this.failed = failed;
+  }
+
+  /// Slots that are held.
+  int left() {
+    int left = 0;
+    for (ArenaRoom room : rooms) {
+      left += room.left();
+    }
+    return left;
+  }
+
+  /// Holds `count` slots in all, if they are free.
+  ///
+  /// @param mayWait whether to get in line for all of them if they are not; else the stream has to ask again
+  void hold(int count, boolean mayWait) {
+    int wanted = count - left();
+    if (wanted <= 0 || ticket != null) {
+      return;
+    }
+    ArenaRoom room = arena.tryHold(wanted);
+    if (room != null) {
+      rooms.add(scope.adopt(room));
+    } else if (mayWait) {
+      rooms.forEach(ArenaRoom::close);
+      rooms.clear();
+      ticket = arena.hold(count, granted -> serial.run(() -> turn(granted)), error -> serial.run(() -> failed.accept(error)));
+    }
+  }
+
+  private void turn(ArenaRoom room) {
+    ticket = null;
+    rooms.add(scope.adopt(room)); // closes it if the stream is over
+    proceed.run();
+  }
+
+  /// Turns a slot into a draft; null if none is held.
+  @Nullable BlockDraft draft(BlockKey key) {
+    if (rooms.isEmpty()) {
+      return null;
+    }
+    ArenaRoom room = rooms.getFirst();
+    BlockDraft draft = scope.adopt(room.draft(key));
+    if (room.left() == 0) {
+      rooms.removeFirst().close();
+    }
+    return draft;
+  }
+
+  /// Leaves the line; what is held goes back with the scope.
+  void stop() {
+    if (ticket != null && ticket.cancel()) {
+      ticket = null;
+    }
+    rooms.clear();
+  }
+}

@@ -1,0 +1,66 @@
+package io.penstock.wire;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import reactor.core.publisher.Mono;
+
+/// The streams of one connection, until they are drained, by the ticket that their client chose. Safe from any thread.
+final class StreamTickets {
+  /// What a client names that will not ask for the stream.
+  private static final long NONE = 0;
+
+  private final int most;
+  private final RunningStreams running;
+  private final Map<Object, InFlight> streams = new ConcurrentHashMap<>();
+
+  /// @param most streams of the connection
+  /// @param running counts those of all connections that keep the server from draining
+  StreamTickets(int most, RunningStreams running) {
+    this.most = most;
+    this.running = running;
+  }
+
+  /// A stream of blocks, which keeps the server from draining.
+  ///
+  /// @throws WireFormatException if there are too many, or one with this ticket
+  InFlight enter(long ticket) {
+    InFlight inFlight = count(ticket);
+    running.enter();
+    inFlight.onDrained(running::leave);
+    return inFlight;
+  }
+
+  /// A stream that has no end of its own: counts among those of the connection, but keeps no server from draining.
+  ///
+  /// @throws WireFormatException if there are too many
+  InFlight enterEndless() {
+    return count(NONE);
+  }
+
+  private InFlight count(long ticket) {
+    InFlight inFlight = new InFlight();
+    Object id = ticket == NONE ? inFlight : (Object) ticket; // one that nobody will ask for counts all the same
+    if (streams.size() >= most) {
+      throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "streams", "< " + most, streams.size());
+    }
+    if (streams.putIfAbsent(id, inFlight) != null) {
+      throw WireFormatException.request("ticket", "unused on this connection", ticket);
+    }
+    inFlight.onDrained(() -> streams.remove(id, inFlight));
+    return inFlight;
+  }
+
+  /// Completes when the stream with `ticket` is drained, at once if there is none.
+  Mono<Void> drained(long ticket) {
+    return Mono.create(sink -> {
+      InFlight inFlight = streams.get(ticket);
+      if (inFlight == null) {
+        sink.success();
+      } else {
+        Runnable drained = sink::success;
+        inFlight.onDrained(drained);
+        sink.onCancel(() -> inFlight.forget(drained));
+      }
+    });
+  }
+}

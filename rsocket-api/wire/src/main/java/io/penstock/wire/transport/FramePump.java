@@ -1,0 +1,161 @@
+package io.penstock.wire.transport;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.socket.DuplexChannel;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/// Moves frames from the [SendQueue] to the channel while that is writable, each as a length header and the frame itself, one flush for
+/// all that is at hand. A frame with a part on the heap is copied by the channel.
+///
+/// Bulk that a task on the event loop sends goes out at once, so that the peer works on a slice while the next one is made; small frames
+/// go out together after the task. One task sends no more than [#BURST_BYTES] so, and then no more than the queue holds: an endless
+/// source with endless credit and a quick reader would hold the loop for ever, and no cancel would be heard.
+///
+/// All of it runs on the event loop, but for [#wake] and the gauge, which any thread calls.
+final class FramePump {
+  private static final int BURST_BYTES = 8 << 20;
+  /// A frame that is worth a system call of its own.
+  private static final int BULK_BYTES = 64 << 10;
+
+  private final Channel channel;
+  private final SendQueue queue;
+  private final Executor loop;
+  private volatile long writtenBytes;
+  // The rest belongs to the event loop.
+  private @Nullable ChannelHandlerContext context;
+  /// Bytes of frames that this task sent without waiting for its end.
+  private long atOnce;
+  private boolean reading;
+  private boolean drainAfterRead;
+  private boolean draining;
+  private boolean outputShut;
+
+  /// @param loop runs a task on the channel's event loop, after the one that runs there now
+  FramePump(Channel channel, SendQueue queue, Executor loop) {
+    this.channel = channel;
+    this.queue = queue;
+    this.loop = loop;
+  }
+
+  void attach(ChannelHandlerContext context) {
+    this.context = context;
+  }
+
+  /// Bytes handed to the channel, length headers included.
+  long writtenBytes() {
+    return writtenBytes;
+  }
+
+  /// The queue has asked for somebody who empties it.
+  ///
+  /// @param frameBytes of the frame that was offered, 0 if none
+  void wake(int frameBytes) {
+    if (!channel.eventLoop().inEventLoop()) {
+      loop.execute(this::drain);
+    } else if (frameBytes >= BULK_BYTES && atOnce < BURST_BYTES && !draining) {
+      sendAtOnce(frameBytes);
+    } else if (reading) {
+      drainAfterRead = true;
+    } else {
+      loop.execute(this::drain); // what else this task sends shares the flush
+    }
+  }
+
+  private void sendAtOnce(int frameBytes) {
+    if (atOnce == 0) {
+      loop.execute(() -> atOnce = 0);
+    }
+    atOnce += frameBytes;
+    drain();
+  }
+
+  /// Small frames that are sent from now on wait for [#readEnds].
+  void readBegins() {
+    reading = true;
+  }
+
+  void readEnds() {
+    reading = false;
+    if (drainAfterRead) {
+      drainAfterRead = false;
+      drain();
+    }
+  }
+
+  /// Sends what waits, as far as the channel takes it.
+  void drain() {
+    ChannelHandlerContext to = context;
+    if (draining || to == null) {
+      return;
+    }
+    draining = true;
+    try {
+      drain(to);
+    } finally {
+      draining = false;
+    }
+  }
+
+  private void drain(ChannelHandlerContext to) {
+    for (long burst = 0; channel.isWritable(); ) {
+      if (burst > BURST_BYTES) {
+        loop.execute(this::drain); // let the loop read: a cancel or a keep-alive may be waiting
+        return;
+      }
+      long moved = moveWritable(to);
+      burst += Math.abs(moved);
+      to.flush();
+      if (moved <= 0) {
+        return;
+      }
+    }
+  }
+
+  /// Moves frames until the channel is full (bytes moved) or the queue is empty (bytes moved, negated).
+  private long moveWritable(ChannelHandlerContext to) {
+    long moved = 0;
+    while (channel.isWritable()) {
+      ByteBuf frame = queue.poll();
+      if (frame == null) {
+        if (queue.isEnding()) {
+          shutOutput(to);
+        }
+        writtenBytes = writtenBytes() + moved;
+        return -moved;
+      }
+      int size = frame.readableBytes();
+      write(to, header(size));
+      write(to, frame);
+      moved += SendQueue.HEADER_BYTES + size;
+    }
+    writtenBytes = writtenBytes() + moved;
+    return moved;
+  }
+
+  /// A write that fails closes the channel by itself, so nobody waits for it.
+  private static void write(ChannelHandlerContext to, ByteBuf bytes) {
+    ChannelFuture unused = to.write(bytes, to.voidPromise());
+  }
+
+  private ByteBuf header(int size) {
+    return channel.alloc().directBuffer(SendQueue.HEADER_BYTES, SendQueue.HEADER_BYTES).writeMedium(size);
+  }
+
+  private void shutOutput(ChannelHandlerContext to) {
+    if (!outputShut) {
+      outputShut = true;
+      to.write(Unpooled.EMPTY_BUFFER).addListener(flushed -> {
+        if (flushed.isSuccess() && channel instanceof DuplexChannel duplex) {
+          ChannelFuture unused = duplex.shutdownOutput();
+        } else {
+          ChannelFuture unused = channel.close();
+        }
+      });
+    }
+  }
+}
