@@ -31,7 +31,7 @@ public final class Ledger<V> {
   private final List<Shelf> levels = new ArrayList<>();
   private final KeyLines lines;
   private final LevelBytes levelOf = new LevelBytes();
-  private final Values<V> values = new Values<>();
+  private final Remembered<V> remembered;
   private Gate<V> gate = (value, level) -> true;
 
   /// Hears where a key went that the policy moved. Must not call back.
@@ -67,11 +67,12 @@ public final class Ledger<V> {
   Ledger(KeyLines lines, EvictionPolicy policy, long... capacityBlocks) {
     this.policy = requireNonNull(policy, "policy");
     this.lines = lines;
+    this.remembered = new Remembered<>(lines);
     if (capacityBlocks.length == 0 || capacityBlocks.length > Byte.MAX_VALUE) {
       throw new IllegalArgumentException("capacityBlocks must be of 1 to " + Byte.MAX_VALUE + " levels (was " + capacityBlocks.length + ")");
     }
     for (long capacity : capacityBlocks) {
-      levels.add(new Shelf(levels.size(), capacity));
+      levels.add(new Shelf(lines, levelOf, levels.size(), capacity));
     }
   }
 
@@ -84,24 +85,13 @@ public final class Ledger<V> {
   /// The value that is remembered of `key`, without counting as a use; null if there is none.
   public @Nullable V peek(BlockKey key) {
     int line = lines.find(key);
-    return line == NONE || hasNumber(line) ? null : value(line);
+    return line == NONE || remembered.isNumber(line) ? null : remembered.value(line);
   }
 
   /// The number that is remembered of `key`, −1 if there is none.
   public int number(BlockKey key) {
     int line = lines.find(key);
-    return line == NONE || !hasNumber(line) ? -1 : ~lines.value(line);
-  }
-
-  private boolean hasNumber(int line) {
-    return lines.value(line) < 0;
-  }
-
-  private V value(int line) {
-    if (hasNumber(line)) {
-      throw new IllegalStateException("key must have a value (was " + lines.key(line) + ", with number " + ~lines.value(line) + ")");
-    }
-    return values.get(lines.value(line));
+    return line == NONE || !remembered.isNumber(line) ? -1 : remembered.number(line);
   }
 
   /// The level of `key`, −1 if it is not here.
@@ -118,7 +108,7 @@ public final class Ledger<V> {
     if (line == NONE) {
       return null;
     }
-    V value = value(line);
+    V value = remembered.value(line);
     if (policy == EvictionPolicy.LRU) {
       int before = levelOf.get(line);
       levels.get(before).unlink(line);
@@ -142,7 +132,7 @@ public final class Ledger<V> {
       shelf.unlink(line);
       shelf.link(line);
     }
-    return value(line);
+    return remembered.value(line);
   }
 
   /// The next `count` victims of `level`, or all that there are.
@@ -162,7 +152,7 @@ public final class Ledger<V> {
     requireNonNull(value, "value");
     requireAbsent(key);
     int line = lines.add(key);
-    lines.value(line, values.add(value));
+    remembered.set(line, value);
     levels.get(level).link(line);
     settle(level, moves);
   }
@@ -172,7 +162,7 @@ public final class Ledger<V> {
     requireNumber(number);
     requireAbsent(key);
     int line = lines.add(key);
-    lines.value(line, ~number);
+    remembered.setNumber(line, number);
     levels.get(level).link(line);
     settle(level, moves);
   }
@@ -193,53 +183,59 @@ public final class Ledger<V> {
   private void settle(int level, Moves<V> moves) {
     int i = level;
     while (i < levels.size() && levels.get(i).isTooFull()) {
-      int victim = levels.get(i).first;
-      levels.get(i).unlink(victim);
-      BlockKey key = lines.key(victim);
-      int remembered = lines.value(victim);
       int from = i;
-      i = below(from, remembered);
-      boolean stays = i < levels.size();
-      if (stays) {
-        levels.get(i).link(victim);
+      int victim = levels.get(from).first();
+      BlockKey key = lines.key(victim);
+      levels.get(from).unlink(victim);
+      i = below(from, victim);
+      if (remembered.isNumber(victim)) {
+        int number = remembered.number(victim);
+        put(victim, i);
+        moves.movedNumber(key, number, from, i);
       } else {
-        lines.remove(victim);
-      }
-      if (remembered < 0) {
-        moves.movedNumber(key, ~remembered, from, i);
-      } else {
-        moves.moved(key, stays ? values.get(remembered) : values.remove(remembered), i);
+        V value = remembered.value(victim);
+        put(victim, i);
+        moves.moved(key, value, i);
       }
     }
   }
 
-  /// The next level below `level` that takes what is remembered; the number of levels if none does.
-  private int below(int level, int remembered) {
+  /// The next level below `level` that takes `line`; the number of levels if none does.
+  private int below(int level, int line) {
     int next = level + 1;
-    while (next < levels.size() && !(remembered < 0 ? gate.takesNumber(next) : gate.takes(values.get(remembered), next))) {
+    while (next < levels.size() && !takes(next, line)) {
       next++;
     }
     return next;
   }
 
+  private boolean takes(int level, int line) {
+    return remembered.isNumber(line) ? gate.takesNumber(level) : gate.takes(remembered.value(line), level);
+  }
+
+  /// Puts `line`, which is on no level, on `level`, or out of the ledger if there is none.
+  private void put(int line, int level) {
+    if (level < levels.size()) {
+      levels.get(level).link(line);
+    } else {
+      drop(line);
+    }
+  }
+
+  private void drop(int line) {
+    remembered.forget(line);
+    lines.remove(line);
+  }
+
   /// Changes what is remembered of `key`, which is here, without counting as a use.
   public void update(BlockKey key, V value) {
-    int line = present(key);
-    if (hasNumber(line)) {
-      lines.value(line, values.add(requireNonNull(value)));
-    } else {
-      values.set(lines.value(line), requireNonNull(value));
-    }
+    remembered.replace(present(key), requireNonNull(value, "value"));
   }
 
   /// The same: a number is remembered from now on.
   public void updateNumber(BlockKey key, int number) {
     requireNumber(number);
-    int line = present(key);
-    if (!hasNumber(line)) {
-      values.remove(lines.value(line));
-    }
-    lines.value(line, ~number);
+    remembered.replaceNumber(present(key), number);
   }
 
   private int present(BlockKey key) {
@@ -256,23 +252,22 @@ public final class Ledger<V> {
     if (line == NONE) {
       return null;
     }
-    V value = value(line);
-    values.remove(lines.value(line));
+    V value = remembered.value(line);
     levels.get(levelOf.get(line)).unlink(line);
-    lines.remove(line);
+    drop(line);
     return value;
   }
 
   /// Removes everything and answers the values that were remembered, next victim first; numbers are forgotten.
   public List<V> clear() {
-    List<V> kept = new ArrayList<>(values.size());
+    List<V> kept = new ArrayList<>(remembered.values());
     for (Shelf shelf : levels.reversed()) {
-      shelf.forEachValue(line -> kept.add(value(line)));
+      forEachValue(shelf, line -> kept.add(remembered.value(line)));
       shelf.clear();
     }
     lines.clear();
     levelOf.clear();
-    values.clear();
+    remembered.clear();
     return kept;
   }
 
@@ -282,85 +277,28 @@ public final class Ledger<V> {
 
   /// Keys on `level`.
   public int size(int level) {
-    return levels.get(level).size;
+    return levels.get(level).size();
   }
 
   /// Keys on `level` of which a value is remembered, next victim first, each told to `reader`.
   public void forEach(int level, BiConsumer<BlockKey, V> reader) {
-    levels.get(level).forEachValue(line -> reader.accept(lines.key(line), value(line)));
+    forEachValue(levels.get(level), line -> reader.accept(lines.key(line), remembered.value(line)));
+  }
+
+  private void forEachValue(Shelf shelf, IntConsumer reader) {
+    shelf.forEach(line -> {
+      if (!remembered.isNumber(line)) {
+        reader.accept(line);
+      }
+    });
   }
 
   /// Most blocks over all levels.
   public long capacityBlocks() {
     long total = 0;
     for (Shelf shelf : levels) {
-      total = shelf.capacity > UNBOUNDED - total ? UNBOUNDED : total + shelf.capacity;
+      total = shelf.capacity() > UNBOUNDED - total ? UNBOUNDED : total + shelf.capacity();
     }
     return total;
-  }
-
-  /// One level: a ring through its lines, from the next victim to the safest.
-  private final class Shelf {
-    final int level;
-    final long capacity;
-    int size;
-    int first = NONE;
-
-    Shelf(int level, long capacity) {
-      if (capacity <= 0) {
-        throw new IllegalArgumentException("capacityBlocks must be > 0 (was " + capacity + ")");
-      }
-      this.level = level;
-      this.capacity = capacity;
-    }
-
-    boolean isTooFull() {
-      return size > capacity;
-    }
-
-    /// Adds `line`, a ring of its own, as the safest.
-    void link(int line) {
-      levelOf.set(line, level);
-      if (first == NONE) {
-        first = line;
-      } else {
-        lines.join(lines.before(first), line);
-        lines.join(line, first);
-      }
-      size++;
-    }
-
-    void unlink(int line) {
-      int after = lines.after(line);
-      if (first == line) {
-        first = after == line ? NONE : after;
-      }
-      lines.join(lines.before(line), after);
-      lines.join(line, line);
-      size--;
-    }
-
-    void forEachValue(IntConsumer reader) {
-      int line = first;
-      for (int i = 0; i < size; i++, line = lines.after(line)) {
-        if (!hasNumber(line)) {
-          reader.accept(line);
-        }
-      }
-    }
-
-    List<BlockKey> next(int count) {
-      List<BlockKey> victims = new ArrayList<>(Math.min(count, size));
-      int line = first;
-      for (int i = 0; i < size && i < count; i++, line = lines.after(line)) {
-        victims.add(lines.key(line));
-      }
-      return victims;
-    }
-
-    void clear() {
-      first = NONE;
-      size = 0;
-    }
   }
 }

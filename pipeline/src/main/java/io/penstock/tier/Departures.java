@@ -1,6 +1,7 @@
 package io.penstock.tier;
 
 import io.penstock.block.Block;
+import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 import io.penstock.pool.Ledger;
 import io.penstock.tier.StackEntry.Resident;
@@ -19,9 +20,24 @@ final class Departures {
     this.ledger = ledger;
   }
 
+  /// Compares `block`, which is in host memory, with its checksums, if reads are verified. Not under the lock.
+  ///
+  /// @throws BlockCorruptException after the block was removed
+  void requireSound(Block block) {
+    if (!books.options.verifyReads()) {
+      return;
+    }
+    try {
+      block.verify("tier " + books.info.name());
+    } catch (BlockCorruptException e) {
+      quarantine(block);
+      throw e;
+    }
+  }
+
   /// Removes `block`, whose bytes in host memory differ from their checksum, so that nobody gets it again. A newer block of the same key
-  /// stays. Not under the lock.
-  void quarantine(Block block) {
+  /// stays.
+  private void quarantine(Block block) {
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
       countCorrupt(after);

@@ -15,18 +15,20 @@ import reactor.core.publisher.MonoSink;
 final class StackCommit {
   private final StackBooks books;
   private final StackWrites writes;
+  private final StackPublication publication;
   /// The last level's store, if a block has to be there before it is visible.
   private final @Nullable BlockStore through;
 
   StackCommit(StackBooks books, StackWrites writes) {
     this.books = books;
     this.writes = writes;
+    this.publication = new StackPublication(books, writes);
     this.through = books.options.mode() == StackMode.WRITE_THROUGH ? books.store(books.levels.size() - 1) : null;
   }
 
   Mono<List<Receipt>> commit(StackReservation reservation, List<BlockDraft> complete) {
     if (through == null) {
-      return Mono.fromCallable(() -> writes.publish(reservation, sealed(reservation, complete), List.of(), Durability.VOLATILE));
+      return Mono.fromCallable(() -> publication.publish(reservation, sealed(reservation, complete), List.of(), Durability.VOLATILE));
     }
     return Mono.create(sink -> {
       try {
@@ -76,7 +78,7 @@ final class StackCommit {
 
     private void publish(List<Rest> rests, Durability durability) {
       try {
-        sink.success(writes.publish(reservation, blocks, rests, durability));
+        sink.success(publication.publish(reservation, blocks, rests, durability));
       } catch (RuntimeException e) {
         sink.error(e);
       }

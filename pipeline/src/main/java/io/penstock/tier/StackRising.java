@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.ArenaClosedException;
 import io.penstock.block.Block;
-import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabPart;
@@ -56,25 +55,13 @@ final class StackRising {
 
   /// Compares what has come to host memory since the window was taken with its checksums, as is done with what was there by then.
   ///
-  /// @throws BlockCorruptException after the block was removed
+  /// @throws io.penstock.block.BlockCorruptException after the block was removed
   void requireSound(List<Rising> blocks) {
-    if (!books.options.verifyReads()) {
-      return;
-    }
     for (Rising rising : blocks) {
       Block block = rising.block;
       if (rising.entry != null && block != null) {
-        requireSound(block);
+        books.departures.requireSound(block);
       }
-    }
-  }
-
-  private void requireSound(Block block) {
-    try {
-      block.verify("tier " + books.info.name());
-    } catch (BlockCorruptException e) {
-      books.departures.quarantine(block);
-      throw e;
     }
   }
 

@@ -1,6 +1,5 @@
 package io.penstock.tier;
 
-import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
@@ -14,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -106,9 +106,18 @@ final class StackWrites {
 
   /// Nobody has to write `pending`: whoever waits for it gets `resident`.
   private void serve(Pending pending, Resident resident, Aftermath after) {
+    end(pending, position -> StackLeases.item(position, resident), after);
+  }
+
+  /// `pending` is written no more: whoever waits for it gets `block`. Under the lock.
+  void serve(Pending pending, Block block, Aftermath after) {
+    end(pending, position -> new StackLease.Item(position, block.share(), null), after);
+  }
+
+  private void end(Pending pending, IntFunction<StackLease.Item> item, Aftermath after) {
     writing.remove(pending.key);
     for (Pending.Waiter waiter : pending.waiters()) {
-      waiter.lease().ready.add(StackLeases.item(waiter.position(), resident));
+      waiter.lease().ready.add(item.apply(waiter.position()));
       settle(waiter.lease(), pending, after);
     }
   }
@@ -123,94 +132,6 @@ final class StackWrites {
     Pending pending = new Pending(key, lease);
     writing.put(key, pending);
     return pending;
-  }
-
-  /// Makes `blocks` visible, or closes them and throws if the reservation was revoked meanwhile.
-  ///
-  /// @param rests where the blocks are at rest already; empty for nowhere
-  /// @param durability what their receipts promise
-  List<Receipt> publish(StackReservation reservation, List<Block> blocks, List<Rest> rests, Durability durability) {
-    List<Receipt> receipts = new ArrayList<>(blocks.size());
-    Aftermath after = books.aftermath();
-    synchronized (books.lock) {
-      if (books.isClosedNow() || !reservation.pending.keySet().containsAll(blocks.stream().map(Block::key).toList())) {
-        blocks.forEach(after::close);
-        rests.forEach(after::close);
-      } else {
-        for (int i = 0; i < blocks.size(); i++) {
-          receipts.add(publish(reservation, blocks.get(i), rests.isEmpty() ? null : rests.get(i), durability, after));
-        }
-        books.figures.stored += blocks.size();
-        books.reviewMoved(after);
-        after.hear(() -> books.listener.stored(blocks.size(), blocks.size() * books.blockBytes()));
-      }
-    }
-    after.run();
-    if (receipts.size() < blocks.size()) {
-      throw ended();
-    }
-    return receipts;
-  }
-
-  private Receipt publish(StackReservation reservation, Block block, @Nullable Rest rest, Durability durability, Aftermath after) {
-    BlockKey key = block.key();
-    Pending pending = requireNonNull(reservation.pending.remove(key), "a reserved key is being written");
-    writing.remove(key);
-    long sequence = books.events.append(number -> new TierEvent.Stored(number, key));
-    for (Pending.Waiter waiter : pending.waiters()) {
-      waiter.lease().ready.add(new StackLease.Item(waiter.position(), block.share(), null));
-      settle(waiter.lease(), pending, after);
-    }
-    if (pending.listed) {
-      books.show(resident(block, rest));
-    } else if (books.peek(key) instanceof Resident standing) {
-      revive(standing, block, rest, after);
-    } else { // chosen as victim before its bytes came: those who waited have it, the tier does not keep it
-      books.departures.evicted(key, after);
-      after.close(block);
-      if (rest != null) {
-        after.close(rest);
-      }
-    }
-    return new Receipt(key, books.info.name(), durability, sequence);
-  }
-
-  private Resident resident(Block block, @Nullable Rest rest) {
-    int last = books.levels.size() - 1;
-    Resident resident = new Resident(block.key(), books.level(block.key()), books.levels.size());
-    resident.host = block;
-    resident.atHost = books.host == 0;
-    if (resident.atHost) {
-      books.figures.arrived(0);
-    }
-    if (rest != null) {
-      resident.places[last] = new Place(rest);
-      books.figures.arrived(last);
-    }
-    return resident;
-  }
-
-  /// Gives a block whose bytes could not be had the bytes that somebody wrote anew.
-  ///
-  /// @param rest where they are at rest, too; dropped if they rest there already
-  private void revive(Resident resident, Block block, @Nullable Rest rest, Aftermath after) {
-    int last = books.levels.size() - 1;
-    if (resident.host == null) { // also while a store reads it that may not answer: what comes late is dropped
-      resident.host = block;
-      resident.atHost = books.host == 0;
-      if (resident.atHost) {
-        books.figures.arrived(0);
-      }
-    } else {
-      after.close(block);
-    }
-    if (rest != null && resident.places[last] == null) {
-      resident.places[last] = new Place(rest);
-      books.figures.arrived(last);
-    } else if (rest != null) {
-      after.close(rest);
-    }
-    books.changed(resident);
   }
 
   private static void settle(StackLease lease, Pending pending, Aftermath after) {
