@@ -1,6 +1,7 @@
 package io.penstock.device.sidecar;
 
 import io.penstock.device.Device;
+import io.penstock.device.system.CLibrary;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
@@ -90,7 +91,7 @@ public class SideCarCopyBenchmark {
   @Benchmark
   public MemorySegment memcpy() {
     for (RegionCopy copy : copies) {
-      Libc.move(from.memory().asSlice(copy.fromOffset(), each), to.memory().asSlice(copy.toOffset(), each));
+      CLibrary.move(from.memory().asSlice(copy.fromOffset(), each), to.memory().asSlice(copy.toOffset(), each));
     }
     return to.memory();
   }

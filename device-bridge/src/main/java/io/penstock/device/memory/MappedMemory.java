@@ -4,6 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
+import io.penstock.device.system.CLibrary;
+import io.penstock.device.system.Errno;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -26,7 +28,6 @@ public final class MappedMemory implements HostMemorySource {
   private static final int HUGE_PAGES = 0x40000;
   private static final int PAGE_SHIFT_AT = 26;
   private static final int ADVISE_LARGE = 14;
-  private static final int ADVISE_MAKE_FOR_WRITING = 23;
 
   private final MappedOptions options;
   private final MemoryListener listener;
@@ -206,7 +207,7 @@ public final class MappedMemory implements HostMemorySource {
       return null;
     }
     boolean advised = rung == MemoryRung.ADVISED_2M;
-    long answer = calls.advise(address, bytes, advised ? ADVISE_LARGE : ADVISE_MAKE_FOR_WRITING);
+    long answer = calls.advise(address, bytes, advised ? ADVISE_LARGE : CLibrary.POPULATE_WRITE);
     boolean isOldSystem = !advised && answer == -Errno.EINVAL; // before 5.14; the pages are promised by the mapping, at least
     return answer < 0 && !isOldSystem ? Errno.text("madvise", answer) : null;
   }

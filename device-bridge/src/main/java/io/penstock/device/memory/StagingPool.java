@@ -41,14 +41,30 @@ public final class StagingPool {
   /// @return cold; signals [HostMemoryRefusedException]
   /// @throws IllegalArgumentException if `spec` is off
   public static Mono<StagingPool> open(String name, StagingSpec spec, int maxWaiters, HostMemorySource source) {
+    requireOn(name, spec);
+    return Mono.defer(() -> {
+      BlockScope arriving = new BlockScope();
+      return Handover.orBack(source.allocate(spec.bytes(), arriving).map(memory -> of(name, spec, maxWaiters, memory)),
+          arriving::close, StagingPool::begin);
+    });
+  }
+
+  /// The same of memory that is there.
+  ///
+  /// @param memory at least as large as all buffers; the pool's from now on
+  /// @throws IllegalArgumentException if `spec` is off, or `memory` is too small; it stays the caller's then
+  public static StagingPool of(String name, StagingSpec spec, int maxWaiters, HostMemory memory) {
+    requireOn(name, spec);
+    if (memory.bytes() < spec.bytes()) {
+      throw new IllegalArgumentException(name + ": memory must have at least " + spec.bytes() + " bytes (was " + memory.bytes() + ")");
+    }
+    return new StagingPool(name, spec, maxWaiters, memory);
+  }
+
+  private static void requireOn(String name, StagingSpec spec) {
     if (spec.isOff()) {
       throw new IllegalArgumentException(name + ": staging buffers must be on (was " + spec + ")");
     }
-    return Mono.defer(() -> {
-      BlockScope arriving = new BlockScope();
-      return Handover.orBack(source.allocate(spec.bytes(), arriving).map(memory -> new StagingPool(name, spec, maxWaiters, memory)),
-          arriving::close, StagingPool::begin);
-    });
   }
 
   /// A buffer, when its turn comes.

@@ -1,16 +1,17 @@
 package io.penstock.device.sidecar;
 
 import io.penstock.block.Owned;
-import io.penstock.block.Permits;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
 import io.penstock.device.Device;
 import io.penstock.device.ascend.AscendDevice;
 import io.penstock.device.ascend.CopyRequest;
+import io.penstock.device.memory.StagingPool;
 import io.penstock.device.sidecar.RegionWindow.InFile;
 import io.penstock.device.sidecar.RegionWindow.Mapped;
 import io.penstock.device.sidecar.RegionWindow.OnDevice;
 import io.penstock.device.sidecar.RegionWindow.OnFabric;
+import io.penstock.device.system.CLibrary;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -36,11 +37,11 @@ final class Copier {
   private record Way(Device device, CopyDirection direction) {}
 
   private final Scheduler hands;
-  private final Permits staging;
+  private final StagingPool staging;
 
   /// @param hands a few threads that may wait for memory and files
-  /// @param staging pieces of staging memory that may be in use at once; those who wait for one are counted elsewhere
-  Copier(Scheduler hands, Permits staging) {
+  /// @param staging has room for all who may wait
+  Copier(Scheduler hands, StagingPool staging) {
     this.hands = hands;
     this.staging = staging;
   }
@@ -120,7 +121,7 @@ final class Copier {
     } else if (each.from() instanceof Mapped from && each.to() instanceof InFile file) {
       file.write(each.toOffset(), slice(from, each.fromOffset(), each.bytes()));
     } else if (each.from() instanceof Mapped from && each.to() instanceof Mapped to) {
-      Libc.move(slice(from, each.fromOffset(), each.bytes()), slice(to, each.toOffset(), each.bytes()));
+      CLibrary.move(slice(from, each.fromOffset(), each.bytes()), slice(to, each.toOffset(), each.bytes()));
     }
   }
 

@@ -2,7 +2,7 @@ package io.penstock.device.sidecar;
 
 import io.penstock.KvException;
 import io.penstock.block.Owned;
-import io.penstock.block.Permits;
+import io.penstock.device.memory.StagingPool;
 import io.penstock.device.sidecar.Message.Done;
 import io.penstock.device.sidecar.Message.Failed;
 import java.util.List;
@@ -15,7 +15,6 @@ import reactor.util.Loggers;
 /// What a node does outside of its mailbox, mapping and copying, and the counts of it. All results come back as events of the mailbox.
 final class NodeHands {
   private static final Logger LOG = Loggers.getLogger(NodeHands.class);
-  private static final int STAGES = 4;
 
   private final SideCarServerOptions options;
   private final RegionOpener opener;
@@ -24,12 +23,12 @@ final class NodeHands {
   private final Copier copier;
   private volatile SideCarStat stat = new SideCarStat(0, 0, 0, 0, 0, 0, 0);
 
-  NodeHands(SideCarServerOptions options, RegionOpener opener, Scheduler hands, Mailbox mailbox) {
+  NodeHands(SideCarServerOptions options, RegionOpener opener, StagingPool staging, Scheduler hands, Mailbox mailbox) {
     this.options = options;
     this.opener = opener;
     this.hands = hands;
     this.mailbox = mailbox;
-    this.copier = new Copier(hands, new Permits("side-car staging", STAGES, options.maxClients() * options.maxCopies()));
+    this.copier = new Copier(hands, staging);
   }
 
   SideCarServerOptions options() {

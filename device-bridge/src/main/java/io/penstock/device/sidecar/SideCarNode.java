@@ -1,5 +1,6 @@
 package io.penstock.device.sidecar;
 
+import io.penstock.device.memory.StagingPool;
 import io.penstock.device.sidecar.Message.Hello;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.LinkedHashMap;
@@ -27,10 +28,11 @@ final class SideCarNode {
   private final Map<ClientId, NodeClient> clients = new LinkedHashMap<>();
   private boolean closing;
 
+  /// @param staging stays the caller's; to be closed after this
   /// @param hands a few threads that may wait; stays the caller's
   /// @param timer must not be blocked; stays the caller's
-  SideCarNode(SideCarServerOptions options, RegionOpener opener, Scheduler hands, Scheduler timer) {
-    this.hands = new NodeHands(options, opener, hands, mailbox);
+  SideCarNode(SideCarServerOptions options, RegionOpener opener, StagingPool staging, Scheduler hands, Scheduler timer) {
+    this.hands = new NodeHands(options, opener, staging, hands, mailbox);
     this.timer = timer;
     long life = NodeSession.nanos(options);
     long tick = Math.max(1, life / TICKS_OF_A_LIFE);

@@ -1,6 +1,13 @@
 package io.penstock.device.sidecar;
 
 import io.penstock.device.Device;
+import io.penstock.device.memory.HostMemory;
+import io.penstock.device.memory.MappedMemory;
+import io.penstock.device.memory.MappedOptions;
+import io.penstock.device.memory.MemoryListener;
+import io.penstock.device.memory.MemoryPages;
+import io.penstock.device.memory.StagingPool;
+import io.penstock.device.memory.StagingSpec;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.StandardProtocolFamily;
@@ -29,6 +36,7 @@ import reactor.util.Loggers;
 public final class SideCarServer {
   private static final Logger LOG = Loggers.getLogger(SideCarServer.class);
   private static final int MAX_COPY_THREADS = 4;
+  private static final StagingSpec STAGING = new StagingSpec(4, 1 << 20);
   private static final int MAX_QUEUED = 1 << 20;
   private static final int THREAD_SECONDS = 60;
   /// A system without descriptors refuses at once, again and again.
@@ -49,18 +57,24 @@ public final class SideCarServer {
     this.file = file;
     this.listening = listening;
     this.user = Files.getOwner(Path.of("/proc/self"));
+    StagingPool staging = staging(options);
     this.hands = Schedulers.newBoundedElastic(Math.clamp(Runtime.getRuntime().availableProcessors(), 1, MAX_COPY_THREADS), MAX_QUEUED,
         "penstock-sidecar-copy", THREAD_SECONDS, true);
     this.timer = Schedulers.newSingle("penstock-sidecar-time", true);
-    this.node = new SideCarNode(options, new NodeRegions(devices, hands), hands, timer);
+    this.node = new SideCarNode(options, new NodeRegions(devices, hands), staging, hands, timer);
     this.connections = new Semaphore(2 * options.maxClients()); // twice, so that one who comes back need not wait for the end of what he left
     this.close = Mono.defer(() -> {
       stopListening();
-      return node.close();
+      return node.close().then(staging.close());
     }).doFinally(end -> {
       timer.dispose();
       hands.dispose();
     }).cache();
+  }
+
+  private static StagingPool staging(SideCarServerOptions options) {
+    HostMemory memory = new MappedMemory(MappedOptions.defaults().withPages(MemoryPages.PLAIN), MemoryListener.noop()).map(STAGING.bytes());
+    return StagingPool.of("side-car staging", STAGING, Math.multiplyExact(options.maxClients(), options.maxCopies()), memory);
   }
 
   /// Listens on `path`, which only this user may use. What a node that was killed has left there is removed.

@@ -4,55 +4,74 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.net.UnixDomainSocketAddress;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
-import org.jspecify.annotations.Nullable;
 
 /// The path of a socket, held against other nodes by a lock on a file beside it: a lock ends with its process, a socket's file does not.
+///
+/// The lock is of one opening of the file (`flock`): one of a process (`fcntl`, what the JDK has) would end as soon as anything in it closed
+/// the same file. Whoever holds it may remove the file; who gets the lock of a file that was removed tries again.
 final class SocketFile {
   private final Path path;
-  private final FileChannel lock;
+  private final Path lockPath;
+  private final Descriptor lock;
+  private boolean closed;
 
-  private SocketFile(Path path, FileChannel lock) {
+  private SocketFile(Path path, Path lockPath, Descriptor lock) {
     this.path = path;
+    this.lockPath = lockPath;
     this.lock = lock;
   }
 
   /// Takes the path, and removes what a dead node has left there.
   static SocketFile claim(Path wanted) throws IOException {
     Path path = wanted.toAbsolutePath().normalize();
-    FileChannel lock = FileChannel.open(path.resolveSibling(path.getFileName() + ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    Path lockPath = path.resolveSibling(path.getFileName() + ".lock");
+    SocketFile claimed = new SocketFile(path, lockPath, locked(path, lockPath));
     try {
-      if (tryLock(lock) == null) {
-        throw new BindException(path + " must be nobody's (was another node's)");
-      }
       if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
         if (!Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS).isOther()) {
           throw new BindException(path + " must be a socket, or not there (was something else)");
         }
         Files.delete(path);
       }
-      return new SocketFile(path, lock);
+      return claimed;
     } catch (IOException e) {
-      lock.close();
+      claimed.unlock();
       throw e;
     }
   }
 
-  private static @Nullable FileLock tryLock(FileChannel file) throws IOException {
+  private static Descriptor locked(Path path, Path lockPath) throws IOException {
+    while (true) {
+      Descriptor file = Descriptor.openOrCreate(lockPath);
+      try {
+        if (!file.tryLock()) {
+          throw new BindException(path + " must be nobody's (was another node's)");
+        }
+        if (isAt(lockPath, file)) {
+          return file;
+        }
+        file.close();
+      } catch (IOException e) {
+        file.close();
+        throw e;
+      }
+    }
+  }
+
+  /// False if the file was removed since it was opened, by the one who had its lock.
+  private static boolean isAt(Path path, Descriptor file) throws IOException {
     try {
-      return file.tryLock();
-    } catch (OverlappingFileLockException e) { // this process
-      return null;
+      return Files.isSameFile(path, file.shown());
+    } catch (NoSuchFileException e) {
+      return false;
     }
   }
 
@@ -69,14 +88,28 @@ final class SocketFile {
     return path;
   }
 
-  /// Removes it; the lock's file stays, or two nodes could hold two of them.
-  void close() {
-    try (lock) {
-      if (lock.isOpen()) {
-        Files.deleteIfExists(path);
-      }
+  /// Removes it. Idempotent.
+  synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    try {
+      Files.deleteIfExists(path);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    } finally {
+      unlock();
+    }
+  }
+
+  private void unlock() {
+    try {
+      Files.deleteIfExists(lockPath);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } finally {
+      lock.close();
     }
   }
 }

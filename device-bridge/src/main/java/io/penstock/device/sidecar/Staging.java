@@ -1,48 +1,39 @@
 package io.penstock.device.sidecar;
 
+import io.penstock.block.BlockScope;
 import io.penstock.block.Owned;
-import io.penstock.block.Permits;
-import java.lang.foreign.Arena;
+import io.penstock.device.memory.StagingBuffer;
+import io.penstock.device.memory.StagingPool;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
 /// A piece of host memory between two places that have no way of their own.
 final class Staging {
-  private static final long BYTES = 1 << 20;
-  private static final long ALIGNMENT = 4096;
-
-  private final MemorySegment memory;
+  private final StagingBuffer buffer;
   private final Holds holds;
 
-  private Staging(MemorySegment memory, Holds holds) {
-    this.memory = memory;
+  private Staging(StagingBuffer buffer, Holds holds) {
+    this.buffer = buffer;
     this.holds = holds;
   }
 
-  /// Runs `body` with one, when its turn comes.
-  static Mono<Void> use(Permits permits, Function<Staging, Mono<Void>> body) {
-    return Mono.<Staging>create(sink -> permits.acquire(1, () -> sink.success(allocate(permits)), sink::error))
-        .flatMap(stage -> {
-          Owned share = stage.share();
-          return body.apply(stage).doFinally(end -> share.close());
-        });
-  }
-
-  private static Staging allocate(Permits permits) {
-    Arena arena = Arena.ofShared();
-    return new Staging(arena.allocate(BYTES, ALIGNMENT), new Holds(() -> {
-      arena.close();
-      permits.release(1);
-    }));
+  /// Runs `body` with one, when its turn comes. It goes back when this has ended, or was cancelled, and no share of it is open.
+  static Mono<Void> use(StagingPool pool, Function<Staging, Mono<Void>> body) {
+    return Mono.defer(() -> {
+      BlockScope scope = new BlockScope();
+      Holds holds = new Holds(scope::close);
+      Owned own = holds.share();
+      return pool.acquire(scope).flatMap(buffer -> body.apply(new Staging(buffer, holds))).doFinally(end -> own.close());
+    });
   }
 
   MemorySegment memory() {
-    return memory;
+    return buffer.segment();
   }
 
   long bytes() {
-    return memory.byteSize();
+    return buffer.segment().byteSize();
   }
 
   Owned share() {

@@ -31,7 +31,7 @@ final class SideCarRulesTest {
   private final SimulatedLinks links = new SimulatedLinks(clock, random, MILLIS);
   private final SimulatedMemories memories = new SimulatedMemories(clock, random, 100 * MILLIS);
   private final SideCarServerOptions options = SideCarServerOptions.defaults().withMaxCopies(2).withMaxClients(2).withMaxRegions(3);
-  private final SideCarNode node = new SideCarNode(options, memories, clock, clock);
+  private final SideCarNode node = new SideCarNode(options, memories, memories.staging, clock, clock);
   private final SideCarClient client = client(PROCESS);
   private final SharedRegion host = host(1, 256);
   private final SharedRegion other = host(2, 256);

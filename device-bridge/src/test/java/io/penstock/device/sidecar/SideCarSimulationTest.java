@@ -75,7 +75,7 @@ final class SideCarSimulationTest {
 
     private SideCarNode newNode() {
       SideCarNode made = new SideCarNode(SideCarServerOptions.defaults().withMaxCopies(1 + random.nextInt(3)).withTimeToLive(LIFE), memories,
-          clock, clock);
+          memories.staging, clock, clock);
       links.node(made);
       return made;
     }

@@ -13,7 +13,10 @@ import io.penstock.device.sidecar.RegionSource.MappedFile;
 import io.penstock.device.sidecar.RegionSource.Memfd;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
+import io.penstock.device.system.SystemCallException;
+import io.penstock.testkit.Race;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.net.BindException;
 import java.net.StandardProtocolFamily;
@@ -28,6 +31,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -206,6 +210,51 @@ final class SideCarSocketTest {
     Path taken = Files.createFile(folder.resolve("taken"));
     assertThatThrownBy(() -> SideCarServer.open(taken, SideCarServerOptions.defaults(), Map.of())).isInstanceOf(BindException.class);
     assertThat(taken).exists();
+    try (var files = Files.list(folder)) {
+      assertThat(files).as("no locks are left").containsExactlyInAnyOrder(path, folder.resolve("s.lock"), taken);
+    }
+  }
+
+  @Test
+  void path_isHeld_alsoAfterAnotherNodeOfThisProcessWasRefused() throws IOException {
+    for (int i = 0; i < 2; i++) {
+      assertThatThrownBy(() -> SideCarServer.open(path, SideCarServerOptions.defaults(), Map.of())).isInstanceOf(BindException.class);
+    }
+    Descriptor lock = Descriptor.open(folder.resolve("s.lock"), false);
+    opened.add(lock::close);
+    assertThat(lock.tryLock()).isFalse();
+    server.close().block(LIMIT);
+    assertThat(folder.resolve("s.lock")).doesNotExist();
+    assertThat(lock.tryLock()).as("a lock that nobody goes by").isTrue();
+    server = SideCarServer.open(path, SideCarServerOptions.defaults().withTimeToLive(SideCarProcess.LIFE), Map.of(0, device));
+    awaitHealthy(client);
+  }
+
+  @Test
+  void path_isNeverHeldTwice_howeverManyTakeItAndLetGo() {
+    Path contended = folder.resolve("contended");
+    AtomicInteger holders = new AtomicInteger();
+    AtomicInteger held = new AtomicInteger();
+    Runnable taking = () -> {
+      try {
+        SocketFile mine = SocketFile.claim(contended);
+        assertThat(holders.incrementAndGet()).isEqualTo(1);
+        held.incrementAndGet();
+        holders.decrementAndGet();
+        mine.close();
+      } catch (BindException another) {
+        assertThat(another).hasMessageContaining("must be nobody's");
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    };
+    try (Race race = new Race(3)) {
+      for (int round = 0; round < 300; round++) {
+        race.run(taking, taking, taking);
+      }
+    }
+    assertThat(held.get()).isGreaterThanOrEqualTo(300);
+    assertThat(folder.resolve("contended.lock")).doesNotExist();
   }
 
   @Test

@@ -6,6 +6,12 @@ import io.penstock.block.BlockScope;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
 import io.penstock.device.DeviceMemory;
+import io.penstock.device.memory.MappedMemory;
+import io.penstock.device.memory.MappedOptions;
+import io.penstock.device.memory.MemoryListener;
+import io.penstock.device.memory.MemoryPages;
+import io.penstock.device.memory.StagingPool;
+import io.penstock.device.memory.StagingSpec;
 import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import io.penstock.device.sim.CopyFaults;
 import io.penstock.device.sim.SimulatedDevice;
@@ -29,6 +35,8 @@ final class SimulatedMemories implements RegionOpener {
   /// Memory of one region of a process.
   record Owner(int process, long region) {}
 
+  private static final StagingSpec STAGING = new StagingSpec(2, 1 << 20);
+
   private final VirtualTimeScheduler clock;
   private final Random random;
   private final long maxDelayNanos;
@@ -38,6 +46,9 @@ final class SimulatedMemories implements RegionOpener {
   private final Map<Owner, MemorySegment> host = new HashMap<>();
   private final Map<Owner, DeviceMemory> there = new HashMap<>();
   private final Set<Owner> mapped = new HashSet<>();
+  /// Two pieces, so that somebody waits.
+  final StagingPool staging = StagingPool.of("staging", STAGING, 100,
+      new MappedMemory(MappedOptions.defaults().withPages(MemoryPages.PLAIN), MemoryListener.noop()).map(STAGING.bytes()));
   /// Cannot be mapped now.
   final Set<Owner> broken = new HashSet<>();
   /// What was mapped, in that order, and mistakes made with it.
@@ -140,7 +151,9 @@ final class SimulatedMemories implements RegionOpener {
     return there.containsKey(owner);
   }
 
+  /// All staging memory is back, or this fails.
   void close() {
+    staging.close().block(Duration.ZERO);
     scope.close();
     device.close().subscribe();
     clock.advanceTimeBy(Duration.ofSeconds(1));

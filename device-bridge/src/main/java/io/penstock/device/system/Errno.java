@@ -1,0 +1,33 @@
+package io.penstock.device.system;
+
+/// Error numbers of Linux, the same on all machines that Java runs on.
+public final class Errno {
+  public static final int EPERM = 1;
+  public static final int ENOENT = 2;
+  public static final int EAGAIN = 11;
+  public static final int ENOMEM = 12;
+  public static final int EACCES = 13;
+  public static final int EFAULT = 14;
+  public static final int EINVAL = 22;
+  public static final int EMFILE = 24;
+  public static final int ENOSYS = 38;
+
+  private Errno() {}
+
+  /// What a call that answered `result` < 0 was refused for, in plain words.
+  public static String text(String call, long result) {
+    int number = (int) -result;
+    return call + " answered " + switch (number) {
+      case EPERM -> "EPERM, not permitted";
+      case ENOENT -> "ENOENT, not there";
+      case EAGAIN -> "EAGAIN, held by another, or more than may be locked";
+      case ENOMEM -> "ENOMEM, no memory or a limit of the process";
+      case EACCES -> "EACCES, not allowed";
+      case EFAULT -> "EFAULT, no pages for it";
+      case EINVAL -> "EINVAL, unknown to this system";
+      case EMFILE -> "EMFILE, too many open files";
+      case ENOSYS -> "ENOSYS, unknown to this system";
+      default -> "error " + number;
+    };
+  }
+}
