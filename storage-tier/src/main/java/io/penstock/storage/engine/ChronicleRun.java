@@ -39,6 +39,9 @@ final class ChronicleRun implements AutoCloseable {
   private static final int INDEX_SPACING = 256;
   private static final int INDEX_COUNT = 1024;
 
+  /// For so long a page that was made present is not made so again: to do that with each record costs a tenth of an append of 64 KiB.
+  private static final long PRESENT_NANOS = 250_000;
+
   /// As far behind a record as Chronicle may look when it publishes it.
   static final int BEHIND_BYTES = 64;
 
@@ -52,6 +55,8 @@ final class ChronicleRun implements AutoCloseable {
   private final ByteBuffer behind = ByteBuffer.allocateDirect(BEHIND_BYTES);
   private final long table;
   private long mappedAt;
+  /// When all pages were made present that Chronicle touches with each record.
+  private long presentSince;
 
   private ChronicleRun(Path path, int firstSegment, long segmentBytes) {
     this.path = path;
@@ -120,12 +125,8 @@ final class ChronicleRun implements AutoCloseable {
 
   /// Appends the record of `parts` to `file`; answers its offset. Another file than the last time ends the cycle of that one.
   long append(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
-    if (current == file) {
-      awaitMedium(file);
-    }
-    makeTablePresent();
-    if (current != null) {
-      makePresent(current, current.end()); // again, for it may be long ago
+    if (current != file || isLongAgo()) {
+      makePresentAgain(file);
     }
     current = file;
     cycle = file.number();
@@ -136,8 +137,11 @@ final class ChronicleRun implements AutoCloseable {
         mappedAt = bytes.addressForWrite(offset) - offset;
         Transfer.writeAll(file.channel(), offset, andBehind(parts));
         makePresent(file, offset + length);
-        makeHeadPresent(file);
-        makeTablePresent();
+        if (records % INDEX_SPACING == 0 || isLongAgo()) {
+          makeHeadPresent(file);
+          makeTablePresent();
+          presentSince = System.nanoTime();
+        }
         bytes.writePosition(offset + length);
         records++;
         return offset;
@@ -145,6 +149,20 @@ final class ChronicleRun implements AutoCloseable {
         document.rollbackOnClose();
         throw e;
       }
+    }
+  }
+
+  private boolean isLongAgo() {
+    return System.nanoTime() - presentSince > PRESENT_NANOS;
+  }
+
+  private void makePresentAgain(SegmentFile file) throws IOException {
+    if (current == file) {
+      awaitMedium(file);
+    }
+    makeTablePresent();
+    if (current != null) {
+      makePresent(current, current.end());
     }
   }
 

@@ -1,6 +1,8 @@
 package io.penstock.storage.engine;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import jnr.ffi.LibraryLoader;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,8 @@ final class PageAdvice {
     int getpagesize();
 
     long pread(int descriptor, long address, long bytes, long offset);
+
+    long preadv(int descriptor, long vectors, int count, long offset);
   }
 
   private static @Nullable Calls load() {
@@ -59,6 +63,24 @@ final class PageAdvice {
       at += part.byteSize();
     }
     return true;
+  }
+
+  /// Fills `parts`, one after the other, from `offset` of a file on by one call, so that the system fetches all of it at once.
+  ///
+  /// @return false if it did not, for whatever reason; the parts may have anything then
+  static boolean readAtOnce(int descriptor, long offset, MemorySegment[] parts) {
+    Calls calls = CALLS;
+    if (calls == null) {
+      return false;
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment vectors = arena.allocate(ValueLayout.JAVA_LONG, 2L * parts.length);
+      for (int i = 0; i < parts.length; i++) {
+        vectors.setAtIndex(ValueLayout.JAVA_LONG, 2L * i, parts[i].address());
+        vectors.setAtIndex(ValueLayout.JAVA_LONG, 2L * i + 1, parts[i].byteSize());
+      }
+      return calls.preadv(descriptor, vectors.address(), parts.length, offset) == RecordParts.bytes(parts);
+    }
   }
 
   /// The size of a page of the system's memory: 4 KiB, but 16 or 64 KiB on some of aarch64.

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 /// A segment that is a file. What the system has in memory of it is copied, the rest is read with positioned reads: a page that is gone is an
 /// error then, not a signal that ends the process.
 final class SegmentFile extends StoredSegment {
+  private static final int NOT_OPEN = Integer.MIN_VALUE;
+
   private final Path path;
   private final FileChannel channel;
   private final SegmentView view;
@@ -21,6 +23,8 @@ final class SegmentFile extends StoredSegment {
   private @Nullable Path spare;
   /// Guarded by [CachedFiles].
   private long forcedTo;
+  /// Guarded by `this`: the same file for calls that Java has not; below 0 if there is none.
+  private int descriptor = NOT_OPEN;
 
   private SegmentFile(int number, Path path, FileChannel channel, long end) {
     super(number, end);
@@ -78,9 +82,22 @@ final class SegmentFile extends StoredSegment {
 
   @Override
   void read(long offset, MemorySegment[] parts) throws IOException {
-    if (!view.read(offset, parts)) {
+    if (!view.read(offset, parts) && (parts.length == 1 || !readAtOnce(offset, parts))) {
       Transfer.readFromBehind(channel, offset, parts);
     }
+  }
+
+  /// A head on the page before its payload would be another wait for the medium.
+  private boolean readAtOnce(long offset, MemorySegment[] parts) {
+    int open = descriptor();
+    return open >= 0 && PageAdvice.readAtOnce(open, offset, parts);
+  }
+
+  private synchronized int descriptor() {
+    if (descriptor == NOT_OPEN) {
+      descriptor = NativePages.openToAdvise(path);
+    }
+    return descriptor;
   }
 
   @Override
@@ -116,6 +133,7 @@ final class SegmentFile extends StoredSegment {
   @Override
   void drop() {
     view.close();
+    closeDescriptor();
     try {
       channel.close();
     } catch (IOException e) {
@@ -125,6 +143,12 @@ final class SegmentFile extends StoredSegment {
     SpareSegments pool = spares;
     if (renamed != null && pool != null) {
       pool.free(renamed);
+    }
+  }
+
+  private synchronized void closeDescriptor() {
+    if (descriptor >= 0) {
+      NativePages.close(descriptor);
     }
   }
 }
