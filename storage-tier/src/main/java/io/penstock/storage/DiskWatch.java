@@ -11,10 +11,12 @@ final class DiskWatch {
 
   /// Beyond so many at a time, nobody looks at the next.
   private static final int SLOTS = 64;
+  /// Slots lie on cache lines of their own.
+  private static final int APART = 8;
   private static final int NONE = -1;
 
   /// The tick at which whoever is in a slot is late; 0 if nobody is.
-  private final AtomicLongArray due = new AtomicLongArray(SLOTS);
+  private final AtomicLongArray due = new AtomicLongArray(SLOTS * APART);
   private volatile long now = 1;
 
   /// @param ticks that it may take
@@ -23,7 +25,7 @@ final class DiskWatch {
     long late = now + ticks + 1;
     int first = (int) Thread.currentThread().threadId();
     for (int i = 0; i < SLOTS; i++) {
-      int slot = (first + i) & (SLOTS - 1);
+      int slot = ((first + i) & (SLOTS - 1)) * APART;
       if (due.compareAndSet(slot, 0, late)) {
         return slot;
       }
@@ -43,7 +45,7 @@ final class DiskWatch {
   boolean tick() {
     long tick = now + 1;
     now = tick;
-    for (int slot = 0; slot < SLOTS; slot++) {
+    for (int slot = 0; slot < SLOTS * APART; slot += APART) {
       long late = due.get(slot);
       if (late != 0 && late <= tick) {
         return true;
