@@ -3,14 +3,10 @@ package io.penstock.tier;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.block.CacheSpace;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
-import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -20,13 +16,10 @@ import reactor.core.publisher.Mono;
 
 /// Stacks whose stores are too busy now: what moves, and what is committed, waits until there is room.
 @Timeout(30)
-final class TierStackBusyTest {
-  private static final CacheSpace SPACE = Blocks.smallSpace();
-  private static final Duration SOON = Duration.ofSeconds(5);
+final class TierStackBusyTest extends StackSteps {
   private static final StackOptions OPTIONS = StackOptions.defaults("stack").withIngressBlocks(3).withTransferBlocks(1).withPromotionBlocks(1)
       .withBounceBlocks(1);
 
-  private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
   private final AtomicInteger asked = new AtomicInteger();
   private final RoomAgain room = new RoomAgain();
   private final FaultyStore disk = new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add));
@@ -75,7 +68,7 @@ final class TierStackBusyTest {
     device.reads(this::refusedFourTimesOfFive);
     device.puts(this::refusedFourTimesOfFive);
     for (int i = 0; i < 20; i++) {
-      puts(stack, i);
+      committed(stack, List.of(key(i))).subscribe(receipts -> {}, error -> {});
     }
     while (stack.unsettledBlocks() > 0) {
       runTasks();
@@ -112,7 +105,7 @@ final class TierStackBusyTest {
     disk.puts(put -> Mono.error(new StoreBusyException("busy", Mono.never())));
     device.reads(read -> Mono.error(new StoreBusyException("busy", Mono.never())));
     for (int i = 0; i < 6; i++) {
-      puts(stack, i);
+      committed(stack, List.of(key(i))).subscribe(receipts -> {}, error -> {});
       runTasks();
     }
     assertThat(stack.unsettledBlocks()).isPositive();
@@ -131,50 +124,7 @@ final class TierStackBusyTest {
     return Mono.error(new StoreBusyException("busy", room.refused()));
   }
 
-  private void assertClosesClean(TierStack stack) {
-    stack.close().subscribe();
-    runTasks();
-    stack.close().block(SOON);
-    assertThat(stack.arena().claimedSlots()).as("slots lent after the close").isZero();
-  }
-
-  private void runTasks() {
-    while (!tasks.isEmpty()) {
-      tasks.remove().run();
-    }
-  }
-
   private static TierStack stack(Level... levels) {
     return new TierStack(SPACE, List.of(levels), OPTIONS, TierListener.noop());
-  }
-
-  private static BlockKey key(int number) {
-    return Blocks.key(SPACE, number);
-  }
-
-  /// A digit for each number: 1 if it is visible.
-  private static String present(TierStack stack, int... numbers) {
-    StringBuilder digits = new StringBuilder();
-    for (int number : numbers) {
-      digits.append(requireNonNull(stack.contains(List.of(key(number))).block(SOON)).count());
-    }
-    return digits.toString();
-  }
-
-  private static void put(TierStack stack, int number) {
-    try (BlockScope scope = new BlockScope()) {
-      Reservation reservation = requireNonNull(stack.reserve(List.of(key(number)), scope).block(SOON));
-      reservation.drafts().forEach(Blocks::produce);
-      reservation.commit(reservation.drafts()).block(SOON);
-    }
-  }
-
-  /// The same without waiting for it.
-  private static void puts(TierStack stack, int number) {
-    BlockScope scope = new BlockScope();
-    stack.reserve(List.of(key(number)), scope).flatMap(reservation -> {
-      reservation.drafts().forEach(Blocks::produce);
-      return reservation.commit(reservation.drafts());
-    }).doFinally(end -> scope.close()).subscribe(receipts -> {}, error -> {});
   }
 }

@@ -15,8 +15,6 @@ import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
-import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -34,11 +32,7 @@ import reactor.core.publisher.Mono;
 
 /// Stacks whose stores fail, whose listeners throw, or that close in the middle of something: nothing hangs, nothing stays lent.
 @Timeout(30)
-final class TierStackFaultTest {
-  private static final CacheSpace SPACE = Blocks.smallSpace();
-  private static final Duration SOON = Duration.ofSeconds(5);
-
-  private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+final class TierStackFaultTest extends StackSteps {
   private final FaultyStore disk = new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run));
   private final MemoryStore slowDisk = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);
   private final MemoryStore memoryDevice = new MemoryStore("hbm", Medium.DEVICE, SPACE, 1, Runnable::run);
@@ -352,18 +346,6 @@ final class TierStackFaultTest {
     }
   }
 
-  private void assertClosesClean(TierStack stack) {
-    runTasks();
-    stack.close().block(SOON);
-    assertThat(stack.arena().claimedSlots()).as("slots lent after the close").isZero();
-  }
-
-  private void runTasks() {
-    while (!tasks.isEmpty()) {
-      tasks.remove().run();
-    }
-  }
-
   private static StackOptions options() {
     return StackOptions.defaults("stack").withIngressBlocks(3).withTransferBlocks(1).withPromotionBlocks(1).withBounceBlocks(1);
   }
@@ -376,42 +358,7 @@ final class TierStackFaultTest {
     return new TierStack(SPACE, List.of(levels), options().withMode(StackMode.WRITE_THROUGH), TierListener.noop());
   }
 
-  private static List<LevelStat> levels(TierStack stack) {
-    return requireNonNull(stack.stat().block(SOON)).levels();
-  }
-
-  private static BlockKey key(int number) {
-    return Blocks.key(SPACE, number);
-  }
-
-  /// A digit for each number: 1 if it is visible.
-  private static String present(TierStack stack, int... numbers) {
-    StringBuilder digits = new StringBuilder();
-    for (int number : numbers) {
-      digits.append(requireNonNull(stack.contains(List.of(key(number))).block(SOON)).count());
-    }
-    return digits.toString();
-  }
-
   private static Reservation reserved(TierStack stack, int number, BlockScope scope) {
     return requireNonNull(stack.reserve(List.of(key(number)), scope).block(SOON));
-  }
-
-  private static void put(TierStack stack, int number) {
-    putAll(stack, List.of(key(number)));
-  }
-
-  private static void putAll(TierStack stack, List<BlockKey> keys) {
-    try (BlockScope scope = new BlockScope()) {
-      Reservation reservation = requireNonNull(stack.reserve(keys, scope).block(SOON));
-      reservation.drafts().forEach(Blocks::produce);
-      reservation.commit(reservation.drafts()).block(SOON);
-    }
-  }
-
-  private static void read(TierStack stack, int number) {
-    try (BlockScope scope = new BlockScope()) {
-      Blocks.assertBytes(requireNonNull(stack.get(List.of(key(number)), scope).blockFirst(SOON), "a block"));
-    }
   }
 }

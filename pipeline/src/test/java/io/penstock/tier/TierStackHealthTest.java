@@ -6,12 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.block.CacheSpace;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
-import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -21,11 +18,7 @@ import reactor.core.publisher.Mono;
 
 /// A stack over a disk that is full, or does not answer: nobody waits for it, nothing is lost, and it comes back.
 @Timeout(60)
-final class TierStackHealthTest {
-  private static final Duration SOON = Duration.ofSeconds(5);
-  private static final CacheSpace SPACE = Blocks.smallSpace();
-
-  private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+final class TierStackHealthTest extends StackSteps {
   private final MemoryStore memory = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);
   private final FaultyStore disk = new FaultyStore(memory);
 
@@ -110,9 +103,9 @@ final class TierStackHealthTest {
   void commitWrittenThrough_toADiskThatIsOff_isVolatile_andWrittenWhenItIsBack() {
     TierStack stack = written(2);
     disk.health(StoreState.OFF);
-    assertThat(put(stack, 0)).isEqualTo(Durability.VOLATILE);
+    assertThat(promised(stack, 0)).isEqualTo(Durability.VOLATILE);
     disk.health(StoreState.DEGRADED);
-    assertThat(put(stack, 1)).isEqualTo(Durability.VOLATILE);
+    assertThat(promised(stack, 1)).isEqualTo(Durability.VOLATILE);
     read(stack, 0);
     disk.health(StoreState.ACTIVE);
     runTasks();
@@ -158,7 +151,7 @@ final class TierStackHealthTest {
   void putThatADiskRefuses_thoughItSaysItIsWell_costsNoWriterAnything() {
     disk.puts(put -> Mono.error(new StoreUnavailableException("no room")));
     TierStack stack = written(1);
-    assertThat(put(stack, 0)).isEqualTo(Durability.VOLATILE);
+    assertThat(promised(stack, 0)).isEqualTo(Durability.VOLATILE);
     put(stack, 1);
     assertThat(evicted(stack)).containsExactly(key(0));
     assertClosesClean(stack);
@@ -250,14 +243,14 @@ final class TierStackHealthTest {
     put(stack, 1);
     runTasks();
     disk.health(StoreState.OFF);
-    assertThat(put(stack, 0)).isEqualTo(Durability.VOLATILE);
+    assertThat(promised(stack, 0)).isEqualTo(Durability.VOLATILE);
     read(stack, 0);
     assertThat(present(stack, 0, 1)).as("1 had to leave for it").isEqualTo("10");
     put(stack, 2);
     assertThat(present(stack, 0, 2)).as("0 sank to where it rests").isEqualTo("01");
     disk.health(StoreState.ACTIVE);
     assertThat(present(stack, 0, 2)).isEqualTo("11");
-    assertThat(requireNonNull(stack.stat().block(SOON)).blocks()).isEqualTo(2);
+    assertThat(stat(stack).blocks()).isEqualTo(2);
     read(stack, 0);
     assertClosesClean(stack);
   }
@@ -271,7 +264,7 @@ final class TierStackHealthTest {
     put(stack, 1); // 0 is to sink, and is being read
     device.health(StoreState.OFF);
     assertThat(present(stack, 0)).isEqualTo("0");
-    assertThat(put(stack, 0)).isEqualTo(Durability.VOLATILE);
+    assertThat(promised(stack, 0)).isEqualTo(Durability.VOLATILE);
     assertThat(present(stack, 0)).as("there is a receipt for it").isEqualTo("1");
     read(stack, 0);
     device.health(StoreState.ACTIVE);
@@ -306,9 +299,9 @@ final class TierStackHealthTest {
   @Test
   void stat_saysHowTheDiskIs() {
     TierStack stack = exclusive(1);
-    assertThat(requireNonNull(stack.stat().block(SOON)).levels()).extracting(LevelStat::health).containsOnly(StoreHealth.GOOD);
+    assertThat(stat(stack).levels()).extracting(LevelStat::health).containsOnly(StoreHealth.GOOD);
     disk.health(StoreState.OFF);
-    assertThat(requireNonNull(stack.stat().block(SOON)).levels()).extracting(LevelStat::health)
+    assertThat(stat(stack).levels()).extracting(LevelStat::health)
         .containsExactly(StoreHealth.GOOD, new StoreHealth(StoreState.OFF, "told to be"));
     assertClosesClean(stack);
   }
@@ -326,35 +319,10 @@ final class TierStackHealthTest {
     return StackOptions.defaults("stack").withIngressBlocks(5).withTransferBlocks(1).withPromotionBlocks(1).withBounceBlocks(1).withBatchBlocks(1);
   }
 
-  private void assertClosesClean(TierStack stack) {
-    stack.close().subscribe();
-    runTasks();
-    stack.close().block(SOON);
-    assertThat(stack.arena().claimedSlots()).as("slots lent after the close").isZero();
-  }
-
-  private void runTasks() {
-    while (!tasks.isEmpty()) {
-      tasks.remove().run();
-    }
-  }
-
-  private static BlockKey key(int number) {
-    return Blocks.key(SPACE, number);
-  }
-
   private static int hits(TierStack stack, int number) {
     try (BlockScope scope = new BlockScope()) {
       return requireNonNull(stack.lease(List.of(key(number)), OnMiss.SKIP, scope).block(SOON)).hits().count();
     }
-  }
-
-  private static String present(TierStack stack, int... numbers) {
-    StringBuilder digits = new StringBuilder();
-    for (int number : numbers) {
-      digits.append(requireNonNull(stack.contains(List.of(key(number))).block(SOON)).count());
-    }
-    return digits.toString();
   }
 
   private static List<BlockKey> evicted(TierStack stack) {
@@ -365,43 +333,11 @@ final class TierStackHealthTest {
     return history(stack).stream().filter(TierEvent.Lost.class::isInstance).toList();
   }
 
-  private static List<TierEvent> history(TierStack stack) {
-    long last = requireNonNull(stack.stat().block(SOON)).lastSequence();
-    return requireNonNull(stack.events(0).take(last).collectList().block(SOON));
+  private static Durability promised(TierStack stack, int number) {
+    return requireNonNull(committed(stack, number).block(SOON));
   }
 
-  private Durability put(TierStack stack, int number) {
-    AtomicReference<Durability> promised = new AtomicReference<>();
-    AtomicReference<Throwable> failed = new AtomicReference<>();
-    committed(stack, number).subscribe(promised::set, failed::set);
-    if (failed.get() instanceof RuntimeException e) {
-      throw e;
-    }
-    return requireNonNull(promised.get(), "a receipt at once");
-  }
-
-  /// Ends when the commit does.
   private static Mono<Durability> committed(TierStack stack, int number) {
-    BlockScope scope = new BlockScope();
-    return stack.reserve(List.of(key(number)), scope).flatMap(reservation -> {
-      reservation.drafts().forEach(Blocks::produce);
-      return reservation.commit(reservation.drafts());
-    }).map(receipts -> receipts.getFirst().durability()).doFinally(end -> scope.close());
-  }
-
-  private void read(TierStack stack, int number) {
-    AtomicReference<Throwable> failed = new AtomicReference<>();
-    List<BlockKey> seen = new ArrayList<>();
-    try (BlockScope scope = new BlockScope()) {
-      stack.get(List.of(key(number)), scope).subscribe(block -> {
-        Blocks.assertBytes(block);
-        seen.add(block.key());
-      }, failed::set);
-      runTasks();
-    }
-    if (failed.get() instanceof RuntimeException e) {
-      throw e;
-    }
-    assertThat(seen).containsExactly(key(number));
+    return committed(stack, List.of(key(number))).map(receipts -> receipts.getFirst().durability());
   }
 }

@@ -8,9 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
-import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceOrder;
@@ -20,8 +18,6 @@ import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
 import io.penstock.tier.TierStackFaultTest.Fault;
 import java.lang.foreign.MemorySegment;
-import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -33,11 +29,7 @@ import reactor.core.publisher.Mono;
 
 /// What becomes of blocks that a store was asked for: they rise, or they are a miss from then on, but never an error for good.
 @Timeout(30)
-final class TierStackReadTest {
-  private static final CacheSpace SPACE = Blocks.smallSpace();
-  private static final Duration SOON = Duration.ofSeconds(5);
-
-  private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+final class TierStackReadTest extends StackSteps {
   private final MemoryStore slowDisk = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);
   private final FaultyStore disk = new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run));
 
@@ -49,7 +41,7 @@ final class TierStackReadTest {
     put(stack, 1);
     disk.reads(fault::in);
     assertThatThrownBy(() -> read(stack, 0)).isInstanceOf(RuntimeException.class);
-    assertThat(isPresent(stack, 0)).isFalse();
+    assertThat(present(stack, 0)).isEqualTo("0");
     assertThat(stack.events(0).filter(TierEvent.Lost.class::isInstance).blockFirst(SOON)).isNotNull();
     disk.mend();
     put(stack, 0);
@@ -66,7 +58,7 @@ final class TierStackReadTest {
     device.reads(fault::in);
     assertThatThrownBy(() -> read(stack, 0)).isInstanceOf(RuntimeException.class);
     read(stack, 0);
-    assertThat(isPresent(stack, 0)).isTrue();
+    assertThat(present(stack, 0)).isEqualTo("1");
     assertClosesClean(stack);
   }
 
@@ -207,7 +199,7 @@ final class TierStackReadTest {
       first.close();
     }
     assertThat(end.get()).isInstanceOf(BlockCorruptException.class);
-    assertThat(isPresent(stack, 0)).isFalse();
+    assertThat(present(stack, 0)).isEqualTo("0");
     assertClosesClean(stack);
   }
 
@@ -229,31 +221,9 @@ final class TierStackReadTest {
     }
   }
 
-  private void assertClosesClean(TierStack stack) {
-    runTasks();
-    stack.close().subscribe();
-    runTasks();
-    stack.close().block(SOON);
-    assertThat(stack.arena().claimedSlots()).as("slots lent after the close").isZero();
-  }
-
-  private void runTasks() {
-    while (!tasks.isEmpty()) {
-      tasks.remove().run();
-    }
-  }
-
   private static TierStack stack(StackMode mode, Level... levels) {
     return new TierStack(SPACE, List.of(levels), StackOptions.defaults("stack").withIngressBlocks(4).withTransferBlocks(1)
         .withPromotionBlocks(1).withBounceBlocks(1).withMode(mode), TierListener.noop());
-  }
-
-  private static BlockKey key(int number) {
-    return Blocks.key(SPACE, number);
-  }
-
-  private static boolean isPresent(TierStack stack, int number) {
-    return requireNonNull(stack.contains(List.of(key(number))).block(SOON)).count() == 1;
   }
 
   /// A reservation of a block that is written, and not committed.
@@ -261,18 +231,5 @@ final class TierStackReadTest {
     Reservation reservation = requireNonNull(stack.reserve(List.of(key(number)), scope).block(SOON));
     reservation.drafts().forEach(Blocks::produce);
     return reservation;
-  }
-
-  private static void put(TierStack stack, int number) {
-    try (BlockScope scope = new BlockScope()) {
-      Reservation reservation = reserved(stack, number, scope);
-      reservation.commit(reservation.drafts()).block(SOON);
-    }
-  }
-
-  private static void read(TierStack stack, int number) {
-    try (BlockScope scope = new BlockScope()) {
-      Blocks.assertBytes(requireNonNull(stack.get(List.of(key(number)), scope).blockFirst(SOON), "a block"));
-    }
   }
 }

@@ -2,19 +2,13 @@ package io.penstock.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.block.BlockKey;
-import io.penstock.block.BlockScope;
-import io.penstock.block.CacheSpace;
-import io.penstock.testkit.Blocks;
 import io.penstock.testkit.MemoryStore;
 import java.util.List;
-import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
-final class TierStackTest {
-  private static final CacheSpace SPACE = Blocks.smallSpace();
+final class TierStackTest extends StackSteps {
   private final MemoryStore device = new MemoryStore("hbm", Medium.DEVICE, SPACE, 1, Runnable::run);
 
   @Test
@@ -34,27 +28,5 @@ final class TierStackTest {
 
   private static StackOptions options() {
     return StackOptions.defaults("stack").withIngressBlocks(1).withTransferBlocks(1).withPromotionBlocks(1).withBounceBlocks(1);
-  }
-
-  private static List<LevelStat> levels(TierStack stack) {
-    return Objects.requireNonNull(stack.stat().block()).levels();
-  }
-
-  private static BlockKey key(int number) {
-    return Blocks.key(SPACE, number);
-  }
-
-  private static void put(TierStack stack, int number) {
-    try (BlockScope scope = new BlockScope()) {
-      Reservation reservation = Objects.requireNonNull(stack.reserve(List.of(key(number)), scope).block());
-      reservation.drafts().forEach(Blocks::produce);
-      reservation.commit(reservation.drafts()).block();
-    }
-  }
-
-  private static void read(TierStack stack, int number) {
-    try (BlockScope scope = new BlockScope()) {
-      Blocks.assertBytes(Objects.requireNonNull(stack.get(List.of(key(number)), scope).blockFirst()));
-    }
   }
 }

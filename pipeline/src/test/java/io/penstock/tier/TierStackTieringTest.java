@@ -6,13 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.BudgetExhaustedException;
-import io.penstock.block.CacheSpace;
 import io.penstock.block.SliceShape;
 import io.penstock.pool.OffloadRule;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.MemoryStore;
-import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -25,12 +22,9 @@ import reactor.core.publisher.BaseSubscriber;
 
 /// Stacks that leave the textbook for the sake of their disk.
 @Timeout(30)
-final class TierStackTieringTest {
-  private static final CacheSpace SPACE = Blocks.smallSpace();
-  private static final Duration SOON = Duration.ofSeconds(5);
+final class TierStackTieringTest extends StackSteps {
   private static final TieringOptions EXACT = TieringOptions.exact();
 
-  private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
   private final AtomicLong nanos = new AtomicLong();
   private final MemoryStore disk = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);
 
@@ -45,10 +39,10 @@ final class TierStackTieringTest {
     put(stack, 3); // 1 leaves: it was not, and 0 keeps the only place
     runTasks();
     assertThat(present(stack, 0, 1, 2, 3)).isEqualTo("1011");
-    assertThat(requireNonNull(stack.stat().block(SOON)).evicted()).isEqualTo(1);
+    assertThat(stat(stack).evicted()).isEqualTo(1);
     assertThat(stack.events(0).take(5).filter(event -> event instanceof TierEvent.Evicted).map(event -> ((TierEvent.Evicted) event).key())
         .collectList().block(SOON)).containsExactly(key(1));
-    close(stack);
+    assertClosesClean(stack);
   }
 
   @Test
@@ -59,7 +53,7 @@ final class TierStackTieringTest {
       runTasks();
     }
     assertThat(present(stack, 0, 1, 2, 3)).isEqualTo("0101");
-    close(stack);
+    assertClosesClean(stack);
   }
 
   @Test
@@ -81,7 +75,7 @@ final class TierStackTieringTest {
     }
     assertThat(tiering(stack).held()).isEqualTo(1);
     assertThat(present(stack, 0, 1)).isEqualTo("11");
-    close(stack);
+    assertClosesClean(stack);
   }
 
   @Test
@@ -95,7 +89,7 @@ final class TierStackTieringTest {
     put(stack, 3); // 2 sinks, one of 0 and 1 leaves
     runTasks();
     assertThat(present(stack, 0, 1, 2, 3)).isEqualTo("1011");
-    close(stack);
+    assertClosesClean(stack);
   }
 
   @Test
@@ -129,7 +123,7 @@ final class TierStackTieringTest {
     assertThat(stat.withheld()).isEqualTo(3);
     assertThat(stat.longestMillis()).isEqualTo(5);
     assertThat(stat.queueMillis()).isEqualTo(10);
-    close(stack);
+    assertClosesClean(stack);
   }
 
   @Test
@@ -140,7 +134,7 @@ final class TierStackTieringTest {
     try (BlockScope scope = new BlockScope()) {
       assertThat(requireNonNull(stack.reserve(List.of(key(0), key(1), key(2)), scope).block(SOON)).drafts()).hasSize(3);
     }
-    close(stack);
+    assertClosesClean(stack);
   }
 
   @Test
@@ -158,7 +152,7 @@ final class TierStackTieringTest {
       stack.close().subscribe();
       assertThat(closed.get()).isInstanceOf(TierClosedException.class);
     }
-    close(stack);
+    assertClosesClean(stack);
   }
 
   @Test
@@ -188,7 +182,7 @@ final class TierStackTieringTest {
     assertThat(stat.prefetched()).isEqualTo(stat.useful() + stat.wasted());
     assertThat(stat.wasted()).isPositive();
     assertThat(present(stack, 0, 1, 2, 3)).isEqualTo("1111");
-    close(stack);
+    assertClosesClean(stack);
   }
 
   @Test
@@ -208,8 +202,8 @@ final class TierStackTieringTest {
     assertThat(resting(stack)).isZero();
     assertThat(disk.shortage(1)).isZero();
     assertThat(tiering(stack).givenBack()).isEqualTo(4);
-    assertThat(requireNonNull(stack.stat().block(SOON)).evicted()).isEqualTo(3);
-    close(stack);
+    assertThat(stat(stack).evicted()).isEqualTo(3);
+    assertClosesClean(stack);
   }
 
   /// Takes windows and closes them with the scope.
@@ -239,63 +233,18 @@ final class TierStackTieringTest {
   }
 
   private static List<Long> blocks(TierStack stack) {
-    return requireNonNull(stack.stat().block(SOON)).levels().stream().map(LevelStat::blocks).toList();
+    return stat(stack).levels().stream().map(LevelStat::blocks).toList();
   }
 
   private static long resting(TierStack stack) {
-    return requireNonNull(stack.stat().block(SOON)).levels().getLast().resting();
+    return stat(stack).levels().getLast().resting();
   }
 
   private static TieringStat tiering(TierStack stack) {
-    return requireNonNull(stack.stat().block(SOON)).tiering();
-  }
-
-  private static BlockKey key(int number) {
-    return Blocks.key(SPACE, number);
+    return stat(stack).tiering();
   }
 
   private static List<BlockKey> keys(int... numbers) {
     return Arrays.stream(numbers).mapToObj(TierStackTieringTest::key).toList();
-  }
-
-  private static String present(TierStack stack, int... numbers) {
-    Presence presence = requireNonNull(stack.contains(keys(numbers)).block(SOON));
-    StringBuilder text = new StringBuilder();
-    for (int i = 0; i < numbers.length; i++) {
-      text.append(presence.get(i) ? '1' : '0');
-    }
-    return text.toString();
-  }
-
-  private static void put(TierStack stack, int number) {
-    try (BlockScope scope = new BlockScope()) {
-      Reservation reservation = requireNonNull(stack.reserve(List.of(key(number)), scope).block(SOON));
-      reservation.drafts().forEach(Blocks::produce);
-      reservation.commit(reservation.drafts()).block(SOON);
-    }
-  }
-
-  private void read(TierStack stack, int number) {
-    try (BlockScope scope = new BlockScope()) {
-      AtomicReference<Boolean> sound = new AtomicReference<>(false);
-      stack.get(List.of(key(number)), scope).subscribe(block -> {
-        Blocks.assertBytes(block);
-        sound.set(true);
-      });
-      runTasks();
-      assertThat(sound.get()).as("block " + number).isTrue();
-    }
-  }
-
-  private void runTasks() {
-    while (!tasks.isEmpty()) {
-      tasks.remove().run();
-    }
-  }
-
-  private void close(TierStack stack) {
-    stack.close().subscribe();
-    runTasks();
-    assertThat(stack.arena().claimedSlots()).isZero();
   }
 }
