@@ -1,6 +1,5 @@
 package io.penstock.tier;
 
-
 import io.penstock.block.Block;
 import io.penstock.tier.MoveWait.Need;
 import io.penstock.tier.StackEntry.Resident;

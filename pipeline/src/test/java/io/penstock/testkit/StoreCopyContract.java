@@ -1,0 +1,132 @@
+package io.penstock.testkit;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockCorruptException;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.LayerSpan;
+import io.penstock.tier.BlockStore;
+import io.penstock.tier.Rest;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/// What a [BlockStore] promises of bytes that go in and come out: all of them, verified, and no others.
+interface StoreCopyContract extends StoreSteps {
+  @Test
+  default void put_thenRead_givesEveryByteBack() {
+    BlockStore store = open(PLACES);
+    List<Rest> rests = put(store, 0, PLACES);
+    assertThat(keysOf(rests)).isEqualTo(ALL.subList(0, PLACES));
+    assertReadable(store, rests);
+    assertReadable(store, rests.reversed().subList(3, 20));
+    assertThat(store.capacityBlocks()).isGreaterThanOrEqualTo(PLACES);
+    assertThat(store.space()).isEqualTo(SPACE);
+    rests.forEach(Rest::close);
+  }
+
+  @Test
+  default void read_granuleByGranule_givesTheWhole() {
+    BlockStore store = open(PLACES);
+    List<Rest> rests = put(store, 0, 5);
+    List<BlockDraft> drafts = drafts(rests);
+    for (int granule = 0; granule < SPACE.layout().granules(); granule++) {
+      assertThat(drafts).noneMatch(BlockDraft::isComplete);
+      store.read(rests, drafts, GranuleRange.whole(granule, 1)).block(PATIENCE);
+    }
+    assertWhole(drafts);
+    rests.forEach(Rest::close);
+  }
+
+  @Test
+  default void read_ofAPart_statesThatPartOnly() {
+    BlockStore store = open(PLACES);
+    List<Rest> rests = put(store, 0, 3);
+    List<BlockDraft> drafts = drafts(rests);
+    GranuleRange middle = GranuleRange.whole(1, 2);
+    store.read(rests, drafts, middle).block(PATIENCE);
+    for (BlockDraft draft : drafts) {
+      assertThat(draft.unstated(GRANULES)).containsExactly(GranuleRange.whole(0, 1), GranuleRange.whole(3, 1));
+      try (LayerSpan span = draft.span(middle)) {
+        Blocks.assertBytes(span);
+      }
+    }
+    drafts.forEach(BlockDraft::close);
+    rests.forEach(Rest::close);
+  }
+
+  @Test
+  default void putAndRead_areCold() {
+    BlockStore store = open(2);
+    List<Block> blocks = blocks(0, 2);
+    Mono<List<Rest>> never = store.put(blocks);
+    List<Rest> rests = requireNonNull(store.put(blocks).block(PATIENCE));
+    assertThat(never).isNotNull();
+    blocks.forEach(Block::close);
+    List<BlockDraft> drafts = drafts(rests);
+    Mono<Void> unread = store.read(rests, drafts, GRANULES);
+    assertThat(unread).isNotNull();
+    assertThat(drafts).noneMatch(BlockDraft::isComplete);
+    drafts.forEach(BlockDraft::close);
+    assertResting(store, 2);
+  }
+
+  @Test
+  default void nothing_isPutAndReadAsNothing() {
+    BlockStore store = open(1);
+    assertThat(store.put(List.of()).block(PATIENCE)).isEmpty();
+    store.read(List.of(), List.of(), GRANULES).block(PATIENCE);
+  }
+
+  @Test
+  default void put_ofACorruptBlock_namesItAndLeavesNothing() {
+    BlockStore store = open(3);
+    List<Block> blocks = blocks(0, 3);
+    Blocks.corrupt(blocks.get(1), 70);
+    assertCorrupt(store.put(blocks).toFuture(), ALL.get(1));
+    blocks.forEach(Block::close);
+    List<Rest> rests = put(store, 3, 6);
+    assertReadable(store, rests);
+    assertResting(store, 3);
+  }
+
+  @Test
+  default void read_ofADamagedBlock_namesItAndStatesNothingOfIt() {
+    BlockStore store = open(PLACES);
+    List<Block> blocks = blocks(0, 4);
+    List<Rest> rests = contract().putDamaged(store, blocks, 2, 70);
+    blocks.forEach(Block::close);
+    List<BlockDraft> drafts = drafts(rests);
+    assertCorrupt(store.read(rests, drafts, GRANULES).toFuture(), ALL.get(2));
+    assertThat(drafts.get(2).isComplete()).isFalse();
+    drafts.forEach(BlockDraft::close);
+    assertReadable(store, List.of(rests.get(0), rests.get(1), rests.get(3)));
+    rests.forEach(Rest::close);
+  }
+
+  @Test
+  default void read_besideTheDamage_succeeds() {
+    BlockStore store = open(PLACES);
+    List<Block> blocks = blocks(0, 1);
+    List<Rest> rests = contract().putDamaged(store, blocks, 0, 70);
+    blocks.forEach(Block::close);
+    List<BlockDraft> drafts = drafts(rests);
+    store.read(rests, drafts, GranuleRange.whole(2, 2)).block(PATIENCE);
+    assertCorrupt(store.read(rests, drafts, GranuleRange.whole(0, 2)).toFuture(), ALL.get(0));
+    assertThat(drafts.getFirst().isComplete()).isFalse();
+    drafts.forEach(BlockDraft::close);
+    rests.forEach(Rest::close);
+  }
+
+  private static void assertCorrupt(CompletableFuture<?> copy, BlockKey key) {
+    assertThatThrownBy(() -> copy.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).cause()
+        .isInstanceOfSatisfying(BlockCorruptException.class, e -> assertThat(e.key()).isEqualTo(key));
+  }
+}

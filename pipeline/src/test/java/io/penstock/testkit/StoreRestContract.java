@@ -1,0 +1,163 @@
+package io.penstock.testkit;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.penstock.KvException;
+import io.penstock.block.Block;
+import io.penstock.block.BlockKey;
+import io.penstock.tier.BlockStore;
+import io.penstock.tier.Rest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/// What a [BlockStore] promises of what rests in it: its places, its numbers, and what is found after a restart.
+interface StoreRestContract extends StoreSteps {
+  @Test
+  default void closedRest_freesItsPlace_once() {
+    BlockStore store = open(4);
+    List<Rest> rests = new ArrayList<>(put(store, 0, 4));
+    for (int next = 4; next < 50; next++) {
+      Rest oldest = rests.removeFirst();
+      oldest.close();
+      oldest.close();
+      rests.addAll(put(store, next, next + 1));
+    }
+    assertReadable(store, rests);
+    assertResting(store, 4);
+  }
+
+  @Test
+  default void put_beyondThePlaces_failsAndTakesNone() {
+    BlockStore store = open(4);
+    assumeTrue(store.capacityBlocks() == 4, "places are not counted");
+    List<Rest> rests = put(store, 0, 3);
+    List<Block> two = blocks(3, 5);
+    assertThatThrownBy(() -> store.put(two).block(PATIENCE)).isInstanceOf(KvException.class).hasMessageContaining(store.name());
+    two.forEach(Block::close);
+    assertReadable(store, rests);
+    assertReadable(store, put(store, 3, 4));
+    assertResting(store, 4);
+  }
+
+  @Test
+  default void sameKey_putTwice_restsTwice() {
+    BlockStore store = open(2);
+    Rest first = put(store, 0, 1).getFirst();
+    Rest second = put(store, 0, 1).getFirst();
+    first.close();
+    assertReadable(store, List.of(second));
+    assertResting(store, 1);
+  }
+
+  @Test
+  default void number_standsForABlock_untilItIsARestAgain() {
+    BlockStore store = open(PLACES);
+    List<Rest> rests = put(store, 0, 6);
+    List<Integer> numbers = rests.stream().map(store::cool).toList();
+    assumeTrue(numbers.getFirst() != BlockStore.NO_NUMBER, "a store with numbers");
+    assertThat(numbers).doesNotHaveDuplicates();
+    assertThat(rests).allMatch(Rest::isClosed);
+    List<Rest> again = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      again.add(store.warm(ALL.get(i), numbers.get(i)));
+    }
+    assertReadable(store, again);
+    again.forEach(Rest::close);
+    assertResting(store, 0);
+  }
+
+  @Test
+  default void number_ofAClosedStore_isFoundAgain_andMayBeTheOwners() {
+    BlockStore store = open(PLACES);
+    List<Rest> rests = put(store, 0, 3);
+    assumeTrue(rests.stream().mapToInt(store::cool).min().orElseThrow() != BlockStore.NO_NUMBER, "a store with numbers");
+    store.close().block(PATIENCE);
+    BlockStore reopened = contract().reopenStore(store);
+    assumeTrue(reopened != null, "a store that does not forget");
+    Found found = new Found();
+    contract().watched(requireNonNull(reopened)).recover(found);
+    reopened.recover(found);
+    assertThat(found.keys).isEqualTo(ALL.subList(0, 3));
+    List<Rest> again = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      again.add(reopened.warm(found.keys.get(i), found.numbers.get(i)));
+    }
+    assertReadable(reopened, again);
+    again.forEach(Rest::close);
+    assertResting(reopened, 0);
+  }
+
+  @Test
+  default void recovered_isWhatWasAtRest_once() {
+    BlockStore store = open(PLACES);
+    assertThat(store.recovered()).isEmpty();
+    List<Rest> rests = put(store, 0, 5);
+    put(store, 1, 2);
+    rests.get(1).close();
+    rests.get(3).close();
+    store.close().block(PATIENCE);
+    BlockStore reopened = contract().reopenStore(store);
+    if (reopened != null) {
+      contract().watched(reopened);
+      List<Rest> found = reopened.recovered();
+      assertThat(keysOf(found)).containsExactly(ALL.get(0), ALL.get(2), ALL.get(4), ALL.get(1));
+      assertReadable(reopened, found);
+      assertThat(reopened.recovered()).isEmpty();
+    }
+  }
+
+  @Test
+  default void manyThreads_putReadAndFree_withoutMixingAnythingUp() {
+    BlockStore store = open(PLACES);
+    try (Race race = new Race(4)) {
+      for (int round = 0; round < 15; round++) {
+        int seed = round;
+        race.run(() -> churn(store, 0, seed), () -> churn(store, 1, seed), () -> churn(store, 2, seed), () -> churn(store, 3, seed));
+      }
+    }
+    assertResting(store, 0);
+  }
+
+  /// One thread's share: never more than its part of the places.
+  private void churn(BlockStore store, int lane, long seed) {
+    Random random = new Random(seed * 4 + lane);
+    List<Rest> rests = new ArrayList<>();
+    for (int step = 0; step < 10; step++) {
+      int more = 1 + random.nextInt(8);
+      int from = lane * 200 + random.nextInt(150);
+      rests.addAll(put(store, from, from + more));
+      rests.replaceAll(rest -> random.nextBoolean() ? cooledOnce(store, rest) : rest);
+      assertReadable(store, rests);
+      while (rests.size() > 8) {
+        rests.remove(random.nextInt(rests.size())).close();
+      }
+    }
+    rests.forEach(Rest::close);
+  }
+
+  private static Rest cooledOnce(BlockStore store, Rest rest) {
+    int number = store.cool(rest);
+    return number == BlockStore.NO_NUMBER ? rest : store.warm(rest.key(), number);
+  }
+
+  final class Found implements BlockStore.Recovered {
+    final List<BlockKey> keys = new ArrayList<>();
+    final List<Integer> numbers = new ArrayList<>();
+
+    @Override
+    public void rest(Rest rest) {
+      throw new AssertionError("a store with numbers must tell of them (was " + rest + ")");
+    }
+
+    @Override
+    public void number(BlockKey key, int number) {
+      keys.add(key);
+      numbers.add(number);
+    }
+  }
+}
