@@ -80,6 +80,29 @@ final class TcpPair implements AutoCloseable {
     return accepted.get(index);
   }
 
+  /// Both ends of one connection.
+  record Two(DuplexConnection client, DuplexConnection server) {}
+
+  Two connect() {
+    int index = accepted.size();
+    TcpListener bound = listen(this::collect);
+    DuplexConnection client = client(bound).connect().block(PATIENCE);
+    return new Two(client, accepted(index));
+  }
+
+  static ConnectionGauges gauges(DuplexConnection connection) {
+    return (ConnectionGauges) connection;
+  }
+
+  /// A frame of `size` bytes that begins with `mark`.
+  ByteBuf marked(int size, int mark) {
+    return ledger.directBuffer(size).writeByte(mark).writeZero(size - 1);
+  }
+
+  ByteBuf buffer(byte[] bytes) {
+    return ledger.directBuffer(bytes.length).writeBytes(bytes);
+  }
+
   /// All buffers came back, slices of the zeros among them.
   void assertAllReturned() {
     Eventually.holds("nobody reads the zeros", () -> zeros.refCnt() == 1);
