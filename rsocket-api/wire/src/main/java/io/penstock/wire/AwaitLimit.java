@@ -43,7 +43,7 @@ final class AwaitLimit<T> implements CoreSubscriber<T>, Subscription {
   @Override
   public void request(long n) {
     serial.run(() -> {
-      requested = Operators.addCap(requested, n);
+      requested = Demand.plus(requested, n);
       ask();
     });
   }
@@ -59,9 +59,7 @@ final class AwaitLimit<T> implements CoreSubscriber<T>, Subscription {
     serial.run(() -> {
       stopTimer();
       asked = false;
-      if (requested != Long.MAX_VALUE) {
-        requested--;
-      }
+      requested = Demand.minus(requested, 1);
       if (!done) {
         actual.onNext(element);
         ask();

@@ -100,10 +100,7 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
   @Override
   public void request(long n) {
     serial.run(() -> {
-      if (n <= 0) {
-        fail(new IllegalArgumentException("n must be > 0 (was " + n + "), Reactive Streams rule 3.9"));
-      }
-      requested = Operators.addCap(requested, n);
+      requested = Demand.plus(requested, n);
       proceed();
     });
   }
@@ -195,9 +192,7 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
 
   private void emit(Landed landed) {
     if (!done && reader != null) {
-      if (requested != Long.MAX_VALUE) {
-        requested--;
-      }
+      requested = Demand.minus(requested, 1);
       reader.onNext(landed);
     }
   }

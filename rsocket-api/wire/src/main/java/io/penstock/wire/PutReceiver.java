@@ -18,7 +18,6 @@ import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
-import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 
 /// The receiving end of one `put` channel: makes room window by window, grants credit for what there is room for, lands slices in
@@ -110,7 +109,7 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
   @Override
   public void request(long n) {
     serial.run(() -> {
-      requested = Operators.addCap(requested, n);
+      requested = Demand.plus(requested, n);
       proceed();
     });
   }
@@ -126,9 +125,7 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
       return;
     }
     while (requested > 0 && !signals.isEmpty()) {
-      if (requested != Long.MAX_VALUE) {
-        requested--;
-      }
+      requested = Demand.minus(requested, 1);
       out.onNext(setting.encoder().apply(signals.poll()));
     }
     if (nextKey == keys.size() && windows.isEmpty() && committing == 0 && reserving == null) {

@@ -49,7 +49,7 @@ final class ReplyGate<T> implements CoreSubscriber<T>, Subscription {
   @Override
   public void request(long n) {
     serial.run(() -> {
-      requested = Operators.addCap(requested, n);
+      requested = Demand.plus(requested, n);
       proceed();
     });
   }
@@ -98,7 +98,7 @@ final class ReplyGate<T> implements CoreSubscriber<T>, Subscription {
     long asked = Math.min(requested, UNSENT - outstanding);
     if (asked > 0) {
       outstanding += (int) asked;
-      requested -= requested == Long.MAX_VALUE ? 0 : asked;
+      requested = Demand.minus(requested, asked);
       source.request(asked);
     }
   }

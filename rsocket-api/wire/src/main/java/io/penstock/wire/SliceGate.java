@@ -68,7 +68,7 @@ final class SliceGate<W> implements CoreSubscriber<W>, Subscription {
   @Override
   public void request(long n) {
     serial.run(() -> {
-      requested = Operators.addCap(requested, n);
+      requested = Demand.plus(requested, n);
       proceed();
     });
   }
@@ -209,9 +209,7 @@ final class SliceGate<W> implements CoreSubscriber<W>, Subscription {
   }
 
   private void emit(Payload payload) {
-    if (requested != Long.MAX_VALUE) {
-      requested--;
-    }
+    requested = Demand.minus(requested, 1);
     actual.onNext(payload);
   }
 

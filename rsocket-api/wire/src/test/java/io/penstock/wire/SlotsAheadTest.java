@@ -51,7 +51,8 @@ final class SlotsAheadTest {
 
   @Test
   void hold_whatIsNotFree_waitsForAllOfItAndHoldsNothingMeanwhile() {
-    try (BlockScope scope = new BlockScope(); ArenaRoom others = Objects.requireNonNull(arena.tryHold(3))) {
+    ArenaRoom others = Objects.requireNonNull(arena.tryHold(3));
+    try (BlockScope scope = new BlockScope()) {
       SlotsAhead slots = slots(scope);
       slots.hold(1, true);
       slots.hold(2, false);
@@ -67,7 +68,8 @@ final class SlotsAheadTest {
 
   @Test
   void stop_leavesTheLine_andTheScopeGivesBackWhatIsHeld() {
-    try (ArenaRoom others = Objects.requireNonNull(arena.tryHold(3)); BlockScope scope = new BlockScope()) {
+    ArenaRoom others = Objects.requireNonNull(arena.tryHold(3));
+    try (BlockScope scope = new BlockScope()) {
       SlotsAhead slots = slots(scope);
       slots.hold(2, true);
       slots.stop();
