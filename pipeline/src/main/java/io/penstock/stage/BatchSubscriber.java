@@ -63,19 +63,20 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
   @Override
   public void onNext(T element) {
     requireNonNull(element, "element");
+    long bytes;
     try {
-      long bytes = weigher.applyAsLong(element);
-      if (!take(element, bytes)) {
-        Operators.onDiscard(element, currentContext());
-        return;
-      }
-      startAlarm();
+      bytes = weigher.applyAsLong(element);
     } catch (RuntimeException e) {
       Operators.onDiscard(element, currentContext());
       upstream.cancel();
       onError(e);
       return;
     }
+    if (!take(element, bytes)) {
+      Operators.onDiscard(element, currentContext());
+      return;
+    }
+    startAlarm();
     signals.run();
   }
 
@@ -148,6 +149,15 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
   }
 
   private void startAlarm() {
+    try {
+      tryStartAlarm();
+    } catch (RuntimeException e) { // the timer was disposed
+      upstream.cancel();
+      onError(e);
+    }
+  }
+
+  private void tryStartAlarm() {
     long mine;
     synchronized (this) {
       if (alarm != null || batch.isEmpty() || isFull() || over) {
@@ -201,7 +211,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
     }
     if (complete != null) {
       actual.onNext(complete);
-      startAlarmAgain();
+      startAlarm();
     } else if (pull) {
       upstream.request(1);
     } else if (end) {
@@ -242,14 +252,5 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
       add(first, weigher.applyAsLong(first));
     }
     return complete;
-  }
-
-  private void startAlarmAgain() {
-    try {
-      startAlarm();
-    } catch (RuntimeException e) { // the timer was disposed
-      upstream.cancel();
-      onError(e);
-    }
   }
 }

@@ -59,10 +59,12 @@ final class SharedRead {
   }
 
   private void granted(BiFunction<BlockKey, BlockScope, Mono<Block>> reader) {
+    boolean wanted;
     synchronized (coalesce) {
-      permitHeld.set(!over);
+      wanted = !over;
+      permitHeld.set(wanted);
     }
-    if (permitHeld.get()) {
+    if (wanted) { // the last waiter may leave right now, and has given the permit back then
       Mono.defer(() -> reader.apply(key, scope)).subscribe(reading);
     } else {
       permits.release(1);

@@ -8,6 +8,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.testkit.StageContract;
 import io.penstock.testkit.StageFixtures;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
@@ -140,11 +141,13 @@ final class BatchTest extends StageContract<Block, List<Block>> {
   }
 
   @Test
-  void batch_timerThatWasStopped_failsTheStream() {
+  void batch_timerThatWasStopped_failsTheStream_andDiscardsItsElementOnce() {
     var stopped = Schedulers.newSingle("stopped");
     stopped.dispose();
-    StepVerifier.create(Flux.just(1, 2).transform(Batch.<Integer>of(OPTIONS, weight -> 1, stopped)))
+    List<Integer> discarded = new ArrayList<>();
+    StepVerifier.create(Flux.just(1, 2).transform(Batch.<Integer>of(OPTIONS, weight -> 1, stopped)).doOnDiscard(Integer.class, discarded::add))
         .expectError(RejectedExecutionException.class).verify(LIMIT);
+    assertThat(discarded).containsExactly(1);
   }
 
   @Test
