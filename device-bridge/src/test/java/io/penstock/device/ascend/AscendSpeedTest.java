@@ -13,21 +13,27 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.publisher.Flux;
 
 /// What the bridge costs beside C: batches by turns through the bridge, in a loop in C that makes the same call to the same double, and by
-/// `memcpy` alone, so that a machine that is shared is as slow for one as for the others. Medians.
+/// `memcpy` alone, so that a machine that is shared is as slow for one as for the others. Medians. Through the bridge, bandwidth is that of a
+/// few batches one behind the other, as they come from a node; a batch alone pays for waking the thread of an idle device.
 @Tag("proof")
 @Timeout(300)
 final class AscendSpeedTest {
   private static final int ROUNDS = 61;
   private static final int WARM_UP = 10;
+  /// Batches a turn.
+  private static final int BATCHES = 4;
 
   /// One batch and three ways to copy it.
   private static final class Batch implements AutoCloseable {
@@ -36,12 +42,11 @@ final class AscendSpeedTest {
     private final int elements;
     private final AscendDevices devices;
     private final AscendDevice device;
-    private final CopyRequest request;
+    private final List<CopyRequest> requests;
+    private final CopyRequest first;
     private final MemorySegment to;
     private final MemorySegment from;
     private final MemorySegment sizes;
-    private final MemorySegment backTo;
-    private final MemorySegment backFrom;
     private final MemorySegment attribute;
     private final MemorySegment scrub = memory.allocate(128 << 20, 4096);
     private final MethodHandle loop;
@@ -56,19 +61,18 @@ final class AscendSpeedTest {
       MemorySegment source = memory.allocate(elements * bytes, 4096).fill((byte) 7);
       device.know(source).block();
       long there = requireNonNull(device.allocate(elements * bytes, scope).block()).address();
-      request = new CopyRequest(elements);
+      requests = Stream.generate(() -> new CopyRequest(elements)).limit(BATCHES).toList();
+      first = new CopyRequest(1).add(source.address(), there, bytes);
       to = memory.allocate(JAVA_LONG, elements);
       from = memory.allocate(JAVA_LONG, elements);
       sizes = memory.allocate(JAVA_LONG, elements);
-      backTo = memory.allocate(JAVA_LONG, elements);
-      backFrom = memory.allocate(JAVA_LONG, elements);
       for (int i = 0; i < elements; i++) {
-        request.add(source.address() + i * bytes, there + i * bytes, bytes);
+        for (CopyRequest request : requests) {
+          request.add(source.address() + i * bytes, there + i * bytes, bytes);
+        }
         to.setAtIndex(JAVA_LONG, i, there + i * bytes);
         from.setAtIndex(JAVA_LONG, i, source.address() + i * bytes);
         sizes.setAtIndex(JAVA_LONG, i, bytes);
-        backTo.setAtIndex(JAVA_LONG, elements - 1 - i, there + i * bytes);
-        backFrom.setAtIndex(JAVA_LONG, elements - 1 - i, source.address() + i * bytes);
       }
       attribute = memory.allocate(AclLayouts.BATCH_ATTRIBUTE);
       attribute.set(JAVA_INT, AclLayouts.offset(AclLayouts.LOCATION, "type"), new MemoryPlace(0).type());
@@ -85,39 +89,43 @@ final class AscendSpeedTest {
       return this;
     }
 
-    private long bridge() {
+    private long alone(CopyRequest request) {
       long began = System.nanoTime();
       assertThat(requireNonNull(device.copy(request.again()).block()).failed()).isZero();
       return System.nanoTime() - began;
     }
 
-    private long loopInC(int calls) throws Throwable {
+    private long bridge() {
       long began = System.nanoTime();
-      assertThat((int) loop.invokeExact(calls, to, from, sizes, (long) elements, attribute)).isZero();
-      return (System.nanoTime() - began) / calls;
+      Flux.fromIterable(requests).map(CopyRequest::again).transform(device.copying())
+          .doOnNext(copied -> assertThat(copied.report().failed()).isZero()).blockLast();
+      return (System.nanoTime() - began) / BATCHES;
     }
 
-    private long memcpyInC(MemorySegment to, MemorySegment from) throws Throwable {
+    private long loopInC() throws Throwable {
       long began = System.nanoTime();
-      memcpy.invokeExact(1, to, from, sizes, (long) elements);
-      return System.nanoTime() - began;
+      assertThat((int) loop.invokeExact(BATCHES, to, from, sizes, (long) elements, attribute)).isZero();
+      return (System.nanoTime() - began) / BATCHES;
+    }
+
+    private long memcpyInC() throws Throwable {
+      long began = System.nanoTime();
+      memcpy.invokeExact(BATCHES, to, from, sizes, (long) elements);
+      return (System.nanoTime() - began) / BATCHES;
     }
 
     /// Median nanoseconds a batch of each way.
     Map<String, Long> measure() throws Throwable {
-      long[][] nanos = new long[4][ROUNDS];
+      String[] names = {"bridge", "bridge, a batch alone", "bridge, an element alone", "loop in C", "memcpy in C"};
+      long[][] nanos = new long[names.length][ROUNDS];
       for (int i = -WARM_UP; i < ROUNDS; i++) {
-        long[] now = new long[4];
-        now[0] = scrubbed().bridge();
-        now[1] = scrubbed().loopInC(1);
-        now[2] = scrubbed().memcpyInC(to, from);
-        now[3] = scrubbed().memcpyInC(backTo, backFrom);
+        long[] now = {scrubbed().bridge(), scrubbed().alone(requests.getFirst()), scrubbed().alone(first), scrubbed().loopInC(),
+            scrubbed().memcpyInC()};
         for (int way = 0; i >= 0 && way < now.length; way++) {
           nanos[way][i] = now[way];
         }
       }
       Map<String, Long> medians = new TreeMap<>();
-      String[] names = {"bridge", "loop in C", "memcpy in C", "memcpy backwards"};
       for (int way = 0; way < names.length; way++) {
         Arrays.sort(nanos[way]);
         medians.put(names[way], nanos[way][ROUNDS / 2]);
