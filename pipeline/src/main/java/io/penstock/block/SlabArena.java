@@ -115,6 +115,16 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     return capacitySlots;
   }
 
+  /// Bytes of all slots there can be.
+  public long capacityBytes() {
+    return capacitySlots * strideBytes;
+  }
+
+  /// Bytes of a chunk, but for the last, which may be shorter.
+  public long chunkBytes() {
+    return (long) slotsPerChunk * strideBytes;
+  }
+
   /// Bytes of memory taken from the system so far.
   public synchronized long allocatedBytes() {
     return (long) made.size() * strideBytes;

@@ -45,6 +45,11 @@ public final class Gauges {
     gauge(registry, KvMeters.MEMORY_TAKEN, Tags.of(MeterTag.PAGES.asString(), pages), bytes, LongSupplier::getAsLong);
   }
 
+  /// Shows the bytes of host memory that stay in memory.
+  public static void bindMemoryLocked(MeterRegistry registry, LongSupplier bytes) {
+    gauge(registry, KvMeters.MEMORY_LOCKED, Tags.empty(), bytes, LongSupplier::getAsLong);
+  }
+
   /// Shows how often host memory is not what it was to be.
   public static void bindMemoryFallbacks(MeterRegistry registry, LongSupplier fallbacks) {
     gauge(registry, KvMeters.MEMORY_FALLBACKS, Tags.empty(), fallbacks, LongSupplier::getAsLong);

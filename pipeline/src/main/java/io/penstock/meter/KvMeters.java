@@ -167,9 +167,11 @@ public enum KvMeters implements MeterDocumentation {
   ARENA_HIGH_WATER("penstock.arena.high.water", Meter.Type.GAUGE, "slots", "Most slots ever lent", MeterTag.ARENA),
   /// Slots there can be.
   ARENA_CAPACITY("penstock.arena.capacity", Meter.Type.GAUGE, "slots", "Slots there can be", MeterTag.ARENA),
-  /// Host memory taken from the system.
-  MEMORY_TAKEN("penstock.memory.taken", Meter.Type.GAUGE, "bytes", "Host memory taken from the system, by the kind of its pages",
+  /// Host memory taken from the system, or from the driver of a device.
+  MEMORY_TAKEN("penstock.memory.taken", Meter.Type.GAUGE, "bytes", "Host memory taken, by the kind of its pages",
       MeterTag.PAGES),
+  /// The part of it that stays in memory.
+  MEMORY_LOCKED("penstock.memory.locked", Meter.Type.GAUGE, "bytes", "Host memory that is kept from being swapped"),
   /// Times that host memory is not what it was to be: of large pages, locked, on a node.
   MEMORY_FALLBACKS("penstock.memory.fallbacks", Meter.Type.GAUGE, null, "Times that host memory is not what it was to be"),
   /// Open connections of clients.

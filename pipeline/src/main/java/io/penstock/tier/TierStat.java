@@ -18,16 +18,28 @@ import java.util.List;
 /// @param lastSequence sequence of the newest event, 0 before the first
 /// @param levels figures of its levels, fastest first; empty if they are not told
 /// @param tiering how far behind its disk is, and what it does beside its policy
+/// @param memory the host memory under it, by kind; empty if that is not told
 public record TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored,
-    long evicted, long corrupt, long lastSequence, List<LevelStat> levels, TieringStat tiering) {
+    long evicted, long corrupt, long lastSequence, List<LevelStat> levels, TieringStat tiering, List<MemoryStat> memory) {
   public TierStat {
     levels = List.copyOf(levels);
     requireNonNull(tiering, "tiering");
+    memory = memory == null ? List.of() : List.copyOf(memory); // null from a node that does not know of it
+  }
+
+  /// Of a tier that does not tell its memory.
+  public TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored, long evicted,
+      long corrupt, long lastSequence, List<LevelStat> levels, TieringStat tiering) {
+    this(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels, tiering, List.of());
   }
 
   /// Of a tier that does nothing beside its policy.
   public TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored, long evicted,
       long corrupt, long lastSequence, List<LevelStat> levels) {
     this(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels, TieringStat.NONE);
+  }
+
+  public TierStat withMemory(List<MemoryStat> memory) {
+    return new TierStat(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels, tiering, memory);
   }
 }

@@ -110,6 +110,11 @@ public final class AscendDevices {
     return runtime.library().path();
   }
 
+  /// The functions for `feature` that the library has not.
+  public List<String> missing(AscendFeature feature) {
+    return feature.missing(runtime.library());
+  }
+
   AclLibrary symbols() {
     return runtime.library();
   }

@@ -19,9 +19,12 @@ public enum AscendSetting {
   UNSUPPORTED_FALLS_BACK("ascend.unsupported.falls.back", "false",
       "Whether the batch call's answer 200006 is taken as 207000 is: nothing was copied, each element is copied on its own.", ""),
 
-  BUFFER_POOL("ascend.buffer.pool", "0:0", "Staging buffers, as NUMBER:MIB; 0:0 for none.", Reason.NO_STAGING, "ASCEND_BUFFER_POOL"),
-  FABRIC_MEMORY("ascend.fabric.memory", "false", "Whether memory is allocated so that other processes can map it by a fabric handle.",
-      Reason.NO_FABRIC, "ASCEND_ENABLE_USE_FABRIC_MEM"),
+  BUFFER_POOL("ascend.buffer.pool", "0:0",
+      "Staging buffers, as NUMBER:MIB, for copies of host memory that the device does not know; 0:0 for none. Not with ascend.async.transfer or ascend.fabric.memory.",
+      "", "ASCEND_BUFFER_POOL"),
+  FABRIC_MEMORY("ascend.fabric.memory", "false",
+      "Whether memory of device and host is of pages that other processes can map by a fabric handle, or the node does not start.", "",
+      "ASCEND_ENABLE_USE_FABRIC_MEM"),
   ASYNC_TRANSFER("ascend.async.transfer", "false", "Whether transfers are asynchronous; not with ascend.buffer.pool.",
       "no call of Penstock waits for a copy", "ASCEND_USE_ASYNC_TRANSFER"),
   THREAD_POOL_SIZE("ascend.thread.pool.size", "8", "Threads that make transfers.", "a device has one thread, which no other device waits for",
@@ -70,8 +73,6 @@ public enum AscendSetting {
     private static final String NO_ENGINE = "Penstock has no transfer engine that would take it";
     private static final String NO_HCCL = "it belongs to the transport over HCCL, which Penstock has not";
     private static final String NO_UBSHMEM = "it belongs to the transport over UB shared memory, which Penstock has not";
-    private static final String NO_STAGING = "a node does not stage its copies: the batch call takes plain memory";
-    private static final String NO_FABRIC = "a node allocates nothing that others map";
   }
 
   private final String key;

@@ -17,6 +17,7 @@ public final class HostChunks implements ChunkSource {
   private final LongFunction<HostMemory> more;
   /// The piece that chunks are cut from now is the first.
   private final Deque<HostMemory> pieces = new ArrayDeque<>();
+  private final Deque<HostMemory> offered = new ArrayDeque<>();
   private long used;
 
   private HostChunks(LongFunction<HostMemory> more) {
@@ -45,12 +46,19 @@ public final class HostChunks implements ChunkSource {
     return new HostChunks(bytes -> source.map(Math.max(bytes, pieceBytes)));
   }
 
+  /// Has chunks cut from `piece` before more pieces are taken.
+  ///
+  /// @param piece closed with this
+  public synchronized void offer(HostMemory piece) {
+    offered.add(piece);
+  }
+
   @Override
-  public MemorySegment chunk(long bytes) {
+  public synchronized MemorySegment chunk(long bytes) {
     HostMemory piece = pieces.peek();
     long begin = Math.ceilDiv(used, ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
-    if (piece == null || bytes > piece.bytes() - begin) {
-      piece = more.apply(bytes);
+    while (piece == null || bytes > piece.bytes() - begin) {
+      piece = offered.isEmpty() ? more.apply(bytes) : offered.remove();
       pieces.push(piece);
       begin = 0;
     }
@@ -60,7 +68,9 @@ public final class HostChunks implements ChunkSource {
 
   /// The last piece first.
   @Override
-  public void close() {
+  public synchronized void close() {
+    offered.forEach(pieces::push);
+    offered.clear();
     pieces.forEach(HostMemory::close);
     pieces.clear();
   }

@@ -45,6 +45,11 @@ public final class MappedMemory implements HostMemorySource {
     this.pages = pages;
   }
 
+  /// NUMA nodes of this machine; none where the system does not tell them.
+  public static List<Integer> nodes() {
+    return new SystemPages(Path.of("/sys")).nodes();
+  }
+
   @Override
   public String name() {
     return "mapped memory";

@@ -3,6 +3,8 @@ package io.penstock.device.memory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
 
 /// What Linux says about its pages and nodes, read anew each time. What it does not say is taken for no.
 final class SystemPages {
@@ -27,7 +29,16 @@ final class SystemPages {
   }
 
   boolean hasNode(int node) {
-    return Files.isDirectory(folder.resolve("devices/system/node/node" + node));
+    return nodes().contains(node);
+  }
+
+  List<Integer> nodes() {
+    try (Stream<Path> files = Files.list(folder.resolve("devices/system/node"))) {
+      return files.map(file -> file.getFileName().toString()).filter(name -> name.matches("node\\d{1,4}"))
+          .map(name -> Integer.valueOf(name.substring(4))).sorted().toList();
+    } catch (IOException e) {
+      return List.of();
+    }
   }
 
   private static long number(Path file) {

@@ -185,7 +185,7 @@ public final class DriverDouble {
   }
 
   /// How far the pages of each kind reach: for any allocation, for those of 1 GiB, for those of a NUMA node.
-  void limits(long anyBytes, long hugeBytes, long nodeBytes) {
+  public void limits(long anyBytes, long hugeBytes, long nodeBytes) {
     call("double_limits", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_LONG), anyBytes, hugeBytes, nodeBytes);
   }
 

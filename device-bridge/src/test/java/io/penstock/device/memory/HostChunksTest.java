@@ -43,6 +43,23 @@ final class HostChunksTest {
   }
 
   @Test
+  void offeredPieces_areUsedFirst_butForChunksThatTheyAreTooShortFor() {
+    HostChunks chunks = HostChunks.of(source, PIECE);
+    HostMemory small = source.map(PIECE / 2);
+    HostMemory large = source.map(2 * PIECE);
+    chunks.offer(small);
+    chunks.offer(large);
+    assertThat(chunks.chunk(PIECE).address()).isEqualTo(large.address());
+    assertThat(chunks.chunk(PIECE).address()).isEqualTo(large.address() + PIECE);
+    long before = mapped();
+    assertThat(chunks.chunk(100).byteSize()).isEqualTo(100);
+    assertThat(mapped()).isEqualTo(before + PIECE);
+    chunks.close();
+    assertThat(small.isClosed()).isTrue();
+    assertThat(mapped()).isZero();
+  }
+
+  @Test
   void oneGivenPiece_endsWhenItIsUsed() {
     HostChunks chunks = HostChunks.of(source.map(PIECE));
     assertThat(chunks.chunk(PIECE).byteSize()).isEqualTo(PIECE);

@@ -145,11 +145,13 @@ final class MappedMemoryTest {
     try (HostMemory memory = memory(locked).map(4096)) { // less than anybody's limit
       assertThat(memory.fallbacks()).isEmpty();
       assertThat(calls.log).containsExactly("map", "lock");
+      assertThat(memory.kind()).isEqualTo(new MemoryKind(MemoryRung.PLAIN, OptionalInt.empty(), true));
     }
     calls.refuse("lock", 12);
     try (HostMemory memory = memory(locked).map(MIB)) {
       assertThat(memory.fallbacks())
           .containsExactly(new Fallback("locked memory", "mlock answered ENOMEM, no memory or a limit of the process"));
+      assertThat(memory.kind()).isEqualTo(MemoryKind.of(MemoryRung.PLAIN));
       use(memory);
     }
   }
@@ -159,11 +161,13 @@ final class MappedMemoryTest {
     MappedOptions bound = MappedOptions.defaults().withNode(OptionalInt.of(0));
     try (HostMemory memory = memory(bound).map(8 * MIB)) {
       assertThat(calls.log).containsExactly("map 2^21", "bind 1", "advise 23");
+      assertThat(memory.kind()).isEqualTo(new MemoryKind(MemoryRung.PAGES_2M, OptionalInt.of(0), false));
       use(memory);
     }
     calls.refuse("bind 1", 1);
     try (HostMemory memory = memory(bound).map(8 * MIB)) {
       assertThat(memory.fallbacks().getLast()).isEqualTo(new Fallback("memory of node 0", "mbind answered EPERM, not permitted"));
+      assertThat(memory.kind().node()).isEmpty();
     }
     try (HostMemory memory = memory(bound.withNode(OptionalInt.of(2))).map(8 * MIB)) {
       assertThat(memory.fallbacks().getLast()).isEqualTo(new Fallback("memory of node 2", "there is no such node"));

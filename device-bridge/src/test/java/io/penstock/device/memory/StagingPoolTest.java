@@ -66,7 +66,8 @@ final class StagingPoolTest {
   void buffers_areApart_andLentAsManyAsThereAre() {
     StagingPool pool = pool("2:1", 1);
     StagingBuffer first = requireNonNull(pool.acquire(scope).block(LIMIT));
-    StagingBuffer second = requireNonNull(pool.acquire(scope).block(LIMIT));
+    StagingBuffer second = scope.adopt(requireNonNull(pool.tryAcquire()));
+    assertThat(pool.tryAcquire()).isNull();
     first.segment().fill((byte) 1);
     second.segment().fill((byte) 2);
     assertThat(first.segment().get(JAVA_BYTE, pool.bufferBytes() - 1)).isEqualTo((byte) 1);

@@ -101,7 +101,7 @@ static const uint64_t CONTEXT = 0xC0417E87, STREAM = 0x57AEA317, PHYSICAL = 0x94
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t letGo = PTHREAD_COND_INITIALIZER;
 static int deviceCount = 1;
-static size_t deviceBytes = (size_t)1 << 30, allocated[MAX_DEVICES];
+static size_t deviceBytes = (size_t)4 << 30, allocated[MAX_DEVICES];
 static Context* defaults[MAX_DEVICES];
 static Region* regions;
 static size_t regionCount, regionRoom;

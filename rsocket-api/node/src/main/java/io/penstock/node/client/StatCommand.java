@@ -8,6 +8,7 @@ import io.penstock.node.config.Sizes;
 import io.penstock.tier.DiskStat;
 import io.penstock.tier.LevelStat;
 import io.penstock.tier.Medium;
+import io.penstock.tier.MemoryStat;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.StoreState;
 import io.penstock.tier.TierStat;
@@ -58,6 +59,7 @@ final class StatCommand extends ClientCommand {
         .row("bytes in flight", Sizes.human(node.inFlightBytes()))
         .row("peak in flight", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
     tier.levels().forEach(level -> table.row("level " + level.name(), level(level)));
+    tier.memory().forEach(memory -> table.row("memory", memory(memory)));
     tier.levels().stream().map(LevelStat::disk).filter(Objects::nonNull).forEach(disk -> withDisk(table, disk));
     return tier.levels().stream().anyMatch(level -> level.medium() == Medium.DISK) ? withTiering(table, tier.tiering()) : table;
   }
@@ -86,6 +88,11 @@ final class StatCommand extends ClientCommand {
   private static String level(LevelStat level) {
     return "%d of %s blocks, %d copies here, %d hits%s".formatted(level.blocks(), capacity(level.capacityBlocks()), level.resting(), level.hits(),
         state(level.health()));
+  }
+
+  private static String memory(MemoryStat memory) {
+    return "%s: %s; %s, %s".formatted(Sizes.human(memory.bytes()), memory.pages(), memory.node() == null ? "on any node" : "on node " + memory.node(),
+        memory.locked() ? "locked" : "not locked");
   }
 
   private static String state(StoreHealth health) {

@@ -3,6 +3,7 @@ package io.penstock.node.config;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.device.ascend.AscendOptions;
 import io.penstock.device.ascend.AscendSetting;
+import io.penstock.device.memory.MemoryPages;
 import io.penstock.device.memory.StagingSpec;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -65,12 +66,16 @@ public final class AscendSettings {
   /// How devices are used, as `config` says.
   public static AscendOptions options(NodeConfig config) {
     AscendOptions options = AscendOptions.defaults().withVisibleDevices(config.get(VISIBLE_DEVICES)).withTransferTimeout(config.get(TRANSFER_TIMEOUT))
-        .withMaxInFlight(config.get(IN_FLIGHT)).withMaxQueued(config.get(QUEUE)).withLibraryUnsupportedFallsBack(config.get(UNSUPPORTED_FALLS_BACK));
+        .withMaxInFlight(config.get(IN_FLIGHT)).withMaxQueued(config.get(QUEUE)).withLibraryUnsupportedFallsBack(config.get(UNSUPPORTED_FALLS_BACK))
+        .withShared(config.get(FABRIC_MEMORY));
     return config.get(LIBRARY).map(file -> options.withLibrary(file.toString())).orElse(options);
   }
 
   /// Adds what of `config` cannot be at the same time.
   static void requireFit(NodeConfig config, List<String> problems) {
+    if (config.get(NodeSettings.HBM_DEVICE) == DeviceKind.ASCEND) {
+      requireFitOfMemory(config, problems);
+    }
     if (config.get(BUFFER_POOL).isOff()) {
       return;
     }
@@ -82,6 +87,21 @@ public final class AscendSettings {
     }
     if (config.get(GLOBAL_RESOURCE_CONFIG).filter(AscendSettings::isFabric).isPresent()) {
       problems.add(staged(config, GLOBAL_RESOURCE_CONFIG));
+    }
+  }
+
+  private static void requireFitOfMemory(NodeConfig config, List<String> problems) {
+    if (config.get(NodeSettings.MEMORY_NUMA).filter(node -> node % 2 == 1).isPresent()) {
+      problems.add("memory.numa must be even for %s: other nodes have no memory for devices (%s)".formatted(config.said(NodeSettings.HBM_DEVICE),
+          config.was(NodeSettings.MEMORY_NUMA)));
+    }
+    if (config.get(FABRIC_MEMORY) && config.get(NodeSettings.DRAM).equals(Capacity.UNBOUNDED)) {
+      problems.add("dram must be bounded for %s, which takes all of it at the start (%s)".formatted(config.said(FABRIC_MEMORY),
+          config.was(NodeSettings.DRAM)));
+    }
+    if (config.get(FABRIC_MEMORY) && config.get(NodeSettings.MEMORY_PAGES) != MemoryPages.AUTO) {
+      problems.add("memory.pages must be auto for %s, which has pages of its own (%s)".formatted(config.said(FABRIC_MEMORY),
+          config.was(NodeSettings.MEMORY_PAGES)));
     }
   }
 

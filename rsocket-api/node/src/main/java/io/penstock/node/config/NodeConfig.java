@@ -202,10 +202,15 @@ public final class NodeConfig {
     return effective;
   }
 
-  /// A sentence for each setting that somebody gave a value and that does nothing.
+  /// A sentence for each setting that somebody gave a value other than its default, and that does nothing.
   public List<String> withoutEffect() {
-    return effective.stream().filter(Effective::isGiven).flatMap(one -> one.setting().noEffect().stream()
+    return effective.stream().filter(one -> one.isGiven() && !one.text().equals(printed(one.setting()))).flatMap(one -> one.setting().noEffect().stream()
         .map(reason -> "%s has no effect here because %s (%s)".formatted(one.setting().key(), reason, was(one.setting())))).toList();
+  }
+
+  /// The default as [SettingType] prints it.
+  private static <T> String printed(Setting<T> setting) {
+    return setting.type().print().apply(setting.read(setting.initial(), Origin.ofDefault()));
   }
 
   public BlockShape shape() {

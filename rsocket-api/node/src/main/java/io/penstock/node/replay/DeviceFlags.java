@@ -35,7 +35,7 @@ final class DeviceFlags {
       return DevicePlan.simulated();
     }
     NodeConfig config = library.config(number == null ? Map.of() : Map.of(AscendSettings.DEVICE, number.toString()));
-    return DevicePlan.ascend(config.get(AscendSettings.DEVICE), AscendSettings.options(config));
+    return DevicePlan.ascend(config.get(AscendSettings.DEVICE), AscendSettings.options(config), config.get(AscendSettings.BUFFER_POOL));
   }
 
   /// The same as arguments of `penstock serve`.

@@ -46,7 +46,7 @@ final class LoopbackParties implements Parties {
   ///
   /// @param timers for time limits of the node
   static Mono<Parties> open(FlowPlan plan, TierPlan tiers, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
-    return NodeTiers.open(tiers, NodeMemory.ofJdk(), TierListener.noop(), AscendListener.noop()).flatMap(tier -> {
+    return NodeTiers.open(tiers, NodeMemory.of(tiers), TierListener.noop(), AscendListener.noop()).flatMap(tier -> {
       LoopbackParties parties = new LoopbackParties(plan, tier);
       return parties.start(plan, keys, timers, nanoClock).onErrorResume(error -> Endings.after(error, parties.close()));
     });

@@ -92,7 +92,7 @@ public final class Node {
   ///
   /// @return a cold `Mono`; each subscription starts a node. It signals what keeps it from listening, naming the setting in an `IOException`
   public static Mono<Node> start(NodeConfig config) {
-    return FreePorts.required(config).then(Mono.defer(() -> { // before a disk is touched
+    return MemoryFailure.requireNode(config).then(FreePorts.required(config)).then(Mono.defer(() -> { // before a disk is touched
       PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
       TierPlan plan = tiers(config);
       NodeMemory memory = NodeMemory.mapped(memory(config), plan.dram(), plan.space().layout().blockBytes());
@@ -100,7 +100,7 @@ public final class Node {
       MeteredCopies copies = new MeteredCopies(registry);
       return NodeTiers.open(plan, memory, new MicrometerTierListener(registry, plan.name(), plan.medium()), copies)
           .doOnNext(tier -> tier.devices().values().forEach(copies::show))
-          .onErrorMap(failure -> DiskFailure.of(config, failure))
+          .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
           .flatMap(tier -> {
             Node node = new Node(config, registry, tier);
             return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
@@ -148,7 +148,8 @@ public final class Node {
   }
 
   private static DevicePlan device(NodeConfig config) {
-    return new DevicePlan(config.get(NodeSettings.HBM_DEVICE), config.get(AscendSettings.DEVICE), AscendSettings.options(config));
+    return new DevicePlan(config.get(NodeSettings.HBM_DEVICE), config.get(AscendSettings.DEVICE), AscendSettings.options(config),
+        config.get(AscendSettings.BUFFER_POOL));
   }
 
   private static DiskShare share(NodeConfig config) {
@@ -225,7 +226,8 @@ public final class Node {
     SideCarServer openSideCar = sideCar;
     Mono<Void> copies = openSideCar == null ? Mono.empty() : openSideCar.close().timeout(GOODBYE, Mono.empty(), timers);
     Mono<Void> http = boundAdmin == null ? Mono.empty() : Mono.fromRunnable(boundAdmin::dispose);
-    return Endings.inOrder(List.of(wire.timeout(GOODBYE, Mono.empty(), timers), http, copies, tier.close(), loops.disposeLater(QUIET, GOODBYE),
+    return Endings.inOrder(List.of(wire.timeout(GOODBYE, Mono.empty(), timers), http, copies,
+        tier.closeWithin(config.get(NodeSettings.DRAIN_TIMEOUT), timers), loops.disposeLater(QUIET, GOODBYE),
         adminLoops.disposeLater(QUIET, GOODBYE), Mono.fromRunnable(this::closeRest)));
   }
 

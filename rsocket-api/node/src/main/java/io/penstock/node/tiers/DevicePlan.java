@@ -3,16 +3,19 @@ package io.penstock.node.tiers;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.device.ascend.AscendOptions;
+import io.penstock.device.memory.StagingSpec;
 import io.penstock.node.config.DeviceKind;
 
 /// On which device the blocks of `hbm` are.
 ///
 /// @param number of the device in this process, its rank on this host; only of [DeviceKind#ASCEND]
 /// @param ascend how that is used
-public record DevicePlan(DeviceKind kind, int number, AscendOptions ascend) {
+/// @param staging buffers for copies of host memory that it does not know
+public record DevicePlan(DeviceKind kind, int number, AscendOptions ascend, StagingSpec staging) {
   public DevicePlan {
     requireNonNull(kind, "kind");
     requireNonNull(ascend, "ascend");
+    requireNonNull(staging, "staging");
     if (number < 0) {
       throw new IllegalArgumentException("number must be >= 0 (was " + number + ")");
     }
@@ -20,11 +23,11 @@ public record DevicePlan(DeviceKind kind, int number, AscendOptions ascend) {
 
   /// Simulated.
   public static DevicePlan simulated() {
-    return new DevicePlan(DeviceKind.SIM, 0, AscendOptions.defaults());
+    return new DevicePlan(DeviceKind.SIM, 0, AscendOptions.defaults(), StagingSpec.OFF);
   }
 
   /// A device of the library that `options` name.
-  public static DevicePlan ascend(int number, AscendOptions options) {
-    return new DevicePlan(DeviceKind.ASCEND, number, options);
+  public static DevicePlan ascend(int number, AscendOptions options, StagingSpec staging) {
+    return new DevicePlan(DeviceKind.ASCEND, number, options, staging);
   }
 }

@@ -1,5 +1,7 @@
 package io.penstock.node.tiers;
 
+import static java.util.Objects.requireNonNull;
+
 import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.block.ChunkSource;
 import io.penstock.block.SlabArena;
@@ -7,58 +9,97 @@ import io.penstock.device.memory.HostChunks;
 import io.penstock.device.memory.MappedMemory;
 import io.penstock.device.memory.MappedOptions;
 import io.penstock.device.memory.MemoryFigures;
+import io.penstock.device.memory.MemoryKind;
+import io.penstock.device.memory.MemoryListener;
 import io.penstock.device.memory.MemoryPages;
 import io.penstock.device.memory.MemoryRung;
 import io.penstock.meter.Gauges;
 import io.penstock.node.config.Capacity;
+import io.penstock.node.config.DeviceKind;
+import io.penstock.tier.MemoryStat;
+import java.util.List;
 import java.util.Locale;
-import java.util.function.Supplier;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
-/// Where the host memory of a node comes from.
+/// Where the host memory of a node comes from: from the driver of its device, if it has one and the node's memory has a bound; else, and for
+/// what the driver does not have, from the system or the JDK.
 public final class NodeMemory {
   private static final long LEAST_PIECE_BYTES = 32L << 20;
 
-  private final Supplier<ChunkSource> chunks;
+  private final @Nullable MappedMemory system;
+  private final MemoryPages pages;
+  private final long pieceBytes;
+  private final boolean bounded;
   private final MemoryFigures figures;
-  private final boolean ahead;
 
-  private NodeMemory(Supplier<ChunkSource> chunks, MemoryFigures figures, boolean ahead) {
-    this.chunks = chunks;
+  private NodeMemory(@Nullable MappedMemory system, MemoryPages pages, long pieceBytes, boolean bounded, MemoryFigures figures) {
+    this.system = system;
+    this.pages = pages;
+    this.pieceBytes = pieceBytes;
+    this.bounded = bounded;
     this.figures = figures;
-    this.ahead = ahead;
   }
 
-  /// What the JDK allocates.
-  public static NodeMemory ofJdk() {
-    return new NodeMemory(ChunkSource::ofJdk, new MemoryFigures(), false);
+  /// For a tier as `plan` says, with nothing said about its memory: what the JDK allocates, unless there is a driver.
+  public static NodeMemory of(TierPlan plan) {
+    return plan.device().kind() == DeviceKind.SIM ? new NodeMemory(null, MemoryPages.AUTO, 0, true, new MemoryFigures())
+        : mapped(MappedOptions.defaults(), plan.dram(), plan.space().layout().blockBytes());
   }
 
   /// What the system maps, in pieces of as much as `dram` needs and at most 1 GiB, as it is needed; large pages, if it is to be those or
   /// none, all at once.
   public static NodeMemory mapped(MappedOptions options, Capacity dram, int blockBytes) {
     MemoryFigures figures = new MemoryFigures();
-    MappedMemory source = new MappedMemory(options, figures);
     long blocks = Math.min(dram.isOff() ? 0 : dram.inBlocks(blockBytes), SlabArena.MAX_CHUNK_BYTES / blockBytes + 1);
     long pieceBytes = Math.clamp(blocks * blockBytes, LEAST_PIECE_BYTES, SlabArena.MAX_CHUNK_BYTES);
-    return new NodeMemory(() -> HostChunks.of(source, pieceBytes), figures, options.pages() == MemoryPages.HUGE);
+    return new NodeMemory(new MappedMemory(options, figures), options.pages(), pieceBytes, !dram.equals(Capacity.UNBOUNDED), figures);
   }
 
   ChunkSource chunks() {
-    return chunks.get();
+    return system == null ? ChunkSource.ofJdk() : HostChunks.of(system, pieceBytes);
   }
 
-  /// Whether all of it is to be there before the node is.
-  boolean isAhead() {
-    return ahead;
+  /// Has `arena` take what is to be there before the node is: all that the driver has for it, all large pages if it is to be those or none,
+  /// else its first piece, so that a system that has none is found out now.
+  ///
+  /// @param chunks of the arena
+  /// @return signals [io.penstock.device.memory.HostMemoryRefusedException]
+  Mono<Void> fill(SlabArena arena, ChunkSource chunks, @Nullable HbmDevice device) {
+    Mono<Void> driver = device != null && chunks instanceof HostChunks cut && bounded && pages == MemoryPages.AUTO
+        ? device.offerTo(cut, arena, figures) : Mono.empty();
+    return system == null ? driver
+        : driver.then(Mono.fromRunnable(() -> arena.prepare(pages == MemoryPages.HUGE ? Long.MAX_VALUE : 1)));
+  }
+
+  MemoryListener listener() {
+    return figures;
+  }
+
+  /// What was taken and not given back, the best first.
+  List<MemoryStat> stat() {
+    return figures.bytesByKind().entrySet().stream().map(NodeMemory::stat).toList();
+  }
+
+  private static MemoryStat stat(Map.Entry<MemoryKind, Long> taken) {
+    MemoryKind kind = taken.getKey();
+    long unit = kind.rung().unitBytes();
+    return new MemoryStat(name(kind.rung()), kind.rung().label(), taken.getValue(), unit > 1 ? unit : 0,
+        kind.node().isPresent() ? Integer.valueOf(kind.node().getAsInt()) : null, kind.locked());
+  }
+
+  private static String name(MemoryRung rung) {
+    return rung.name().toLowerCase(Locale.ROOT);
   }
 
   /// Shows it by the kind of its pages.
   public void bind(MeterRegistry registry) {
+    requireNonNull(registry, "registry");
     for (MemoryRung rung : MemoryRung.values()) {
-      if (rung.isOfSystem()) {
-        Gauges.bindMemory(registry, rung.name().toLowerCase(Locale.ROOT), () -> figures.bytes(rung));
-      }
+      Gauges.bindMemory(registry, name(rung), () -> figures.bytes(rung));
     }
+    Gauges.bindMemoryLocked(registry, () -> stat().stream().filter(MemoryStat::locked).mapToLong(MemoryStat::bytes).sum());
     Gauges.bindMemoryFallbacks(registry, figures::fallbacks);
   }
 }

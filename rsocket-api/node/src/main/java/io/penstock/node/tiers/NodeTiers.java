@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockArena;
 import io.penstock.block.BlockLayout;
+import io.penstock.block.ChunkSource;
 import io.penstock.device.Device;
 import io.penstock.device.ascend.AscendListener;
 import io.penstock.storage.JournalOptions;
@@ -20,6 +21,8 @@ import io.penstock.tier.StoreHealth;
 import io.penstock.tier.StoreState;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStat;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -29,21 +32,26 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 
 /// The tiers of one node, with the device and the disk under them. Closing closes all of it.
 public final class NodeTiers extends ForwardingTier {
   /// Batches that the stack itself has under way at a store.
   private static final int OWN_BATCHES = 8;
 
+  private static final Duration LAST_MOMENT = Duration.ofSeconds(5);
+
   private static final Logger LOG = LoggerFactory.getLogger(NodeTiers.class);
 
   private final TierStack stack;
   private final @Nullable HbmDevice device;
+  private final NodeMemory memory;
 
-  private NodeTiers(TierStack stack, @Nullable HbmDevice device) {
+  private NodeTiers(TierStack stack, @Nullable HbmDevice device, NodeMemory memory) {
     super(stack);
     this.stack = stack;
     this.device = device;
+    this.memory = memory;
   }
 
   /// Opens what `plan` says. Reads a disk that has blocks from before, so it may take a while; not for an event loop.
@@ -55,26 +63,25 @@ public final class NodeTiers extends ForwardingTier {
     return Mono.defer(() -> {
       plan.requireStack();
       if (plan.hbm().isOff()) {
-        return withDisk(plan, ssd -> stack(plan, memory, null, null, ssd, listener)).flatMap(tiers -> tiers.with(memory));
+        return withDisk(plan, ssd -> stack(plan, memory, null, null, ssd, listener));
       }
       int blocks = Math.toIntExact(plan.hbm().inBlocks(plan.space().layout().blockBytes()));
-      return HbmDevice.open(plan.device(), copies).flatMap(device -> device.store(plan.space(), blocks)
+      return HbmDevice.open(plan.device(), memory.listener(), copies).flatMap(device -> device.store(plan.space(), blocks)
           .flatMap(hbm -> withDisk(plan, ssd -> stack(plan, memory, device, hbm, ssd, listener)))
-          .flatMap(tiers -> tiers.with(memory))
           .onErrorResume(error -> Endings.after(error, device.close())));
     });
   }
 
   /// The disk comes last: what is refused before has left no trace there.
-  private static Mono<NodeTiers> withDisk(TierPlan plan, Function<@Nullable BlockStore, NodeTiers> stack) {
+  private static Mono<NodeTiers> withDisk(TierPlan plan, Function<@Nullable BlockStore, Mono<NodeTiers>> stack) {
     return Mono.defer(() -> {
       BlockStore ssd = plan.ssd().isOff() ? null : disk(plan, requireNonNull(plan.disk()));
-      return Mono.fromCallable(() -> stack.apply(ssd))
+      return Mono.defer(() -> stack.apply(ssd))
           .onErrorResume(error -> Endings.after(error, ssd == null ? Mono.empty() : ssd.close()));
     });
   }
 
-  private static NodeTiers stack(TierPlan plan, NodeMemory memory, @Nullable HbmDevice device, @Nullable BlockStore hbm,
+  private static Mono<NodeTiers> stack(TierPlan plan, NodeMemory memory, @Nullable HbmDevice device, @Nullable BlockStore hbm,
       @Nullable BlockStore ssd, TierListener listener) {
     int blockBytes = plan.space().layout().blockBytes();
     List<Level> levels = new ArrayList<>();
@@ -87,15 +94,10 @@ public final class NodeTiers extends ForwardingTier {
     if (ssd != null) {
       levels.add(new Level.Stored(ssd, plan.ssd().inBlocks(blockBytes)));
     }
-    return new NodeTiers(new TierStack(plan.space(), levels, options(plan), listener, memory.chunks()), device);
-  }
-
-  /// This, with all of its memory if that is to be there first; closes this if it is not to be had.
-  private Mono<NodeTiers> with(NodeMemory memory) {
-    return !memory.isAhead() ? Mono.just(this) : Mono.fromCallable(() -> {
-      stack.arena().prepare(Long.MAX_VALUE);
-      return this;
-    }).onErrorResume(error -> Endings.after(error, stack.close()));
+    ChunkSource chunks = memory.chunks();
+    TierStack stack = new TierStack(plan.space(), levels, options(plan), listener, chunks);
+    return memory.fill(stack.arena(), chunks, device).thenReturn(new NodeTiers(stack, device, memory))
+        .onErrorResume(error -> Endings.after(error, stack.close()));
   }
 
   /// Lines as long as there are blocks that can want in: the disk refuses nobody whom the slots of memory let through.
@@ -145,6 +147,29 @@ public final class NodeTiers extends ForwardingTier {
   /// The devices under the levels, by the number that the machine has for them.
   public Map<Integer, Device> devices() {
     return device == null ? Map.of() : Map.of(device.physicalId(), device.device());
+  }
+
+  /// With the host memory under the levels.
+  @Override
+  public Mono<TierStat> stat() {
+    return super.stat().map(stat -> stat.withMemory(memory.stat()));
+  }
+
+  /// The same as [#close], but for a device that does not end its copies: after `patience` it is closed, which refuses those that wait, and
+  /// after [#LAST_MOMENT] more it is left as it is, with whatever it holds, for the end of the process.
+  ///
+  /// @param timers clock and thread of that
+  public Mono<Void> closeWithin(Duration patience, Scheduler timers) {
+    HbmDevice hbm = device;
+    if (hbm == null) {
+      return close();
+    }
+    Mono<Void> both = Mono.whenDelayError(stack.close(), hbm.close());
+    return stack.close().timeout(patience, Mono.defer(() -> {
+      LOG.warn("device {} has copies under way after {} ms: those that wait are refused", hbm.device().name(), patience.toMillis());
+      return both;
+    }), timers).then(hbm.close()).timeout(patience.plus(LAST_MOMENT), Mono.fromRunnable(() -> LOG.error(
+        "device {} does not end its copies and is left as it is", hbm.device().name())), timers);
   }
 
   @Override

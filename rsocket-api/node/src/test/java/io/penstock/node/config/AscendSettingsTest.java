@@ -60,9 +60,10 @@ final class AscendSettingsTest {
   @Test
   void options_areWhatWasSaid() {
     AscendOptions options = AscendSettings.options(with(Map.of("PENSTOCK_ASCEND_LIB", "/opt/libascendcl.so", "ASCEND_RT_VISIBLE_DEVICES", "4, 2",
-        "ASCEND_TRANSFER_TIMEOUT", "3000", "PENSTOCK_ASCEND_QUEUE", "7", "PENSTOCK_ASCEND_UNSUPPORTED_FALLS_BACK", "yes")));
+        "ASCEND_TRANSFER_TIMEOUT", "3000", "PENSTOCK_ASCEND_QUEUE", "7", "PENSTOCK_ASCEND_UNSUPPORTED_FALLS_BACK", "yes",
+        "ASCEND_ENABLE_USE_FABRIC_MEM", "1")));
     assertThat(options).isEqualTo(AscendOptions.defaults().withLibrary("/opt/libascendcl.so").withVisibleDevices(List.of(4, 2))
-        .withTransferTimeout(Duration.ofSeconds(3)).withMaxQueued(7).withLibraryUnsupportedFallsBack(true));
+        .withTransferTimeout(Duration.ofSeconds(3)).withMaxQueued(7).withLibraryUnsupportedFallsBack(true).withShared(true));
   }
 
   @ParameterizedTest
@@ -132,6 +133,18 @@ final class AscendSettingsTest {
   }
 
   @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "PENSTOCK_MEMORY_NUMA | 3 | memory.numa must be even for hbm.device ascend from PENSTOCK_HBM_DEVICE: other nodes have no memory for devices",
+    "PENSTOCK_DRAM | unbounded | dram must be bounded for ascend.fabric.memory true from ASCEND_ENABLE_USE_FABRIC_MEM, which takes all of it at the start",
+    "PENSTOCK_MEMORY_PAGES | plain | memory.pages must be auto for ascend.fabric.memory true from ASCEND_ENABLE_USE_FABRIC_MEM, which has pages of its own"
+  })
+  void memoryThatADeviceCannotHave_isRefusedNamingBoth(String variable, String text, String rule) {
+    Map<String, String> environment = Map.of("PENSTOCK_HBM", "8 blocks", "PENSTOCK_HBM_DEVICE", "ascend", "ASCEND_ENABLE_USE_FABRIC_MEM", "1", variable, text);
+    assertThatThrownBy(() -> with(environment)).isInstanceOf(ConfigException.class)
+        .hasMessage(rule + " (was " + text + ", from " + variable + ")");
+  }
+
+  @ParameterizedTest
   @ValueSource(strings = {"0", "false", "off"})
   void whatIsOff_excludesNothing(String off) {
     assertThat(with(Map.of("ASCEND_BUFFER_POOL", "4:8", "ASCEND_USE_ASYNC_TRANSFER", off, "ASCEND_ENABLE_USE_FABRIC_MEM", off))
@@ -142,6 +155,7 @@ final class AscendSettingsTest {
   @Test
   void settingWithoutEffect_saysSoWhenItIsGiven_andNotOtherwise() {
     assertThat(NodeConfig.defaults().withoutEffect()).isEmpty();
+    assertThat(with(Map.of("ASCEND_BASE_PORT", "20000", "ASCEND_CONNECT_TIMEOUT", "10000", "ASCEND_BUFFER_POOL", "4:8")).withoutEffect()).isEmpty();
     assertThat(with(Map.of("ASCEND_BASE_PORT", "21000", "ASCEND_TRANSFER_TIMEOUT", "3000")).withoutEffect()).containsExactly(
         "ascend.base.port has no effect here because Penstock makes no links between devices: blocks travel between nodes over RSocket"
             + " (was 21000, from ASCEND_BASE_PORT)");

@@ -81,6 +81,8 @@ final class PrintConfigTest {
         ascend.in.flight               100         default
         ascend.queue                   1024        default
         ascend.unsupported.falls.back  false       default
+        ascend.buffer.pool             0:0         default
+        ascend.fabric.memory           false       default
         """.formatted(file));
   }
 

@@ -101,8 +101,11 @@ final class ServeStackTest {
       String[] stat = {"stat", "--connect", "127.0.0.1:" + node.port(), "--block-bytes", "4KiB", "--layers", "4"};
       assertThat(CommandLineRun.of(stat).out()).contains("\nlevel hbm        10 of 10 blocks, ", "\nlevel dram       20 of 20 blocks, ",
           "\nlevel ssd        70 of 1000 blocks, ");
+      assertThat(CommandLineRun.of(stat).out()).containsPattern("\nmemory +32.0 MiB: .*; on any node, not locked\n");
       var json = new ObjectMapper().readTree(CommandLineRun.of(Stream.concat(Stream.of(stat), Stream.of("--json")).toArray(String[]::new)).out());
       assertThat(json.at("/stat/levels")).extracting(level -> level.get("blocks").asInt()).containsExactly(10, 20, 70);
+      assertThat(json.at("/stat/memory/0/bytes").asLong()).isEqualTo(32 << 20);
+      assertThat(json.at("/stat/memory/0/locked").isBoolean()).isTrue();
     }
   }
 
@@ -111,9 +114,17 @@ final class ServeStackTest {
     Path pages = Path.of("/proc/sys/vm/nr_hugepages");
     assumeTrue(Files.exists(pages) && Files.readString(pages).strip().equals("0"), "large pages are set aside here");
     CommandLineRun run = CommandLineRun.of(arguments("plain", "exclusive", "--memory-pages", "huge", "--listen-port", "0", "--admin-port", "off"));
-    assertThat(run.exitCode()).isEqualTo(69);
-    assertThat(run.err()).startsWith("serve: mapped memory: 33554432 bytes of host memory must be available (was refused: pages of 1 GiB: ")
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).startsWith("serve: memory.pages must be auto or plain where large pages are not set aside for all of dram (was huge, from"
+        + " --memory-pages: mapped memory: 33554432 bytes of host memory must be available (was refused: pages of 1 GiB: ")
         .contains("pages of 2 MiB: 16 must be free (was 0)");
+  }
+
+  @Test
+  void nodeOfMemory_thatIsNotThere_endsTheStart() {
+    CommandLineRun run = CommandLineRun.of(arguments("plain", "exclusive", "--memory-numa", "1023", "--listen-port", "0", "--admin-port", "off"));
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).startsWith("serve: memory.numa must be ").endsWith(" (was 1023, from --memory-numa)\n");
   }
 
   @Test

@@ -1,0 +1,19 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+
+import org.jspecify.annotations.Nullable;
+
+/// Host memory of one kind that a tier has taken.
+///
+/// @param rung short name of the way it was got
+/// @param pages the same in plain words
+/// @param pageBytes size of its pages; 0 where that was left to whoever gave it
+/// @param node NUMA node that it is on, or was asked to be; null for whichever
+/// @param locked whether it stays in memory
+public record MemoryStat(String rung, String pages, long bytes, long pageBytes, @Nullable Integer node, boolean locked) {
+  public MemoryStat {
+    requireNonNull(rung, "rung");
+    requireNonNull(pages, "pages");
+  }
+}

@@ -1,0 +1,90 @@
+package io.penstock.node.tiers;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.CacheSpace;
+import io.penstock.device.ascend.AscendListener;
+import io.penstock.device.ascend.AscendOptions;
+import io.penstock.device.ascend.DriverDouble;
+import io.penstock.device.ascend.DriverDouble.Profile;
+import io.penstock.device.memory.StagingSpec;
+import io.penstock.node.config.Capacity;
+import io.penstock.testkit.Blocks;
+import io.penstock.tier.Reservation;
+import io.penstock.tier.TierListener;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/// The end of a node whose device does not come back from a call.
+@Timeout(120)
+final class StuckDeviceTest {
+  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final DriverDouble driver = DriverDouble.of(Profile.CANN_90);
+  private final VirtualTimeScheduler timers = VirtualTimeScheduler.create();
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private NodeTiers tiers;
+
+  @BeforeEach
+  void open() {
+    driver.reset(1, 64 << 20);
+    CacheSpace space = Blocks.smallSpace();
+    TierPlan plan = TierPlan.dram(space, Capacity.ofBlocks(4)).withHbm(Capacity.ofBlocks(4)).withReserveBlocks(4).withWindowBlocks(2)
+        .withDevice(DevicePlan.ascend(0, AscendOptions.defaults().withLibrary(driver.path()), StagingSpec.OFF));
+    tiers = requireNonNull(NodeTiers.open(plan, NodeMemory.of(plan), TierListener.noop(), AscendListener.noop()).block(LIMIT));
+  }
+
+  private void put(int number) {
+    BlockKey key = Blocks.key(tiers.info().space(), number);
+    try (BlockScope scope = new BlockScope()) {
+      Reservation reservation = requireNonNull(tiers.reserve(List.of(key), scope).block(LIMIT));
+      reservation.drafts().forEach(Blocks::produce);
+      reservation.commit(reservation.drafts()).block(LIMIT);
+    }
+  }
+
+  private void awaitCopy() throws InterruptedException {
+    while (driver.calls("aclrtMemcpyBatch") == 0) {
+      Thread.onSpinWait();
+    }
+    assertThat(closed.getCount()).isOne();
+  }
+
+  @Test
+  void closeEnds_thoughItsCopyDoesNot() throws InterruptedException {
+    driver.hold("aclrtMemcpyBatch", true);
+    put(1);
+    awaitCopy();
+    tiers.closeWithin(PATIENCE, timers).subscribe(null, error -> {}, closed::countDown);
+    timers.advanceTimeBy(PATIENCE);
+    assertThat(closed.getCount()).as("the last moment").isOne();
+    timers.advanceTimeBy(Duration.ofSeconds(5));
+    assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(driver.calls("aclFinalize")).isZero();
+
+    driver.hold("aclrtMemcpyBatch", false); // whatever the device does then, nothing has been taken from under it
+    tiers.close().block(LIMIT);
+    assertThat(driver.calls("aclFinalize")).isOne();
+  }
+
+  @Test
+  void closeOfADeviceThatIsSlow_waitsForIt() throws InterruptedException {
+    driver.hold("aclrtMemcpyBatch", true);
+    put(1);
+    awaitCopy();
+    tiers.closeWithin(PATIENCE, timers).subscribe(null, error -> {}, closed::countDown);
+    driver.hold("aclrtMemcpyBatch", false);
+    assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(driver.calls("aclFinalize")).isOne();
+  }
+}
