@@ -174,6 +174,18 @@ public enum KvMeters implements MeterDocumentation {
   MEMORY_LOCKED("penstock.memory.locked", Meter.Type.GAUGE, "bytes", "Host memory that is kept from being swapped"),
   /// Times that host memory is not what it was to be: of large pages, locked, on a node.
   MEMORY_FALLBACKS("penstock.memory.fallbacks", Meter.Type.GAUGE, null, "Times that host memory is not what it was to be"),
+  /// Processes that a side-car serves.
+  SIDECAR_CLIENTS("penstock.sidecar.clients", Meter.Type.GAUGE, null, "Processes that the side-car serves"),
+  /// Regions of theirs that are mapped.
+  SIDECAR_REGIONS("penstock.sidecar.regions", Meter.Type.GAUGE, null, "Regions of processes that the side-car has mapped"),
+  /// Bytes of these.
+  SIDECAR_MAPPED("penstock.sidecar.mapped", Meter.Type.GAUGE, "bytes", "Bytes of regions that the side-car has mapped"),
+  /// Calls of copies that ended well.
+  SIDECAR_COPIES("penstock.sidecar.copies", Meter.Type.COUNTER, null, "Calls of copies that the side-car made"),
+  /// Bytes of these.
+  SIDECAR_COPIED("penstock.sidecar.copied", Meter.Type.COUNTER, "bytes", "Bytes that the side-car copied"),
+  /// Requests that were refused, and copies that failed.
+  SIDECAR_FAILURES("penstock.sidecar.failures", Meter.Type.COUNTER, null, "Requests that the side-car refused, or that failed, by code", MeterTag.CODE),
   /// Open connections of clients.
   WIRE_CONNECTIONS("penstock.wire.connections", Meter.Type.GAUGE, null, "Open connections of clients"),
   /// Streams of blocks that run, in either direction.

@@ -26,7 +26,7 @@ public enum MeterTag implements KeyName {
   DIRECTION("direction"),
   /// Which kind of call copied them, in lower case.
   METHOD("method"),
-  /// Name of a driver's answer, `other` for one that is not known.
+  /// Name of a driver's answer, `other` for one that is not known; of the side-car's, why something was not done.
   CODE("code"),
   /// `hit` or `miss`; of copies `failure` or `timeout`; of syncs `done` or `failed`.
   RESULT("result");

@@ -70,6 +70,9 @@ final class KvMetersTest {
     copies.show(() -> 1, () -> 2);
     copies.called("host_to_device", "batch", 3, 4, 5);
     copies.failed(true, "rt_stream_sync_timeout", 1);
+    SideCarMeters sideCar = new SideCarMeters(registry, () -> 1, () -> 2, () -> 3);
+    sideCar.copied(() -> 4, () -> 5);
+    sideCar.failed("too_many", () -> 6);
     gauges.refresh().block(SOON);
     BlockTier onDisk = onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, List.of()));
     TierGauges.bind(registry, onDisk).refresh().block(SOON);

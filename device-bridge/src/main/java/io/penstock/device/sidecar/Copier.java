@@ -34,6 +34,11 @@ final class Copier {
     }
   }
 
+  /// Threads that copies are worth having: memory is not faster for more.
+  static final int THREADS = Math.clamp(Runtime.getRuntime().availableProcessors(), 1, 4);
+  /// Less than this is copied faster than it is handed to another thread.
+  private static final long LEAST_PART_BYTES = 1 << 20;
+
   private record Way(Device device, CopyDirection direction) {}
 
   private final Scheduler hands;
@@ -72,9 +77,7 @@ final class Copier {
     List<Mono<Void>> parts = new ArrayList<>();
     requests.forEach((device, request) -> parts.add(byAddress(device, request, holds)));
     batches.forEach((way, batch) -> parts.add(inTurn(way.device(), holds, share -> way.device().copy(batch.hold(share)))));
-    if (!inHost.isEmpty()) {
-      parts.add(byHand(inHost, holds.share()));
-    }
+    parts(inHost).forEach(part -> parts.add(byHand(part, holds.share())));
     if (!staged.isEmpty()) {
       parts.add(staged(staged, holds));
     }
@@ -101,6 +104,22 @@ final class Copier {
         share.close();
       }).share());
     }).doFinally(end -> waiting.close());
+  }
+
+  /// One for each thread, if there is enough to copy.
+  private static List<List<Element>> parts(List<Element> elements) {
+    long most = Math.max(LEAST_PART_BYTES, Math.ceilDiv(elements.stream().mapToLong(Element::bytes).sum(), THREADS));
+    List<List<Element>> parts = new ArrayList<>();
+    long bytes = most;
+    for (Element each : elements) {
+      if (bytes >= most) {
+        parts.add(new ArrayList<>());
+        bytes = 0;
+      }
+      parts.getLast().add(each);
+      bytes += each.bytes();
+    }
+    return parts;
   }
 
   private Mono<Void> byHand(List<Element> elements, Owned share) {

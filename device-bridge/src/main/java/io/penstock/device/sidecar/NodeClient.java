@@ -23,6 +23,8 @@ final class NodeClient {
   private final List<Runnable> whenSettled = new ArrayList<>();
   private final List<Runnable> whenGone = new ArrayList<>();
   private @Nullable NodeSession session;
+  /// Of regions that are mapped, on their way in, or on their way out.
+  private long hostBytes;
   private int copies;
   private boolean leaving;
 
@@ -79,15 +81,40 @@ final class NodeClient {
       reply.accept(node.refused(SideCarCode.TOO_MANY, wanted.id(), regions.size() + " regions"));
       return;
     }
+    Failed refusal = claim(wanted);
+    if (refusal != null) {
+      reply.accept(refusal);
+      return;
+    }
     NodeRegion region = new NodeRegion(wanted, () -> unmap(wanted.id()));
     regions.put(wanted.id(), region);
     region.whenMapped(reply);
     node.open(wanted, peer, region::mapped, failure -> {
-      regions.remove(wanted.id());
+      forget(wanted);
       region.tellMapping(node.answer(failure, SideCarCode.NOT_MAPPED, wanted.id()));
       region.gone();
       changed();
     }, this::changed);
+  }
+
+  /// Why there is no host memory for it; null if there is.
+  private @Nullable Failed claim(SharedRegion region) {
+    long most = node.options().maxClientBytes();
+    if (region.hostBytes() > most - hostBytes) {
+      return node.refused(SideCarCode.TOO_LARGE, region.id(), region.hostBytes() + " bytes beside " + hostBytes + " of at most " + most
+          + " of a client");
+    }
+    Failed refusal = node.claim(region);
+    if (refusal == null) {
+      hostBytes += region.hostBytes();
+    }
+    return refusal;
+  }
+
+  private void forget(SharedRegion region) {
+    regions.remove(region.id());
+    hostBytes -= region.hostBytes();
+    node.giveBack(region);
   }
 
   private void unmap(long id) {
@@ -96,7 +123,7 @@ final class NodeClient {
       throw new IllegalStateException("region must be mapped before it is unmapped (was " + id + ")");
     }
     node.close(region.spec(), region.window(), () -> {
-      regions.remove(id);
+      forget(region.spec());
       region.gone();
       changed();
     });

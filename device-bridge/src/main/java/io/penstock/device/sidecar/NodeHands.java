@@ -8,6 +8,7 @@ import io.penstock.device.sidecar.Message.Failed;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.Logger;
 import reactor.util.Loggers;
@@ -21,7 +22,9 @@ final class NodeHands {
   private final Scheduler hands;
   private final Mailbox mailbox;
   private final Copier copier;
-  private volatile SideCarStat stat = new SideCarStat(0, 0, 0, 0, 0, 0, 0);
+  /// The mailbox's: claimed by regions of all clients.
+  private long hostBytes;
+  private volatile SideCarStat stat = SideCarStat.NONE;
 
   NodeHands(SideCarServerOptions options, RegionOpener opener, StagingPool staging, Scheduler hands, Mailbox mailbox) {
     this.options = options;
@@ -37,6 +40,21 @@ final class NodeHands {
 
   SideCarStat stat() {
     return stat;
+  }
+
+  /// Host memory of all clients for `region`, in the mailbox; why there is none, or null.
+  @Nullable Failed claim(SharedRegion region) {
+    if (region.hostBytes() > options.maxBytes() - hostBytes) {
+      return refused(SideCarCode.TOO_LARGE, region.id(), region.hostBytes() + " bytes beside " + hostBytes + " of at most " + options.maxBytes()
+          + " of all clients");
+    }
+    hostBytes += region.hostBytes();
+    return null;
+  }
+
+  /// In the mailbox.
+  void giveBack(SharedRegion region) {
+    hostBytes -= region.hostBytes();
   }
 
   void open(SharedRegion region, Peer peer, Consumer<RegionWindow> mapped, Consumer<Throwable> failed, Runnable then) {
@@ -94,21 +112,27 @@ final class NodeHands {
 
   Failed refused(SideCarCode code, long region, String found) {
     count(0, 0, 0, 0, 0, 0, 1);
-    return new Failed(code, region, found);
+    return failed(code, region, found);
   }
 
   /// @param otherwise what anything is that has no code of its own
   Failed answer(Throwable failure, SideCarCode otherwise, long region) {
     if (failure instanceof SideCarFailure known) {
-      return new Failed(known.code(), known.region(), known.found());
+      return failed(known.code(), known.region(), known.found());
     }
-    return new Failed(otherwise, region, failure instanceof KvException ? String.valueOf(failure.getMessage()) : failure.toString());
+    return failed(otherwise, region, failure instanceof KvException ? String.valueOf(failure.getMessage()) : failure.toString());
+  }
+
+  private Failed failed(SideCarCode code, long region, String found) {
+    stat = stat.withFailure(code);
+    return new Failed(code, region, found);
   }
 
   /// In the mailbox.
   void count(int clients, int regions, long bytes, int copies, long copiedBytes, int failed, int refused) {
     SideCarStat now = stat;
     stat = new SideCarStat(now.clients() + clients, now.regions() + regions, now.bytes() + bytes, now.copies() + copies,
-        now.copiedBytes() + copiedBytes, now.failedCopies() + failed, now.refused() + refused);
+        now.copiedBytes() + copiedBytes, now.failedCopies() + failed, now.refused() + refused,
+        now.failures());
   }
 }

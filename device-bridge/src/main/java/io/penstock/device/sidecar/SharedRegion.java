@@ -2,6 +2,8 @@ package io.penstock.device.sidecar;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.device.sidecar.RegionSource.Memfd;
+
 /// Memory that a process shares with the node, under a number that copies name it by.
 ///
 /// @param id above 0, the process's own choice
@@ -18,6 +20,11 @@ public record SharedRegion(long id, long bytes, RegionSource source) {
       throw new IllegalArgumentException("bytes must be in [1, " + MAX_BYTES + "] (was " + bytes + ")");
     }
     requireNonNull(source, "source");
+  }
+
+  /// Host memory that the node has the system make for it.
+  long hostBytes() {
+    return source instanceof Memfd ? bytes : 0;
   }
 
   /// Whether all of `length` bytes at `offset` are in it.

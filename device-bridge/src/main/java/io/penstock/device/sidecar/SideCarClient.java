@@ -45,7 +45,7 @@ public final class SideCarClient {
     mailbox.run(upkeep::dial);
   }
 
-  /// Begins to connect to the node that listens on `path`, and goes on trying until it is closed. Has a thread that keeps time, and two for
+  /// Begins to connect to the node that listens on `path`, and goes on trying until it is closed. Has a thread that keeps time, and one for
   /// its connection.
   public static SideCarClient open(Path path, SideCarClientOptions options) {
     Scheduler timer = Schedulers.newSingle("penstock-sidecar-client-time", true);

@@ -23,7 +23,8 @@ public enum SideCarCode {
   /// Never on the socket: said by the client itself.
   DOWN(15, true, "the side-car must be connected and have replayed its regions"),
   /// Never on the socket: said by the client itself.
-  CLOSED(16, false, "the side-car must be open");
+  CLOSED(16, false, "the side-car must be open"),
+  TOO_LARGE(17, true, "no more host memory must be shared than the node allows");
 
   private static final Map<Integer, SideCarCode> BY_NUMBER =
       Arrays.stream(values()).collect(Collectors.toMap(SideCarCode::number, code -> code));
@@ -45,6 +46,11 @@ public enum SideCarCode {
   /// Whether the same call may succeed later.
   public boolean isTransient() {
     return passing;
+  }
+
+  /// False for what a client says to itself.
+  public boolean isOnTheWire() {
+    return this != DOWN && this != CLOSED;
   }
 
   String rule() {

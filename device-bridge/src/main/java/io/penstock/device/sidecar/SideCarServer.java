@@ -31,11 +31,10 @@ import reactor.util.Loggers;
 /// The node's side: listens on a Unix domain socket for processes of the same user, maps what they register, copies what they ask for, and lets
 /// go of all that is theirs when they have gone. Linux only.
 ///
-/// Safe from any thread. Bounded in clients, regions and copies in flight by [SideCarServerOptions]; has two threads a connection, a few
-/// that copy, and one that keeps time.
+/// Safe from any thread. Bounded in clients, regions, bytes of host memory and copies in flight by [SideCarServerOptions]; has a thread a
+/// connection, a few that copy, and one that keeps time.
 public final class SideCarServer {
   private static final Logger LOG = Loggers.getLogger(SideCarServer.class);
-  private static final int MAX_COPY_THREADS = 4;
   private static final StagingSpec STAGING = new StagingSpec(4, 1 << 20);
   private static final int MAX_QUEUED = 1 << 20;
   private static final int THREAD_SECONDS = 60;
@@ -58,7 +57,7 @@ public final class SideCarServer {
     this.listening = listening;
     this.user = Files.getOwner(Path.of("/proc/self"));
     StagingPool staging = staging(options);
-    this.hands = Schedulers.newBoundedElastic(Math.clamp(Runtime.getRuntime().availableProcessors(), 1, MAX_COPY_THREADS), MAX_QUEUED,
+    this.hands = Schedulers.newBoundedElastic(Copier.THREADS, MAX_QUEUED,
         "penstock-sidecar-copy", THREAD_SECONDS, true);
     this.timer = Schedulers.newSingle("penstock-sidecar-time", true);
     this.node = new SideCarNode(options, new NodeRegions(devices, hands), staging, hands, timer);

@@ -9,10 +9,16 @@ import java.time.Duration;
 /// @param maxClients processes at once
 /// @param maxRegions of each
 /// @param maxCopies calls of each that may be in flight
+/// @param maxClientBytes host memory that one client may have mapped: all pages of a memfd are made when it is registered, however sparse it is
+/// @param maxBytes the same of all clients together
 /// @param timeToLive after so long without a word a client is taken for dead
-public record SideCarServerOptions(int maxClients, int maxRegions, int maxCopies, Duration timeToLive) {
+public record SideCarServerOptions(int maxClients, int maxRegions, int maxCopies, long maxClientBytes, long maxBytes, Duration timeToLive) {
   /// Most regions of a client: all of them are named in one frame.
   public static final int MAX_REGIONS = 16_384;
+  /// Host memory of one client, when nothing is said.
+  public static final long DEFAULT_CLIENT_BYTES = 64L << 30;
+  /// Host memory of all clients, when nothing is said.
+  public static final long DEFAULT_BYTES = 256L << 30;
 
   public SideCarServerOptions {
     requirePositive("maxClients", maxClients);
@@ -21,20 +27,22 @@ public record SideCarServerOptions(int maxClients, int maxRegions, int maxCopies
     if (maxRegions > MAX_REGIONS) {
       throw new IllegalArgumentException("maxRegions must be <= " + MAX_REGIONS + " (was " + maxRegions + ")");
     }
+    requirePositive("maxClientBytes", maxClientBytes);
+    requirePositive("maxBytes", maxBytes);
     if (requireNonNull(timeToLive, "timeToLive").toMillis() <= 0) {
       throw new IllegalArgumentException("timeToLive must be >= 1 ms (was " + timeToLive + ")");
     }
   }
 
-  private static void requirePositive(String name, int value) {
+  private static void requirePositive(String name, long value) {
     if (value <= 0) {
       throw new IllegalArgumentException(name + " must be > 0 (was " + value + ")");
     }
   }
 
-  /// 16 clients of 1,024 regions and 32 copies, 10 s.
+  /// 16 clients of 1,024 regions, 32 copies and 64 GiB, 256 GiB in all, 10 s.
   public static SideCarServerOptions defaults() {
-    return new SideCarServerOptions(16, 1024, 32, Duration.ofSeconds(10));
+    return new SideCarServerOptions(16, 1024, 32, DEFAULT_CLIENT_BYTES, DEFAULT_BYTES, Duration.ofSeconds(10));
   }
 
   /// Most requests of a client that wait for their answers: copies, and what is done to regions. More is a client that floods.
@@ -43,18 +51,24 @@ public record SideCarServerOptions(int maxClients, int maxRegions, int maxCopies
   }
 
   public SideCarServerOptions withMaxClients(int clients) {
-    return new SideCarServerOptions(clients, maxRegions, maxCopies, timeToLive);
+    return new SideCarServerOptions(clients, maxRegions, maxCopies, maxClientBytes, maxBytes, timeToLive);
   }
 
   public SideCarServerOptions withMaxRegions(int regions) {
-    return new SideCarServerOptions(maxClients, regions, maxCopies, timeToLive);
+    return new SideCarServerOptions(maxClients, regions, maxCopies, maxClientBytes, maxBytes, timeToLive);
   }
 
   public SideCarServerOptions withMaxCopies(int copies) {
-    return new SideCarServerOptions(maxClients, maxRegions, copies, timeToLive);
+    return new SideCarServerOptions(maxClients, maxRegions, copies, maxClientBytes, maxBytes, timeToLive);
+  }
+
+  /// @param client bytes of one
+  /// @param all bytes of all of them together
+  public SideCarServerOptions withMaxBytes(long client, long all) {
+    return new SideCarServerOptions(maxClients, maxRegions, maxCopies, client, all, timeToLive);
   }
 
   public SideCarServerOptions withTimeToLive(Duration time) {
-    return new SideCarServerOptions(maxClients, maxRegions, maxCopies, time);
+    return new SideCarServerOptions(maxClients, maxRegions, maxCopies, maxClientBytes, maxBytes, time);
   }
 }

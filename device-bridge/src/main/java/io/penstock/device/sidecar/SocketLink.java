@@ -4,58 +4,53 @@ import io.penstock.KvException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.ArrayDeque;
+import java.util.Deque;
 
-/// A connection on a socket, with a thread that reads and one that writes. Who lets more frames pile up than fit is hung up on.
+/// A connection on a socket. Whoever sends a frame writes it, without waiting: a thread that only wrote would be a hop more for each call. The
+/// thread that reads writes what the socket did not take. Who lets more frames pile up than fit is hung up on.
 final class SocketLink implements Link {
   private static final int MAX_QUEUED = 4096;
-  private static final ByteBuffer END = ByteBuffer.allocate(0);
 
   private final SocketChannel channel;
+  private final SelectionKey key;
   private final LinkEvents events;
-  private final BlockingQueue<ByteBuffer> out = new ArrayBlockingQueue<>(MAX_QUEUED);
-  private final AtomicBoolean closed = new AtomicBoolean();
+  /// What the socket has not taken yet; guards itself, and what is below.
+  private final Deque<ByteBuffer> out = new ArrayDeque<>();
+  private boolean ending;
 
-  private SocketLink(SocketChannel channel, LinkEvents events) {
+  private SocketLink(SocketChannel channel, SelectionKey key, LinkEvents events) {
     this.channel = channel;
+    this.key = key;
     this.events = events;
   }
 
-  /// Reads until the connection ends; `events` hears of all of it, on this thread. Another thread writes meanwhile.
+  /// Reads until the connection ends; `events` hears of all of it, on this thread.
   ///
   /// @param channel connected, and this one's from now on
   static void run(SocketChannel channel, LinkEvents events) {
-    SocketLink link = new SocketLink(channel, events);
-    Thread writer = Thread.ofPlatform().daemon().name(Thread.currentThread().getName() + "-out").start(link::write);
-    events.opened(link);
-    KvException why = link.read();
-    link.close();
-    join(writer);
+    KvException why;
+    try (channel; Selector selector = Selector.open()) {
+      channel.configureBlocking(false);
+      SocketLink link = new SocketLink(channel, channel.register(selector, SelectionKey.OP_READ), events);
+      events.opened(link);
+      why = link.read();
+    } catch (IOException e) {
+      why = SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, e.toString());
+    }
     events.closed(why);
   }
 
-  private static void join(Thread writer) {
-    boolean interrupted = false;
-    while (writer.isAlive()) {
-      try {
-        writer.join();
-      } catch (InterruptedException e) { // it ends at once: its socket is closed
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private KvException read() {
+  private KvException read() throws IOException {
     FrameReader frames = new FrameReader();
     try {
       while (channel.read(frames.room()) >= 0) {
         frames.read(events::received);
+        await();
       }
       return SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, frames.isInFrame() ? "the peer has gone inside a frame"
           : "the peer has gone");
@@ -63,8 +58,6 @@ final class SocketLink implements Link {
       events.malformed(e);
       drain();
       return SideCarFailure.of(e.code(), SideCarFailure.NO_REGION, e.found());
-    } catch (IOException e) {
-      return SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, e.toString());
     }
   }
 
@@ -73,53 +66,80 @@ final class SocketLink implements Link {
     ByteBuffer nothing = ByteBuffer.allocate(FrameCodec.MAX_BYTES);
     try {
       while (channel.read(nothing.clear()) >= 0) {
-        continue;
+        await();
       }
     } catch (IOException e) {
       close();
     }
   }
 
-  private void write() {
-    try {
-      for (ByteBuffer next = out.take(); next.capacity() > 0; next = out.take()) {
-        while (next.hasRemaining()) {
-          channel.write(next);
-        }
+  /// Until there may be something to read, or the link is closed; writes what is left meanwhile.
+  private void await() throws IOException {
+    key.selector().select();
+    key.selector().selectedKeys().clear();
+    synchronized (out) {
+      if (!out.isEmpty()) {
+        write();
       }
-    } catch (IOException | InterruptedException e) { // the reader tells why
-      close();
-      return;
     }
-    close();
   }
 
   @Override
   public void send(Frame frame) {
-    if (!closed.get() && !out.offer(FrameCodec.encode(frame))) {
-      close();
-    }
+    put(frame, false);
   }
 
   @Override
   public void sendLast(Frame frame) {
-    send(frame);
-    if (!out.offer(END)) {
+    put(frame, true);
+  }
+
+  private void put(Frame frame, boolean isLast) {
+    ByteBuffer bytes = FrameCodec.encode(frame);
+    synchronized (out) {
+      if (ending || !channel.isOpen()) {
+        return;
+      }
+      ending = isLast;
+      if (out.size() == MAX_QUEUED) {
+        close();
+        return;
+      }
+      out.add(bytes);
+      if (out.size() == 1) {
+        write();
+      }
+    }
+  }
+
+  /// As much as the socket takes now; the rest when it takes more.
+  private void write() {
+    try {
+      for (ByteBuffer next = out.peek(); next != null; next = out.peek()) {
+        channel.write(next);
+        if (next.hasRemaining()) {
+          key.interestOps(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+          key.selector().wakeup();
+          return;
+        }
+        out.remove();
+      }
+      key.interestOps(SelectionKey.OP_READ);
+      if (ending) {
+        close();
+      }
+    } catch (IOException | CancelledKeyException e) { // the reader tells why
       close();
     }
   }
 
   @Override
   public void close() {
-    if (closed.compareAndSet(false, true)) {
-      try {
-        channel.close();
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      } finally {
-        out.clear();
-        out.offer(END);
-      }
+    try {
+      channel.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
+    key.selector().wakeup();
   }
 }

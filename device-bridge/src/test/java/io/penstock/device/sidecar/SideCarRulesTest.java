@@ -3,115 +3,17 @@ package io.penstock.device.sidecar;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.KvException;
-import io.penstock.device.ascend.IpcKey;
-import io.penstock.device.sidecar.RegionSource.IpcBuffer;
 import io.penstock.device.sidecar.RegionSource.Memfd;
 import io.penstock.device.sidecar.SideCarHealth.Phase;
 import io.penstock.device.sidecar.SimulatedMemories.Owner;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Random;
-import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Mono;
-import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// Each rule of the side-car, under virtual time.
-final class SideCarRulesTest {
-  private static final int PROCESS = 7;
-  private static final long MILLIS = TimeUnit.MILLISECONDS.toNanos(1);
-
-  private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
-  private final Random random = new Random(1);
-  private final SimulatedLinks links = new SimulatedLinks(clock, random, MILLIS);
-  private final SimulatedMemories memories = new SimulatedMemories(clock, random, 100 * MILLIS);
-  private final SideCarServerOptions options = SideCarServerOptions.defaults().withMaxCopies(2).withMaxClients(2).withMaxRegions(3);
-  private final SideCarNode node = new SideCarNode(options, memories, memories.staging, clock, clock);
-  private final SideCarClient client = client(PROCESS);
-  private final SharedRegion host = host(1, 256);
-  private final SharedRegion other = host(2, 256);
-  private final SharedRegion buffer = new SharedRegion(3, 256, new IpcBuffer(0, IpcKey.of(new byte[65])));
-  private SimulatedLinks.@Nullable Cable cable;
-
-  SideCarRulesTest() {
-    links.node(node);
-    for (SharedRegion region : List.of(host, other, buffer)) {
-      memories.make(PROCESS, region);
-    }
-    pass(1_000);
-    assertThat(client.isHealthy()).isTrue();
-  }
-
-  @AfterEach
-  void nothingIsLeft() {
-    links.refuse(false);
-    memories.broken.clear();
-    pass(60_000);
-    ended(client.close());
-    pass(10_000);
-    assertThat(memories.mapped()).isEmpty();
-    assertThat(memories.mistakes).isEmpty();
-    node.close().subscribe();
-    memories.close();
-  }
-
-  private static SharedRegion host(long id, long bytes) {
-    return new SharedRegion(id, bytes, new Memfd((int) id));
-  }
-
-  private SideCarClient client(int process) {
-    return new SideCarClient(SideCarClientOptions.defaults().withMaxWaiting(2), links.dialer(made -> cable = made), clock,
-        new Random(process), process);
-  }
-
-  private void pass(long millis) {
-    clock.advanceTimeBy(Duration.ofMillis(millis));
-  }
-
-  /// How a call ends, if it does within 1 s: null, or its code.
-  private @Nullable SideCarCode ended(Mono<?> call) {
-    Outcome outcome = new Outcome(call);
-    pass(1_000);
-    assertThat(outcome.ended).as("ended").isTrue();
-    return outcome.code;
-  }
-
-  private static final class Outcome {
-    private boolean ended;
-    private @Nullable SideCarCode code;
-    private long region;
-
-    Outcome(Mono<?> call) {
-      call.subscribe(value -> { }, error -> {
-        ended = true;
-        code = ((SideCarFailure) error).code();
-        region = ((SideCarFailure) error).region();
-      }, () -> ended = true);
-    }
-  }
-
-  private void registerAll() {
-    for (SharedRegion region : List.of(buffer, host, other)) {
-      assertThat(ended(client.register(region))).isNull();
-    }
-  }
-
-  private static byte[] register(long request, SharedRegion region) {
-    ByteBuffer frame = FrameCodec.encode(new Frame(request, new Message.Register(region)));
-    byte[] bytes = new byte[frame.remaining()];
-    frame.get(bytes);
-    return bytes;
-  }
-
-  private static RegionCopy copy(SharedRegion from, SharedRegion to) {
-    return new RegionCopy(from.id(), 0, to.id(), 0, from.bytes());
-  }
-
+final class SideCarRulesTest extends SimulatedSideCar {
   @Test
   void register_again_changesNothing_andAnotherSizeIsRefused() {
     assertThat(ended(client.register(host))).isNull();
@@ -131,12 +33,6 @@ final class SideCarRulesTest {
     assertThat(List.of(first.code == null, second.code == null)).containsOnly(true);
     assertThat(odd.code).isEqualTo(SideCarCode.MISMATCH);
     assertThat(memories.order).hasSize(1);
-  }
-
-  @Test
-  void register_moreThanTheNodeHasRoomFor_isRefused() {
-    registerAll();
-    assertThat(ended(client.register(host(9, 1)))).isEqualTo(SideCarCode.TOO_MANY);
   }
 
   @Test
@@ -168,21 +64,6 @@ final class SideCarRulesTest {
     }
     assertThat(ended(client.copy(List.of(new RegionCopy(1, 0, 99, 0, 1))))).isEqualTo(SideCarCode.UNKNOWN_REGION);
     assertThat(memories.get(new Owner(PROCESS, 2), 0, 256)).isEqualTo(before);
-  }
-
-  @Test
-  void copy_moreThanGranted_waitsInABoundedLine() {
-    registerAll();
-    RegionCopy slow = copy(host, buffer);
-    List<Outcome> made = new ArrayList<>();
-    for (int i = 0; i < 4; i++) {
-      made.add(new Outcome(client.copy(List.of(slow))));
-    }
-    List<Throwable> refused = new ArrayList<>();
-    client.copy(List.of(slow)).subscribe(nothing -> { }, refused::add);
-    assertThat(refused).singleElement().isInstanceOf(io.penstock.block.BudgetExhaustedException.class);
-    pass(1_000);
-    assertThat(made).allMatch(outcome -> outcome.ended && outcome.code == null);
   }
 
   @Test
@@ -320,20 +201,6 @@ final class SideCarRulesTest {
   }
 
   @Test
-  void client_oneTooMany_isRefused_andComesInWhenThereIsRoom() {
-    SideCarClient second = client(8);
-    pass(1_000);
-    SideCarClient third = client(9);
-    pass(5_000);
-    assertThat(third.isHealthy()).isFalse();
-    assertThat(third.status().failure()).hasValueSatisfying(e -> assertThat(((SideCarFailure) e).code()).isEqualTo(SideCarCode.TOO_MANY));
-    assertThat(ended(second.close())).isNull();
-    pass(10_000);
-    assertThat(third.isHealthy()).isTrue();
-    assertThat(ended(third.close())).isNull();
-  }
-
-  @Test
   void node_closing_drainsAndUnmaps_andRefusesWhatComes() {
     registerAll();
     Outcome inFlight = new Outcome(client.copy(Collections.nCopies(2, copy(host, buffer))));
@@ -384,24 +251,6 @@ final class SideCarRulesTest {
     pass(10);
     assertThat(heard).singleElement().isInstanceOfSatisfying(Message.Failed.class, failed -> assertThat(failed.code()).isEqualTo(SideCarCode.MALFORMED));
     assertThat(ended).hasSize(1);
-  }
-
-  @Test
-  void requests_moreThanMayWaitForTheirAnswers_endTheConnection() {
-    registerAll();
-    memories.slower = Duration.ofSeconds(2);
-    assertThat(ended(client.unregister(2))).isNull();
-    for (int i = 0; i < options.maxOpen(); i++) {
-      cable.server.sendRawAs(register(1_000 + i, other));
-    }
-    pass(20);
-    assertThat(client.isHealthy()).isTrue();
-    cable.server.sendRawAs(register(2_000, other));
-    pass(10);
-    assertThat(client.status().failure()).hasValueSatisfying(e -> assertThat(((SideCarFailure) e).code()).isEqualTo(SideCarCode.TOO_MANY));
-    memories.slower = Duration.ZERO;
-    pass(5_000);
-    assertThat(client.isHealthy()).isTrue();
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.penstock.node.config;
 
 import io.penstock.device.memory.MemoryPages;
+import io.penstock.device.sidecar.SideCarServerOptions;
 import io.penstock.pool.EvictionPolicy;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.ScrubOptions;
@@ -109,6 +110,10 @@ public final class NodeSettings {
       "How long running streams may go on after SIGTERM.");
   public static final Setting<Optional<Path>> SIDECAR = new Setting<>("sidecar", SettingType.pathOrOff(), "off",
       "Socket at which processes of this user have the node copy between their memory and its devices, or off.");
+  public static final Setting<Long> SIDECAR_CLIENT_BYTES = new Setting<>("sidecar.client.bytes", SettingType.longSize(4 << 10),
+      Sizes.exact(SideCarServerOptions.DEFAULT_CLIENT_BYTES), "Most host memory that one such process may have mapped here; all of it is made at once.");
+  public static final Setting<Long> SIDECAR_BYTES = new Setting<>("sidecar.bytes", SettingType.longSize(4 << 10),
+      Sizes.exact(SideCarServerOptions.DEFAULT_BYTES), "The same of all such processes together.");
   public static final Setting<LogLevel> LOG_LEVEL = new Setting<>("log.level", SettingType.oneOf(LogLevel.class), "warn",
       "What is logged to standard error.");
 
@@ -117,7 +122,8 @@ public final class NodeSettings {
       BLOCK_TOKENS, HBM, HBM_DEVICE, DRAM, MEMORY_PAGES, MEMORY_LOCK, MEMORY_NUMA, SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, SSD_DURABILITY,
       SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, SSD_SCRUB_RATE, SSD_SCRUB_PASS, SSD_CAPACITY, SSD_CACHE, SSD_KEEP_FREE, SSD_DISK_HIGH,
       SSD_DISK_LOW, SSD_QUEUE_BYTES, SSD_QUEUE_BLOCKS, SSD_OFFLOAD_USES, SSD_PROMOTE_HITS, SSD_PREFETCH_BLOCKS, STACK_MODE, POLICY, BUDGET,
-      SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS, CONNECTIONS, AWAIT_TIMEOUT, DRAIN_TIMEOUT, SIDECAR, LOG_LEVEL);
+      SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS, CONNECTIONS, AWAIT_TIMEOUT, DRAIN_TIMEOUT, SIDECAR,
+      SIDECAR_CLIENT_BYTES, SIDECAR_BYTES, LOG_LEVEL);
 
   private NodeSettings() {}
 

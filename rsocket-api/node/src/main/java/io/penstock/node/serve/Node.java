@@ -19,6 +19,7 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.PortChoice;
 import io.penstock.node.device.MeteredCopies;
+import io.penstock.node.device.MeteredSideCar;
 import io.penstock.node.tiers.DevicePlan;
 import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.DiskShare;
@@ -117,8 +118,13 @@ public final class Node {
 
   private @Nullable SideCarServer openSideCar() throws IOException {
     Optional<Path> path = config.get(NodeSettings.SIDECAR);
-    sideCar = path.isEmpty() ? null : BindFailure.naming(config, NodeSettings.SIDECAR,
-        () -> SideCarServer.open(path.get(), SideCarServerOptions.defaults(), tier.devices()));
+    if (path.isPresent()) {
+      SideCarServerOptions options = SideCarServerOptions.defaults()
+          .withMaxBytes(config.get(NodeSettings.SIDECAR_CLIENT_BYTES), config.get(NodeSettings.SIDECAR_BYTES));
+      SideCarServer opened = BindFailure.naming(config, NodeSettings.SIDECAR, () -> SideCarServer.open(path.get(), options, tier.devices()));
+      MeteredSideCar.show(registry, opened);
+      sideCar = opened;
+    }
     return sideCar;
   }
 

@@ -73,6 +73,8 @@ final class PrintConfigTest {
         await.timeout                  1m          default
         drain.timeout                  90s         --drain-timeout
         sidecar                        off         default
+        sidecar.client.bytes           64 GiB      default
+        sidecar.bytes                  256 GiB     default
         log.level                      warn        default
         ascend.lib                     auto        default
         ascend.device                  0           default

@@ -5,12 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.device.sidecar.RegionCopy;
 import io.penstock.device.sidecar.SharedMemory;
+import io.penstock.device.sidecar.SharedRegion;
 import io.penstock.device.sidecar.SideCarClient;
 import io.penstock.device.sidecar.SideCarClientOptions;
 import io.penstock.device.sidecar.SideCarHealth;
+import io.penstock.device.sidecar.SideCarUnavailableException;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Setting;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -35,11 +42,19 @@ final class SideCarNodeTest {
   private Node start() {
     Map<Setting<?>, String> flags = new HashMap<>();
     flags.put(NodeSettings.LISTEN_PORT, "0");
-    flags.put(NodeSettings.ADMIN_PORT, "off");
+    flags.put(NodeSettings.ADMIN_PORT, "0");
+    flags.put(NodeSettings.SIDECAR_CLIENT_BYTES, BYTES * 3 + " B");
     flags.put(NodeSettings.DRAM, "10 blocks");
     flags.put(NodeSettings.HBM, "2 blocks");
     flags.put(NodeSettings.SIDECAR, folder.resolve("socket").toString());
     return Objects.requireNonNull(Node.start(NodeConfig.resolve(null, Map.of(), flags)).block(SOON));
+  }
+
+  private static String metrics(Node node) throws IOException, InterruptedException {
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      return http.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + node.adminPort().orElseThrow() + "/metrics")).build(),
+          BodyHandlers.ofString()).body();
+    }
   }
 
   @Test
@@ -53,6 +68,11 @@ final class SideCarNodeTest {
       client.register(to.region(2)).block(SOON);
       client.copy(List.of(new RegionCopy(1, 0, 2, 0, BYTES))).block(SOON);
       assertThat(to.memory().mismatch(from.memory())).isEqualTo(-1);
+      assertThatThrownBy(() -> client.register(new SharedRegion(3, 2 * BYTES, from.region(1).source())).block(SOON))
+          .isInstanceOf(SideCarUnavailableException.class).hasMessageContaining("131072 bytes beside 131072 of at most 196608 of a client");
+      assertThat(metrics(node)).contains("penstock_sidecar_clients 1.0\n", "penstock_sidecar_regions 2.0\n", "penstock_sidecar_mapped_bytes 131072.0\n",
+          "penstock_sidecar_copies_total 1.0\n", "penstock_sidecar_copied_bytes_total 65536.0\n",
+          "penstock_sidecar_failures_total{code=\"too_large\"} 1.0\n", "penstock_sidecar_failures_total{code=\"copy_failed\"} 0.0\n");
       assertThatThrownBy(this::start).hasMessageMatching("(?s).*sidecar must be a path where this user can listen \\(was .*socket, from .*");
     } finally {
       client.close().block(SOON);

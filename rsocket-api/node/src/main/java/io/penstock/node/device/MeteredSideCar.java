@@ -1,0 +1,22 @@
+package io.penstock.node.device;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.penstock.device.sidecar.SideCarCode;
+import io.penstock.device.sidecar.SideCarServer;
+import io.penstock.meter.SideCarMeters;
+import java.util.Locale;
+
+/// Shows what the side-car of a node has and does.
+public final class MeteredSideCar {
+  private MeteredSideCar() {}
+
+  public static void show(MeterRegistry registry, SideCarServer server) {
+    SideCarMeters meters = new SideCarMeters(registry, () -> server.stat().clients(), () -> server.stat().regions(), () -> server.stat().bytes());
+    meters.copied(() -> server.stat().copies(), () -> server.stat().copiedBytes());
+    for (SideCarCode code : SideCarCode.values()) {
+      if (code.isOnTheWire()) {
+        meters.failed(code.name().toLowerCase(Locale.ROOT), () -> server.stat().failures(code));
+      }
+    }
+  }
+}
