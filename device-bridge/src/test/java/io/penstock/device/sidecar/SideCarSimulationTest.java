@@ -34,6 +34,7 @@ final class SideCarSimulationTest {
 
   @Test
   @Tag("proof")
+  @Timeout(3600)
   void clients_thatLoseTheirNode_getItBack_over20000Seeds() {
     run(200, 20_000);
   }
