@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.penstock.device.CopyBatch;
+import io.penstock.device.system.CLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -69,7 +70,7 @@ final class AclCopies {
     try {
       return (int) memcpyBatch.invokeExact(to, sizes, from, sizes, (long) elements, attribute, attributeIndex, 1L, failIndex);
     } catch (Throwable e) {
-      throw AclLibrary.unexpected(e);
+      throw CLibrary.unexpected(e);
     }
   }
 
@@ -83,7 +84,7 @@ final class AclCopies {
     try {
       return (int) memcpyAsync.invokeExact(target, bytes, source, bytes, kind.number(), stream);
     } catch (Throwable e) {
-      throw AclLibrary.unexpected(e);
+      throw CLibrary.unexpected(e);
     }
   }
 
@@ -91,7 +92,7 @@ final class AclCopies {
     try {
       return (int) memcpy.invokeExact(target, bytes, source, bytes, kind.number());
     } catch (Throwable e) {
-      throw AclLibrary.unexpected(e);
+      throw CLibrary.unexpected(e);
     }
   }
 }

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.penstock.device.system.CLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -35,7 +36,7 @@ final class AclIpc {
           WITHOUT_LIST_OF_PROCESSES));
       return IpcKey.of(key.toArray(JAVA_BYTE));
     } catch (Throwable e) {
-      throw AclLibrary.unexpected(e);
+      throw CLibrary.unexpected(e);
     }
   }
 
@@ -46,7 +47,7 @@ final class AclIpc {
       library.check(AclFunction.IPC_IMPORT, (int) open.invokeExact(pointer, arena.allocateFrom(JAVA_BYTE, key.bytes()), WITH_PEER_ACCESS));
       return pointer.get(JAVA_LONG, 0);
     } catch (Throwable e) {
-      throw AclLibrary.unexpected(e);
+      throw CLibrary.unexpected(e);
     }
   }
 
@@ -54,7 +55,7 @@ final class AclIpc {
     try (Arena arena = Arena.ofConfined()) {
       library.check(AclFunction.IPC_CLOSE, (int) close.invokeExact(arena.allocateFrom(JAVA_BYTE, key.bytes())));
     } catch (Throwable e) {
-      throw AclLibrary.unexpected(e);
+      throw CLibrary.unexpected(e);
     }
   }
 }

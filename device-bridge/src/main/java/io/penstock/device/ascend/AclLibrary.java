@@ -3,6 +3,7 @@ package io.penstock.device.ascend;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.penstock.device.system.CLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
@@ -153,21 +154,12 @@ final class AclLibrary {
     try {
       return text((MemorySegment) handle(function).invokeExact());
     } catch (Throwable e) {
-      throw unexpected(e);
+      throw CLibrary.unexpected(e);
     }
   }
 
   private static String text(MemorySegment address) {
     return address.equals(MemorySegment.NULL) ? "" : address.reinterpret(LONGEST_TEXT).getString(0);
-  }
-
-  /// A downcall throws nothing of its own: what comes is a mistake in the call.
-  static RuntimeException unexpected(Throwable e) {
-    return switch (e) {
-      case RuntimeException known -> known;
-      case Error error -> throw error;
-      default -> new IllegalStateException(e);
-    };
   }
 
   @Override

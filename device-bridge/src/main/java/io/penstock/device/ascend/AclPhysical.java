@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.penstock.device.system.CLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -82,7 +83,7 @@ final class AclPhysical {
       library.check(AclFunction.MALLOC_PHYSICAL, (int) malloc.invokeExact(handle, bytes, properties, 0L));
       return handle.get(ADDRESS, 0);
     } catch (Throwable e) {
-      throw AclLibrary.unexpected(e);
+      throw CLibrary.unexpected(e);
     }
   }
 
@@ -95,7 +96,7 @@ final class AclPhysical {
     try {
       library.check(AclFunction.FREE_PHYSICAL, (int) free.invokeExact(handle));
     } catch (Throwable e) {
-      throw AclLibrary.unexpected(e);
+      throw CLibrary.unexpected(e);
     }
   }
 
@@ -121,7 +122,7 @@ final class AclPhysical {
       library.check(AclFunction.RESERVE_ADDRESS, (int) reserve.invokeExact(range, bytes, 0L, MemorySegment.NULL, (long) HUGE_PAGES));
       return range.get(JAVA_LONG, 0);
     } catch (Throwable e) {
-      throw AclLibrary.unexpected(e);
+      throw CLibrary.unexpected(e);
     }
   }
 
@@ -129,7 +130,7 @@ final class AclPhysical {
     try {
       library.check(AclFunction.RELEASE_ADDRESS, (int) release.invokeExact(MemorySegment.ofAddress(address)));
     } catch (Throwable e) {
-      throw AclLibrary.unexpected(e);
+      throw CLibrary.unexpected(e);
     }
   }
 
@@ -137,7 +138,7 @@ final class AclPhysical {
     try {
       library.check(AclFunction.MAP, (int) map.invokeExact(MemorySegment.ofAddress(address), bytes, 0L, handle, 0L));
     } catch (Throwable e) {
-      throw AclLibrary.unexpected(e);
+      throw CLibrary.unexpected(e);
     }
   }
 
@@ -145,7 +146,7 @@ final class AclPhysical {
     try {
       library.check(AclFunction.UNMAP, (int) unmap.invokeExact(MemorySegment.ofAddress(address)));
     } catch (Throwable e) {
-      throw AclLibrary.unexpected(e);
+      throw CLibrary.unexpected(e);
     }
   }
 
@@ -156,7 +157,7 @@ final class AclPhysical {
       place(access, AclLayouts.offset(AclLayouts.ACCESS, "location"), DEVICE_TYPE, device);
       library.check(AclFunction.SET_ACCESS, (int) setAccess.invokeExact(MemorySegment.ofAddress(address), bytes, access, 1L));
     } catch (Throwable e) {
-      throw AclLibrary.unexpected(e);
+      throw CLibrary.unexpected(e);
     }
   }
 
@@ -166,7 +167,7 @@ final class AclPhysical {
       library.check(AclFunction.EXPORT_FABRIC, (int) export.invokeExact(handle, WITHOUT_LIST_OF_PROCESSES, FABRIC, name));
       return FabricHandle.of(name.toArray(JAVA_BYTE));
     } catch (Throwable e) {
-      throw AclLibrary.unexpected(e);
+      throw CLibrary.unexpected(e);
     }
   }
 
@@ -178,7 +179,7 @@ final class AclPhysical {
           (int) open.invokeExact(arena.allocateFrom(JAVA_BYTE, name.bytes()), FABRIC, 0L, handle));
       return handle.get(ADDRESS, 0);
     } catch (Throwable e) {
-      throw AclLibrary.unexpected(e);
+      throw CLibrary.unexpected(e);
     }
   }
 }

@@ -16,6 +16,7 @@ import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.HostMemorySource;
 import io.penstock.device.memory.MemoryListener;
 import io.penstock.device.memory.StagingPool;
+import io.penstock.device.system.CLibrary;
 import io.penstock.stage.Quiet;
 import io.penstock.stage.Stage;
 import io.penstock.tier.CopyStat;
@@ -72,7 +73,7 @@ public final class AscendDevice implements Device {
       this.thread = new AscendThread(runtime, context, new DeviceQueue(name, options.maxQueued(), scheduler));
       this.close = thread.queue().close(() -> end(opened, closed));
     } catch (Throwable e) {
-      throw AclLibrary.unexpected(opened.run(e));
+      throw CLibrary.unexpected(opened.run(e));
     }
   }
 
