@@ -1,17 +1,12 @@
 package io.penstock.storage.engine;
 
-import static java.util.Objects.requireNonNull;
-
 import io.penstock.KvException;
 import io.penstock.block.Owned;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -24,11 +19,8 @@ abstract class FileEngine implements SegmentEngine {
   private final SegmentTable table;
   private final SpareSegments spares;
   private final CachedFiles cached;
-  /// Folders of segments that were deleted, to be forced.
-  private final Set<Path> thinned = ConcurrentHashMap.newKeySet();
+  private final ForcedSegments forced;
   private @Nullable SegmentFile active;
-  /// The newest segment whose name is on the medium, and those of all before it.
-  private volatile int namesForced;
 
   FileEngine(String name, EngineDirectory directory, EngineOptions options, FreeSpace space) {
     this.name = name;
@@ -38,6 +30,7 @@ abstract class FileEngine implements SegmentEngine {
     this.table = new SegmentTable(name);
     this.spares = new SpareSegments(directory.path(), options.spareSegments(), options.segmentBytes() - options.maxRecordBytes());
     this.cached = new CachedFiles(options.cacheBytes());
+    this.forced = new ForcedSegments(directory.path(), table, cached);
   }
 
   /// Opens what earlier runs left; closes the engine if that fails.
@@ -266,14 +259,14 @@ abstract class FileEngine implements SegmentEngine {
     if (segment == activeSegment()) {
       throw new IllegalStateException("segment must not be the active one to be deleted (was " + segment + ")");
     }
-    StoredSegment held = table.hold(segment);
+    SegmentFile held = (SegmentFile) table.hold(segment);
     try {
       if (!isMapped(segment)) {
-        ((SegmentFile) held).spareTo(spares);
+        held.spareTo(spares);
       }
       table.delete(segment);
-      thinned.add(folder(held));
-      cleanUp((SegmentFile) held);
+      forced.deleted(held);
+      cleanUp(held);
     } finally {
       held.release();
     }
@@ -289,55 +282,14 @@ abstract class FileEngine implements SegmentEngine {
 
   @Override
   public final void sync() {
-    List<StoredSegment> unforced;
-    List<Long> ends;
-    synchronized (this) { // and no longer: appending goes on while the medium works
-      unforced = table.holdUnforced();
-      ends = unforced.stream().map(StoredSegment::end).toList();
+    List<ForcedSegments.Written> unforced;
+    synchronized (this) { // and no longer
+      unforced = forced.unforced();
     }
-    Set<Path> names = Set.copyOf(thinned);
-    thinned.removeAll(names);
     try {
-      for (StoredSegment segment : unforced) {
-        segment.force();
-      }
-      forceNames(unforced, names);
-      table.forced(unforced);
-      for (int i = 0; i < ends.size(); i++) {
-        cached.forced((SegmentFile) unforced.get(i), ends.get(i));
-      }
+      forced.force(unforced);
     } catch (IOException e) {
-      thinned.addAll(names);
       throw new StorageFailedException("sync " + directory.path(), e);
-    } finally {
-      unforced.forEach(StoredSegment::release);
-    }
-  }
-
-  /// Names are forced once: they change only when a segment is begun, or deleted.
-  private void forceNames(List<StoredSegment> segments, Set<Path> deleted) throws IOException {
-    boolean isNew = !segments.isEmpty() && segments.getLast().number() > namesForced;
-    Set<Path> folders = new LinkedHashSet<>(deleted);
-    if (isNew || !deleted.isEmpty()) {
-      folders.add(directory.path());
-    }
-    if (isNew) {
-      segments.forEach(segment -> folders.add(folder(segment)));
-    }
-    for (Path folder : folders) {
-      force(folder);
-    }
-    namesForced = isNew ? segments.getLast().number() : namesForced;
-  }
-
-  private static Path folder(StoredSegment segment) {
-    return requireNonNull(((SegmentFile) segment).path().getParent(), "folder of a segment");
-  }
-
-  /// That of a run goes with its last segment; then its own name is gone, and the folder that it was in is forced.
-  private static void force(Path folder) throws IOException {
-    if (Files.exists(folder)) {
-      EngineDirectory.force(folder);
     }
   }
 

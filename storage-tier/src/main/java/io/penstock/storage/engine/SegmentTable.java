@@ -117,7 +117,7 @@ final class SegmentTable {
   }
 
   /// All of `held` was forced; the newest of them may be appended to.
-  synchronized void forced(List<StoredSegment> held) {
+  synchronized void forced(List<? extends StoredSegment> held) {
     if (!held.isEmpty()) {
       forcedBelow = Math.max(forcedBelow, held.getLast().number());
     }

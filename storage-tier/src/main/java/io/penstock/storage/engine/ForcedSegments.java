@@ -1,0 +1,81 @@
+package io.penstock.storage.engine;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/// Brings to the medium what was appended to an engine: bytes, and names of files, which change only when a segment is begun, or deleted.
+final class ForcedSegments {
+  private final Path directory;
+  private final SegmentTable table;
+  private final CachedFiles cached;
+  /// Folders of segments that were deleted, to be forced.
+  private final Set<Path> thinned = ConcurrentHashMap.newKeySet();
+  /// The newest segment whose name is on the medium, and those of all before it.
+  private volatile int namesForced;
+
+  ForcedSegments(Path directory, SegmentTable table, CachedFiles cached) {
+    this.directory = directory;
+    this.table = table;
+    this.cached = cached;
+  }
+
+  /// A segment that is held, and how far it was written then.
+  record Written(SegmentFile file, long end) {}
+
+  /// What was not forced yet, held for [#force]. Nobody appends meanwhile.
+  List<Written> unforced() {
+    return table.holdUnforced().stream().map(segment -> new Written((SegmentFile) segment, segment.end())).toList();
+  }
+
+  void deleted(SegmentFile segment) {
+    thinned.add(folder(segment));
+  }
+
+  /// Forces and releases what is held; appending goes on while the medium works.
+  void force(List<Written> held) throws IOException {
+    Set<Path> names = Set.copyOf(thinned);
+    thinned.removeAll(names);
+    List<SegmentFile> files = held.stream().map(Written::file).toList();
+    try {
+      for (SegmentFile file : files) {
+        file.force();
+      }
+      forceNames(files, names);
+      table.forced(files);
+      held.forEach(each -> cached.forced(each.file(), each.end()));
+    } catch (IOException e) {
+      thinned.addAll(names);
+      throw e;
+    } finally {
+      files.forEach(StoredSegment::release);
+    }
+  }
+
+  private void forceNames(List<SegmentFile> files, Set<Path> deleted) throws IOException {
+    boolean isNew = !files.isEmpty() && files.getLast().number() > namesForced;
+    Set<Path> folders = new LinkedHashSet<>(deleted);
+    if (isNew || !deleted.isEmpty()) {
+      folders.add(directory);
+    }
+    if (isNew) {
+      files.forEach(file -> folders.add(folder(file)));
+    }
+    for (Path folder : folders) {
+      if (Files.exists(folder)) { // that of a run goes with its last segment: then its own name is gone, and the folder that it was in is forced
+        EngineDirectory.force(folder);
+      }
+    }
+    namesForced = isNew ? files.getLast().number() : namesForced;
+  }
+
+  private static Path folder(SegmentFile segment) {
+    return requireNonNull(segment.path().getParent(), "folder of a segment");
+  }
+}
