@@ -50,11 +50,6 @@ final class CoalesceTest extends StageContract<BlockKey, Block> {
   }
 
   @Override
-  protected long outputs(int inputs) {
-    return inputs;
-  }
-
-  @Override
   protected long pulled(long demand) {
     return demand + 2;
   }

@@ -37,11 +37,6 @@ final class FanOutTest extends StageContract<Block, List<Block>> {
     return StageFixtures.blocks(count, arena, scope);
   }
 
-  @Override
-  protected long outputs(int inputs) {
-    return inputs;
-  }
-
   /// The zip asks each destination for one element ahead.
   @Override
   protected long pulled(long demand) {

@@ -51,11 +51,6 @@ final class FetchTest extends StageContract<BlockKey, Block> {
     return Flux.fromIterable(StageFixtures.keys(count));
   }
 
-  @Override
-  protected long outputs(int inputs) {
-    return inputs;
-  }
-
   /// Two requests of two keys ahead of demand, and the one being gathered.
   @Override
   protected long pulled(long demand) {

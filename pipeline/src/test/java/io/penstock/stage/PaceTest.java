@@ -37,11 +37,6 @@ final class PaceTest extends StageContract<Block, Block> {
   }
 
   @Override
-  protected long outputs(int inputs) {
-    return inputs;
-  }
-
-  @Override
   protected long pulled(long demand) {
     return demand == 0 ? 0 : demand + 1;
   }

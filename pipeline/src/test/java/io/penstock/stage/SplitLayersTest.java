@@ -37,11 +37,6 @@ final class SplitLayersTest extends StageContract<Block, LayerSlice> {
   }
 
   /// A slice holds one layer (128 bytes) of two blocks.
-  @Override
-  protected long outputs(int inputs) {
-    return inputs;
-  }
-
   /// Windows of 4 blocks make 4 slices; one window ahead.
   @Override
   protected long pulled(long demand) {

@@ -61,11 +61,6 @@ final class StoreTest extends StageContract<Block, Receipt> {
   }
 
   @Override
-  protected long outputs(int inputs) {
-    return inputs;
-  }
-
-  @Override
   protected long pulled(long demand) {
     return demand == 0 ? 0 : 3 * (Math.ceilDiv(demand, 3L) + 1);
   }

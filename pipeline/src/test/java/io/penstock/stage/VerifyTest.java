@@ -27,11 +27,6 @@ final class VerifyTest extends StageContract<Block, Block> {
   }
 
   @Override
-  protected long outputs(int inputs) {
-    return inputs;
-  }
-
-  @Override
   protected long pulled(long demand) {
     return demand;
   }

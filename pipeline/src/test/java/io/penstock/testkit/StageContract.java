@@ -57,8 +57,10 @@ public abstract class StageContract<I, O> {
     return stage(scope);
   }
 
-  /// Outputs that these inputs make.
-  protected abstract long outputs(int inputs);
+  /// Outputs that these inputs make: one each, unless a stage says otherwise.
+  protected long outputs(int inputs) {
+    return inputs;
+  }
 
   /// Most inputs that the stage takes when `demand` outputs were asked for: its prefetch, said out loud.
   protected abstract long pulled(long demand);
