@@ -35,9 +35,8 @@ record HbmDevice(Device device, boolean shared, Mono<Void> close) {
 
   /// Opens what `plan` says. Loads a library, so not for an event loop.
   ///
-  /// @return cold; signals [UnavailableException] if there is no library, `IllegalArgumentException` if it has no such device
-  ///
   /// @param memory hears of the host memory that it takes
+  /// @return cold; signals [UnavailableException] if there is no library, `IllegalArgumentException` if it has no such device or memory
   static Mono<HbmDevice> open(DevicePlan plan, MemoryListener memory, AscendListener copies) {
     return switch (plan.kind()) {
       case SIM -> Mono.fromSupplier(() -> of(SimulatedDevice.open(SimulatedDeviceOptions.defaults(Long.MAX_VALUE))));

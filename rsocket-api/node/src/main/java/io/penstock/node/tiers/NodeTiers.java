@@ -164,12 +164,12 @@ public final class NodeTiers extends ForwardingTier {
     if (hbm == null) {
       return close();
     }
-    Mono<Void> both = Mono.whenDelayError(stack.close(), hbm.close());
-    return stack.close().timeout(patience, Mono.defer(() -> {
-      LOG.warn("device {} has copies under way after {} ms: those that wait are refused", hbm.device().name(), patience.toMillis());
-      return both;
-    }), timers).then(hbm.close()).timeout(patience.plus(LAST_MOMENT), Mono.fromRunnable(() -> LOG.error(
-        "device {} does not end its copies and is left as it is", hbm.device().name())), timers);
+    Mono<Void> levels = stack.close().timeout(patience, Mono.defer(() -> {
+      LOG.warn("levels are not closed after {} ms: copies that wait for device {} are refused", patience.toMillis(), hbm.device().name());
+      return Mono.whenDelayError(stack.close(), hbm.close());
+    }), timers);
+    return Endings.inOrder(List.of(levels, hbm.close())).timeout(patience.plus(LAST_MOMENT), Mono.fromRunnable(() -> LOG.error(
+        "levels do not close, device {} may not end its copies: they are left as they are", hbm.device().name())), timers);
   }
 
   @Override
