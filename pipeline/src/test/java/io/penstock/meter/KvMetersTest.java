@@ -64,6 +64,7 @@ final class KvMetersTest {
     Gauges.bind(registry, "dram", tier.arena());
     Gauges.bindServer(registry, () -> 3, () -> 4);
     Gauges.bindMemory(registry, "plain", () -> 5);
+    Gauges.bindMemoryLocked(registry, () -> 7);
     Gauges.bindMemoryFallbacks(registry, () -> 6);
     listener.moved(new Level.Host("dram", 1), new Level.Host("more", 1), 1, 2);
     CopyMeters copies = new CopyMeters(registry, "npu0");
