@@ -29,6 +29,7 @@ record DiskGauges(MeterRegistry registry, Tags tags, Supplier<@Nullable DiskStat
     count(KvMeters.DISK_SCRUBBED, tags, DiskStat::scrubbedBytes);
     count(KvMeters.DISK_DAMAGED, tags, DiskStat::damaged);
     count(KvMeters.DISK_UNREADABLE, tags, DiskStat::unreadable);
+    count(KvMeters.DISK_UNKEPT, tags, DiskStat::unkept);
   }
 
   private Tags result(String result) {

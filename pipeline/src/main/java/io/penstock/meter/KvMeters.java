@@ -92,6 +92,9 @@ public enum KvMeters implements MeterDocumentation {
   /// Blocks that the medium did not give in the background.
   DISK_UNREADABLE("penstock.disk.unreadable", Meter.Type.COUNTER, "blocks", "Blocks that a disk did not give in the background",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Damaged blocks whose bytes are not kept aside.
+  DISK_UNKEPT("penstock.disk.unkept", Meter.Type.COUNTER, "blocks", "Damaged blocks whose bytes are not kept aside",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   /// Blocks that wait for a disk, or are being put to it.
   QUEUE_BLOCKS("penstock.queue.waiting", Meter.Type.GAUGE, "blocks", "Blocks that wait for a disk, or are being put to it", MeterTag.TIER,
       MeterTag.MEDIUM),

@@ -19,12 +19,13 @@ import java.util.List;
 /// @param scrubbedBytes bytes that were
 /// @param damaged blocks found damaged by that, or when they were to be moved, and gone
 /// @param unreadable blocks that the medium did not give when they were read in the background
+/// @param unkept damaged blocks whose bytes are not kept aside, because the quarantine is full or the disk failed
 /// @param problems the newest failure of each of these works that has failed, and is tried again
 public record DiskStat(long unsyncedBytes, long unsyncedMillis, long syncs, long failedSyncs, long uncertainBytes, int segments, long heldBytes,
     long liveBytes, long putBytes, long movedBytes, long reclaimed, long scrubPasses, long scrubbedBytes, long damaged, long unreadable,
-    List<String> problems) {
+    long unkept, List<String> problems) {
   /// Of a disk that has done nothing yet.
-  public static final DiskStat NONE = new DiskStat(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, List.of());
+  public static final DiskStat NONE = new DiskStat(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, List.of());
 
   public DiskStat {
     problems = List.copyOf(problems);

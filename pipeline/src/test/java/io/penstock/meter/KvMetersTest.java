@@ -75,7 +75,7 @@ final class KvMetersTest {
     sideCar.copied(() -> 4, () -> 5);
     sideCar.failed("too_many", () -> 6);
     gauges.refresh().block(SOON);
-    BlockTier onDisk = onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, List.of()));
+    BlockTier onDisk = onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, List.of()));
     TierGauges.bind(registry, onDisk).refresh().block(SOON);
 
     for (KvMeters meter : KvMeters.values()) {
@@ -156,14 +156,14 @@ final class KvMetersTest {
 
   @Test
   void disk_whatItDoesBesides_isShownByLevel() {
-    BlockTier stack = onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, List.of("sync: no")));
+    BlockTier stack = onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, List.of("sync: no")));
     TierGauges.bind(registry, stack).refresh().block(SOON);
 
     assertThat(ofDisk("unsynced", "unsynced.age", "segments", "held", "live", "write.amplification"))
         .containsExactly(1.0, 2.0, 6.0, 7.0, 8.0, 19.0 / 9);
-    assertThat(Stream.of("uncertain", "put", "moved", "reclaimed", "scrub.passes", "scrubbed", "damaged", "unreadable")
+    assertThat(Stream.of("uncertain", "put", "moved", "reclaimed", "scrub.passes", "scrubbed", "damaged", "unreadable", "unkept")
         .map(name -> registry.get("penstock.disk." + name).tags("tier", "stack", "level", "ssd", "medium", "disk").functionCounter().count()))
-        .containsExactly(5.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0);
+        .containsExactly(5.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0);
     assertThat(registry.get("penstock.disk.syncs").tag("result", "done").functionCounter().count()).isEqualTo(3);
     assertThat(registry.get("penstock.disk.syncs").tag("result", "failed").functionCounter().count()).isEqualTo(4);
     stack.close().block(SOON);

@@ -5,6 +5,7 @@ import io.penstock.block.SpaceId;
 import io.penstock.storage.check.Damage;
 import io.penstock.storage.check.DamageKind;
 import io.penstock.storage.check.Quarantine;
+import io.penstock.storage.check.QuarantineBound;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.record.RecordName;
 import java.nio.file.Path;
@@ -12,23 +13,30 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// What becomes of records that are found damaged while nobody asks for their blocks: the bytes are set aside, the block is lost, and whoever
-/// owns it hears so at once. Safe from any thread; one of them at a time waits for the disk.
+/// owns it hears so at once. Where the quarantine is full only its bytes are not kept. Safe from any thread; each waits for the disk, and for nobody else.
 final class DamagedRecords {
   private final PlaceTable places;
   private final SpaceId space;
   private final @Nullable Quarantine quarantine;
+  private final DiskHealth health;
   private volatile Consumer<BlockKey> heard = key -> {};
 
   /// @param directory of the journal; null if it has none
-  DamagedRecords(PlaceTable places, SpaceId space, @Nullable Path directory) {
+  DamagedRecords(PlaceTable places, SpaceId space, @Nullable Path directory, QuarantineBound bound, DiskHealth health) {
+    this.health = health;
     this.places = places;
     this.space = space;
-    this.quarantine = directory == null ? null : new Quarantine(directory);
+    this.quarantine = directory == null ? null : new Quarantine(directory, bound);
   }
 
   /// Tells `owner` from now on.
   void report(Consumer<BlockKey> owner) {
     heard = owner;
+  }
+
+  /// Records whose bytes could not be set aside, because the disk failed or the quarantine is full.
+  long unkept() {
+    return quarantine == null ? 0 : quarantine.unkept();
   }
 
   /// Loses the block of `number`, whose record at `place` is in `records` and has `flaw`.
@@ -47,11 +55,12 @@ final class DamagedRecords {
     return failure;
   }
 
-  private synchronized @Nullable StorageFailedException keep(BlockKey key, Place place, RecordMover records, Flaw flaw) {
+  private @Nullable StorageFailedException keep(BlockKey key, Place place, RecordMover records, Flaw flaw) {
     if (quarantine == null) {
       return null;
     }
     boolean isHead = !records.isHeadOf(place);
+    int slot = health.enterSlow();
     try {
       quarantine.keep(records.record(), new Damage(place.segment(), place.location().offset(), place.location().length(),
           isHead ? DamageKind.HEAD : DamageKind.PAYLOAD, isHead ? null : key.toString(), place.sequence(), isHead ? -1 : flaw.granule(), true,
@@ -59,6 +68,8 @@ final class DamagedRecords {
       return null;
     } catch (StorageFailedException e) {
       return e;
+    } finally {
+      health.leave(slot);
     }
   }
 }

@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 final class DiskFigures {
   private DiskFigures() {}
 
-  static DiskStat of(SyncStat syncs, SpaceStat space, ScrubStat scrub) {
+  static DiskStat of(SyncStat syncs, SpaceStat space, ScrubStat scrub, long unkept) {
     List<String> problems = Stream.of(problem("sync", syncs.failure()), problem("reclaim", space.failure()), problem("scrub", scrub.failure()))
         .flatMap(List::stream).toList();
     return new DiskStat(syncs.unsyncedBytes(), syncs.unsyncedMillis(), syncs.syncs(), syncs.failedSyncs(), syncs.lostBytes(), space.segments(),
         space.heldBytes(), space.liveBytes(), space.userBytes(), space.movedBytes(), space.reclaimed(), scrub.passes(), scrub.bytes(),
-        space.corrupt() + scrub.corrupt(), scrub.unreadable(), problems);
+        space.corrupt() + scrub.corrupt(), space.unreadable() + scrub.unreadable(), unkept, problems);
   }
 
   private static List<String> problem(String what, @Nullable RuntimeException failure) {

@@ -25,6 +25,7 @@ final class DiskHealth {
   /// A sync may take so many times as long as a read.
   private static final int SLOW = 4;
 
+  private final String store;
   private final HealthOptions options;
   /// Probes wait for the disk, on the thread that syncs.
   private final JournalClock probes;
@@ -42,9 +43,12 @@ final class DiskHealth {
   private boolean asked;
   private long wait;
   private boolean closed;
+  private boolean ended;
 
+  /// @param store named in errors
   /// @param changed told when the state changed, on the thread of `ticks`
-  DiskHealth(HealthOptions options, JournalClock probes, JournalClock ticks, Runnable changed) {
+  DiskHealth(String store, HealthOptions options, JournalClock probes, JournalClock ticks, Runnable changed) {
+    this.store = store;
     this.options = options;
     this.probes = probes;
     this.ticks = ticks;
@@ -55,6 +59,11 @@ final class DiskHealth {
 
   StoreHealth health() {
     return health;
+  }
+
+  /// What whoever is refused hears.
+  StoreUnavailableException unavailable() {
+    return StoreUnavailableException.of(store, health);
   }
 
   /// Begins to look after the disk.
@@ -69,8 +78,13 @@ final class DiskHealth {
     }
   }
 
+  /// Tries nothing any more, and tells nobody; whether somebody is stuck is looked at until [#end].
   synchronized void close() {
     closed = true;
+  }
+
+  synchronized void end() {
+    ended = true;
   }
 
   // What goes on
@@ -123,17 +137,26 @@ final class DiskHealth {
   // Ticks
 
   private void tickLater() {
-    ticks.after(options.stallAfter().toMillis() / DiskWatch.TICKS, this::tick);
+    nextTick(this::tick);
+  }
+
+  /// Runs `task` a tick later, unless all is over.
+  void nextTick(Runnable task) {
+    if (!isOver()) {
+      ticks.after(options.stallAfter().toMillis() / DiskWatch.TICKS, task);
+    }
+  }
+
+  private synchronized boolean isOver() {
+    return ended;
   }
 
   private void tick() {
     boolean late = watch.tick();
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
+    if (isOver()) {
+      return;
     }
-    if (late != stalled()) {
+    if (late != isStalled()) {
       change(() -> {
         stalled = late;
         writeTrouble = noAnswer; // also when it has ended: until a probe succeeds
@@ -142,7 +165,8 @@ final class DiskHealth {
     tickLater();
   }
 
-  private synchronized boolean stalled() {
+  /// Whether anything takes longer than it may.
+  synchronized boolean isStalled() {
     return stalled;
   }
 

@@ -9,20 +9,24 @@ import java.time.Duration;
 /// @param stallAfter how long a read or an append may take; a sync, which may have much to write, four times as long
 /// @param firstProbe from a failure to the first try
 /// @param lastProbe most from one try to the next; each waits twice as long as the one before, up to this
-public record HealthOptions(Duration stallAfter, Duration firstProbe, Duration lastProbe) {
+/// @param closeWithin how long a close waits for a disk that does not answer
+public record HealthOptions(Duration stallAfter, Duration firstProbe, Duration lastProbe, Duration closeWithin) {
+  public static final Duration DEFAULT_STALL_AFTER = Duration.ofSeconds(5);
+
   public HealthOptions {
     positive("stallAfter", stallAfter);
     positive("firstProbe", firstProbe);
     positive("lastProbe", lastProbe);
+    positive("closeWithin", closeWithin);
   }
 
-  /// 5 s; tried after 100 ms, then each 5 s at the most.
+  /// 5 s; tried after 100 ms, then each 5 s at the most; a close waits 10 s.
   public static HealthOptions defaults() {
-    return new HealthOptions(Duration.ofSeconds(5), Duration.ofMillis(100), Duration.ofSeconds(5));
+    return new HealthOptions(DEFAULT_STALL_AFTER, Duration.ofMillis(100), Duration.ofSeconds(5), Duration.ofSeconds(10));
   }
 
   public HealthOptions withStallAfter(Duration stallAfter) {
-    return new HealthOptions(stallAfter, firstProbe, lastProbe);
+    return new HealthOptions(stallAfter, firstProbe, lastProbe, closeWithin);
   }
 
   private static void positive(String name, Duration value) {

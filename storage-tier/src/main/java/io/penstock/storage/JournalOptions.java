@@ -2,6 +2,7 @@ package io.penstock.storage;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.storage.check.QuarantineBound;
 import io.penstock.storage.engine.EngineOptions;
 import java.nio.file.Path;
 
@@ -17,13 +18,18 @@ import java.nio.file.Path;
 /// @param durability when what was appended is forced to the medium, and with it what a put that completed promises
 /// @param reclaim how much of the disk is taken, and when live blocks are moved together
 /// @param health when the disk counts as one that does not answer, and how often it is tried again
+/// @param quarantine how much damage is kept aside while the journal is open
 public record JournalOptions(String name, Path directory, EngineKind engine, EngineOptions segments, int ioThreads,
-    int maxWaitingPuts, int maxWaitingReads, SyncRule durability, ReclaimOptions reclaim, HealthOptions health) {
+    int maxWaitingPuts, int maxWaitingReads, SyncRule durability, ReclaimOptions reclaim, HealthOptions health,
+    QuarantineBound quarantine) {
   /// One that is appended to, one that blocks are moved to, and some to move from.
   private static final int LEAST_SEGMENTS = 4;
 
   /// Less would be mostly waiting for the medium.
   private static final long LEAST_UNSYNCED = 64L << 20;
+
+  /// Deleted segments come one by one where blocks leave in the order in which they came; more would only take room.
+  private static final int SPARES = 2;
 
   public JournalOptions {
     requireNonNull(name, "name");
@@ -35,6 +41,7 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
     positive("maxWaitingReads", maxWaitingReads);
     requireNonNull(durability, "durability");
     requireNonNull(health, "health");
+    requireNonNull(quarantine, "quarantine");
     if (requireNonNull(reclaim, "reclaim").capacityBytes() < LEAST_SEGMENTS * segments.segmentBytes()) {
       throw new IllegalArgumentException("capacityBytes must be >= " + LEAST_SEGMENTS + " segments, " + LEAST_SEGMENTS * segments.segmentBytes()
           + " (was " + reclaim.capacityBytes() + ")");
@@ -44,19 +51,19 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
   /// Named `ssd`: Chronicle, segments of 1 GiB, 8 threads, 64 puts, 1,024 reads; synced each second; no capacity.
   public static JournalOptions defaults(Path directory) {
     return new JournalOptions("ssd", directory, EngineKind.CHRONICLE, EngineOptions.defaults(), 8, 64, 1024, SyncRule.defaults(),
-        ReclaimOptions.defaults(), HealthOptions.defaults());
+        ReclaimOptions.defaults(), HealthOptions.defaults(), QuarantineBound.defaults());
   }
 
   public JournalOptions withName(String name) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
   }
 
   public JournalOptions withEngine(EngineKind engine) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
   }
 
   public JournalOptions withSegments(EngineOptions segments) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
   }
 
   public JournalOptions withSegmentBytes(long segmentBytes) {
@@ -64,27 +71,31 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
   }
 
   public JournalOptions withIoThreads(int ioThreads) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
   }
 
   public JournalOptions withMaxWaitingPuts(int maxWaitingPuts) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
   }
 
   public JournalOptions withMaxWaitingReads(int maxWaitingReads) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
   }
 
   public JournalOptions withDurability(SyncRule durability) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
   }
 
   public JournalOptions withReclaim(ReclaimOptions reclaim) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
   }
 
   public JournalOptions withHealth(HealthOptions health) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
+  }
+
+  public JournalOptions withQuarantine(QuarantineBound quarantine) {
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
   }
 
   /// As in [ReclaimOptions#capacityBytes()].
@@ -101,6 +112,19 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
   SyncRule syncs() {
     return durability.mode() == SyncMode.NONE && segments.cacheBytes() != EngineOptions.UNLIMITED
         ? SyncRule.defaults().withBytes(Math.max(LEAST_UNSYNCED, segments.cacheBytes())) : durability;
+  }
+
+  /// Files are written anew only where nothing is promised about a failure of the machine.
+  EngineOptions engineOptions() {
+    return segments.withSpareSegments(durability.mode() == SyncMode.NONE ? SPARES : 0);
+  }
+
+  /// Of how many of the newest segments bytes may have been unsynced when the machine failed. Where nothing is promised about that, the newest
+  /// one may be torn all the same.
+  int doubtfulSegments() {
+    long bytes = durability.mode() == SyncMode.INTERVAL ? durability.bytes() : 0;
+    long segment = segments.segmentBytes();
+    return (int) Math.min(Integer.MAX_VALUE, 1 + (bytes + segment - 1) / segment) + (durability.mode() == SyncMode.ALWAYS ? 1 : 0);
   }
 
   private static void positive(String name, int value) {

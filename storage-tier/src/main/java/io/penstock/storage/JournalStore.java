@@ -23,16 +23,11 @@ import io.penstock.tier.StoreHealth;
 import io.penstock.tier.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
-import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
 /// Blocks at rest on a disk: an append-only journal of records, found again after a restart.
@@ -51,27 +46,21 @@ public final class JournalStore implements BlockStore {
   /// Behind a torn end there may be records that an opening does not see and a repair finds again: their sequences are not used again.
   private static final long UNSEEN = 1L << 32;
 
-  /// Deleted segments come one by one where blocks leave in the order in which they came; more would only take room.
-  private static final int SPARES = 2;
-
   private final CacheSpace space;
   private final SpaceId spaceId;
   private final JournalOptions options;
   private final SegmentEngine engine;
   private final DiskHealth health;
   private final List<Runnable> watchers = new CopyOnWriteArrayList<>();
-  private final Set<ReadJob> reading = ConcurrentHashMap.newKeySet();
   private final JournalThreads threads;
   private final SyncLine syncs;
   private final JournalWrites writes;
-  private final RangeReader reader;
   private final JournalRecovery recovery;
   private final PlaceTable places;
   private final DamagedRecords damaged;
   private final WorkLine puts;
-  private final WorkLine reads;
-  private final AtomicBoolean closing = new AtomicBoolean();
-  private final Sinks.Empty<Void> ended = Sinks.empty();
+  private final JournalReads reads;
+  private final JournalEnd end;
   private final FoundBlocks recovered;
   private volatile @Nullable Scrubber scrubber;
 
@@ -79,13 +68,13 @@ public final class JournalStore implements BlockStore {
     this.space = space;
     this.spaceId = space.id();
     this.options = options;
-    this.health = new DiskHealth(options.health(), threads.clock(), threads.ticks(), this::healthChanged);
+    this.health = new DiskHealth(options.name(), options.health(), threads.clock(), threads.ticks(), this::healthChanged);
     this.engine = new WatchedEngine(disk, health);
     this.threads = threads;
     this.puts = new WorkLine(options.name(), "puts", options.maxWaitingPuts());
-    this.reads = new WorkLine(options.name(), "reads", options.maxWaitingReads());
-    this.reader = new RangeReader(engine, space.layout(), boundary());
-    Recovery found = new Recovery(space, disk, boundary(), doubtful(options));
+    this.reads = new JournalReads(engine, space, options, health, threads.reading());
+    this.end = new JournalEnd(options, engine, health, threads);
+    Recovery found = new Recovery(space, disk, boundary(), options.doubtfulSegments());
     this.recovered = found.run();
     this.recovery = found.summary();
     this.places = found.places();
@@ -93,7 +82,7 @@ public final class JournalStore implements BlockStore {
     JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), places,
         engine.segments().isEmpty() ? 0 : found.sequence() + UNSEEN, options.segments().segmentBytes());
     DiskWater water = new DiskWater(engine, options, threads.clock());
-    this.damaged = new DamagedRecords(places, spaceId, disk.directory());
+    this.damaged = new DamagedRecords(places, spaceId, disk.directory(), options.quarantine(), health);
     Reclaimer reclaimer = new Reclaimer(engine, found.book(), places, log, new RecordMover(engine::read, space.layout(), boundary()), damaged,
         new UnreadableSegments(threads.clock()), options, water);
     this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, water, options), options.reclaim(), threads, puts);
@@ -111,12 +100,7 @@ public final class JournalStore implements BlockStore {
   /// @throws KvException if the directory is locked, of another space, engine or version, or cannot be read
   /// @throws IllegalArgumentException if a block of `space` does not fit an eighth of a segment
   public static JournalStore open(CacheSpace space, JournalOptions options) {
-    return open(space, options, options.engine().open(options.directory(), segments(options)), JournalThreads.own(options));
-  }
-
-  /// Files are written anew only where nothing is promised about a failure of the machine.
-  private static EngineOptions segments(JournalOptions options) {
-    return options.segments().withSpareSegments(options.durability().mode() == SyncMode.NONE ? SPARES : 0);
+    return open(space, options, options.engine().open(options.directory(), options.engineOptions()), JournalThreads.own(options));
   }
 
   /// Opens a journal on an engine that is open, with threads that are the caller's: for simulation and for engines of other makers.
@@ -148,14 +132,6 @@ public final class JournalStore implements BlockStore {
       threads.stopping().run();
       throw e;
     }
-  }
-
-  /// Of how many of the newest segments bytes may have been unsynced when the machine failed. Where nothing is promised about that, the newest
-  /// one may be torn all the same.
-  private static int doubtful(JournalOptions options) {
-    long bytes = options.durability().mode() == SyncMode.INTERVAL ? options.durability().bytes() : 0;
-    long segment = options.segments().segmentBytes();
-    return (int) Math.min(Integer.MAX_VALUE, 1 + (bytes + segment - 1) / segment) + (options.durability().mode() == SyncMode.ALWAYS ? 1 : 0);
   }
 
   private String boundary() {
@@ -195,14 +171,14 @@ public final class JournalStore implements BlockStore {
   /// Whoever waits hears at once of a disk that is not well: its thread may be stuck.
   private void healthChanged() {
     StoreHealth now = health.health();
+    StoreUnavailableException why = StoreUnavailableException.of(options.name(), now);
     if (now.state().takes()) {
       writes.retry();
     } else {
-      writes.refuse(StoreUnavailableException.of(options.name(), now));
+      writes.refuse(why);
     }
     if (!now.state().gives()) {
-      StoreUnavailableException why = StoreUnavailableException.of(options.name(), now);
-      reading.forEach(job -> job.refuse(why));
+      reads.refuse(why);
     }
     watchers.forEach(Runnable::run);
   }
@@ -224,7 +200,7 @@ public final class JournalStore implements BlockStore {
 
   @Override
   public DiskStat diskStat() {
-    return DiskFigures.of(syncs(), disk(), scrubbed());
+    return DiskFigures.of(syncs(), disk(), scrubbed(), damaged.unkept());
   }
 
   /// Begins to read what is at rest in the background, and to compare it; once. What is damaged is copied to `quarantine/` in the directory
@@ -299,11 +275,11 @@ public final class JournalStore implements BlockStore {
     }
     return Mono.<List<Rest>>create(sink -> {
       if (!health().state().takes()) {
-        sink.error(unavailable());
-      } else if (entered(puts, sink)) {
+        sink.error(health.unavailable());
+      } else if (puts.enteredBy(sink)) {
         writes.put(batch, sink);
         if (!health().state().takes()) { // since then
-          writes.refuse(unavailable());
+          writes.refuse(health.unavailable());
         }
       }
     }).doOnError(StorageFullException.class, health::putFailed).doOnDiscard(List.class, JournalStore::closeAll);
@@ -325,38 +301,7 @@ public final class JournalStore implements BlockStore {
       throw new IllegalArgumentException("drafts must be " + rests.size() + ", one a rest (was " + drafts.size() + ")");
     }
     List<JournalRest> own = rests.stream().map(this::own).toList();
-    List<BlockDraft> targets = List.copyOf(drafts);
-    return Mono.create(sink -> {
-      if (own.isEmpty()) {
-        sink.success();
-      } else if (!health().state().gives()) {
-        sink.error(unavailable());
-      } else if (entered(reads, sink)) {
-        read(own, targets, range, sink);
-      }
-    });
-  }
-
-  private void read(List<JournalRest> rests, List<BlockDraft> drafts, GranuleRange range, MonoSink<Void> sink) {
-    ReadJob job = new ReadJob(reader, rests, drafts, range, range.bytes(space.layout()), failure -> {
-      if (failure == null) {
-        sink.success();
-      } else {
-        sink.error(failure);
-      }
-    });
-    reading.add(job);
-    job.start(threads.reading(), () -> {
-      reading.remove(job);
-      reads.leave();
-    });
-    if (!health().state().gives()) { // since then
-      job.refuse(unavailable());
-    }
-  }
-
-  private StoreUnavailableException unavailable() {
-    return StoreUnavailableException.of(options.name(), health());
+    return reads.read(own, List.copyOf(drafts), range);
   }
 
   private JournalRest own(Rest rest) {
@@ -364,16 +309,6 @@ public final class JournalStore implements BlockStore {
       return own;
     }
     throw new IllegalArgumentException("rest must be of tier " + options.name() + " (was " + rest + ")");
-  }
-
-  private static boolean entered(WorkLine line, MonoSink<?> sink) {
-    try {
-      line.enter();
-      return true;
-    } catch (KvException e) {
-      sink.error(e);
-      return false;
-    }
   }
 
   PlaceTable places() {
@@ -402,7 +337,7 @@ public final class JournalStore implements BlockStore {
   /// @return a cold `Mono` that signals the error of the disk if a removal could not be written; it is tried again later
   public Mono<Void> settled() {
     return Mono.create(sink -> {
-      if (entered(puts, sink)) {
+      if (puts.enteredBy(sink)) {
         writes.settle(sink);
       }
     });
@@ -410,35 +345,13 @@ public final class JournalStore implements BlockStore {
 
   /// Forces what is left, as the rule of [JournalOptions#durability()] says, and lets go of the directory in any case.
   ///
-  /// @return signals what could not be forced, or marked as dead
+  /// @return signals what could not be forced, or marked as dead, and [StoreUnavailableException] if the disk does not answer in time
   @Override
   public Mono<Void> close() {
-    return Mono.defer(() -> {
-      if (closing.compareAndSet(false, true)) {
-        endScrub();
-        Mono.when(puts.close(), reads.close()).doOnTerminate(() -> writes.end(this::end)).subscribe();
-      }
-      return ended.asMono();
-    });
-  }
-
-  private void end(@Nullable Throwable unfinished) {
-    Throwable failure = unfinished;
-    health.close(); // not before: a disk may stall while the last read is under way
-    try {
-      engine.close(); // in any case: it has the lock on the directory
-    } catch (Throwable e) { // whoever waits must hear of it, whatever it is
-      failure = failure == null ? e : failure;
-    }
-    try {
-      if (failure == null) {
-        ended.tryEmitEmpty();
-      } else {
-        ended.tryEmitError(failure);
-      }
-    } finally {
-      threads.stopping().run();
-    }
+    return end.close(Mono.defer(() -> {
+      endScrub();
+      return Mono.when(puts.close(), reads.close());
+    }), writes);
   }
 
   @Override

@@ -20,8 +20,8 @@ record JournalThreads(Executor appending, Executor reading, JournalClock clock, 
   static JournalThreads own(JournalOptions options) {
     ThreadPoolExecutor appending = pool(options.name() + "-append", 1, options.maxWaitingPuts() + JournalWrites.OWN_TASKS);
     ThreadPoolExecutor reading = pool(options.name() + "-read", options.ioThreads(), options.maxWaitingReads() * ReadJob.MOST_PARTS + 1); // and a scrubber's step
-    ScheduledThreadPoolExecutor syncing = timed(options.name() + "-sync");
-    ScheduledThreadPoolExecutor watching = timed(options.name() + "-watch");
+    ScheduledThreadPoolExecutor syncing = timed(options.name() + "-sync", 1);
+    ScheduledThreadPoolExecutor watching = timed(options.name() + "-watch", 1);
     return new JournalThreads(appending, reading, JournalClock.of(syncing), JournalClock.of(watching), () -> {
       appending.shutdown();
       reading.shutdown();
@@ -31,8 +31,8 @@ record JournalThreads(Executor appending, Executor reading, JournalClock clock, 
   }
 
   /// What waits here is one task each of those that need a clock. None of them matters after the end.
-  static ScheduledThreadPoolExecutor timed(String name) {
-    ScheduledThreadPoolExecutor pool = new ScheduledThreadPoolExecutor(1,
+  static ScheduledThreadPoolExecutor timed(String name, int threads) {
+    ScheduledThreadPoolExecutor pool = new ScheduledThreadPoolExecutor(threads,
         task -> Thread.ofPlatform().daemon().name("penstock-" + name).unstarted(task), JournalThreads::refused);
     pool.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     return pool;

@@ -28,25 +28,34 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.util.Logger;
+import reactor.util.Loggers;
 
 /// A journal whose disk was not well when it was to be opened: off until it can be, which is tried again and again. From then on it is the
 /// [JournalStore], and tells what that has found as a change of its health.
 ///
-/// Safe from any thread; opening waits for the disk on the thread of its clock.
+/// Safe from any thread; opening waits for the disk on a thread of its clock.
 public final class LateJournal implements BlockStore {
+  private static final Logger LOG = Loggers.getLogger(LateJournal.class);
+
   private final CacheSpace space;
   private final JournalOptions options;
   private final Supplier<JournalStore> opening;
   private final JournalClock clock;
   private final Runnable stopping;
   private final List<Runnable> watchers = new CopyOnWriteArrayList<>();
+  private final Sinks.Empty<Void> ended = Sinks.empty();
   private volatile StoreHealth health;
   private volatile @Nullable JournalStore opened;
   /// Guarded by `this`, as is the moment of opening.
   private @Nullable Shortage shortage;
   private @Nullable Consumer<BlockKey> reporter;
+  private boolean isOpening;
   private boolean closed;
 
+  /// @param clock runs another task while one opens
+  /// @param stopping ends the clock
   LateJournal(CacheSpace space, JournalOptions options, StoreUnavailableException first, Supplier<JournalStore> opening, JournalClock clock,
       Runnable stopping) {
     this.space = space;
@@ -75,7 +84,7 @@ public final class LateJournal implements BlockStore {
       if (!isOfTheDisk(e, options.directory())) {
         throw e;
       }
-      var thread = JournalThreads.timed(options.name() + "-open");
+      var thread = JournalThreads.timed(options.name() + "-open", 2); // one that opens, one that looks at the clock
       return new LateJournal(space, options, e, opening, JournalClock.of(thread), thread::shutdown);
     }
   }
@@ -110,34 +119,50 @@ public final class LateJournal implements BlockStore {
       if (closed) {
         return;
       }
+      isOpening = true;
     }
-    JournalStore store;
+    JournalStore store = null;
     try {
       store = opening.get();
     } catch (RuntimeException e) { // the folder may be another one by now
       health = off(e);
+    }
+    if (!took(store)) {
+      end(store);
+    } else if (store == null) {
       tryLater(Math.min(2 * waited, options.health().lastProbe().toMillis()));
-      return;
-    }
-    boolean late;
-    synchronized (this) {
-      late = closed;
-      if (!late) {
-        if (shortage != null) {
-          store.relieve(shortage);
-        }
-        if (reporter != null) {
-          store.report(reporter);
-        }
-        opened = store;
-      }
-    }
-    if (late) {
-      store.close().subscribe();
     } else {
       store.watch(this::tell);
       tell();
     }
+  }
+
+  /// @return false if nobody wants it any more
+  private synchronized boolean took(@Nullable JournalStore store) {
+    isOpening = false;
+    if (closed) {
+      return false;
+    }
+    if (store != null) {
+      if (shortage != null) {
+        store.relieve(shortage);
+      }
+      if (reporter != null) {
+        store.report(reporter);
+      }
+      opened = store;
+    }
+    return true;
+  }
+
+  /// Of what was opened too late; whoever closed this waits for it, unless that took too long.
+  private void end(@Nullable JournalStore late) {
+    Mono<Void> close = late == null ? Mono.empty() : late.close();
+    close.doFinally(end -> stopping.run()).subscribe(nothing -> {}, failure -> {
+      if (ended.tryEmitError(failure).isFailure()) {
+        LOG.warn("store {} was opened too late, and did not close: {}", options.name(), failure.getMessage());
+      }
+    }, ended::tryEmitEmpty);
   }
 
   private void tell() {
@@ -255,16 +280,30 @@ public final class LateJournal implements BlockStore {
     return store == null ? BlockStore.super.warm(key, number) : store.warm(key, number);
   }
 
+  /// As in [JournalStore#close()]; waits for an opening that is under way, too.
   @Override
   public Mono<Void> close() {
     return Mono.defer(() -> {
       JournalStore store;
+      boolean waits;
       synchronized (this) {
         closed = true;
         store = opened;
+        waits = isOpening;
+      }
+      if (waits) {
+        clock.after(options.health().closeWithin().toMillis(), this::leave);
+        return ended.asMono();
       }
       stopping.run();
       return store == null ? Mono.empty() : store.close();
     });
+  }
+
+  private void leave() {
+    if (ended.tryEmitError(new StoreUnavailableException("store " + options.name() + " must end within " + options.health().closeWithin().toMillis()
+        + " ms (its disk does not answer)")).isSuccess()) {
+      LOG.warn("store {} is left while it is opened: its disk does not answer", options.name());
+    }
   }
 }

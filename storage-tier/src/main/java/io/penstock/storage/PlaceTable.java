@@ -39,7 +39,7 @@ final class PlaceTable {
   private final IntRows rows = new IntRows(WIDTH);
   /// One ring a segment, but where sequences are further apart than a word of 32 bits tells.
   private final Map<Integer, List<Integer>> rings = new HashMap<>();
-  private final Map<Integer, Flaw> flaws = new HashMap<>();
+  private final Map<Integer, Loss> losses = new HashMap<>();
 
   /// @param recordBytes length of every block's record
   PlaceTable(int recordBytes) {
@@ -109,17 +109,17 @@ final class PlaceTable {
       throw new IllegalStateException("rest must be open (was closed)");
     }
     if (rows.get(rest.number(), RING) == LOST) {
-      throw flaw(rest.number()).of(rest.key());
+      throw loss(rest.number()).of(rest.key());
     }
     return place(rest.number());
   }
 
-  private Flaw flaw(int row) {
-    Flaw flaw = flaws.get(row);
-    if (flaw == null) {
+  private Loss loss(int row) {
+    Loss loss = losses.get(row);
+    if (loss == null) {
       throw new IllegalStateException("number must be of a block (was " + row + ")");
     }
-    return flaw;
+    return loss;
   }
 
   /// Where the block of a number lies that is not given back meanwhile, and was not lost.
@@ -177,21 +177,21 @@ final class PlaceTable {
     return true;
   }
 
-  /// Whether the block of `row` was found damaged.
+  /// Whether the record of the block of `row` is no more.
   synchronized boolean isLost(int row) {
-    return flaws.containsKey(row);
+    return losses.containsKey(row);
   }
 
-  /// The record of a block at `from` is damaged and will be gone: whoever asks for it from now on hears of `flaw`.
+  /// The record of a block at `from` will be gone: whoever asks for it from now on hears of `loss`.
   ///
   /// @return as [#move]
-  synchronized boolean lose(int row, Place from, Flaw flaw) {
+  synchronized boolean lose(int row, Place from, Loss loss) {
     if (!isAt(row, from)) {
       return false;
     }
     unlink(row);
     rows.set(row, RING, LOST);
-    flaws.put(row, flaw);
+    losses.put(row, loss);
     return true;
   }
 
@@ -211,7 +211,7 @@ final class PlaceTable {
   synchronized @Nullable Place release(int row) {
     Place last = null;
     if (rows.get(row, RING) == LOST) {
-      flaws.remove(row);
+      losses.remove(row);
     } else {
       last = place(row);
       unlink(row);

@@ -4,13 +4,15 @@ import io.penstock.KvException;
 import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.tier.BlockUnreadableException;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /// Moves live blocks out of segments that are mostly dead, a step at a time, as [ReclaimOptions] say. Used by the thread that appends.
 ///
 /// A block's record is read and compared, written anew with a sequence of its own, and only then its rest is switched. What is found
-/// damaged is not copied, but lost as [DamagedRecords] says. A segment that cannot be read is left for a while; if the disk gives
-/// others, whoever waits for room does not suffer from it.
+/// damaged is not copied, but lost as [DamagedRecords] says. A segment that cannot be read is left for a while; a record that the disk
+/// does not give, although it gives others of the same segment, is lost, and the blocks behind it are moved.
 final class Reclaimer {
   /// A segment that is fuller is left alone: moving would take nearly what it gives.
   private static final double FULLEST = 0.95;
@@ -22,6 +24,7 @@ final class Reclaimer {
   private final RecordMover mover;
   private final DamagedRecords damaged;
   private final UnreadableSegments unreadable;
+  private final String boundary;
   private final ReclaimOptions options;
   private final long segmentBytes;
   private final int recordBytes;
@@ -31,8 +34,11 @@ final class Reclaimer {
   private long movedBytes;
   private long reclaimed;
   private long corrupt;
-  /// What keeps a segment from being emptied, or kept damage from being set aside.
-  private @Nullable KvException trouble;
+  private long givenUp;
+  /// What keeps segments from being emptied.
+  private @Nullable KvException unread;
+  /// What kept damage from being set aside.
+  private @Nullable KvException unkept;
 
   Reclaimer(SegmentEngine engine, SegmentBook book, PlaceTable places, JournalLog log, RecordMover mover, DamagedRecords damaged,
       UnreadableSegments unreadable, JournalOptions options, DiskWater water) {
@@ -44,6 +50,7 @@ final class Reclaimer {
     this.places = places;
     this.log = log;
     this.mover = mover;
+    this.boundary = "tier " + options.name();
     this.options = options.reclaim();
     this.segmentBytes = options.segments().segmentBytes();
     this.recordBytes = mover.recordBytes();
@@ -111,7 +118,7 @@ final class Reclaimer {
       unreadable.forget(victim);
       victim = 0;
       reclaimed++;
-      trouble = corrupt > before || unreadable.waitMillis() > 0 ? trouble : null;
+      unkept = corrupt > before ? unkept : null;
     }
     return done;
   }
@@ -135,7 +142,11 @@ final class Reclaimer {
     try {
       flaw = read(from);
     } catch (RecordUnreadableException e) { // the disk gives others
-      trouble = e;
+      if (givesOthers(number)) {
+        giveUp(number, from, e);
+      } else {
+        leave(e);
+      }
       return 0;
     }
     if (flaw == null) {
@@ -150,10 +161,33 @@ final class Reclaimer {
   private @Nullable Flaw read(Place from) {
     try {
       return mover.read(from);
-    } catch (StorageFailedException | RecordUnreadableException e) {
-      unreadable.failed(victim);
-      victim = 0;
+    } catch (StorageFailedException e) {
+      leave(e);
       throw e;
+    }
+  }
+
+  private void leave(KvException why) {
+    unread = why;
+    unreadable.failed(victim);
+    victim = 0;
+  }
+
+  /// Whether the disk gives another block of the victim, or there is none: then it is not the whole segment that it does not give.
+  private boolean givesOthers(int number) {
+    int[] others = IntStream.of(places.numbers(victim)).filter(each -> each != number).toArray();
+    return others.length == 0 || isGiven(others[others.length - 1]) || isGiven(others[others.length / 2]);
+  }
+
+  private boolean isGiven(int number) {
+    Place place = places.placeIn(victim, number);
+    try {
+      if (place != null) {
+        mover.read(place);
+      }
+      return place != null;
+    } catch (StorageFailedException | RecordUnreadableException e) {
+      return false;
     }
   }
 
@@ -162,7 +196,15 @@ final class Reclaimer {
       corrupt++;
       book.freed(dead.segment());
     });
-    trouble = failure == null ? trouble : failure;
+    unkept = failure == null ? unkept : failure;
+  }
+
+  /// Who owns the block hears of it when he reads it: what its record says of whose it is cannot be had.
+  private void giveUp(int number, Place from, RecordUnreadableException why) {
+    if (places.lose(number, from, key -> new BlockUnreadableException(boundary, key, why))) {
+      givenUp++;
+      book.freed(from.segment());
+    }
   }
 
   /// Milliseconds until a segment may be tried that could not be read, if any has to wait; else 0.
@@ -178,6 +220,6 @@ final class Reclaimer {
   /// @param failure of whoever tried to move or to delete
   SpaceStat stat(@Nullable KvException failure) {
     return new SpaceStat(book.segments(), segmentBytes, book.live() * recordBytes, log.userBytes(), movedBytes, reclaimed, corrupt,
-        failure == null ? trouble : failure);
+        givenUp, failure != null ? failure : unreadable.isAny(book::exists) ? unread : unkept);
   }
 }

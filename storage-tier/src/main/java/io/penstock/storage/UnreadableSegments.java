@@ -2,6 +2,7 @@ package io.penstock.storage;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.IntPredicate;
 
 /// Segments out of which blocks were to be moved, and that could not be read: each is tried again after a while, which doubles with every
 /// failure, or as soon as the disk is well again. Used by the thread that appends.
@@ -20,7 +21,6 @@ final class UnreadableSegments {
 
   void failed(int segment) {
     long now = clock.millis();
-    pauses.values().removeIf(pause -> now - pause.until() > LAST_MILLIS); // deleted since, or not wanted
     Pause last = pauses.get(segment);
     long millis = last == null ? FIRST_MILLIS : Math.min(2 * last.millis(), LAST_MILLIS);
     pauses.put(segment, new Pause(now + millis, millis));
@@ -39,6 +39,12 @@ final class UnreadableSegments {
   boolean mayTry(int segment) {
     Pause pause = pauses.get(segment);
     return pause == null || clock.millis() >= pause.until();
+  }
+
+  /// Whether there are any, of those that `exist`.
+  boolean isAny(IntPredicate exist) {
+    pauses.keySet().removeIf(segment -> !exist.test(segment));
+    return !pauses.isEmpty();
   }
 
   /// Milliseconds until the next may be tried, if any has to wait; else 0.

@@ -1,5 +1,6 @@
 package io.penstock.storage;
 
+import io.penstock.storage.engine.DiskSpace;
 import io.penstock.storage.engine.ForwardingEngine;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
@@ -95,6 +96,26 @@ final class WatchedEngine extends ForwardingEngine {
   @Override
   public void delete(int segment) {
     change(() -> engine.delete(segment));
+  }
+
+  @Override
+  public DiskSpace space() {
+    int slot = health.enterSlow();
+    try {
+      return engine.space();
+    } finally {
+      health.leave(slot);
+    }
+  }
+
+  @Override
+  public void close() {
+    int slot = health.enterSlow();
+    try {
+      engine.close();
+    } finally {
+      health.leave(slot);
+    }
   }
 
   @Override

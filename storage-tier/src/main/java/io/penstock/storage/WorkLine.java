@@ -1,8 +1,10 @@
 package io.penstock.storage;
 
+import io.penstock.KvException;
 import io.penstock.tier.RoomAgain;
 import io.penstock.tier.TierClosedException;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 
 /// Counts work that was accepted and has not ended, up to a bound. Safe from any thread.
@@ -32,6 +34,17 @@ final class WorkLine {
       throw new JournalBusyException(work + " of tier " + store, most, room.refused());
     }
     open++;
+  }
+
+  /// Enters, or tells `sink` why not.
+  boolean enteredBy(MonoSink<?> sink) {
+    try {
+      enter();
+      return true;
+    } catch (KvException e) {
+      sink.error(e);
+      return false;
+    }
   }
 
   void leave() {

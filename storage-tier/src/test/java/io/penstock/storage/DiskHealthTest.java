@@ -34,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
@@ -42,7 +43,7 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 final class DiskHealthTest {
   private static final CacheSpace SPACE = Blocks.smallSpace();
   private static final Duration PATIENCE = Duration.ofSeconds(30);
-  private static final HealthOptions HEALTH = new HealthOptions(Duration.ofSeconds(2), Duration.ofMillis(100), Duration.ofSeconds(5));
+  private static final HealthOptions HEALTH = new HealthOptions(Duration.ofSeconds(2), Duration.ofMillis(100), Duration.ofSeconds(5), Duration.ofSeconds(5));
 
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
@@ -66,7 +67,7 @@ final class DiskHealthTest {
   @AfterEach
   void close() {
     disk.mend();
-    store.close().block(PATIENCE);
+    store.close().onErrorComplete(StoreUnavailableException.class).block(PATIENCE); // one that was stuck was left
     appending.shutdown();
     reading.shutdown();
   }
@@ -264,5 +265,28 @@ final class DiskHealthTest {
     disk.mend();
     ended(stuck);
     ended(closed);
+  }
+
+  /// A read may take 2 s, and letting go of the directory 8 s; a close waits 5 s.
+  @ParameterizedTest
+  @CsvSource({"APPEND, 4, 1", "CLOSE, 7, 2"})
+  void closeOfADiskThatIsStuck_endsInItsTime_notBecauseItIsSlow_andTheRestComesWithTheDisk(Work work, int slow, int more) throws Exception {
+    put(0);
+    pass(2); // synced: that has the clock of this test
+    disk.stall(work);
+    CompletableFuture<List<Rest>> stuck = work == Work.APPEND ? putLater(1) : CompletableFuture.completedFuture(List.of());
+    CompletableFuture<Void> closed = store.close().toFuture();
+    disk.awaitStuck();
+    pass(slow);
+    assertThat(closed).isNotDone();
+    pass(more);
+    assertUnavailable(closed);
+    assertUnavailable(store.close().toFuture());
+    assertThat(disk.isClosed()).isFalse();
+    disk.mend();
+    ended(stuck);
+    appending.shutdown();
+    assertThat(appending.awaitTermination(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(disk.isClosed()).as("the engine, which has the lock").isTrue();
   }
 }

@@ -110,7 +110,7 @@ final class DurabilityTest {
 
   private void open(SyncRule rule) {
     JournalOptions options = JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(rule)
-        .withHealth(new HealthOptions(Duration.ofHours(10), PROBE, PROBE))
+        .withHealth(new HealthOptions(Duration.ofHours(10), PROBE, PROBE, PROBE))
         .withReclaim(ReclaimOptions.defaults().withMostSpread(1e9)); // these tests say which segments are there
     store = JournalStore.open(SPACE, options, medium, new SerialExecutor(), Runnable::run, time);
   }

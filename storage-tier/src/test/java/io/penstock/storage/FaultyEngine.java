@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class FaultyEngine extends WrappedEngine {
   /// What a disk may be asked for.
   enum Work {
-    APPEND, READ, SYNC, ROLL, DELETE, PROBE
+    APPEND, READ, SYNC, ROLL, DELETE, PROBE, CLOSE
   }
 
   /// Ways in which a disk does not do it.
@@ -29,6 +29,7 @@ final class FaultyEngine extends WrappedEngine {
   private volatile @Nullable CountDownLatch stall;
   private volatile CountDownLatch entered = new CountDownLatch(1);
   private volatile @Nullable Work stalled;
+  private volatile boolean closed;
 
   FaultyEngine(SegmentEngine engine) {
     super(engine);
@@ -55,6 +56,10 @@ final class FaultyEngine extends WrappedEngine {
   /// Waits until somebody is stuck.
   void awaitStuck() throws InterruptedException {
     entered.await();
+  }
+
+  boolean isClosed() {
+    return closed;
   }
 
   /// Does everything from now on.
@@ -117,6 +122,13 @@ final class FaultyEngine extends WrappedEngine {
   public void delete(int segment) {
     work(Work.DELETE);
     super.delete(segment);
+  }
+
+  @Override
+  public void close() {
+    work(Work.CLOSE);
+    super.close();
+    closed = true;
   }
 
   @Override

@@ -4,14 +4,12 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
-import io.penstock.block.Owned;
 import io.penstock.storage.engine.ChronicleEngine;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.engine.PlainEngine;
-import io.penstock.storage.engine.ScanEnd;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.BlockStoreContract;
@@ -23,7 +21,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
@@ -81,75 +78,24 @@ final class JournalStoreBlocksTest {
   }
 
   /// An engine whose medium gives back some records with a flipped bit.
-  private record Damaged(SegmentEngine engine, Map<Location, Long> damage, int headBytes) implements SegmentEngine {
+  private static final class Damaged extends WrappedEngine {
+    private final Map<Location, Long> damage;
+    private final int headBytes;
+
+    private Damaged(SegmentEngine engine, Map<Location, Long> damage, int headBytes) {
+      super(engine);
+      this.damage = damage;
+      this.headBytes = headBytes;
+    }
+
     @Override
     public void read(Location record, long from, MemorySegment into) {
-      engine.read(record, from, into);
+      super.read(record, from, into);
       Long offset = damage.get(record);
       long at = offset == null ? -1 : headBytes + offset - from;
       if (at >= 0 && at < into.byteSize()) {
         into.set(JAVA_BYTE, at, (byte) (into.get(JAVA_BYTE, at) ^ 1));
       }
-    }
-
-    @Override
-    public String name() {
-      return engine.name();
-    }
-
-    @Override
-    public int maxRecordBytes() {
-      return engine.maxRecordBytes();
-    }
-
-    @Override
-    public Location append(MemorySegment... parts) {
-      return engine.append(parts);
-    }
-
-    @Override
-    public Owned pin(int segment) {
-      return engine.pin(segment);
-    }
-
-    @Override
-    public void roll() {
-      engine.roll();
-    }
-
-    @Override
-    public int activeSegment() {
-      return engine.activeSegment();
-    }
-
-    @Override
-    public List<Integer> segments() {
-      return engine.segments();
-    }
-
-    @Override
-    public ScanEnd scan(int segment, Consumer<Location> visitor) {
-      return engine.scan(segment, visitor);
-    }
-
-    @Override
-    public void delete(int segment) {
-      engine.delete(segment);
-    }
-
-    @Override
-    public void sync() {
-      engine.sync();
-    }
-
-    @Override
-    public void probe() {
-      engine.probe();
-    }
-
-    @Override
-    public void close() {
-      engine.close();
     }
   }
 

@@ -2,6 +2,7 @@ package io.penstock.storage;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockKey;
@@ -26,7 +27,13 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -56,8 +63,11 @@ final class LateJournalTest {
   }
 
   private LateJournal late() {
-    return new LateJournal(SPACE, options, new StorageFailedException("open", new IOException("Read-only file system")), this::journal,
-        JournalClock.of(time), () -> {});
+    return late(this::journal, JournalClock.of(time), () -> {});
+  }
+
+  private LateJournal late(Supplier<JournalStore> opening, JournalClock clock, Runnable stopping) {
+    return new LateJournal(SPACE, options, new StorageFailedException("open", new IOException("Read-only file system")), opening, clock, stopping);
   }
 
   @Test
@@ -100,6 +110,62 @@ final class LateJournalTest {
     time.advanceTimeBy(Duration.ofMinutes(1));
     assertThat(late.health().state()).isEqualTo(StoreState.OFF);
     assertThatThrownBy(() -> late.put(List.of()).block(SOON)).hasMessageContaining("closed");
+  }
+
+  @Test
+  void closedWhileItIsOpened_endsWhenThatHasEnded() {
+    broken = false;
+    AtomicReference<LateJournal> opening = new AtomicReference<>();
+    AtomicReference<CompletableFuture<Void>> closed = new AtomicReference<>();
+    AtomicInteger stops = new AtomicInteger();
+    opening.set(late(() -> {
+      closed.set(opening.get().close().toFuture());
+      assertThat(closed.get()).isNotDone();
+      assertThat(stops).hasValue(0);
+      return journal();
+    }, JournalClock.of(time), stops::incrementAndGet));
+    time.advanceTimeBy(Duration.ofMillis(100));
+    assertThat(closed.get()).isCompleted();
+    assertThat(stops).hasValue(1);
+    journal().close().block(SOON); // nobody has the disk
+  }
+
+  @Test
+  void closedWhileItIsOpened_byADiskThatDoesNotAnswer_endsInItsTime() throws Exception {
+    broken = false;
+    List<Runnable> later = new ArrayList<>();
+    CountDownLatch inside = new CountDownLatch(1);
+    CountDownLatch stuck = new CountDownLatch(1);
+    LateJournal late = late(() -> {
+      inside.countDown();
+      assertThatCode(stuck::await).doesNotThrowAnyException();
+      return journal();
+    }, new JournalClock() {
+      @Override
+      public long millis() {
+        return 0;
+      }
+
+      @Override
+      public void after(long millis, Runnable task) {
+        later.add(task);
+      }
+
+      @Override
+      public boolean runs() {
+        return true;
+      }
+    }, () -> {});
+    Thread opening = Thread.ofPlatform().start(later.getFirst());
+    inside.await();
+    CompletableFuture<Void> closed = late.close().toFuture();
+    assertThat(closed).isNotDone();
+    later.get(1).run();
+    assertThat(closed).isCompletedExceptionally();
+    stuck.countDown();
+    opening.join();
+    assertThat(late.health().state()).isEqualTo(StoreState.OFF);
+    journal().close().block(SOON);
   }
 
   @Test

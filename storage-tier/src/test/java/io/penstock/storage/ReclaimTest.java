@@ -19,6 +19,7 @@ import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
+import io.penstock.tier.BlockUnreadableException;
 import io.penstock.tier.Level;
 import io.penstock.tier.Rest;
 import io.penstock.tier.StackMode;
@@ -34,6 +35,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -77,6 +80,7 @@ final class ReclaimTest {
   final class InMemory extends ReclaimContract {
     private final List<MemoryDisk> disks = new ArrayList<>(List.of(new MemoryDisk()));
     private volatile Location damaged = new Location(1, 0, 8);
+    private volatile Set<Location> unreadable = Set.of();
     private volatile int unreadableTo;
     private volatile int givenUpTo;
 
@@ -85,7 +89,7 @@ final class ReclaimTest {
       return new WrappedEngine(MemoryEngine.open(disks.getLast(), options)) {
         @Override
         public void read(Location record, long from, MemorySegment into) {
-          if (record.segment() <= unreadableTo) {
+          if (record.segment() <= unreadableTo || unreadable.contains(record)) {
             throw new StorageFailedException("read", new IOException("Input/output error"));
           }
           if (record.segment() <= givenUpTo) {
@@ -171,10 +175,46 @@ final class ReclaimTest {
       time.advanceTimeBy(Duration.ofMinutes(30));
       int kept = store.disk().segments();
       assertThat(((JournalRest) live.getFirst()).location()).as("first block").isEqualTo(first);
+      assertThat(store.disk().failure()).as("why they are still there").isNotNull();
+      assertThat(store.disk().unreadable()).isZero();
       unreadableTo = 0;
       time.advanceTimeBy(Duration.ofMillis(UnreadableSegments.LAST_MILLIS));
       assertThat(store.disk().segments()).isLessThan(kept);
       assertReadable(store, live);
+    }
+
+    @Test
+    void recordsThatCannotBeRead_areGivenUp_andTheBlocksBehindThemAreMoved() {
+      JournalStore store = open(options(spread(1.1)));
+      List<Rest> all = fill(store, 0, 6L * SEGMENT / RECORD);
+      List<Rest> live = IntStream.range(0, all.size()).filter(i -> i % 10 == 0).mapToObj(all::get).collect(Collectors.toCollection(ArrayList::new));
+      List<Rest> bad = List.of(all.get(10), all.get(140), all.get(270)); // each in a segment of its own
+      unreadable = bad.stream().map(rest -> ((JournalRest) rest).location()).collect(Collectors.toSet());
+      all.stream().filter(rest -> !live.contains(rest)).forEach(Rest::close);
+      assertThat(store.disk().failure()).as("until they are tried again").isInstanceOf(StorageFailedException.class);
+      live.removeLast().close();
+      assertThat(store.disk().failure()).as("whoever comes and goes meanwhile").isInstanceOf(StorageFailedException.class);
+      int held = store.disk().segments();
+      time.advanceTimeBy(Duration.ofMinutes(2));
+
+      List<Rest> gone = bad.stream().filter(rest -> !store.isSound(rest)).toList();
+      assertThat(gone).isNotEmpty();
+      assertThat(store.disk().unreadable()).isEqualTo(gone.size()).isEqualTo(store.diskStat().unreadable());
+      assertThat(store.disk().segments()).isLessThan(held);
+      live.removeAll(gone);
+      assertThat(store.disk().liveBytes()).isEqualTo((long) live.size() * RECORD);
+      for (Rest rest : gone) {
+        try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
+          StepVerifier.create(store.read(List.of(rest), List.of(draft), GranuleRange.all(SPACE.layout())))
+              .expectErrorSatisfies(failure -> assertThat(((BlockUnreadableException) failure).key()).isEqualTo(rest.key())).verify(PATIENCE);
+        }
+        rest.close();
+      }
+      unreadable = Set.of();
+      assertReadable(store, live);
+      store.settled().block(PATIENCE);
+      crash();
+      assertThat(keys(open(options(spread(1.1))).recovered())).as("their segments are gone").containsExactlyInAnyOrderElementsOf(keys(live));
     }
 
     @Test
@@ -192,6 +232,7 @@ final class ReclaimTest {
       givenUpTo = 2;
       live.addAll(put(store, all.size(), all.size() + 8L * SEGMENT / RECORD)); // in one batch: nobody has made room before
       assertThat(store.disk().failure()).isInstanceOf(RecordUnreadableException.class);
+      assertThat(store.disk().unreadable()).as("a whole segment is not given up").isZero();
       assertThat(store.disk().heldBytes()).isLessThanOrEqualTo(16L * SEGMENT);
       givenUpTo = 0;
       assertReadable(store, live);

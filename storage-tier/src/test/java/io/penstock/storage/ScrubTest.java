@@ -12,6 +12,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
 import io.penstock.storage.check.CheckProgress;
 import io.penstock.storage.check.JournalCheck;
+import io.penstock.storage.check.QuarantineBound;
 import io.penstock.storage.engine.Directories;
 import io.penstock.storage.engine.Location;
 import io.penstock.testkit.Blocks;
@@ -33,6 +34,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -55,11 +57,13 @@ final class ScrubTest {
 
   private final SlabArena arena = leaks.watch(new SlabArena("host", JournalSample.SPACE.layout(), 64, 4));
   private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
+  private QuarantineBound bound = QuarantineBound.defaults();
   private JournalStore store;
   private List<Rest> rests = List.of();
 
   private void open(EngineKind engine) {
-    JournalOptions options = JournalOptions.defaults(temporary).withEngine(engine).withSegmentBytes(1 << 20).withDurability(SyncRule.none());
+    JournalOptions options = JournalOptions.defaults(temporary).withEngine(engine).withSegmentBytes(1 << 20).withDurability(SyncRule.none())
+        .withQuarantine(bound);
     store = JournalStore.open(JournalSample.SPACE, options, engine.open(temporary, options.segments()), new SerialExecutor(), Runnable::run, time);
   }
 
@@ -139,6 +143,26 @@ final class ScrubTest {
     List<Rest> again = store.recovered(); // a damaged head may have lied about whose it is
     assertThat(again).hasSizeBetween(BLOCKS - BLOCKS / 4, BLOCKS - BLOCKS / 4 + 2);
     assertThat(again.stream().filter(this::isWhole)).hasSize(BLOCKS - BLOCKS / 4);
+  }
+
+  @Test
+  void fullQuarantine_keepsNoMore_countsAndSaysSo_andTheBlocksAreGoneAllTheSame() throws IOException {
+    bound = new QuarantineBound(1 << 20, 3);
+    open(EngineKind.PLAIN);
+    put();
+    Random random = new Random(6);
+    for (int i = 0; i < 10; i++) {
+      flip(EngineKind.PLAIN, rests.get(i), random);
+    }
+    store.scrub(new ScrubOptions(1 << 20, Duration.ofHours(1)));
+    time.advanceTimeBy(Duration.ofMinutes(1));
+
+    assertThat(Files.readAllLines(temporary.resolve("quarantine/index.jsonl"))).hasSize(3);
+    assertThat(store.diskStat().damaged()).isEqualTo(10);
+    assertThat(store.diskStat().unkept()).isEqualTo(7);
+    assertThat(store.diskStat().problems()).singleElement().asString().contains("scrub: could not set damage aside", "must stay within 3 records");
+    rests.subList(0, 10).forEach(this::assertLost);
+    rests.subList(10, BLOCKS).forEach(this::read);
   }
 
   @ParameterizedTest

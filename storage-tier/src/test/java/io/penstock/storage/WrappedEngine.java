@@ -1,83 +1,32 @@
 package io.penstock.storage;
 
-import io.penstock.block.Owned;
+import io.penstock.storage.engine.ForwardingEngine;
 import io.penstock.storage.engine.Location;
-import io.penstock.storage.engine.ScanEnd;
 import io.penstock.storage.engine.SegmentEngine;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
-import java.util.function.Consumer;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
-/// An engine that does what another one does, but for what a test overrides.
-class WrappedEngine implements SegmentEngine {
-  private final SegmentEngine engine;
-
+/// An engine that does what another one does, but for what a test overrides: each read is one of [#read(Location, long, MemorySegment)]. It has no
+/// place for small files.
+class WrappedEngine extends ForwardingEngine {
   WrappedEngine(SegmentEngine engine) {
-    this.engine = engine;
+    super(engine);
   }
 
   @Override
-  public String name() {
-    return engine.name();
+  public @Nullable Path directory() {
+    return null;
   }
 
   @Override
-  public int maxRecordBytes() {
-    return engine.maxRecordBytes();
+  public void read(Location record, long from, MemorySegment first, MemorySegment next) {
+    read(record, from + first.byteSize(), next);
+    read(record, from, first);
   }
 
   @Override
-  public Location append(MemorySegment... parts) {
-    return engine.append(parts);
-  }
-
-  @Override
-  public void read(Location record, long from, MemorySegment into) {
-    engine.read(record, from, into);
-  }
-
-  @Override
-  public Owned pin(int segment) {
-    return engine.pin(segment);
-  }
-
-  @Override
-  public void roll() {
-    engine.roll();
-  }
-
-  @Override
-  public int activeSegment() {
-    return engine.activeSegment();
-  }
-
-  @Override
-  public List<Integer> segments() {
-    return engine.segments();
-  }
-
-  @Override
-  public ScanEnd scan(int segment, Consumer<Location> visitor) {
-    return engine.scan(segment, visitor);
-  }
-
-  @Override
-  public void delete(int segment) {
-    engine.delete(segment);
-  }
-
-  @Override
-  public void sync() {
-    engine.sync();
-  }
-
-  @Override
-  public void probe() {
-    engine.probe();
-  }
-
-  @Override
-  public void close() {
-    engine.close();
+  public void readOnce(Location record, long from, MemorySegment into) {
+    read(record, from, into);
   }
 }

@@ -13,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Function;
 
 /// Reads every byte of a journal and compares: frames, heads, commit marks, every granule of every block, dead ones, too. Changes nothing,
@@ -26,7 +25,7 @@ public final class JournalCheck {
   private final Checkpoints checkpoints;
   private final Inventory inventory = new Inventory();
   private final List<Damage> damage = new ArrayList<>();
-  private final List<SegmentTally> tallies = new ArrayList<>();
+  private final List<SegmentReport> reports = new ArrayList<>();
 
   private JournalCheck(JournalFiles files, CheckProgress progress, Function<Path, SegmentWindow> opening) {
     this.files = files;
@@ -58,7 +57,7 @@ public final class JournalCheck {
     long done = 0;
     long highest = 0;
     progress.read(0, of);
-    try (SegmentWalks walks = new SegmentWalks(segments, this::walk)) {
+    try (SegmentWalks walks = new SegmentWalks(segments, this::walk, this::middle)) {
       for (JournalFiles.Stored segment : segments) {
         SegmentTally tally = walks.next(highest);
         highest = Math.max(highest, tally.highest());
@@ -79,31 +78,35 @@ public final class JournalCheck {
     }
   }
 
-  private SegmentTally walk(JournalFiles.Stored segment, long before) {
+  private SegmentTally walk(JournalFiles.Stored segment, SegmentWalk.Part part, long before) {
     Frames frames = files.frames();
     try (SegmentWindow file = opening.apply(segment.path())) {
       SegmentTally tally = new SegmentTally(segment, file.size(), frames.bytes());
-      SegmentWalk walk = new SegmentWalk(frames, segment.number(), file, before, tally);
+      SegmentWalk walk = new SegmentWalk(frames, segment.number(), file, part, before, tally);
       walk.run();
       tally.walked(walk);
-      if (checkpoints.exists(segment.number())) {
-        tally.compare(checkpoints.read(segment.number()));
-      }
       return tally;
     }
   }
 
+  private long middle(JournalFiles.Stored segment) {
+    try (SegmentWindow file = opening.apply(segment.path())) {
+      SegmentTally nothing = new SegmentTally(segment, file.size(), 0);
+      return new SegmentWalk(files.frames(), segment.number(), file, SegmentWalk.Part.ALL, 0, nothing).middle();
+    }
+  }
+
   private void take(SegmentTally tally) {
-    tallies.add(tally);
+    if (checkpoints.exists(tally.segment())) {
+      tally.compare(checkpoints.read(tally.segment()));
+    }
+    reports.add(tally.report(files.directory()));
     damage.addAll(tally.damage());
     tally.addTo(inventory);
   }
 
   private CheckReport report() {
-    Map<Integer, Long> live = inventory.live();
-    Map<Integer, Long> dead = inventory.dead();
-    List<SegmentReport> segments = tallies.stream().map(each -> each.report(files.directory(), live.getOrDefault(each.segment(), 0L),
-        dead.getOrDefault(each.segment(), 0L))).toList();
+    List<SegmentReport> segments = reports.stream().map(each -> each.withDead(inventory.dead(each.segment()))).toList();
     List<Damage> known = damage.stream().map(each -> each.withLive(each.key() == null || inventory.isMissed(each.sequence()))).toList();
     return new CheckReport(files.directory().toString(), files.frames().engine(), known.isEmpty(), segments, known);
   }

@@ -14,53 +14,128 @@ import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Keeps damaged bytes aside: `quarantine/` of the journal, a file for each range, and a line for each in `index.jsonl`. One thread.
+/// Keeps damaged bytes aside: `quarantine/` of the journal, a file for each range, and a line for each in `index.jsonl`. Safe from any thread, none
+/// of which waits for what another one writes.
 public final class Quarantine {
   private static final String FOLDER = "quarantine";
   private static final String INDEX = "index.jsonl";
 
   private final Path journal;
   private final Path folder;
-  /// The lines of the index, once they were read.
-  private @Nullable Set<String> lines;
+  private final QuarantineBound bound;
+  /// What is there, once it was looked at. Guarded by `this`, as is what follows.
+  private @Nullable QuarantineStock stock;
+  /// Copies that are being made, by the beginnings of their names.
+  private final Set<String> begun = new HashSet<>();
+  private long unkept;
 
-  /// That of the journal in the directory `journal`.
-  public Quarantine(Path journal) {
+  /// That of the journal in the directory `journal`, with no bound.
+  Quarantine(Path journal) {
+    this(journal, QuarantineBound.none());
+  }
+
+  public Quarantine(Path journal, QuarantineBound bound) {
     this.journal = journal;
     this.folder = journal.resolve(FOLDER);
+    this.bound = bound;
   }
 
   /// Copies `length` bytes of `segment` from `offset` on; they are on the medium when this returns. What is kept already is not kept again.
   ///
-  /// @return the name of the copy, below the journal's directory
-  String keep(FileChannel segment, long offset, long length, Damage damage) {
+  /// @return the name of the copy, below the journal's directory; null if another thread just makes it, or one of that place is there and
+  /// the bound is reached
+  @Nullable String keep(FileChannel segment, long offset, long length, Damage damage) {
     return keep(draft -> copy(segment, offset, length, draft), offset, length, damage);
   }
 
   /// Keeps `bytes`, which were read where `damage` says.
   ///
   /// @return as above
-  /// @throws StorageFailedException if the disk refuses
-  public String keep(MemorySegment bytes, Damage damage) {
+  /// @throws StorageFailedException if the disk refuses, or the bound is reached: there is no copy then
+  public @Nullable String keep(MemorySegment bytes, Damage damage) {
     return keep(draft -> write(bytes.asByteBuffer(), draft), damage.offset(), damage.length(), damage);
+  }
+
+  /// Calls of [#keep] that failed.
+  public synchronized long unkept() {
+    return unkept;
+  }
+
+  /// Whether a copy is being made.
+  synchronized boolean isBegun() {
+    return !begun.isEmpty();
   }
 
   private interface Copy {
     void to(Path draft) throws IOException;
   }
 
-  private String keep(Copy copy, long offset, long length, Damage damage) {
+  private @Nullable String keep(Copy copy, long offset, long length, Damage damage) {
+    String name = "segment-%010d-%012d".formatted(damage.segment(), offset);
     try {
       Files.createDirectories(folder);
-      Path draft = folder.resolve("draft");
-      copy.to(draft);
-      Path kept = named(draft, "segment-%010d-%012d".formatted(damage.segment(), offset));
-      note(kept, offset, length, damage);
-      force(folder);
-      force(journal);
-      return journal.relativize(kept).toString();
+      QuarantineStock there = stock();
+      if (!begin(there, name, length)) {
+        return null;
+      }
+      boolean isNew = false;
+      try {
+        Path draft = folder.resolve(name + ".draft");
+        copy.to(draft);
+        Path kept = folder.resolve(name(draft, name));
+        isNew = Files.exists(draft);
+        if (isNew) {
+          Files.move(draft, kept, StandardCopyOption.ATOMIC_MOVE);
+        }
+        note(there, kept, offset, length, damage);
+        force(folder);
+        force(journal);
+        return journal.relativize(kept).toString();
+      } finally {
+        end(there, name, isNew ? 0 : length);
+      }
     } catch (IOException e) {
+      synchronized (this) {
+        unkept++;
+      }
       throw new StorageFailedException("set damage aside in " + folder, e);
+    }
+  }
+
+  /// Whoever looks first says what is there.
+  private QuarantineStock stock() throws IOException {
+    synchronized (this) {
+      if (stock != null) {
+        return stock;
+      }
+    }
+    QuarantineStock found = QuarantineStock.of(folder, folder.resolve(INDEX));
+    synchronized (this) {
+      stock = stock == null ? found : stock;
+      return stock;
+    }
+  }
+
+  /// @return false if another thread makes this copy, or one of that place is there and the bound is reached
+  private synchronized boolean begin(QuarantineStock there, String name, long length) throws IOException {
+    if (begun.contains(name)) {
+      return false;
+    }
+    if (there.fits(length, bound)) {
+      there.take(length);
+      return begun.add(name);
+    }
+    if (there.has(name)) {
+      return false;
+    }
+    throw new IOException("quarantine must stay within " + bound.records() + " records and " + bound.bytes() + " bytes (had " + there + ", and "
+        + length + " bytes came)");
+  }
+
+  private synchronized void end(QuarantineStock there, String name, long unused) {
+    begun.remove(name);
+    if (unused > 0) {
+      there.giveBack(unused);
     }
   }
 
@@ -87,45 +162,36 @@ public final class Quarantine {
     }
   }
 
-  /// Gives `draft` a name that nothing else has, unless the same bytes have it.
-  private Path named(Path draft, String name) throws IOException {
+  /// The name that has the bytes of `draft`, which goes then, or one that nothing has.
+  private String name(Path draft, String name) throws IOException {
     for (int number = 1; ; number++) {
       Path target = folder.resolve(name + (number == 1 ? "" : "-" + number) + ".bin");
       if (!Files.exists(target)) {
-        return Files.move(draft, target, StandardCopyOption.ATOMIC_MOVE);
+        return target.getFileName().toString();
       }
       if (Files.mismatch(draft, target) < 0) {
         Files.delete(draft);
-        return target;
+        return target.getFileName().toString();
       }
     }
   }
 
-  private void note(Path kept, long offset, long length, Damage damage) throws IOException {
-    Path index = folder.resolve(INDEX);
+  private void note(QuarantineStock there, Path kept, long offset, long length, Damage damage) throws IOException {
     String file = text(kept.getFileName().toString());
     String line = "{\"file\":%s,\"segment\":%d,\"offset\":%d,\"length\":%d,\"kind\":%s,\"key\":%s,\"sequence\":%d,\"reason\":%s}\n".formatted(file,
         damage.segment(), offset, length, text(damage.kind().name()), text(damage.key()), damage.sequence(), text(damage.reason()));
-    Set<String> known = lines == null ? read(index) : lines;
-    lines = known;
-    if (!known.add(line)) {
-      return; // an earlier repair came as far as this
+    synchronized (this) {
+      if (!there.note(line)) {
+        return; // an earlier repair came as far as this
+      }
     }
-    try (FileChannel lines = FileChannel.open(index, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
+    try (FileChannel lines = FileChannel.open(folder.resolve(INDEX), StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
       ByteBuffer bytes = StandardCharsets.UTF_8.encode(line);
       while (bytes.hasRemaining()) {
         lines.write(bytes);
       }
       lines.force(true);
     }
-  }
-
-  private static Set<String> read(Path index) throws IOException {
-    Set<String> found = new HashSet<>();
-    if (Files.exists(index)) {
-      Files.readAllLines(index).forEach(each -> found.add(each + "\n"));
-    }
-    return found;
   }
 
   private static String text(@Nullable String value) {

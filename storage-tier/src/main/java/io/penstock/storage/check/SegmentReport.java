@@ -13,4 +13,8 @@ package io.penstock.storage.check;
 /// @param torn 1 if bytes at the end belong to no record
 /// @param asideBytes ranges that a repair took out
 public record SegmentReport(int segment, String file, long bytes, long records, long live, long dead, long removals, long corrupt, long torn,
-    long asideBytes) {}
+    long asideBytes) {
+  SegmentReport withDead(long counted) {
+    return new SegmentReport(segment, file, bytes, records, records - removals - counted, counted, removals, corrupt, torn, asideBytes);
+  }
+}

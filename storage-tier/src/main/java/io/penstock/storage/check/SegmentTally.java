@@ -26,6 +26,7 @@ final class SegmentTally implements SegmentWalk.Visitor {
   private long aside;
   private long first;
   private long highest;
+  private boolean isAtNext;
 
   /// @param frame bytes before each record
   SegmentTally(JournalFiles.Stored stored, long bytes, int frame) {
@@ -63,6 +64,29 @@ final class SegmentTally implements SegmentWalk.Visitor {
   void walked(SegmentWalk walk) {
     first = walk.first();
     highest = walk.highest();
+    isAtNext = walk.isAtNext();
+  }
+
+  /// Whether the walk came to where the next part begins, and ended there.
+  boolean isAtNext() {
+    return isAtNext;
+  }
+
+  /// Whether `next`, which begins there, is what this walk would have found.
+  boolean isFollowedBy(SegmentTally next) {
+    return next.first > highest;
+  }
+
+  /// Adds what was found behind this.
+  void append(SegmentTally next) {
+    damage.addAll(next.damage);
+    heads.addAll(next.heads);
+    good.addAll(next.good);
+    damaged.addAll(next.damaged);
+    removals += next.removals;
+    aside += next.aside;
+    first = first == 0 ? next.first : first;
+    highest = next.highest;
   }
 
   /// Whether all this holds although earlier segments have sequences up to `before`, of which the walk did not know.
@@ -119,8 +143,8 @@ final class SegmentTally implements SegmentWalk.Visitor {
 
   /// Adds what was found to that of earlier segments.
   void addTo(Inventory inventory) {
+    damaged.forEach(each -> inventory.addDamaged(each.key(), each.sequence())); // first: a record of the same segment may remove it
     good.forEach(inventory::add);
-    damaged.forEach(each -> inventory.addDamaged(each.key(), each.sequence()));
   }
 
   int segment() {
@@ -131,9 +155,10 @@ final class SegmentTally implements SegmentWalk.Visitor {
     return damage;
   }
 
-  SegmentReport report(Path directory, long live, long dead) {
+  /// What there is to say of the segment but for which blocks count; each is called live.
+  SegmentReport report(Path directory) {
     long torn = damage.stream().filter(each -> each.kind() == DamageKind.TORN).count();
-    return new SegmentReport(segment(), directory.relativize(stored.path()).toString(), bytes, live + dead + removals, live, dead, removals,
+    return new SegmentReport(segment(), directory.relativize(stored.path()).toString(), bytes, good.size(), good.size() - removals, 0, removals,
         damage.size() - torn, torn, aside);
   }
 }

@@ -7,6 +7,7 @@ import io.penstock.storage.engine.SegmentUnreadableException;
 import io.penstock.storage.engine.SegmentWindow;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;
+import io.penstock.storage.record.RecordVersionException;
 import org.jspecify.annotations.Nullable;
 
 /// Goes through a whole segment, frame by frame; where a frame leads nowhere it looks for the next record behind it.
@@ -27,35 +28,73 @@ final class SegmentWalk {
     void aside(long length);
   }
 
+  /// A part of a file.
+  ///
+  /// @param from 0, or where a frame begins
+  /// @param until where another frame begins, with which somebody else begins, if the walk comes to it
+  record Part(long from, long until) {
+    static final Part ALL = new Part(0, Long.MAX_VALUE);
+  }
+
+  /// How far from the middle of a file a record is looked for.
+  private static final int NEARBY = 16 << 20;
+
   private final Frames frames;
   private final int segment;
   private final SegmentWindow file;
   private final RecordCheck records;
   private final Visitor visitor;
+  private final long from;
+  private final long until;
   private long highest;
   private long first;
+  private long end;
 
+  /// @param part of the file that is to be walked
   /// @param highest sequence of any record of earlier segments
-  SegmentWalk(Frames frames, int segment, SegmentWindow file, long highest, Visitor visitor) {
+  SegmentWalk(Frames frames, int segment, SegmentWindow file, Part part, long highest, Visitor visitor) {
     this.frames = frames;
     this.segment = segment;
     this.file = file;
     this.records = new RecordCheck(file);
+    this.from = part.from();
+    this.until = part.until();
     this.highest = highest;
     this.visitor = visitor;
   }
 
   /// Goes from the beginning to the end, or to where the medium gives no more.
   void run() {
-    long at = 0;
+    long at = from;
     try {
-      requireHead();
-      at = frames.start();
-      while (at < file.size()) {
+      if (from == 0) {
+        requireHead();
+        at = frames.start();
+      }
+      while (at < file.size() && at != until) {
         at = step(at);
       }
+      end = at;
     } catch (SegmentUnreadableException e) {
       visitor.damaged(at, file.size() - at, DamageKind.UNREADABLE, String.valueOf(e.getMessage()));
+    }
+  }
+
+  /// Whether the walk came to where the next part begins.
+  boolean isAtNext() {
+    return end == until;
+  }
+
+  /// A frame about the middle of the file, before a good head, so that a second walk may begin there; 0 if none is found. It may lie in a block:
+  /// then no walk comes to it.
+  long middle() {
+    try {
+      long middle = Math.max(frames.start(), file.size() / 2);
+      long body = find(middle, Math.min(file.size(), middle + NEARBY));
+      long at = body - frames.bytes();
+      return body > 0 && frames.at(file, segment, at).kind() == Frame.Kind.RECORD ? at : 0;
+    } catch (SegmentUnreadableException | RecordVersionException e) {
+      return 0; // whoever comes there says so
     }
   }
 

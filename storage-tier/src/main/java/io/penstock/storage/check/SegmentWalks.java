@@ -1,5 +1,6 @@
 package io.penstock.storage.check;
 
+import io.penstock.storage.check.SegmentWalk.Part;
 import io.penstock.storage.engine.JournalFiles;
 import java.util.ArrayDeque;
 import java.util.Iterator;
@@ -8,44 +9,68 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
-/// Walks segments ahead of whoever takes them in order, two at a time: one processor takes half as long again to read and compare bytes as
-/// to read them. One thread takes.
+/// Walks segments ahead of whoever takes them in order, each in two parts, two parts at a time: one processor takes half as long again to read and
+/// compare bytes as to read them. One thread takes.
 final class SegmentWalks implements AutoCloseable {
   private static final int LANES = Math.min(2, Runtime.getRuntime().availableProcessors());
   private static final int MOST_BEGUN = 2 * LANES;
 
   private final Walk walk;
+  private final ToLongFunction<JournalFiles.Stored> middle;
   private final Iterator<JournalFiles.Stored> segments;
   private final ExecutorService lanes = Executors.newFixedThreadPool(LANES, Thread.ofPlatform().daemon().name("journal-check-", 0).factory());
   private final ArrayDeque<Begun> begun = new ArrayDeque<>();
 
-  /// One segment, from its beginning to its end.
+  /// A part of a segment, from its beginning to its end.
   @FunctionalInterface
   interface Walk {
-    /// @param before the highest sequence of earlier segments
-    SegmentTally of(JournalFiles.Stored segment, long before);
+    /// @param before the highest sequence of what lies before
+    SegmentTally of(JournalFiles.Stored segment, Part part, long before);
   }
 
-  private record Begun(JournalFiles.Stored segment, Future<SegmentTally> walk) {}
+  /// @param back the second part; null if the first is all
+  private record Begun(JournalFiles.Stored segment, Future<SegmentTally> front, @Nullable Future<SegmentTally> back) {}
 
-  SegmentWalks(List<JournalFiles.Stored> segments, Walk walk) {
+  /// @param middle where a second part may begin; 0 if the first is all
+  SegmentWalks(List<JournalFiles.Stored> segments, Walk walk, ToLongFunction<JournalFiles.Stored> middle) {
     this.walk = walk;
+    this.middle = middle;
     this.segments = segments.iterator();
   }
 
   /// What was found in the next segment.
   ///
-  /// It was walked as if it were the first of the journal. That matters only if its first record is not newer than all before, which is of an
+  /// Each part was walked as if nothing lay before it. That matters only if its first record is not newer than all before, which is of an
   /// earlier life of the file then: such a segment is walked again.
   SegmentTally next(long before) {
     while (segments.hasNext() && begun.size() < MOST_BEGUN) {
-      JournalFiles.Stored segment = segments.next();
-      begun.add(new Begun(segment, lanes.submit(() -> walk.of(segment, 0))));
+      begun.add(begin(segments.next()));
     }
     Begun next = begun.remove();
-    SegmentTally tally = found(next.walk());
-    return tally.holdsAfter(before) ? tally : walk.of(next.segment(), before);
+    SegmentTally tally = found(next.front());
+    return tally.holdsAfter(before) && isWhole(tally, next.back()) ? tally : walk.of(next.segment(), Part.ALL, before);
+  }
+
+  private Begun begin(JournalFiles.Stored segment) {
+    long at = middle.applyAsLong(segment);
+    Future<SegmentTally> front = lanes.submit(() -> walk.of(segment, at == 0 ? Part.ALL : new Part(0, at), 0));
+    return new Begun(segment, front, at == 0 ? null : lanes.submit(() -> walk.of(segment, new Part(at, Long.MAX_VALUE), 0)));
+  }
+
+  /// Adds the second part, if it is one.
+  private static boolean isWhole(SegmentTally front, @Nullable Future<SegmentTally> second) {
+    if (second == null || !front.isAtNext()) {
+      return true; // it went on to the end
+    }
+    SegmentTally back = found(second);
+    if (!front.isFollowedBy(back)) {
+      return false;
+    }
+    front.append(back);
+    return true;
   }
 
   private static SegmentTally found(Future<SegmentTally> walk) {

@@ -1,6 +1,7 @@
 package io.penstock.storage.engine;
 
 import io.penstock.block.Checksum;
+import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -8,6 +9,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Objects;
@@ -23,7 +25,7 @@ public final class SegmentWindow implements AutoCloseable {
   private static final int PIECE_BYTES = 1 << 20;
 
   private final Path path;
-  private final FileChannel file;
+  private final SeekableByteChannel file;
   private final long size;
   private Arena arena = Arena.ofConfined();
   private MemorySegment buffer = MemorySegment.NULL;
@@ -31,7 +33,7 @@ public final class SegmentWindow implements AutoCloseable {
   private long from;
   private long to;
 
-  private SegmentWindow(Path path, FileChannel file, long size) {
+  private SegmentWindow(Path path, SeekableByteChannel file, long size) {
     this.path = path;
     this.file = file;
     this.size = size;
@@ -47,7 +49,7 @@ public final class SegmentWindow implements AutoCloseable {
   }
 
   /// The same of the open `file`, which is closed with this.
-  public static SegmentWindow of(Path path, FileChannel file) throws IOException {
+  public static SegmentWindow of(Path path, SeekableByteChannel file) throws IOException {
     return new SegmentWindow(path, file, file.size());
   }
 
@@ -141,12 +143,21 @@ public final class SegmentWindow implements AutoCloseable {
     to = at + kept;
     ByteBuffer rest = view.limit((int) wanted).position((int) kept);
     try {
-      Transfer.read(file, to, rest);
+      fill(to, rest);
       to = at + wanted;
     } catch (IOException e) {
       to = at + rest.position(); // what came before is there
       if (at + length > to) {
         throw new SegmentUnreadableException(path, to, e);
+      }
+    }
+  }
+
+  private void fill(long at, ByteBuffer rest) throws IOException {
+    file.position(at);
+    while (rest.hasRemaining()) {
+      if (file.read(rest) < 0) {
+        throw new EOFException("file must have " + rest.remaining() + " more bytes at " + file.position() + " (was " + file.size() + " long)");
       }
     }
   }

@@ -69,8 +69,8 @@ final class StatCommand extends ClientCommand {
             Sizes.human(disk.unsyncedBytes()), disk.unsyncedMillis(), Sizes.human(disk.uncertainBytes())))
         .row("disk files", "%d, %s, of which %s count; %d emptied, %.2f bytes written for each put".formatted(disk.segments(),
             Sizes.human(disk.heldBytes()), Sizes.human(disk.liveBytes()), disk.reclaimed(), disk.writeAmplification()))
-        .row("disk scrub", "%d passes, %s read; %d blocks damaged, %d unreadable".formatted(disk.scrubPasses(), Sizes.human(disk.scrubbedBytes()),
-            disk.damaged(), disk.unreadable()));
+        .row("disk scrub", "%d passes, %s read; %d blocks damaged, %d of them not kept aside, %d unreadable".formatted(disk.scrubPasses(),
+            Sizes.human(disk.scrubbedBytes()), disk.damaged(), disk.unkept(), disk.unreadable()));
     disk.problems().forEach(problem -> table.row("disk problem", problem));
   }
 

@@ -4,9 +4,11 @@ import io.penstock.device.memory.MemoryPages;
 import io.penstock.device.sidecar.SideCarServerOptions;
 import io.penstock.pool.EvictionPolicy;
 import io.penstock.storage.EngineKind;
+import io.penstock.storage.HealthOptions;
 import io.penstock.storage.ScrubOptions;
 import io.penstock.storage.SyncMode;
 import io.penstock.storage.SyncRule;
+import io.penstock.storage.check.QuarantineBound;
 import io.penstock.tier.StackMode;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -63,6 +65,13 @@ public final class NodeSettings {
       Sizes.exact(ScrubOptions.DEFAULT_BYTES_PER_SECOND), "Most bytes a second that are read from disk in the background to find damage; 0 for none.");
   public static final Setting<Duration> SSD_SCRUB_PASS = new Setting<>("ssd.scrub.pass", SettingType.duration(),
       Durations.print(ScrubOptions.DEFAULT_PASS), "Least time between the beginnings of two such passes over all blocks.");
+  public static final Setting<Long> SSD_QUARANTINE_BYTES = new Setting<>("ssd.quarantine.bytes", SettingType.longSize(0),
+      Sizes.exact(QuarantineBound.DEFAULT_BYTES), "Most bytes of damaged blocks that are kept aside; what comes then is counted and gone.");
+  public static final Setting<Integer> SSD_QUARANTINE_RECORDS = new Setting<>("ssd.quarantine.records", SettingType.count(0, 1 << 20),
+      String.valueOf(QuarantineBound.DEFAULT_RECORDS), "The same in blocks.");
+  public static final Setting<Duration> SSD_STALL_AFTER = new Setting<>("ssd.stall.after", SettingType.duration(Duration.ofMillis(100)),
+      Durations.print(HealthOptions.DEFAULT_STALL_AFTER),
+      "How long a read or a write of the disk may take before it counts as one that does not answer; a sync four times as long.");
   public static final Setting<Long> SSD_CAPACITY = new Setting<>("ssd.capacity", SettingType.longSizeOrAuto(4 << 20), SettingType.AUTO,
       "Most bytes of files on disk, at least 4 of them; when nothing is said, half as much again as the blocks there need.");
   public static final Setting<Long> SSD_CACHE = new Setting<>("ssd.cache", SettingType.longSizeOrAuto(1 << 20), SettingType.AUTO,
@@ -120,10 +129,10 @@ public final class NodeSettings {
   /// Every setting, in the order in which people read them.
   public static final List<Setting<?>> ALL = with(AscendSettings.ALL, LISTEN_HOST, LISTEN_PORT, ADMIN_HOST, ADMIN_PORT, MODEL, LAYERS, BLOCK_BYTES,
       BLOCK_TOKENS, HBM, HBM_DEVICE, DRAM, MEMORY_PAGES, MEMORY_LOCK, MEMORY_NUMA, SSD, SSD_DIR, SSD_ENGINE, SSD_SEGMENT_BYTES, SSD_DURABILITY,
-      SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, SSD_SCRUB_RATE, SSD_SCRUB_PASS, SSD_CAPACITY, SSD_CACHE, SSD_KEEP_FREE, SSD_DISK_HIGH,
-      SSD_DISK_LOW, SSD_QUEUE_BYTES, SSD_QUEUE_BLOCKS, SSD_OFFLOAD_USES, SSD_PROMOTE_HITS, SSD_PREFETCH_BLOCKS, STACK_MODE, POLICY, BUDGET,
-      SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT, LOOPS, CONNECTIONS, AWAIT_TIMEOUT, DRAIN_TIMEOUT, SIDECAR,
-      SIDECAR_CLIENT_BYTES, SIDECAR_BYTES, LOG_LEVEL);
+      SSD_SYNC_INTERVAL, SSD_SYNC_BYTES, SSD_SCRUB_RATE, SSD_SCRUB_PASS, SSD_QUARANTINE_BYTES, SSD_QUARANTINE_RECORDS, SSD_STALL_AFTER,
+      SSD_CAPACITY, SSD_CACHE, SSD_KEEP_FREE, SSD_DISK_HIGH, SSD_DISK_LOW, SSD_QUEUE_BYTES, SSD_QUEUE_BLOCKS, SSD_OFFLOAD_USES,
+      SSD_PROMOTE_HITS, SSD_PREFETCH_BLOCKS, STACK_MODE, POLICY, BUDGET, SLICE_BYTES, WINDOW_BLOCKS, RESERVE_BLOCKS, WAITERS, EVENTS_KEPT,
+      LOOPS, CONNECTIONS, AWAIT_TIMEOUT, DRAIN_TIMEOUT, SIDECAR, SIDECAR_CLIENT_BYTES, SIDECAR_BYTES, LOG_LEVEL);
 
   private NodeSettings() {}
 

@@ -102,7 +102,17 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
   }
 
   static SettingType<Duration> duration() {
-    return new SettingType<>("DURATION", "a duration of at least 1ms, such as 500ms, 30s or 2m", Durations::parse, Durations::print);
+    return duration(Duration.ofMillis(1));
+  }
+
+  static SettingType<Duration> duration(Duration least) {
+    return new SettingType<>("DURATION", "a duration of at least " + Durations.print(least) + ", such as 500ms, 30s or 2m", text -> {
+      Duration value = Durations.parse(text);
+      if (value.compareTo(least) < 0) {
+        throw new IllegalArgumentException();
+      }
+      return value;
+    }, Durations::print);
   }
 
   private static int within(int value, int min, int max) {

@@ -28,8 +28,10 @@ import io.penstock.node.tiers.NodeMemory;
 import io.penstock.node.tiers.NodeTiers;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.pool.OffloadRule;
+import io.penstock.storage.HealthOptions;
 import io.penstock.storage.ScrubOptions;
 import io.penstock.storage.SyncRule;
+import io.penstock.storage.check.QuarantineBound;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.TieringOptions;
 import io.penstock.wire.KvServer;
@@ -141,7 +143,9 @@ public final class Node {
 
   private static TierPlan tiers(NodeConfig config) {
     DiskPlan disk = config.get(NodeSettings.SSD_DIR).map(folder -> new DiskPlan(folder, config.get(NodeSettings.SSD_ENGINE),
-        config.get(NodeSettings.SSD_SEGMENT_BYTES), durability(config), scrub(config), share(config))).orElse(null);
+        config.get(NodeSettings.SSD_SEGMENT_BYTES), durability(config), scrub(config), share(config),
+        HealthOptions.defaults().withStallAfter(config.get(NodeSettings.SSD_STALL_AFTER)),
+        new QuarantineBound(config.get(NodeSettings.SSD_QUARANTINE_BYTES), config.get(NodeSettings.SSD_QUARANTINE_RECORDS)))).orElse(null);
     return TierPlan.dram(config.space(), config.get(NodeSettings.DRAM)).withHbm(config.get(NodeSettings.HBM)).withDevice(device(config))
         .withSsd(config.get(NodeSettings.SSD), disk).withMode(config.get(NodeSettings.STACK_MODE)).withPolicy(config.get(NodeSettings.POLICY))
         .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))

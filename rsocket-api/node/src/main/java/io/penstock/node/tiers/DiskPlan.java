@@ -3,8 +3,10 @@ package io.penstock.node.tiers;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.storage.EngineKind;
+import io.penstock.storage.HealthOptions;
 import io.penstock.storage.ScrubOptions;
 import io.penstock.storage.SyncRule;
+import io.penstock.storage.check.QuarantineBound;
 import java.nio.file.Path;
 
 /// Where and how blocks rest on disk.
@@ -15,7 +17,10 @@ import java.nio.file.Path;
 /// @param durability when what was written is forced to the medium
 /// @param scrub how what is at rest is read in the background
 /// @param share how much of the disk, and of the page cache, it takes
-public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRule durability, ScrubOptions scrub, DiskShare share) {
+/// @param health when it counts as one that does not answer
+/// @param quarantine how much damage is kept aside
+public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRule durability, ScrubOptions scrub, DiskShare share, HealthOptions health,
+    QuarantineBound quarantine) {
   /// Files of an eighth of what is kept, from 64 MiB to 1 GiB, and of 8 blocks or more. A file goes when nothing in it counts any more:
   /// small ones go before the system has written them to the medium, large ones are few.
   public static final long AUTO = 0;
@@ -32,6 +37,8 @@ public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRu
     requireNonNull(durability, "durability");
     requireNonNull(scrub, "scrub");
     requireNonNull(share, "share");
+    requireNonNull(health, "health");
+    requireNonNull(quarantine, "quarantine");
     if (segmentBytes < 0) {
       throw new IllegalArgumentException("segmentBytes must be >= 0, 0 for what follows from the capacity (was " + segmentBytes + ")");
     }
@@ -39,27 +46,28 @@ public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRu
 
   /// Chronicle Queue, files of a size that follows from what is kept, synced each second, not read in the background.
   public static DiskPlan in(Path folder) {
-    return new DiskPlan(folder, EngineKind.CHRONICLE, AUTO, SyncRule.defaults(), ScrubOptions.off(), DiskShare.unlimited());
+    return new DiskPlan(folder, EngineKind.CHRONICLE, AUTO, SyncRule.defaults(), ScrubOptions.off(), DiskShare.unlimited(),
+        HealthOptions.defaults(), QuarantineBound.defaults());
   }
 
   public DiskPlan withEngine(EngineKind engine) {
-    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share);
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine);
   }
 
   public DiskPlan withSegmentBytes(long segmentBytes) {
-    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share);
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine);
   }
 
   public DiskPlan withDurability(SyncRule durability) {
-    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share);
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine);
   }
 
   public DiskPlan withScrub(ScrubOptions scrub) {
-    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share);
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine);
   }
 
   public DiskPlan withShare(DiskShare share) {
-    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share);
+    return new DiskPlan(folder, engine, segmentBytes, durability, scrub, share, health, quarantine);
   }
 
   /// Capacity of one file.

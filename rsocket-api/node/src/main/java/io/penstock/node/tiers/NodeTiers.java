@@ -107,8 +107,8 @@ public final class NodeTiers extends ForwardingTier {
     long segmentBytes = disk.segmentBytes(plan.ssd().inBlocks(layout.blockBytes()), RecordFormat.recordBytes(layout));
     BlockStore store = LateJournal.open(plan.space(),
         JournalOptions.defaults(disk.folder()).withName("ssd").withEngine(disk.engine()).withSegments(segments(disk.share(), segmentBytes))
-            .withDurability(disk.durability()).withReclaim(reclaim(disk.share()))
-            .withMaxWaitingPuts(movers).withMaxWaitingReads(movers), journal -> journal.scrub(disk.scrub()));
+            .withDurability(disk.durability()).withReclaim(reclaim(disk.share())).withHealth(disk.health())
+            .withQuarantine(disk.quarantine()).withMaxWaitingPuts(movers).withMaxWaitingReads(movers), journal -> journal.scrub(disk.scrub()));
     store.watch(() -> say(store));
     if (store.health().state() != StoreState.ACTIVE) {
       say(store);

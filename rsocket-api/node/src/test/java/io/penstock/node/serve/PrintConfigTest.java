@@ -50,6 +50,9 @@ final class PrintConfigTest {
         ssd.sync.bytes                 256 MiB     default
         ssd.scrub.rate                 8 MiB       default
         ssd.scrub.pass                 24h         default
+        ssd.quarantine.bytes           256 MiB     default
+        ssd.quarantine.records         1024        default
+        ssd.stall.after                5s          default
         ssd.capacity                   auto        default
         ssd.cache                      auto        default
         ssd.keep.free                  256 MiB     default

@@ -1,0 +1,73 @@
+package io.penstock.storage;
+
+import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.tier.StoreUnavailableException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.util.Logger;
+import reactor.util.Loggers;
+
+/// How a journal ends: what was accepted has ended, what is left is marked and forced, and the directory is let go of. Whoever waits for that does
+/// not wait for a disk that does not answer: after [HealthOptions#closeWithin] he hears so, and the rest comes when the disk does, or with the end
+/// of the process.
+final class JournalEnd {
+  private static final Logger LOG = Loggers.getLogger(JournalEnd.class);
+
+  private final JournalOptions options;
+  private final SegmentEngine engine;
+  private final DiskHealth health;
+  private final JournalThreads threads;
+  private final AtomicBoolean closing = new AtomicBoolean();
+  private final Sinks.Empty<Void> ended = Sinks.empty();
+
+  JournalEnd(JournalOptions options, SegmentEngine engine, DiskHealth health, JournalThreads threads) {
+    this.options = options;
+    this.engine = engine;
+    this.health = health;
+    this.threads = threads;
+  }
+
+  /// @param accepted refuses what comes, and completes when what was accepted has ended
+  /// @param writes does what is left then
+  /// @return as in [JournalStore#close]
+  Mono<Void> close(Mono<Void> accepted, JournalWrites writes) {
+    return Mono.defer(() -> {
+      if (closing.compareAndSet(false, true)) {
+        threads.ticks().after(options.health().closeWithin().toMillis(), this::leaveIfStuck);
+        accepted.doOnTerminate(() -> writes.end(this::last)).subscribe();
+      }
+      return ended.asMono();
+    });
+  }
+
+  private void leaveIfStuck() {
+    if (!health.isStalled()) {
+      health.nextTick(this::leaveIfStuck); // slow is not stuck
+    } else if (ended.tryEmitError(new StoreUnavailableException("store " + options.name() + " must end within "
+        + options.health().closeWithin().toMillis() + " ms (its disk does not answer)")).isSuccess()) {
+      LOG.warn("store {} is left as it is: its disk does not answer; what waits for it ends when that does, or with the process", options.name());
+    }
+  }
+
+  private void last(@Nullable Throwable unfinished) {
+    Throwable failure = unfinished;
+    health.close(); // not before: a disk may stall while the last read is under way
+    try {
+      engine.close(); // in any case: it has the lock on the directory
+    } catch (Throwable e) { // whoever waits must hear of it, whatever it is
+      failure = failure == null ? e : failure;
+    }
+    health.end();
+    try {
+      if (failure == null) {
+        ended.tryEmitEmpty();
+      } else {
+        ended.tryEmitError(failure);
+      }
+    } finally {
+      threads.stopping().run();
+    }
+  }
+}

@@ -1,0 +1,76 @@
+package io.penstock.storage;
+
+import io.penstock.block.BlockDraft;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.GranuleRange;
+import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.tier.StoreUnavailableException;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+
+/// The reads of a journal: as many as [JournalOptions#maxWaitingReads()], and none while the disk gives nothing. Safe from any thread.
+final class JournalReads {
+  private final RangeReader reader;
+  private final CacheSpace space;
+  private final DiskHealth health;
+  private final Executor threads;
+  private final WorkLine line;
+  private final Set<ReadJob> running = ConcurrentHashMap.newKeySet();
+
+  JournalReads(SegmentEngine engine, CacheSpace space, JournalOptions options, DiskHealth health, Executor threads) {
+    this.reader = new RangeReader(engine, space.layout(), "tier " + options.name());
+    this.space = space;
+    this.health = health;
+    this.threads = threads;
+    this.line = new WorkLine(options.name(), "reads", options.maxWaitingReads());
+  }
+
+  /// As in [JournalStore#read].
+  Mono<Void> read(List<JournalRest> rests, List<BlockDraft> drafts, GranuleRange range) {
+    return Mono.create(sink -> {
+      if (rests.isEmpty()) {
+        sink.success();
+      } else if (!health.health().state().gives()) {
+        sink.error(health.unavailable());
+      } else if (line.enteredBy(sink)) {
+        begin(rests, drafts, range, sink);
+      }
+    });
+  }
+
+  private void begin(List<JournalRest> rests, List<BlockDraft> drafts, GranuleRange range, MonoSink<Void> sink) {
+    ReadJob job = new ReadJob(reader, rests, drafts, range, range.bytes(space.layout()), failure -> {
+      if (failure == null) {
+        sink.success();
+      } else {
+        sink.error(failure);
+      }
+    });
+    running.add(job);
+    job.start(threads, () -> {
+      running.remove(job);
+      line.leave();
+    });
+    if (!health.health().state().gives()) { // since then
+      job.refuse(health.unavailable());
+    }
+  }
+
+  /// Fails all of them; those that a thread is in end with it.
+  void refuse(StoreUnavailableException why) {
+    running.forEach(job -> job.refuse(why));
+  }
+
+  int open() {
+    return line.open();
+  }
+
+  /// As in [WorkLine#close].
+  Mono<Void> close() {
+    return line.close();
+  }
+}

@@ -1,0 +1,31 @@
+package io.penstock.storage.check;
+
+/// How much damage an open journal keeps aside, with what is there from before: what would be beyond either is counted, and not kept.
+///
+/// @param bytes most bytes of all copies
+/// @param records most copies
+public record QuarantineBound(long bytes, int records) {
+  public static final long DEFAULT_BYTES = 256L << 20;
+  public static final int DEFAULT_RECORDS = 1024;
+
+  public QuarantineBound {
+    notNegative("bytes", bytes);
+    notNegative("records", records);
+  }
+
+  /// 256 MiB, and 1,024 records.
+  public static QuarantineBound defaults() {
+    return new QuarantineBound(DEFAULT_BYTES, DEFAULT_RECORDS);
+  }
+
+  /// For a repair, which takes out what it keeps.
+  static QuarantineBound none() {
+    return new QuarantineBound(Long.MAX_VALUE, Integer.MAX_VALUE);
+  }
+
+  private static void notNegative(String name, long value) {
+    if (value < 0) {
+      throw new IllegalArgumentException(name + " must be >= 0 (was " + value + ")");
+    }
+  }
+}

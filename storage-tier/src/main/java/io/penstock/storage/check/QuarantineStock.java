@@ -1,0 +1,61 @@
+package io.penstock.storage.check;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
+
+/// What a quarantine holds. One thread at a time.
+final class QuarantineStock {
+  /// Of its index.
+  private final Set<String> lines = new HashSet<>();
+  private long bytes;
+  private int records;
+
+  private QuarantineStock() {}
+
+  /// What is in `folder`, that of earlier runs.
+  static QuarantineStock of(Path folder, Path index) throws IOException {
+    QuarantineStock stock = new QuarantineStock();
+    if (Files.exists(index)) {
+      Files.readAllLines(index).forEach(each -> stock.lines.add(each + "\n"));
+    }
+    try (DirectoryStream<Path> copies = Files.newDirectoryStream(folder, "*.{bin,draft}")) {
+      for (Path copy : copies) {
+        stock.take(Files.size(copy));
+      }
+    }
+    return stock;
+  }
+
+  boolean fits(long more, QuarantineBound bound) {
+    return records < bound.records() && more <= bound.bytes() - bytes;
+  }
+
+  void take(long more) {
+    records++;
+    bytes += more;
+  }
+
+  void giveBack(long unused) {
+    records--;
+    bytes -= unused;
+  }
+
+  /// Whether there is a copy whose name begins with `name`.
+  boolean has(String name) {
+    return lines.stream().anyMatch(line -> line.contains(name));
+  }
+
+  /// Whether `line` is new.
+  boolean note(String line) {
+    return lines.add(line);
+  }
+
+  @Override
+  public String toString() {
+    return records + " records and " + bytes + " bytes";
+  }
+}

@@ -1,0 +1,105 @@
+package io.penstock.storage.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.penstock.storage.engine.StorageFailedException;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What is kept of damage, and how much.
+@Timeout(60)
+final class QuarantineTest {
+  private static final int BYTES = 100;
+
+  @TempDir Path journal;
+
+  private static MemorySegment record(int value) {
+    return Arena.ofAuto().allocate(BYTES).fill((byte) value);
+  }
+
+  private static Damage at(long offset) {
+    return Damage.unknown(1, offset, BYTES, DamageKind.PAYLOAD, "crc must be right (was not)");
+  }
+
+  private Quarantine of(long bytes, int records) {
+    return new Quarantine(journal, new QuarantineBound(bytes, records));
+  }
+
+  private Path copy(int offset) {
+    return journal.resolve("quarantine/segment-0000000001-%012d.bin".formatted(offset));
+  }
+
+  @Test
+  void record_isKeptWithALine_once() throws IOException {
+    Quarantine quarantine = of(1_000, 10);
+    assertThat(quarantine.keep(record(7), at(64))).isEqualTo(journal.relativize(copy(64)).toString());
+    assertThat(quarantine.keep(record(7), at(64))).isEqualTo(journal.relativize(copy(64)).toString());
+    assertThat(Files.readAllBytes(copy(64))).hasSize(BYTES).containsOnly(7);
+    assertThat(Files.readAllLines(journal.resolve("quarantine/index.jsonl"))).hasSize(1);
+    assertThat(quarantine.keep(record(8), at(64))).as("other bytes of that place").endsWith("-2.bin");
+    assertThat(quarantine.unkept()).isZero();
+  }
+
+  @Test
+  void bound_ofRecords_holdsWithWhatIsThereFromBefore() {
+    of(1_000, 10).keep(record(1), at(0));
+    Quarantine quarantine = of(1_000, 2);
+    quarantine.keep(record(2), at(200));
+    assertThatThrownBy(() -> quarantine.keep(record(3), at(400))).isInstanceOf(StorageFailedException.class)
+        .hasMessageContaining("quarantine must stay within 2 records and 1000 bytes (had 2 records and 200 bytes, and 100 bytes came)");
+    assertThat(quarantine.unkept()).isEqualTo(1);
+    assertThat(copy(400)).doesNotExist();
+    assertThat(quarantine.keep(record(1), at(0))).as("it is there").isNull();
+    assertThat(quarantine.unkept()).isEqualTo(1);
+  }
+
+  @Test
+  void bound_ofBytes_holds_andWhatIsNotNewTakesNone() {
+    Quarantine quarantine = of(2 * BYTES, 10);
+    for (int i = 0; i < 5; i++) {
+      quarantine.keep(record(1), at(0));
+    }
+    quarantine.keep(record(2), at(200));
+    assertThatThrownBy(() -> quarantine.keep(record(3), at(400))).hasMessageContaining("had 2 records and 200 bytes");
+    assertThatThrownBy(() -> of(0, 0).keep(record(3), at(400))).isInstanceOf(StorageFailedException.class);
+    assertThatIllegalArgumentException().isThrownBy(() -> new QuarantineBound(-1, 1)).withMessage("bytes must be >= 0 (was -1)");
+  }
+
+  /// The draft of the first is a pipe, at which the system keeps the writer waiting as a disk would.
+  @Test
+  void keep_whileAnotherThreadWaitsForTheMedium_doesNot() throws Exception {
+    Path pipe = Files.createDirectories(journal.resolve("quarantine")).resolve("segment-0000000001-000000000000.draft");
+    assumeTrue(canMakePipe(pipe), "no mkfifo here");
+    Quarantine quarantine = of(1_000, 10);
+    CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> quarantine.keep(record(1), at(0)), task -> Thread.ofPlatform().daemon().start(task));
+    while (!quarantine.isBegun()) {
+      Thread.onSpinWait();
+    }
+    quarantine.keep(record(2), at(200));
+    assertThat(copy(200)).hasSize(BYTES);
+    assertThat(quarantine.keep(record(1), at(0))).as("another thread keeps it").isNull();
+    assertThat(stuck).isNotDone();
+    assertThat(Files.readAllBytes(pipe)).hasSize(BYTES);
+    assertThatThrownBy(() -> stuck.get(30, TimeUnit.SECONDS)).as("a pipe cannot be forced").cause().isInstanceOf(StorageFailedException.class);
+    assertThat(quarantine.unkept()).isEqualTo(1);
+  }
+
+  private static boolean canMakePipe(Path pipe) throws InterruptedException {
+    try {
+      return new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor() == 0;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+}
