@@ -22,12 +22,14 @@ public final class JournalCheck {
   private final JournalFiles files;
   private final CheckProgress progress;
   private final Function<Path, SegmentWindow> opening;
+  private final boolean isInParts;
   private final Checkpoints checkpoints;
   private final Inventory inventory = new Inventory();
   private final List<Damage> damage = new ArrayList<>();
   private final List<SegmentReport> reports = new ArrayList<>();
 
-  private JournalCheck(JournalFiles files, CheckProgress progress, Function<Path, SegmentWindow> opening) {
+  private JournalCheck(JournalFiles files, CheckProgress progress, Function<Path, SegmentWindow> opening, boolean isInParts) {
+    this.isInParts = isInParts;
     this.files = files;
     this.progress = progress;
     this.opening = opening;
@@ -48,7 +50,12 @@ public final class JournalCheck {
 
   /// @param opening of a segment's file
   static CheckReport run(JournalFiles files, CheckProgress progress, Function<Path, SegmentWindow> opening) {
-    return new JournalCheck(files, progress, opening).all();
+    return run(files, progress, opening, true);
+  }
+
+  /// @param isInParts whether two threads work at one segment: what is found is the same
+  static CheckReport run(JournalFiles files, CheckProgress progress, Function<Path, SegmentWindow> opening, boolean isInParts) {
+    return new JournalCheck(files, progress, opening, isInParts).all();
   }
 
   private CheckReport all() {
@@ -90,6 +97,9 @@ public final class JournalCheck {
   }
 
   private long middle(JournalFiles.Stored segment) {
+    if (!isInParts) {
+      return 0;
+    }
     try (SegmentWindow file = opening.apply(segment.path())) {
       SegmentTally nothing = new SegmentTally(segment, file.size(), 0);
       return new SegmentWalk(files.frames(), segment.number(), file, SegmentWalk.Part.ALL, 0, nothing).middle();

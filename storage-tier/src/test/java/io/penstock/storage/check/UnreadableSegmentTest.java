@@ -2,16 +2,11 @@ package io.penstock.storage.check;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.block.Block;
-import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
 import io.penstock.storage.EngineKind;
-import io.penstock.storage.JournalOptions;
-import io.penstock.storage.JournalStore;
 import io.penstock.storage.check.RepairAction.Done;
 import io.penstock.storage.engine.JournalFiles;
 import io.penstock.storage.engine.SegmentWindow;
-import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -31,7 +26,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 /// A medium that does not give a part of a segment: a check says so, and goes on with the next one; a repair keeps its hands off.
 @Timeout(60)
 final class UnreadableSegmentTest {
-  private static final CacheSpace SPACE = Blocks.smallSpace();
   private static final int RUNS = 3;
   private static final int BLOCKS = 10; // of each run, and so of each segment
   private static final int BAD_SEGMENT = 2;
@@ -42,16 +36,10 @@ final class UnreadableSegmentTest {
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
 
-  private final SlabArena arena = leaks.watch(new SlabArena("host", SPACE.layout(), BLOCKS, BLOCKS));
+  private final SlabArena arena = leaks.watch(new SlabArena("host", WrittenJournal.SPACE.layout(), BLOCKS, BLOCKS));
 
   private void write(EngineKind engine) {
-    for (int run = 0; run < RUNS; run++) {
-      JournalStore store = JournalStore.open(SPACE, JournalOptions.defaults(journal).withEngine(engine).withSegmentBytes(1 << 20));
-      List<Block> blocks = Blocks.keys(SPACE, (long) run * BLOCKS, (run + 1L) * BLOCKS).stream().map(key -> Blocks.block(arena, key)).toList();
-      store.put(blocks).block();
-      blocks.forEach(Block::close);
-      store.close().block();
-    }
+    WrittenJournal.write(journal, engine, arena, RUNS, BLOCKS);
   }
 
   /// Where a record begins.

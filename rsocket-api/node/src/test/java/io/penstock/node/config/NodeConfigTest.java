@@ -196,4 +196,11 @@ final class NodeConfigTest {
   private Path file(String yaml) throws IOException {
     return Files.writeString(folder.resolve("node.yaml"), yaml);
   }
+
+  @Test
+  void everySettingOfTheDisk_hasARowInTheReadme() throws IOException {
+    List<String> rows = Files.readAllLines(Path.of("README.md")).stream().filter(line -> line.startsWith("| `")).toList();
+    assertThat(NodeSettings.ALL.stream().map(Setting::key).filter(key -> key.startsWith("ssd"))).hasSizeGreaterThan(20).allSatisfy(key ->
+        assertThat(rows).as(key).anySatisfy(row -> assertThat(row).contains("`" + key + "`")));
+  }
 }
