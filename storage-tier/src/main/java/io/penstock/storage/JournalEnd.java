@@ -1,7 +1,8 @@
 package io.penstock.storage;
 
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.tier.StoreUnavailableException;
+import io.penstock.storage.engine.StorageFailedException;
+import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -45,10 +46,15 @@ final class JournalEnd {
   private void leaveIfStuck() {
     if (!health.isStalled()) {
       health.nextTick(this::leaveIfStuck); // slow is not stuck
-    } else if (ended.tryEmitError(new StoreUnavailableException("store " + options.name() + " must end within "
-        + options.health().closeWithin().toMillis() + " ms (its disk does not answer)")).isSuccess()) {
+    } else if (ended.tryEmitError(tooLate(options)).isSuccess()) {
       LOG.warn("store {} is left as it is: its disk does not answer; what waits for it ends when that does, or with the process", options.name());
     }
+  }
+
+  /// What whoever waited hears.
+  static StorageFailedException tooLate(JournalOptions options) {
+    return new StorageFailedException("close store " + options.name() + " within " + options.health().closeWithin().toMillis() + " ms",
+        new IOException("its disk does not answer"));
   }
 
   private void last(@Nullable Throwable unfinished) {

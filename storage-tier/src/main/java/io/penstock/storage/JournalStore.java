@@ -6,11 +6,8 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
-import io.penstock.block.SpaceId;
 import io.penstock.storage.checkpoint.CheckpointedEngine;
-import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.storage.engine.StorageFullException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordName;
 import io.penstock.tier.BlockStore;
@@ -47,7 +44,6 @@ public final class JournalStore implements BlockStore {
   private static final long UNSEEN = 1L << 32;
 
   private final CacheSpace space;
-  private final SpaceId spaceId;
   private final JournalOptions options;
   private final SegmentEngine engine;
   private final DiskHealth health;
@@ -58,7 +54,8 @@ public final class JournalStore implements BlockStore {
   private final JournalRecovery recovery;
   private final PlaceTable places;
   private final DamagedRecords damaged;
-  private final WorkLine puts;
+  private final WorkLine line;
+  private final JournalPuts puts;
   private final JournalReads reads;
   private final JournalEnd end;
   private final FoundBlocks recovered;
@@ -66,12 +63,11 @@ public final class JournalStore implements BlockStore {
 
   private JournalStore(CacheSpace space, JournalOptions options, SegmentEngine disk, JournalThreads threads) {
     this.space = space;
-    this.spaceId = space.id();
     this.options = options;
     this.health = new DiskHealth(options.name(), options.health(), threads.clock(), threads.ticks(), this::healthChanged);
     this.engine = new WatchedEngine(disk, health);
     this.threads = threads;
-    this.puts = new WorkLine(options.name(), "puts", options.maxWaitingPuts());
+    this.line = new WorkLine(options.name(), "puts", options.maxWaitingPuts());
     this.reads = new JournalReads(engine, space, options, health, threads.reading());
     this.end = new JournalEnd(options, engine, health, threads);
     Recovery found = new Recovery(space, disk, boundary(), options.doubtfulSegments());
@@ -82,10 +78,11 @@ public final class JournalStore implements BlockStore {
     JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), places,
         engine.segments().isEmpty() ? 0 : found.sequence() + UNSEEN, options.segments().segmentBytes());
     DiskWater water = new DiskWater(engine, options, threads.clock());
-    this.damaged = new DamagedRecords(places, spaceId, disk.directory(), options.quarantine(), health);
+    this.damaged = new DamagedRecords(places, space.id(), disk.directory(), options.quarantine(), health);
     Reclaimer reclaimer = new Reclaimer(engine, found.book(), places, log, new RecordMover(engine::read, space.layout(), boundary()), damaged,
         new UnreadableSegments(threads.clock()), options, water);
-    this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, water, options), options.reclaim(), threads, puts);
+    this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, water, options), options.reclaim(), threads, line);
+    this.puts = new JournalPuts(space.id(), health, writes, line);
     writes.begin(found.dead());
     syncs.start();
     if (found.isUnsynced() && options.durability().mode() != SyncMode.NONE) {
@@ -212,7 +209,7 @@ public final class JournalStore implements BlockStore {
       throw new IllegalStateException("a journal must be scrubbed once at a time (was scrubbed already)");
     }
     scrubber = new Scrubber(engine, places, new RecordMover(engine::readOnce, space.layout(), boundary()), damaged, how, threads,
-        () -> puts.open() + reads.open() > 0, writes::free);
+        () -> line.open() + reads.open() > 0, writes::free);
     scrubber.start();
   }
 
@@ -267,31 +264,7 @@ public final class JournalStore implements BlockStore {
 
   @Override
   public Mono<List<Rest>> put(List<Block> blocks) {
-    List<Block> batch = List.copyOf(blocks);
-    for (Block block : batch) {
-      if (!block.key().space().equals(spaceId)) {
-        throw new IllegalArgumentException("block must be of space " + spaceId + " (was " + block.key() + ")");
-      }
-    }
-    return Mono.<List<Rest>>create(sink -> {
-      if (!health().state().takes()) {
-        sink.error(health.unavailable());
-      } else if (puts.enteredBy(sink)) {
-        writes.put(batch, sink);
-        if (!health().state().takes()) { // since then
-          writes.refuse(health.unavailable());
-        }
-      }
-    }).doOnError(StorageFullException.class, health::putFailed).doOnDiscard(List.class, JournalStore::closeAll);
-  }
-
-  /// Nobody took the rests of a put.
-  private static void closeAll(List<?> rests) {
-    for (Object rest : rests) {
-      if (rest instanceof JournalRest own) {
-        own.close();
-      }
-    }
+    return puts.put(blocks);
   }
 
   @Override
@@ -336,11 +309,7 @@ public final class JournalStore implements BlockStore {
   ///
   /// @return a cold `Mono` that signals the error of the disk if a removal could not be written; it is tried again later
   public Mono<Void> settled() {
-    return Mono.create(sink -> {
-      if (puts.enteredBy(sink)) {
-        writes.settle(sink);
-      }
-    });
+    return puts.settled();
   }
 
   /// Forces what is left, as the rule of [JournalOptions#durability()] says, and lets go of the directory in any case.
@@ -350,7 +319,7 @@ public final class JournalStore implements BlockStore {
   public Mono<Void> close() {
     return end.close(Mono.defer(() -> {
       endScrub();
-      return Mono.when(puts.close(), reads.close());
+      return Mono.when(line.close(), reads.close());
     }), writes);
   }
 

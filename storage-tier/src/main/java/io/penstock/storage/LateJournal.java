@@ -301,8 +301,7 @@ public final class LateJournal implements BlockStore {
   }
 
   private void leave() {
-    if (ended.tryEmitError(new StoreUnavailableException("store " + options.name() + " must end within " + options.health().closeWithin().toMillis()
-        + " ms (its disk does not answer)")).isSuccess()) {
+    if (ended.tryEmitError(JournalEnd.tooLate(options)).isSuccess()) {
       LOG.warn("store {} is left while it is opened: its disk does not answer", options.name());
     }
   }

@@ -1,6 +1,5 @@
 package io.penstock.storage;
 
-import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -8,106 +7,26 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
-import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
-import io.penstock.block.SlabArena;
-import io.penstock.storage.engine.EngineOptions;
-import io.penstock.storage.engine.FreeSpace;
-import io.penstock.storage.engine.JournalFormatException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFullException;
 import io.penstock.testkit.Blocks;
-import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Rest;
 import io.penstock.tier.TierClosedException;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.test.StepVerifier;
 
 /// What a [JournalStore] promises, whatever its engine.
 @Timeout(60)
-abstract class JournalStoreContract {
-  static final CacheSpace SPACE = Blocks.smallSpace();
-  static final GranuleRange ALL = GranuleRange.all(SPACE.layout());
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
-
-  @RegisterExtension
-  final LeakLedger leaks = new LeakLedger();
-
-  final SlabArena arena = leaks.watch(new SlabArena("host", SPACE.layout(), 4096, 4));
-  final AtomicLong usable = new AtomicLong(Long.MAX_VALUE);
-  private final List<JournalStore> opened = new ArrayList<>();
-
-  /// Opens the one medium of this test.
-  abstract SegmentEngine engine(EngineOptions options, FreeSpace space);
-
-  /// Makes a copy of the medium as it is now the medium of this test.
-  abstract void crash();
-
-  JournalOptions options() {
-    return JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(SyncRule.none())
-        .withReclaim(ReclaimOptions.defaults().withMostSpread(1e9)); // these tests say which segments are there
-  }
-
-  SegmentEngine engine() {
-    return engine(new EngineOptions(1 << 20, 0), usable::get);
-  }
-
-  final JournalStore open(JournalOptions options, SegmentEngine engine) {
-    JournalThreads threads = JournalThreads.own(options);
-    JournalStore store = JournalStore.open(SPACE, options, engine, threads.appending(), threads.reading());
-    opened.add(store);
-    return store;
-  }
-
-  JournalStore open() {
-    return open(options(), engine());
-  }
-
-  @AfterEach
-  final void closeAll() {
-    opened.forEach(store -> store.close().block(PATIENCE));
-  }
-
-  final List<Rest> put(JournalStore store, long from, long to) {
-    List<Block> blocks = Blocks.keys(SPACE, from, to).stream().map(key -> Blocks.block(arena, key)).toList();
-    try {
-      return requireNonNull(store.put(blocks).block(PATIENCE));
-    } finally {
-      blocks.forEach(Block::close);
-    }
-  }
-
-  final void assertReadable(JournalStore store, List<? extends Rest> rests) {
-    List<BlockDraft> drafts = requireNonNull(arena.tryClaim(rests.stream().map(Rest::key).toList()));
-    store.read(rests, drafts, ALL).block(PATIENCE);
-    for (BlockDraft draft : drafts) {
-      try (Block block = draft.seal()) {
-        Blocks.assertBytes(block);
-      }
-    }
-  }
-
-  static List<BlockKey> keys(List<? extends Rest> rests) {
-    return rests.stream().map(Rest::key).toList();
-  }
-
+abstract class JournalStoreContract extends JournalRecoveryContract {
   @Test
   void put_thenRead_givesEveryByteBack() {
     JournalStore store = open();
@@ -151,107 +70,6 @@ abstract class JournalStoreContract {
     JournalStore store = open();
     assertThat(store.put(List.of()).block(PATIENCE)).isEmpty();
     store.read(List.of(), List.of(), ALL).block(PATIENCE);
-  }
-
-  @Test
-  void recovered_afterClose_isEveryBlockInOrder_once() {
-    put(open(), 0, 300);
-    closeAll();
-    JournalStore again = open();
-    List<Rest> rests = again.recovered();
-    assertThat(keys(rests)).isEqualTo(Blocks.keys(SPACE, 0, 300));
-    assertThat(again.recovered()).isEmpty();
-    assertThat(again.recovery()).isEqualTo(new JournalRecovery(again.recovery().segments(), 300, 0, 0, 0));
-    assertReadable(again, rests);
-    assertReadable(again, put(again, 300, 310));
-  }
-
-  @Test
-  void recovered_afterACrash_isEveryBlockThatWasAcknowledged() {
-    put(open(), 0, 300);
-    crash();
-    JournalStore again = open();
-    List<Rest> rests = again.recovered();
-    assertThat(keys(rests)).isEqualTo(Blocks.keys(SPACE, 0, 300));
-    assertReadable(again, rests);
-  }
-
-  @Test
-  void recovered_ofAKeyPutTwice_isTheNewest() {
-    JournalStore store = open();
-    put(store, 0, 3);
-    put(store, 1, 2);
-    crash();
-    JournalStore again = open();
-    List<Rest> rests = again.recovered();
-    assertThat(keys(rests)).containsExactly(Blocks.key(SPACE, 0), Blocks.key(SPACE, 2), Blocks.key(SPACE, 1));
-    assertThat(again.recovery().freed()).isEqualTo(1);
-    assertReadable(again, rests);
-    rests.get(2).close();
-    again.settled().block(PATIENCE);
-    crash();
-    assertThat(keys(open().recovered())).as("an older record of a removed key").doesNotContain(Blocks.key(SPACE, 1));
-  }
-
-  @Test
-  void closedRest_doesNotComeBack() {
-    JournalStore store = open();
-    List<Rest> rests = put(store, 0, 10);
-    rests.get(4).close();
-    rests.get(4).close();
-    store.settled().block(PATIENCE);
-    crash();
-    JournalStore again = open();
-    assertThat(keys(again.recovered())).hasSize(9).doesNotContain(Blocks.key(SPACE, 4));
-    closeAll();
-    assertThat(open().recovered()).hasSize(9);
-  }
-
-  @Test
-  void restsClosedAfterTheStore_freeNothing() {
-    JournalStore store = open();
-    List<Rest> rests = put(store, 0, 10);
-    closeAll();
-    rests.forEach(Rest::close);
-    assertThat(open().recovered()).hasSize(10);
-  }
-
-  @Test
-  void segmentWhoseRecordsAreAllDead_isDeleted() {
-    SegmentEngine engine = engine();
-    JournalStore store = open(options(), engine);
-    List<Rest> first = put(store, 0, 100);
-    engine.roll();
-    List<Rest> second = put(store, 100, 101);
-    assertThat(engine.segments()).hasSize(2);
-    first.subList(1, 100).forEach(Rest::close);
-    store.settled().block(PATIENCE);
-    assertThat(engine.segments()).hasSize(2);
-    assertReadable(store, List.of(first.getFirst()));
-    first.getFirst().close();
-    store.settled().block(PATIENCE);
-    assertThat(engine.segments()).hasSize(1);
-    assertReadable(store, second);
-    crash();
-    assertThat(keys(open().recovered())).isEqualTo(keys(second));
-  }
-
-  @Test
-  void removal_outlivesItsSegment_asLongAsWhatItRemoves() {
-    SegmentEngine engine = engine();
-    JournalStore store = open(options(), engine);
-    List<Rest> first = put(store, 0, 2);
-    engine.roll();
-    List<Rest> second = put(store, 2, 3);
-    first.getFirst().close(); // its removal lies in the second segment
-    store.settled().block(PATIENCE);
-    engine.roll();
-    put(store, 3, 4);
-    second.getFirst().close(); // and that one goes
-    store.settled().block(PATIENCE);
-    assertThat(engine.segments()).hasSize(2);
-    crash();
-    assertThat(keys(open().recovered())).containsExactly(Blocks.key(SPACE, 1), Blocks.key(SPACE, 3));
   }
 
   @Test
@@ -323,7 +141,7 @@ abstract class JournalStoreContract {
   void readsBeyondTheLine_failAtOnce() {
     ArrayDeque<Runnable> tasks = new ArrayDeque<>();
     JournalStore store = JournalStore.open(SPACE, options().withMaxWaitingReads(1), engine(), Runnable::run, tasks::add);
-    opened.add(store);
+    closing(store);
     List<Rest> rests = put(store, 0, 1);
     List<BlockDraft> drafts = List.of(Blocks.draft(arena, rests.getFirst().key()));
     var first = store.read(rests, drafts, ALL).toFuture();
@@ -358,68 +176,10 @@ abstract class JournalStoreContract {
   }
 
   @Test
-  void journalOfAnotherSpace_isRefused() {
-    put(open(), 0, 1);
-    closeAll();
-    CacheSpace other = CacheSpace.of("other", SPACE.layout());
-    assertThatThrownBy(() -> JournalStore.open(other, options(), engine(), Runnable::run, Runnable::run))
-        .isInstanceOf(JournalFormatException.class)
-        .hasMessageContaining("must be " + other.id() + " of other (was " + SPACE.id() + ")");
-  }
-
-  @Test
   void blocksTooLargeForASegment_areRefusedAtOpening() {
     CacheSpace large = CacheSpace.of("large", io.penstock.block.BlockLayout.attention(8, 64, 8, 64, io.penstock.block.ElementType.BF16));
     assertThatIllegalArgumentException().isThrownBy(() -> JournalStore.open(large, options(), engine(), Runnable::run, Runnable::run))
         .withMessageStartingWith("record bytes of a block must be <= 131072, an eighth of segmentBytes (was 1048");
-  }
-
-  /// Random puts, reads, frees, crashes and reopenings against a map: what is at rest, and nothing else, is there.
-  @Test
-  void anyHistory_keepsExactlyWhatIsAtRest() {
-    for (long seed = 1; seed <= 5; seed++) {
-      Random random = new Random(seed);
-      Map<BlockKey, Rest> model = new HashMap<>();
-      JournalStore store = open();
-      for (int step = 0; step < 60; step++) {
-        int number = random.nextInt(200);
-        switch (random.nextInt(8)) {
-          case 0, 1, 2, 3 -> {
-            List<Rest> rests = put(store, number, number + 1L + random.nextInt(20));
-            rests.forEach(rest -> {
-              Rest before = model.put(rest.key(), rest);
-              if (before != null) {
-                before.close();
-              }
-            });
-          }
-          case 4, 5 -> {
-            List.copyOf(model.keySet()).stream().filter(key -> random.nextInt(3) == 0).forEach(key -> requireNonNull(model.remove(key)).close());
-          }
-          case 6 -> {
-            if (!model.isEmpty()) {
-              assertReadable(store, List.copyOf(model.values()));
-            }
-          }
-          default -> {
-            store.settled().block(PATIENCE);
-            if (random.nextBoolean()) {
-              crash();
-            } else {
-              store.close().block(PATIENCE);
-            }
-            store = open();
-            List<Rest> found = store.recovered();
-            assertThat(keys(found)).as("seed " + seed + " step " + step).containsExactlyInAnyOrderElementsOf(model.keySet());
-            found.forEach(rest -> model.put(rest.key(), rest));
-          }
-        }
-      }
-      assertReadable(store, model.isEmpty() ? put(store, 0, 1) : List.copyOf(model.values()));
-      crash();
-      open().recovered().forEach(Rest::close);
-      closeAll();
-    }
   }
 
   @Test

@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,17 +32,20 @@ import org.junit.jupiter.api.io.TempDir;
 final class JournalStoreTest {
   private abstract static class OnFiles extends JournalStoreContract {
     @TempDir Path temporary;
-    private int crashes;
+    private @Nullable FileMedium medium;
+
+    private FileMedium medium() {
+      medium = medium == null ? new FileMedium(temporary) : medium;
+      return medium;
+    }
 
     Path directory() {
-      return temporary.resolve("journal-" + crashes);
+      return medium().directory();
     }
 
     @Override
     void crash() {
-      Path before = directory();
-      crashes++;
-      Directories.copy(before, directory());
+      medium().crash();
     }
 
     /// Flips one bit of the file `suffix` at `offset`.

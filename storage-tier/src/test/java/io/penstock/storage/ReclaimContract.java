@@ -3,20 +3,14 @@ package io.penstock.storage;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.block.Block;
-import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.ElementType;
-import io.penstock.block.GranuleRange;
-import io.penstock.block.SlabArena;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFullException;
 import io.penstock.storage.record.RecordFormat;
-import io.penstock.testkit.Blocks;
-import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.Rest;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,27 +21,23 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.test.StepVerifier;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// What moving live blocks together promises, whatever the engine.
 @Timeout(60)
-abstract class ReclaimContract {
+abstract class ReclaimContract extends JournalFixture {
   static final CacheSpace SPACE = CacheSpace.of("reclaim", BlockLayout.attention(2, 16, 2, 32, ElementType.BF16)); // 8 KiB
   static final int RECORD = RecordFormat.recordBytes(SPACE.layout());
   static final int SEGMENT = 1 << 20;
-  static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  @RegisterExtension
-  final LeakLedger leaks = new LeakLedger();
-
-  final SlabArena arena = leaks.watch(new SlabArena("host", SPACE.layout(), 4096, 4));
   final VirtualTimeScheduler time = VirtualTimeScheduler.create();
-  private final List<JournalStore> opened = new ArrayList<>();
+
+  ReclaimContract() {
+    super(SPACE);
+  }
 
   /// Opens the one medium of this test.
   abstract SegmentEngine engine(EngineOptions options);
@@ -64,23 +54,7 @@ abstract class ReclaimContract {
   }
 
   JournalStore open(JournalOptions options) {
-    JournalStore store = JournalStore.open(SPACE, options, engine(new EngineOptions(SEGMENT, 0)), new SerialExecutor(), Runnable::run, time);
-    opened.add(store);
-    return store;
-  }
-
-  @AfterEach
-  final void closeAll() {
-    opened.forEach(store -> store.close().block(PATIENCE));
-  }
-
-  final List<Rest> put(JournalStore store, long from, long to) {
-    List<Block> blocks = Blocks.keys(SPACE, from, to).stream().map(key -> Blocks.block(arena, key)).toList();
-    try {
-      return requireNonNull(store.put(blocks).block(PATIENCE));
-    } finally {
-      blocks.forEach(Block::close);
-    }
+    return closing(JournalStore.open(SPACE, options, engine(new EngineOptions(SEGMENT, 0)), new SerialExecutor(), Runnable::run, time));
   }
 
   /// Puts blocks `from` to `to` in batches of 500.
@@ -90,23 +64,6 @@ abstract class ReclaimContract {
       rests.addAll(put(store, at, Math.min(to, at + 500)));
     }
     return rests;
-  }
-
-  final void assertReadable(JournalStore store, List<? extends Rest> rests) {
-    for (int from = 0; from < rests.size(); from += 500) {
-      List<? extends Rest> part = rests.subList(from, Math.min(rests.size(), from + 500));
-      List<BlockDraft> drafts = requireNonNull(arena.tryClaim(part.stream().map(Rest::key).toList()));
-      store.read(part, drafts, GranuleRange.all(SPACE.layout())).block(PATIENCE);
-      for (BlockDraft draft : drafts) {
-        try (Block block = draft.seal()) {
-          Blocks.assertBytes(block);
-        }
-      }
-    }
-  }
-
-  static List<BlockKey> keys(List<? extends Rest> rests) {
-    return rests.stream().map(Rest::key).toList();
   }
 
   private static long liveBytes(List<?> live) {
@@ -282,8 +239,7 @@ abstract class ReclaimContract {
   void readers_whileBlocksMove_getTheirBytes() throws InterruptedException {
     JournalOptions options = options(spread(1.1));
     JournalThreads threads = JournalThreads.own(options.withIoThreads(2));
-    JournalStore store = JournalStore.open(SPACE, options, engine(new EngineOptions(SEGMENT, 0)), threads.appending(), threads.reading());
-    opened.add(store);
+    JournalStore store = closing(JournalStore.open(SPACE, options, engine(new EngineOptions(SEGMENT, 0)), threads.appending(), threads.reading()));
     List<Rest> kept = new ArrayList<>();
     List<Rest> all = fill(store, 0, 4L * SEGMENT / RECORD);
     for (int i = 0; i < all.size(); i++) {

@@ -9,7 +9,6 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.GranuleRange;
 import io.penstock.storage.engine.ChronicleEngine;
-import io.penstock.storage.engine.Directories;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.MemoryDisk;
@@ -38,6 +37,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,17 +46,20 @@ import reactor.test.StepVerifier;
 final class ReclaimTest {
   private abstract static class OnFiles extends ReclaimContract {
     @TempDir Path temporary;
-    private int crashes;
+    private @Nullable FileMedium medium;
+
+    private FileMedium medium() {
+      medium = medium == null ? new FileMedium(temporary) : medium;
+      return medium;
+    }
 
     Path directory() {
-      return temporary.resolve("journal-" + crashes);
+      return medium().directory();
     }
 
     @Override
     void crash() {
-      Path before = directory();
-      crashes++;
-      Directories.copy(before, directory());
+      medium().crash();
     }
   }
 

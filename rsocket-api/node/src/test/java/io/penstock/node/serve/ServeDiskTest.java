@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.node.CommandLineRun;
+import io.penstock.node.cli.ExitCode;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -95,6 +96,32 @@ final class ServeDiskTest {
       assertNothingUnderWay(node);
       node.terminate();
       assertThat(node.exitCode()).as(node.said()).isZero();
+    }
+  }
+
+  @Tag("proof")
+  @ParameterizedTest
+  @ValueSource(strings = {"chronicle", "plain"})
+  void nodeThatIsToEnd_whileItsDiskDoesNotAnswer_saysSo_andEnds(String engine) throws Exception {
+    MountedDisk disk = MountedDisk.inAFile(folder.resolve("file"), folder.resolve("image"), 2 * DISK_MEBIBYTES);
+    assumeTrue(disk != null, "nothing can be mounted here");
+    try (disk; NodeProcess node = start(disk.path().resolve("ssd"), engine)) {
+      assertThat(load(node)).isEqualTo(BLOCKS);
+      disk.freeze();
+      try {
+        load(node);
+        awaitState(node, "off");
+        node.terminate();
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!node.said().contains("could not close store ssd within 10000 ms") && System.nanoTime() < deadline) {
+          Thread.onSpinWait();
+        }
+        assertThat(node.said()).containsOnlyOnce("store ssd is left as it is: its disk does not answer")
+            .contains("could not close store ssd within 10000 ms: java.io.IOException: its disk does not answer");
+      } finally {
+        disk.thaw(); // until then the system keeps the process
+      }
+      assertThat(node.exitCode()).as(node.said()).isEqualTo(ExitCode.INPUT_OUTPUT);
     }
   }
 

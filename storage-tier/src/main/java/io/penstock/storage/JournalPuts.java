@@ -1,0 +1,62 @@
+package io.penstock.storage;
+
+import io.penstock.block.Block;
+import io.penstock.block.SpaceId;
+import io.penstock.storage.engine.StorageFullException;
+import io.penstock.tier.Rest;
+import java.util.List;
+import reactor.core.publisher.Mono;
+
+/// The puts of a journal: as many as its line takes, and none while the disk takes nothing. Safe from any thread.
+final class JournalPuts {
+  private final SpaceId space;
+  private final DiskHealth health;
+  private final JournalWrites writes;
+  private final WorkLine line;
+
+  /// @param line that `writes` leaves
+  JournalPuts(SpaceId space, DiskHealth health, JournalWrites writes, WorkLine line) {
+    this.space = space;
+    this.health = health;
+    this.writes = writes;
+    this.line = line;
+  }
+
+  /// As in [JournalStore#put].
+  Mono<List<Rest>> put(List<Block> blocks) {
+    List<Block> batch = List.copyOf(blocks);
+    for (Block block : batch) {
+      if (!block.key().space().equals(space)) {
+        throw new IllegalArgumentException("block must be of space " + space + " (was " + block.key() + ")");
+      }
+    }
+    return Mono.<List<Rest>>create(sink -> {
+      if (!health.health().state().takes()) {
+        sink.error(health.unavailable());
+      } else if (line.enteredBy(sink)) {
+        writes.put(batch, sink);
+        if (!health.health().state().takes()) { // since then
+          writes.refuse(health.unavailable());
+        }
+      }
+    }).doOnError(StorageFullException.class, health::putFailed).doOnDiscard(List.class, JournalPuts::closeAll);
+  }
+
+  /// Nobody took the rests of a put.
+  private static void closeAll(List<?> rests) {
+    for (Object rest : rests) {
+      if (rest instanceof JournalRest own) {
+        own.close();
+      }
+    }
+  }
+
+  /// As in [JournalStore#settled].
+  Mono<Void> settled() {
+    return Mono.create(sink -> {
+      if (line.enteredBy(sink)) {
+        writes.settle(sink);
+      }
+    });
+  }
+}
