@@ -77,11 +77,20 @@ abstract class SyncFixture extends JournalFixture {
     }
 
     @Override
-  @AfterEach
-  void close() {
-    medium.refuses = false;
-    if (store != null) {
-      store.close().block(PATIENCE);
+    public void close() {
+      closed = true;
+      super.close();
+    }
+
+    @Override
+    public void delete(int segment) {
+      if (segment == stays) {
+        throw new StorageFailedException("delete", new IOException("no"));
+      }
+      super.delete(segment);
+      if (segment == goes) {
+        throw new StorageFailedException("delete", new IOException("half"));
+      }
     }
   }
 
