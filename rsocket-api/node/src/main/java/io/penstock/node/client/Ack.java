@@ -7,16 +7,15 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.block.BlockKey;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.DataException;
-import io.penstock.tier.Durability;
 import io.penstock.tier.Receipt;
 import java.util.Locale;
 
-/// What a receipt promised: a line of the file that `load` writes.
+/// What is known of a block: a line of the file that `load` writes.
 ///
 /// @param key as `put` prints it
-/// @param tier that promised it
-/// @param durability volatile, written or forced
-/// @param sequence of the event, in the life of that node
+/// @param tier that promised it, or has it
+/// @param durability volatile, written or forced, as the receipt said; or seen, where there was none
+/// @param sequence of the event, in the life of that node; 0 if seen
 record Ack(String key, String tier, String durability, long sequence) {
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -27,7 +26,12 @@ record Ack(String key, String tier, String durability, long sequence) {
   }
 
   static Ack of(Receipt receipt) {
-    return new Ack(receipt.key().toString(), receipt.tier(), receipt.durability().name().toLowerCase(Locale.ROOT), receipt.sequence());
+    return new Ack(receipt.key().toString(), receipt.tier(), Promise.of(receipt.durability()).word(), receipt.sequence());
+  }
+
+  /// Of a block that was in `tier` before anybody here put it.
+  static Ack seen(BlockKey key, String tier) {
+    return new Ack(key.toString(), tier, Promise.SEEN.word(), 0);
   }
 
   /// Reads what [#line] wrote.
@@ -52,7 +56,7 @@ record Ack(String key, String tier, String durability, long sequence) {
     return BlockKey.parse(key);
   }
 
-  Durability promise() {
-    return Durability.valueOf(durability.toUpperCase(Locale.ROOT));
+  Promise promise() {
+    return Promise.valueOf(durability.toUpperCase(Locale.ROOT));
   }
 }

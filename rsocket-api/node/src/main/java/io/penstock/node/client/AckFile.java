@@ -2,8 +2,6 @@ package io.penstock.node.client;
 
 import io.penstock.block.BlockKey;
 import io.penstock.node.cli.InputFile;
-import io.penstock.tier.Durability;
-import io.penstock.tier.Receipt;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -11,11 +9,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/// A file of what receipts promised, a line each. What is written here has been handed to the system: it outlives this process, however that
+/// A file of what receipts promised, a line each [Ack]. What is written here has been handed to the system: it outlives this process, however that
 /// ends.
 final class AckFile implements AutoCloseable {
   private final FileChannel file;
@@ -44,11 +43,9 @@ final class AckFile implements AutoCloseable {
     return 0;
   }
 
-  /// Appends all of `receipts` in one write.
-  void add(Collection<Receipt> receipts) throws IOException {
-    StringBuilder lines = new StringBuilder();
-    receipts.forEach(receipt -> lines.append(Ack.of(receipt).line()));
-    ByteBuffer bytes = ByteBuffer.wrap(lines.toString().getBytes(StandardCharsets.UTF_8));
+  /// Appends all of `acks` in one write.
+  void add(Stream<Ack> acks) throws IOException {
+    ByteBuffer bytes = ByteBuffer.wrap(acks.map(Ack::line).collect(Collectors.joining()).getBytes(StandardCharsets.UTF_8));
     while (bytes.hasRemaining()) {
       file.write(bytes);
     }
@@ -57,8 +54,8 @@ final class AckFile implements AutoCloseable {
   /// What was promised of each block; the strongest word if there were several. Half a line at the end was promised to nobody.
   ///
   /// @throws io.penstock.node.cli.DataException if a line is no ack
-  static Map<BlockKey, Durability> read(String path) throws IOException {
-    Map<BlockKey, Durability> promised = new LinkedHashMap<>();
+  static Map<BlockKey, Promise> read(String path) throws IOException {
+    Map<BlockKey, Promise> promised = new LinkedHashMap<>();
     String all = Files.readString(InputFile.of(path));
     int number = 0;
     for (int from = 0, end = all.indexOf('\n'); end >= 0; from = end + 1, end = all.indexOf('\n', from)) {

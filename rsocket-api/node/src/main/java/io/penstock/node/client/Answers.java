@@ -3,6 +3,7 @@ package io.penstock.node.client;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.node.cli.UnavailableException;
+import io.penstock.node.config.Durations;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 import reactor.core.publisher.Mono;
@@ -19,7 +20,7 @@ final class Answers {
       return requireNonNull(answer.block(patience), "every answer has a value");
     } catch (IllegalStateException e) {
       if (e.getCause() instanceof TimeoutException) {
-        throw new UnavailableException("the node must answer within --timeout (was silent)", e);
+        throw new UnavailableException("the node must answer within --timeout, " + Durations.print(patience) + " (was silent)", e);
       }
       throw e;
     }

@@ -6,7 +6,7 @@ enum BlockFate {
   PRESENT,
   /// The node does not have it.
   MISSING,
-  /// It has other bytes, or the node says that it is damaged.
+  /// It has other bytes, or the node says that it is damaged, or had it until it met with damage.
   CORRUPT,
   /// The node refused to give it, for another reason than damage, or did not answer.
   UNKNOWN

@@ -6,10 +6,11 @@ import io.penstock.block.BlockKey;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.DataException;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Plural;
+import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
-import io.penstock.tier.Durability;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -25,10 +26,11 @@ import picocli.CommandLine.Option;
 @Command(
     name = "check",
     description = {"Reads every block that a file of receipts names, and compares all bytes with what load has put.", "",
-        "What was promised as written or forced must be there, also after the node was killed; what was volatile may be missing.",
-        "Wrong bytes are never right. The exit code is 1 if a promise was broken, else 69 if the node did not give a block for another reason,",
-        "or went away, so that nothing is known of it. The node's capacity must be larger than what was loaded:",
-        "a block that made room for another was not lost.", ""},
+        "What was promised as written or forced must be there, also after the node was killed; what was volatile, or seen by load and not "
+            + "promised, may be missing. Wrong bytes are never right, and a block that the node itself calls damaged is not missing but corrupt. "
+            + "The node's capacity must be larger than what was loaded: a block that made room for another was not lost.", "",
+        "The exit code is 1 if a promise was broken, else 69 if the node did not give a block for another reason, or went away, so that nothing "
+            + "is known of it.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock check --block-bytes 64KiB --acks acks.jsonl", ""})
@@ -83,7 +85,7 @@ final class CheckCommand extends ClientCommand {
   @Option(names = "--acks", paramLabel = "FILE", required = true, description = "What `load` has written.")
   private @Nullable String acks;
 
-  private final Map<Durability, Sum> sums = new EnumMap<>(Durability.class);
+  private final Map<Promise, Sum> sums = new EnumMap<>(Promise.class);
   private final Map<String, String> broken = new LinkedHashMap<>();
   private long brokenCount;
 
@@ -93,26 +95,29 @@ final class CheckCommand extends ClientCommand {
 
   @Override
   int run(NodeLink node, NodeConfig config) throws IOException {
-    Map<BlockKey, Durability> promised = AckFile.read(requireNonNull(acks));
+    Map<BlockKey, Promise> promised = AckFile.read(requireNonNull(acks));
     if (promised.isEmpty()) {
       throw new DataException(acks + ": receipts must be >= 1 (was 0): nothing would be proven");
     }
     promised.keySet().forEach(key -> KeyChoice.inside(config.space().id(), key));
     WindowCheck check = new WindowCheck(node, config.get(NodeSettings.WINDOW_BLOCKS), patience());
     List<BlockKey> keys = new ArrayList<>(promised.keySet());
-    for (int from = 0; from < keys.size(); from += WindowCheck.BLOCKS) {
-      check.fates(keys.subList(from, Math.min(keys.size(), from + WindowCheck.BLOCKS)))
-          .forEach((key, fate) -> count(key, requireNonNull(promised.get(key)), fate));
+    try (Progress progress = Progress.of(console, "check", "blocks")) {
+      for (int from = 0; from < keys.size(); from += WindowCheck.BLOCKS) {
+        int to = Math.min(keys.size(), from + WindowCheck.BLOCKS);
+        check.fates(keys.subList(from, to)).forEach((key, fate) -> count(key, requireNonNull(promised.get(key)), fate));
+        progress.at(to, keys.size());
+      }
     }
     return report(check.refusal());
   }
 
-  private void count(BlockKey key, Durability promise, BlockFate fate) {
+  private void count(BlockKey key, Promise promise, BlockFate fate) {
     sums.computeIfAbsent(promise, none -> new Sum()).add(fate);
-    if (fate == BlockFate.CORRUPT || (fate == BlockFate.MISSING && promise != Durability.VOLATILE)) {
+    if (fate == BlockFate.CORRUPT || (fate == BlockFate.MISSING && promise.isToStay())) {
       brokenCount++;
       if (broken.size() < MOST_NAMED) {
-        broken.put(key.toString(), lower(fate));
+        broken.put(key.toString(), fate.name().toLowerCase(Locale.ROOT));
       }
     }
   }
@@ -121,22 +126,18 @@ final class CheckCommand extends ClientCommand {
     long unknown = sums.values().stream().mapToLong(Sum::getUnknown).sum();
     if (isJson()) {
       Map<String, Sum> named = new LinkedHashMap<>();
-      sums.forEach((promise, sum) -> named.put(lower(promise), sum));
+      sums.forEach((promise, sum) -> named.put(promise.word(), sum));
       console.json(new Outcome(brokenCount == 0 && unknown == 0, named, broken, refusal));
     } else {
       TextTable table = new TextTable("PROMISED", "BLOCKS", "PRESENT", "MISSING", "CORRUPT", "UNKNOWN");
-      sums.forEach((promise, sum) -> table.row(lower(promise), sum.getAcked(), sum.present, sum.missing, sum.corrupt, sum.unknown));
+      sums.forEach((promise, sum) -> table.row(promise.word(), sum.getAcked(), sum.present, sum.missing, sum.corrupt, sum.unknown));
       console.out().print(table);
       broken.forEach((key, fate) -> console.say(fate + " " + key));
-      console.say(brokenCount > 0 ? brokenCount + " promises were broken" : unknown == 0 ? "every promise was kept" : "no promise is known to be broken");
+      console.say(brokenCount > 0 ? Plural.of(brokenCount, "promise") + (brokenCount == 1 ? " was broken" : " were broken") : unknown == 0 ? "every promise was kept" : "no promise is known to be broken");
       if (refusal != null) {
-        console.say("nothing is known of " + unknown + " blocks: " + refusal);
+        console.say("nothing is known of " + Plural.of(unknown, "block") + ": " + refusal);
       }
     }
     return brokenCount > 0 ? ExitCode.FOUND_FAILURE : unknown > 0 ? ExitCode.UNAVAILABLE : ExitCode.OK;
-  }
-
-  private static String lower(Enum<?> value) {
-    return value.name().toLowerCase(Locale.ROOT);
   }
 }

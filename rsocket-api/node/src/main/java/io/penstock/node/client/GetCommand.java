@@ -5,6 +5,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Plural;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Sizes;
@@ -102,7 +103,7 @@ final class GetCommand extends ClientCommand {
     } else {
       outcome.missing().forEach(key -> console.say("missing " + key));
       outcome.different().forEach(key -> console.say("different " + key));
-      console.say("%d blocks, %s, verified on arrival%s".formatted(outcome.blocks(), Sizes.human(outcome.bytes()),
+      console.say("%s, %s, verified on arrival%s".formatted(Plural.of(outcome.blocks(), "block"), Sizes.human(outcome.bytes()),
           verify ? " and compared with what was generated" : ""));
     }
     return outcome.missing().isEmpty() && outcome.different().isEmpty() ? ExitCode.OK : ExitCode.FOUND_FAILURE;

@@ -5,16 +5,22 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockKey;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Plural;
+import io.penstock.node.cli.Progress;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Sizes;
+import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -23,8 +29,9 @@ import picocli.CommandLine.Option;
 @Command(
     name = "load",
     description = {"Puts generated blocks into a node, and appends a line to a file for each receipt, as soon as it has come.", "",
-        "Same seed, same blocks. However the node or this command ends, the file has only what was promised; `check` compares it with",
-        "what is there.", ""},
+        "Same seed, same blocks. However the node or this command ends, the file has only what was promised; `check` compares it with what is "
+            + "there. The same command goes on where it ended: blocks that the node has already, and for which the file has no receipt, are "
+            + "written down as seen. Nothing was promised of these, but their bytes must be right.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock load --blocks 10000 --block-bytes 64KiB --seed 7 --acks acks.jsonl", ""})
@@ -37,7 +44,8 @@ final class LoadCommand extends ClientCommand {
   ///
   /// @param stored blocks with a receipt, by what it promised
   /// @param present blocks that the node had already: nobody promised anything for them now
-  record Outcome(long blocks, Map<String, Long> stored, long present, double seconds, double gigabytesPerSecond) {}
+  /// @param elsewhere blocks that somebody else was writing
+  record Outcome(long blocks, Map<String, Long> stored, long present, long elsewhere, double seconds, double gigabytesPerSecond) {}
 
   @Option(names = "--blocks", paramLabel = "N", required = true, description = "How many blocks.")
   private long blocks;
@@ -49,7 +57,9 @@ final class LoadCommand extends ClientCommand {
   private @Nullable Path acks;
 
   private final Map<String, Long> stored = new TreeMap<>();
+  private long receipts;
   private long present;
+  private long elsewhere;
 
   LoadCommand(Console console, Dialer dialer) {
     super(console, dialer);
@@ -59,19 +69,47 @@ final class LoadCommand extends ClientCommand {
   int run(NodeLink node, NodeConfig config) throws IOException {
     requireInRange("--blocks", blocks, 1, MOST_BLOCKS);
     requireInRange("--seed", seed, 0, LARGEST_SEED);
+    Path path = requireNonNull(acks);
+    Set<BlockKey> known = Files.exists(path) ? AckFile.read(path.toString()).keySet() : Set.of();
     long began = System.nanoTime();
-    try (GeneratedInput input = new GeneratedInput(config.space().id(), seed * MOST_BLOCKS, blocks);
-        AckFile file = AckFile.append(requireNonNull(acks))) {
-      int most = config.get(NodeSettings.WINDOW_BLOCKS);
-      for (List<BlockKey> keys = input.next(most); !keys.isEmpty(); keys = input.next(most)) {
-        Map<BlockKey, Receipt> receipts = WindowPut.store(node, keys, input, patience());
-        file.add(receipts.values());
-        receipts.values().forEach(receipt -> stored.merge(receipt.durability().name().toLowerCase(Locale.ROOT), 1L, Long::sum));
-        present += keys.size() - receipts.size();
-      }
+    try (AckFile file = AckFile.append(path)) {
+      put(node, config, file, known);
+    } catch (RuntimeException | IOException e) {
+      console.say("%s of %s came, and are in %s; the same command goes on behind them".formatted(Plural.of(receipts, "receipt"),
+          Plural.of(blocks, "block"), path));
+      throw e;
     }
     tell((System.nanoTime() - began) / 1e9, config.space().layout().blockBytes());
     return ExitCode.OK;
+  }
+
+  private void put(NodeLink node, NodeConfig config, AckFile file, Set<BlockKey> known) throws IOException {
+    int most = config.get(NodeSettings.WINDOW_BLOCKS);
+    long done = 0;
+    try (GeneratedInput input = new GeneratedInput(config.space().id(), seed * MOST_BLOCKS, blocks);
+        Progress progress = Progress.of(console, "load", "blocks")) {
+      for (List<BlockKey> keys = input.next(most); !keys.isEmpty(); keys = input.next(most)) {
+        Map<BlockKey, Receipt> promised = WindowPut.store(node, keys, input, patience());
+        file.add(promised.values().stream().map(Ack::of));
+        promised.values().forEach(receipt -> stored.merge(Promise.of(receipt.durability()).word(), 1L, Long::sum));
+        receipts += promised.size();
+        file.add(there(node, keys.stream().filter(key -> !promised.containsKey(key)).toList())
+            .filter(key -> !known.contains(key)).map(key -> Ack.seen(key, node.tier().info().name())));
+        done += keys.size();
+        progress.at(done, blocks);
+      }
+    }
+  }
+
+  /// Those of `keys` that the node has; the others, somebody else is writing.
+  private Stream<BlockKey> there(NodeLink node, List<BlockKey> keys) {
+    if (keys.isEmpty()) {
+      return Stream.empty();
+    }
+    Presence there = Answers.of(node.tier().contains(keys), patience());
+    present += there.count();
+    elsewhere += keys.size() - there.count();
+    return there.bits().stream().mapToObj(keys::get);
   }
 
   private static void requireInRange(String flag, long value, long least, long most) {
@@ -81,13 +119,12 @@ final class LoadCommand extends ClientCommand {
   }
 
   private void tell(double seconds, int blockBytes) {
-    long put = blocks - present;
-    double rate = put * (double) blockBytes / 1e9 / seconds;
+    double rate = receipts * (double) blockBytes / 1e9 / seconds;
     if (isJson()) {
-      console.json(new Outcome(blocks, stored, present, seconds, rate));
+      console.json(new Outcome(blocks, stored, present, elsewhere, seconds, rate));
     } else {
-      console.print(String.format(Locale.ROOT, "%d blocks of %s: %d stored %s, %d there already; %.3f s, %.3f GB/s", blocks,
-          Sizes.exact(blockBytes), put, stored, present, seconds, rate));
+      console.print(String.format(Locale.ROOT, "%s of %s: %d stored %s, %d there already%s; %.3f s, %.3f GB/s", Plural.of(blocks, "block"),
+          Sizes.exact(blockBytes), receipts, stored, present, elsewhere == 0 ? "" : ", " + elsewhere + " being written by somebody else", seconds, rate));
     }
   }
 }

@@ -4,6 +4,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.InputFile;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
@@ -112,9 +113,9 @@ final class PutCommand extends ClientCommand {
 
   private void summary(long blockBytes, long paddingBytes) {
     long bytes = blocks * blockBytes - paddingBytes;
-    console.say("%d blocks, %s: %d stored, %d there already".formatted(blocks, Sizes.human(bytes), stored, blocks - stored));
+    console.say("%s, %s: %d stored, %d there already".formatted(Plural.of(blocks, "block"), Sizes.human(bytes), stored, blocks - stored));
     if (paddingBytes > 0) {
-      console.say("%d zero bytes fill the last block; get them out again with: penstock get --bytes %d".formatted(paddingBytes, bytes));
+      console.say("%s at the end fill the last block; get them out again with: penstock get --bytes %d".formatted(Plural.of(paddingBytes, "zero byte"), bytes));
     }
   }
 }

@@ -16,9 +16,11 @@ import io.penstock.wire.ConnectionLostException;
 import io.penstock.wire.ErrorCode;
 import io.penstock.wire.RemoteTransientException;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// Looks after blocks that were put by `load`, some at a time.
@@ -29,6 +31,7 @@ final class WindowCheck {
   private final NodeLink node;
   private final int windowBlocks;
   private final Duration patience;
+  private final Set<BlockKey> found = new HashSet<>();
   private boolean gone;
   private @Nullable String refusal;
 
@@ -38,8 +41,8 @@ final class WindowCheck {
     this.patience = patience;
   }
 
-  /// What became of each of `keys`. A damaged block ends a stream, so the others are asked for alone then. Once the node has gone, nothing is
-  /// known of any.
+  /// What became of each of `keys`. A damaged block ends a stream, so the others are asked for alone then; the damaged one, the node has let go
+  /// of by that time. Once the node has gone, nothing is known of any.
   Map<BlockKey, BlockFate> fates(List<BlockKey> keys) {
     Map<BlockKey, BlockFate> fates = new LinkedHashMap<>();
     try {
@@ -47,18 +50,22 @@ final class WindowCheck {
     } catch (ConnectionLostException | UnavailableException e) {
       goneFor(e);
     } catch (KvException e) {
-      keys.forEach(key -> fates.put(key, gone ? BlockFate.UNKNOWN : alone(key)));
+      Set<BlockKey> there = Set.copyOf(found);
+      keys.forEach(key -> fates.put(key, gone ? BlockFate.UNKNOWN : alone(key, isDamage(e) && there.contains(key))));
     }
     keys.forEach(key -> fates.putIfAbsent(key, BlockFate.UNKNOWN));
     return fates;
   }
 
   /// Asks a second time if the first fails for another reason than damage: a node that cannot read a block lets go of it.
-  private BlockFate alone(BlockKey key) {
+  ///
+  /// @param suspect whether it was there until the node met with damage
+  private BlockFate alone(BlockKey key, boolean suspect) {
     RuntimeException failure = null;
     for (int asked = 0; asked < 2; asked++) {
       try {
-        return requireNonNull(read(List.of(key)).get(key));
+        BlockFate fate = requireNonNull(read(List.of(key)).get(key));
+        return suspect && fate == BlockFate.MISSING ? BlockFate.CORRUPT : fate;
       } catch (ConnectionLostException | UnavailableException e) {
         goneFor(e);
         return BlockFate.UNKNOWN;
@@ -96,11 +103,13 @@ final class WindowCheck {
 
   private Map<BlockKey, BlockFate> read(List<BlockKey> keys) {
     Map<BlockKey, BlockFate> fates = new LinkedHashMap<>();
+    found.clear();
     try (BlockScope scope = new BlockScope()) {
       Lease lease = Answers.of(node.tier().lease(keys, OnMiss.SKIP, scope), patience);
       for (int i = 0; i < keys.size(); i++) {
         fates.put(keys.get(i), lease.found().get(i) ? BlockFate.UNKNOWN : BlockFate.MISSING); // until it has come
       }
+      lease.found().bits().stream().mapToObj(keys::get).forEach(found::add);
       for (List<Leased> window : lease.windows(windowBlocks, scope).toIterable(1)) {
         for (Leased one : window) {
           try (Block block = one.block()) {

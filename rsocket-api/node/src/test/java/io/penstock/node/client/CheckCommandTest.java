@@ -1,5 +1,6 @@
 package io.penstock.node.client;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -7,36 +8,34 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.node.cli.Console;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.NodeConfig;
-import io.penstock.tier.BlockTier;
 import io.penstock.tier.Durability;
 import io.penstock.tier.ForwardingTier;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.Lease;
+import io.penstock.tier.Leased;
 import io.penstock.tier.OnMiss;
+import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.StoreUnavailableException;
 import io.penstock.tier.TierListener;
-import io.penstock.wire.ServerStat;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// What `check` says of a node that does not give all that it promised.
@@ -50,6 +49,7 @@ final class CheckCommandTest {
   /// What the node answers whoever asks for one of these.
   private final Map<BlockKey, RuntimeException> refusals = new HashMap<>();
   private List<BlockKey> keys = List.of();
+  private @Nullable BlockKey rotten;
 
   private final class RefusingTier extends ForwardingTier {
     private RefusingTier() {
@@ -59,7 +59,48 @@ final class CheckCommandTest {
     @Override
     public Mono<Lease> lease(List<BlockKey> asked, OnMiss onMiss, BlockScope scope) {
       return asked.stream().filter(refusals::containsKey).findFirst().map(key -> Mono.<Lease>error(refusals.get(key)))
-          .orElseGet(() -> super.lease(asked, onMiss, scope));
+          .orElseGet(() -> super.lease(asked, onMiss, scope)).map(lease -> rotten != null && asked.contains(rotten) ? new RottenLease(lease) : lease);
+    }
+  }
+
+  /// Meets with damage if the block is there still, and lets go of it, as a stack of tiers does.
+  private final class RottenLease extends Lease {
+    private final Lease lease;
+
+    private RottenLease(Lease lease) {
+      this.lease = lease;
+    }
+
+    @Override
+    public Presence hits() {
+      return lease.hits();
+    }
+
+    @Override
+    public Presence found() {
+      return lease.found();
+    }
+
+    @Override
+    public Presence admitted() {
+      return lease.admitted();
+    }
+
+    @Override
+    public Presence awaited() {
+      return lease.awaited();
+    }
+
+    @Override
+    public Flux<List<Leased>> windows(int maxBlocks, BlockScope scope) {
+      BlockKey key = requireNonNull(rotten);
+      return tier.remove(List.of(key)).flatMapMany(removed -> removed.get(0) ? Flux.error(new BlockCorruptException("ssd", key, 0, 1, 2))
+          : lease.windows(maxBlocks, scope));
+    }
+
+    @Override
+    protected void free() {
+      lease.close();
     }
   }
 
@@ -69,7 +110,7 @@ final class CheckCommandTest {
     keys = input.next(10);
     WindowPut.store(link(), keys, input, SOON);
     try (AckFile acks = AckFile.append(folder.resolve("acks"))) {
-      acks.add(keys.stream().map(key -> new Receipt(key, "ssd", Durability.WRITTEN, 1)).toList());
+      acks.add(keys.stream().map(key -> Ack.of(new Receipt(key, "ssd", Durability.WRITTEN, 1))));
     }
   }
 
@@ -78,48 +119,22 @@ final class CheckCommandTest {
     tier.close().block(SOON);
   }
 
-  private NodeLink link() {
-    BlockTier node = new RefusingTier();
-    return new NodeLink() {
-      @Override
-      public BlockTier tier() {
-        return node;
-      }
-
-      @Override
-      public Mono<ServerStat> stat() {
-        return Mono.never();
-      }
-
-      @Override
-      public void close() {}
-    };
+  private LinkedTier link() {
+    return new LinkedTier(new RefusingTier());
   }
 
-  private record Run(int code, String out, String err) {}
-
-  private Run check(String... flags) {
-    ByteArrayOutputStream out = new ByteArrayOutputStream();
-    ByteArrayOutputStream err = new ByteArrayOutputStream();
-    Console console = new Console(InputStream.nullInputStream(), new PrintStream(out, true, StandardCharsets.UTF_8),
-        new PrintStream(err, true, StandardCharsets.UTF_8), false, Map.of());
-    String[] all = new String[flags.length + 2];
-    all[0] = "--acks";
-    all[1] = folder.resolve("acks").toString();
-    System.arraycopy(flags, 0, all, 2, flags.length);
-    int code = ClientCommands.lines(console, (address, config, patience) -> link()).stream()
-        .filter(line -> line.getCommandName().equals("check")).findFirst().orElseThrow().execute(all);
-    return new Run(code, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
+  private LinkedTier.Run check(String... flags) {
+    return link().run("check", Stream.concat(Stream.of("--acks", folder.resolve("acks").toString()), Stream.of(flags)).toArray(String[]::new));
   }
 
-  private static void assertRow(Run run, int present, int missing, int corrupt, int unknown) {
+  private static void assertRow(LinkedTier.Run run, int present, int missing, int corrupt, int unknown) {
     assertThat(run.out()).as(run.err()).startsWith("PROMISED  BLOCKS  PRESENT  MISSING  CORRUPT  UNKNOWN\n")
         .containsPattern("written +10 +%d +%d +%d +%d\n".formatted(present, missing, corrupt, unknown));
   }
 
   @Test
   void everythingThere_endsWith0() {
-    Run run = check();
+    LinkedTier.Run run = check();
     assertRow(run, 10, 0, 0, 0);
     assertThat(run.code()).isZero();
     assertThat(run.err()).isEqualTo("every promise was kept\n");
@@ -128,10 +143,10 @@ final class CheckCommandTest {
   @Test
   void refusedBlock_isUnknown_notCorrupt_andEndsWith69() throws IOException {
     refusals.put(keys.get(3), new StoreUnavailableException("the disk does not answer"));
-    Run run = check();
+    LinkedTier.Run run = check();
     assertRow(run, 9, 0, 0, 1);
     assertThat(run.code()).isEqualTo(69);
-    assertThat(run.err()).isEqualTo("no promise is known to be broken\nnothing is known of 1 blocks: the disk does not answer\n");
+    assertThat(run.err()).isEqualTo("no promise is known to be broken\nnothing is known of 1 block: the disk does not answer\n");
 
     JsonNode json = new ObjectMapper().readTree(check("--json").out());
     assertThat(json.get("kept").asBoolean()).isFalse();
@@ -144,10 +159,23 @@ final class CheckCommandTest {
   void damagedBlock_isCorrupt_andEndsWith1_whateverElseIsUnknown() {
     refusals.put(keys.get(0), new StoreUnavailableException("busy"));
     refusals.put(keys.get(3), new BlockCorruptException("ssd", keys.get(3), 0, 1, 2));
-    Run run = check();
+    LinkedTier.Run run = check();
     assertRow(run, 8, 0, 1, 1);
     assertThat(run.code()).isOne();
-    assertThat(run.err()).isEqualTo("corrupt " + keys.get(3) + "\n1 promises were broken\nnothing is known of 1 blocks: busy\n");
+    assertThat(run.err()).isEqualTo("corrupt " + keys.get(3) + "\n1 promise was broken\nnothing is known of 1 block: busy\n");
+  }
+
+  @Test
+  void damagedBlockThatTheNodeLetsGoOf_isCorrupt_whateverWasPromised() throws IOException {
+    rotten = keys.get(3);
+    Files.writeString(folder.resolve("acks"), Files.readString(folder.resolve("acks")).replace("written", "volatile"));
+    tier.remove(List.of(keys.get(9))).block(SOON);
+
+    LinkedTier.Run run = check();
+
+    assertThat(run.out()).containsPattern("volatile +10 +8 +1 +1 +0\n");
+    assertThat(run.code()).isOne();
+    assertThat(run.err()).isEqualTo("corrupt " + keys.get(3) + "\n1 promise was broken\n");
   }
 
   @Test
@@ -155,7 +183,7 @@ final class CheckCommandTest {
     tier.remove(List.of(keys.get(9))).block(SOON);
     refusals.put(keys.get(2), new StoreUnavailableException("busy"));
     refusals.put(keys.get(5), new UnavailableException("gone"));
-    Run run = check();
+    LinkedTier.Run run = check();
     assertRow(run, 4, 0, 0, 6);
     assertThat(run.code()).isEqualTo(69);
     assertThat(run.err()).endsWith("nothing is known of 6 blocks: busy\n");

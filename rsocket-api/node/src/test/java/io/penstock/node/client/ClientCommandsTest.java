@@ -78,7 +78,7 @@ final class ClientCommandsTest {
     assertThat(put.out().lines()).hasSize(21).doesNotHaveDuplicates();
     assertThat(put.err()).isEqualTo("""
         21 blocks, 80.0 KiB: 21 stored, 0 there already
-        4079 zero bytes fill the last block; get them out again with: penstock get --bytes 81937
+        4,079 zero bytes at the end fill the last block; get them out again with: penstock get --bytes 81937
         """);
     assertThat(get.exitCode()).as(get.err()).isZero();
     assertThat(get.outBytes()).isEqualTo(content);

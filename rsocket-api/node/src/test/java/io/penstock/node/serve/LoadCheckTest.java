@@ -101,7 +101,7 @@ final class LoadCheckTest {
       CommandLineRun corrupt = CommandLineRun.of(command(node, "check", "--acks", others.toString()));
       assertThat(corrupt.exitCode()).as(corrupt.err()).isEqualTo(1);
       assertThat(corrupt.out()).contains("\nvolatile       1        0        0        1        0\n");
-      assertThat(corrupt.err()).isEqualTo("corrupt " + key + "\n1 promises were broken\n");
+      assertThat(corrupt.err()).isEqualTo("corrupt " + key + "\n1 promise was broken\n");
 
       Files.createFile(folder.resolve("acks"));
       CommandLineRun nothing = client(node, "check");

@@ -1,0 +1,92 @@
+package io.penstock.node.cli;
+
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import me.tongfei.progressbar.ConsoleProgressBarConsumer;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
+import org.jspecify.annotations.Nullable;
+
+/// Shows a person how far long work has come, with its rate and the time left: a bar that is redrawn on a terminal, elsewhere a line about every
+/// ten seconds, so that short work says nothing. One thread.
+public final class Progress implements AutoCloseable {
+  static final long EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final int REDRAW_MILLIS = 200;
+
+  private final Console console;
+  private final String task;
+  private final String unit;
+  private final long unitSize;
+  private final LongSupplier nanoClock;
+  private final long began;
+  private final @Nullable ProgressBar bar;
+  private long said;
+
+  private Progress(Console console, String task, String unit, long unitSize, LongSupplier nanoClock) {
+    this.console = console;
+    this.task = task;
+    this.unit = unit;
+    this.unitSize = unitSize;
+    this.nanoClock = nanoClock;
+    this.began = nanoClock.getAsLong();
+    this.said = began;
+    this.bar = console.isTerminal() ? bar() : null;
+  }
+
+  /// Of work that counts `unit`s, such as `blocks`.
+  public static Progress of(Console console, String task, String unit) {
+    return of(console, task, unit, 1);
+  }
+
+  /// @param unitSize what of the counts makes one `unit`
+  public static Progress of(Console console, String task, String unit, long unitSize) {
+    return of(console, task, unit, unitSize, System::nanoTime);
+  }
+
+  static Progress of(Console console, String task, String unit, long unitSize, LongSupplier nanoClock) {
+    return new Progress(console, task, unit, unitSize, nanoClock);
+  }
+
+  private ProgressBar bar() {
+    return new ProgressBarBuilder().setTaskName(task).setUnit(" " + unit, unitSize).showSpeed().setStyle(ProgressBarStyle.ASCII)
+        .setUpdateIntervalMillis(REDRAW_MILLIS).setConsumer(new ConsoleProgressBarConsumer(console.err())).build();
+  }
+
+  /// `done` of `all` are behind us.
+  public void at(long done, long all) {
+    if (bar != null) {
+      bar.maxHint(all);
+      bar.stepTo(done);
+      return;
+    }
+    long now = nanoClock.getAsLong();
+    if (now - said >= EVERY_NANOS) {
+      said = now;
+      console.say(line(done, all, (now - began) / 1e9));
+    }
+  }
+
+  private String line(long done, long all, double seconds) {
+    double rate = done / seconds;
+    String left = done == 0 ? "" : ", " + time(Math.round((all - done) / rate)) + " left";
+    return String.format(Locale.ROOT, "%s: %,d of %,d %s, %s a second%s", task, done / unitSize, all / unitSize, unit, figure(rate / unitSize), left);
+  }
+
+  private static String figure(double rate) {
+    return String.format(Locale.ROOT, rate >= 100 ? "%,.0f" : "%.2f", rate);
+  }
+
+  private static String time(long seconds) {
+    return seconds < 60 ? seconds + " s" : seconds < 3600 ? "%d min %d s".formatted(seconds / 60, seconds % 60)
+        : "%d h %d min".formatted(seconds / 3600, seconds % 3600 / 60);
+  }
+
+  @Override
+  public void close() {
+    if (bar != null) {
+      bar.close();
+    }
+  }
+}
