@@ -10,7 +10,7 @@ public final class MemoryExhaustedException extends TransientKvException {
   private final long bytes;
 
   public MemoryExhaustedException(String arena, long bytes, OutOfMemoryError cause) {
-    super(arena + ": memory for another " + bytes + " bytes must be available (was refused: " + cause.getMessage() + ")", cause);
+    super(arena + ": memory for another " + bytes + " bytes must be available (was refused): " + cause.getMessage(), cause);
     this.arena = arena;
     this.bytes = bytes;
   }

@@ -12,7 +12,7 @@ public final class HostMemoryRefusedException extends TransientKvException {
 
   /// @param tried each rung and why it gave nothing, in order
   public HostMemoryRefusedException(String source, long bytes, List<Fallback> tried) {
-    super("%s: %d bytes of host memory must be available (was refused: %s)".formatted(source, bytes,
+    super("%s: %d bytes of host memory must be available (was refused): %s".formatted(source, bytes,
         tried.stream().map(Fallback::toString).collect(Collectors.joining("; "))));
     this.source = source;
     this.bytes = bytes;

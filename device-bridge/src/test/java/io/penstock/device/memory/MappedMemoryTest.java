@@ -97,7 +97,7 @@ final class MappedMemoryTest {
     calls.refuse("map", 12);
     assertThatThrownBy(() -> memory(MappedOptions.defaults()).map(8 * MIB)).isInstanceOfSatisfying(HostMemoryRefusedException.class,
         e -> assertThat(e.tried()).hasSize(4)).hasMessageStartingWith(
-            "mapped memory: 8388608 bytes of host memory must be available (was refused: pages of 1 GiB: more than");
+            "mapped memory: 8388608 bytes of host memory must be available (was refused): pages of 1 GiB: more than");
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.penstock.examples.pipe;
 import io.penstock.examples.OtherJvm;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.SizeOption;
 import io.penstock.node.config.Sizes;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpServerOptions;
@@ -33,9 +34,9 @@ public final class PipeCommand implements Callable<Integer> {
 
   private final Console console;
 
-  @Option(names = "--size", paramLabel = "SIZE", description = "About how much to send (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--size", paramLabel = "SIZE", converter = SizeOption.class, description = "About how much to send (default: ${DEFAULT-VALUE}).",
       defaultValue = "256MiB")
-  private String size = "";
+  private long size;
 
   @Option(names = "--seed", paramLabel = "N", description = "What the tensors are made from (default: ${DEFAULT-VALUE}).",
       defaultValue = "1")
@@ -59,7 +60,7 @@ public final class PipeCommand implements Callable<Integer> {
     if (send != null && receive != null) {
       throw new IllegalArgumentException("one of --send and --receive must be given (was both)");
     }
-    TensorSequence sequence = TensorSequence.ofBytes(seed, Sizes.parseBytes(size));
+    TensorSequence sequence = TensorSequence.ofBytes(seed, size);
     Scheduler timers = Schedulers.newSingle("pipe-timers");
     LoopResources loops = LoopResources.create("pipe", 1, true);
     try {

@@ -3,17 +3,16 @@ package io.penstock.examples.pressure;
 import io.penstock.examples.pressure.PressureReport.Baseline;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.SizeOption;
+import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.config.Sizes;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.SyncMode;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.tier.StackMode;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -30,15 +29,15 @@ public final class PressureCommand implements Callable<Integer> {
   @Option(names = "--dir", paramLabel = "DIR", description = "Folder for a journal, which is made in it and removed (default: a temporary one).")
   private @Nullable Path directory;
 
-  @Option(names = "--put", paramLabel = "SIZE", defaultValue = "3GiB", description = "Bytes of all blocks (default: ${DEFAULT-VALUE}).")
-  private String put = "";
+  @Option(names = "--put", paramLabel = "SIZE", converter = SizeOption.class, defaultValue = "3GiB", description = "Bytes of all blocks (default: ${DEFAULT-VALUE}).")
+  private long put;
 
-  @Option(names = "--dram", paramLabel = "SIZE", defaultValue = "1GiB",
+  @Option(names = "--dram", paramLabel = "SIZE", converter = SizeOption.class, defaultValue = "1GiB",
       description = "All host memory of the tier, what is on its way included (default: ${DEFAULT-VALUE}).")
-  private String memory = "";
+  private long memory;
 
-  @Option(names = "--block-bytes", paramLabel = "SIZE", defaultValue = "1MiB", description = "Size of a block (default: ${DEFAULT-VALUE}).")
-  private String blockBytes = "";
+  @Option(names = "--block-bytes", paramLabel = "SIZE", converter = SizeOption.class, defaultValue = "1MiB", description = "Size of a block (default: ${DEFAULT-VALUE}).")
+  private long blockBytes;
 
   @Option(names = "--layers", paramLabel = "N", defaultValue = "32", description = "Layers of a block (default: ${DEFAULT-VALUE}).")
   private int layers;
@@ -78,18 +77,14 @@ public final class PressureCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    Path own = directory == null ? Files.createTempDirectory("penstock-pressure-")
-        : Files.createTempDirectory(Files.createDirectories(directory), "penstock-pressure-");
-    try {
-      return run(own);
-    } finally {
-      delete(own);
+    try (TemporaryFolder own = TemporaryFolder.in(directory, "penstock-pressure-")) {
+      return run(own.path());
     }
   }
 
   private int run(Path folder) throws IOException {
     PressureOptions options = new PressureOptions(folder, engine, writeThrough ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE, durability,
-        Sizes.parseBytes(put), Sizes.parseBytes(memory), Math.toIntExact(Sizes.parseBytes(blockBytes)), layers,
+        put, memory, Math.clamp(blockBytes, 0, Integer.MAX_VALUE), layers,
         cache.equals("unbounded") ? EngineOptions.UNLIMITED : Sizes.parseBytes(cache), reads, seed);
     try (PressureRun pressure = new PressureRun(options)) {
       PressureReport report = pressure.run(noBaseline ? new Baseline(0, 0) : pressure.baseline());
@@ -99,14 +94,6 @@ public final class PressureCommand implements Callable<Integer> {
         console.out().print(PressureTable.of(report));
       }
       return report.isGood() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
-    }
-  }
-
-  private static void delete(Path folder) throws IOException {
-    try (Stream<Path> inside = Files.walk(folder)) {
-      for (Path each : inside.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(each);
-      }
     }
   }
 }

@@ -2,6 +2,7 @@ package io.penstock.examples.stream;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.SizeOption;
 import io.penstock.node.config.Sizes;
 import java.time.Duration;
 import java.util.Locale;
@@ -21,21 +22,21 @@ public final class StreamCommand implements Callable<Integer> {
   private final Console console;
   private final StreamOptions defaults = StreamOptions.defaults();
 
-  @Option(names = "--rate", paramLabel = "SIZE", description = "Bytes a second of the reader (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--rate", paramLabel = "SIZE", converter = SizeOption.class, description = "Bytes a second of the reader (default: ${DEFAULT-VALUE}).",
       defaultValue = "1000000")
-  private String rate = "";
+  private long rate;
 
   @Option(names = "--seconds", paramLabel = "S", description = "How long it reads before it cancels (default: ${DEFAULT-VALUE}).",
       defaultValue = "3")
   private int seconds;
 
-  @Option(names = "--size", paramLabel = "SIZE", description = "Length of the stream, at most 4 GiB (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--size", paramLabel = "SIZE", converter = SizeOption.class, description = "Length of the stream, at most 4 GiB (default: ${DEFAULT-VALUE}).",
       defaultValue = "2000000000")
-  private String size = "";
+  private long size;
 
-  @Option(names = "--budget", paramLabel = "SIZE", description = "Most bytes in flight (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--budget", paramLabel = "SIZE", converter = SizeOption.class, description = "Most bytes in flight (default: ${DEFAULT-VALUE}).",
       defaultValue = "1MiB")
-  private String budget = "";
+  private long budget;
 
   @Option(names = "--second", paramLabel = "S", defaultValue = "0", description = "Seconds that a second reader reads at full speed,"
       + " before and beside the slow one (default: ${DEFAULT-VALUE} = none).")
@@ -54,8 +55,8 @@ public final class StreamCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    StreamOptions options = defaults.withRate(Sizes.parseBytes(rate)).withDuration(Duration.ofSeconds(seconds))
-        .withStreamBytes(Sizes.parseBytes(size)).withBudgetBytes(Sizes.parseBytes(budget)).withSecond(Duration.ofSeconds(second))
+    StreamOptions options = defaults.withRate(rate).withDuration(Duration.ofSeconds(seconds))
+        .withStreamBytes(size).withBudgetBytes(budget).withSecond(Duration.ofSeconds(second))
         .withSeed(seed);
     StreamReport report = run(options);
     if (json) {

@@ -2,14 +2,12 @@ package io.penstock.examples.tiers;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.storage.EngineKind;
 import io.penstock.tier.StackMode;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -50,11 +48,8 @@ public final class TiersCommand implements Callable<Integer> {
     if (directory != null) {
       return run(directory);
     }
-    Path temporary = Files.createTempDirectory("penstock-tiers-");
-    try {
-      return run(temporary);
-    } finally {
-      delete(temporary);
+    try (TemporaryFolder temporary = TemporaryFolder.create("penstock-tiers-")) {
+      return run(temporary.path());
     }
   }
 
@@ -72,14 +67,6 @@ public final class TiersCommand implements Callable<Integer> {
       return report.isGood() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
     } finally {
       timers.dispose();
-    }
-  }
-
-  private static void delete(Path folder) throws IOException {
-    try (Stream<Path> inside = Files.walk(folder)) {
-      for (Path each : inside.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(each);
-      }
     }
   }
 }

@@ -4,6 +4,7 @@ import io.penstock.PenstockVersion;
 import io.penstock.node.bench.BenchCommand;
 import io.penstock.node.cli.CommandFactory;
 import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Failures;
 import io.penstock.node.client.ClientCommands;
 import io.penstock.node.device.DeviceCommand;
@@ -33,14 +34,6 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = PenstockMain.Version.class,
     exitCodeListHeading = "%nExit codes:%n",
-    exitCodeList = {
-      "0:done",
-      "1:done, and a failure or mismatch was found",
-      "2:the command line or configuration makes no sense",
-      "69:no node is listening there, or it went away or is draining; or no library of devices is there",
-      "70:a mistake in Penstock itself",
-      "74:a file or stream could not be read or written"
-    },
     footerHeading = "%nExamples:%n",
     footer = {"  penstock serve --dram 2GiB", "  penstock help put", "",
         "The examples of the source tree are run by its launcher: './penstock example' lists them.", ""})
@@ -77,6 +70,7 @@ public final class PenstockMain implements Runnable {
     line.setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8));
     line.setParameterExceptionHandler(failures).setExecutionExceptionHandler(failures).setExecutionStrategy(failures);
     line.setColorScheme(Help.defaultColorScheme(console.isTerminal() ? Help.Ansi.AUTO : Help.Ansi.OFF));
+    line.getCommandSpec().usageMessage().exitCodeList(ExitCode.meanings());
     line.setUsageHelpLongOptionsMaxWidth(26).setUsageHelpWidth(120).setCaseInsensitiveEnumValuesAllowed(true);
     return line;
   }

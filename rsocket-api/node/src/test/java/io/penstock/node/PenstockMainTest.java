@@ -3,16 +3,24 @@ package io.penstock.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.cli.Console;
+import io.penstock.node.cli.ExitCode;
+import io.penstock.node.config.NodeSettings;
+import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.lang.reflect.Field;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 
@@ -32,6 +40,54 @@ final class PenstockMainTest {
     assertThat(run.exitCode()).isZero();
     assertThat(run.out()).contains("Usage: penstock", "serve", "Examples:", "Exit codes:", "69");
     assertThat(run.err()).isEmpty();
+  }
+
+  @Test
+  void exitCodes_ofHelpAndReadme_areTheSameTable() throws IOException {
+    String readme = Files.readString(Path.of("README.md"));
+    Map<String, String> table = new LinkedHashMap<>();
+    readme.substring(readme.indexOf("## Exit codes"), readme.indexOf("## Metrics")).lines().map(line -> line.split("\\|"))
+        .filter(cells -> cells.length == 3 && Character.isDigit(cells[1].strip().charAt(0))).forEach(cells -> table.put(cells[1].strip(), cells[2].strip()));
+    String help = CommandLineRun.of("--help").out().replaceAll("\\s+", " ");
+
+    assertThat(table).containsExactlyEntriesOf(ExitCode.meanings());
+    table.forEach((code, meaning) -> assertThat(help).contains(code + " " + meaning));
+    assertThat(Arrays.stream(ExitCode.class.getFields()).map(PenstockMainTest::value)).isSubsetOf(table.keySet());
+  }
+
+  private static String value(Field constant) {
+    try {
+      return constant.get(null).toString();
+    } catch (IllegalAccessException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void help_ofServe_listsEverySetting() {
+    String help = CommandLineRun.of("serve", "--help").out();
+
+    NodeSettings.ALL.forEach(setting -> assertThat(help).containsPattern(" " + setting.flag() + "[=,]").contains(setting.variable()));
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "put --timeout 5 x | put: --timeout must be at least 1ms, such as 500ms, 30s or 2m (was 5)",
+    "check --acks x --connect nowhere | check: --connect must be HOST:PORT with a port from 1 to 65535 (was nowhere)",
+    "torture ssd --dir x --kills many | torture ssd: --kills must be a whole number (was many)",
+    "torture ssd --dir x --engine tape | torture ssd: --engine must be one of chronicle, plain, memory (was tape)",
+    "bench recovery --size big | bench recovery: --size must be whole bytes, in B, KiB, MiB, GiB or TiB (was big)",
+    "bench recovery --block-bytes 1MiB --segment 2MiB | bench recovery: --block-bytes must be > 0 and less than a ninth of --segment, 2 MiB (was 1 MiB)",
+    "bench reclaim --churn much | bench reclaim: --churn must be a number (was much)",
+    "simulate --seeds 5..1 | simulate: --seeds must rise (was 5..1)",
+    "load --acks x --blocks 0 | load: --blocks must be from 1 to 4294967296 (was 0)",
+    "get --key abc | get: "
+  })
+  void wrongValue_isRefusedByCommandOptionRuleAndValue(String line, String said) {
+    CommandLineRun run = CommandLineRun.of(line.split(" "));
+
+    assertThat(run.exitCode()).as(run.err()).isEqualTo(2);
+    assertThat(run.err()).startsWith(said);
   }
 
   @ParameterizedTest

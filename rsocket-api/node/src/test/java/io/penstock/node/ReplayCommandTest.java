@@ -114,8 +114,8 @@ final class ReplayCommandTest {
       "--hbm 1GiB --ascend-device 3 | --ascend-device must be left out without --hbm-device ascend (was 3)",
       "--hbm 1GiB --hbm-device ascend --ascend-device -3 | ascend.device must be an integer from 0 to 1023 (was -3",
       "--connect 127.0.0.1:1 --hbm-device sim | --hbm-device must be left out with --connect",
-      "--dram lots | --dram: capacity must be a size, \"N blocks\", unbounded, or 0 for off (was lots)",
-      "--ssd 1KiB | --ssd: capacity must be >= one block of 64 KiB (was 1 KiB)",
+      "--dram lots | --dram must be a size, \"N blocks\", unbounded, or 0 for off (was lots)",
+      "--ssd 1KiB | --ssd must be >= one block of 64 KiB (was 1 KiB)",
       "--ssd 1GiB --stack-mode write_through --dram 2GiB | ssd must be > dram, which it repeats when blocks are written through (was 1 GiB and 2 GiB)",
       "--ssd 1GiB --write-through --stack-mode exclusive | --write-through must be left out with --stack-mode, which means the same (was set)",
       "--ssd-engine plain | --ssd-engine must be left out without --ssd (was plain)",
@@ -123,7 +123,7 @@ final class ReplayCommandTest {
       "--ssd-dir . | --ssd-dir must be left out without --ssd (was .)",
       "--write-through | --write-through must be left out without --ssd (was set)",
       "--ssd 1GiB --engine rocks | --engine must be one of chronicle, plain, memory (was rocks)",
-      "--ssd 1GiB --ssd-dir . | --ssd-dir must be new or empty, for a replay starts cold (was ., not empty)",
+      "--ssd 1GiB --ssd-dir . | --ssd-dir must be a folder that is empty or not there (was .)",
       "--dram 0 | one of hbm, dram and ssd must be > 0 (all are off)",
       "--connect 127.0.0.1:1 --ssd 1GiB | --ssd must be left out with --connect",
       "--policy lfu | --policy must be one of lru, fifo (was lfu)",
@@ -152,6 +152,6 @@ final class ReplayCommandTest {
     CommandLineRun run = CommandLineRun.of("replay", "--connect", "127.0.0.1:1");
 
     assertThat(run.exitCode()).isEqualTo(69);
-    assertThat(run.err()).contains("no node answers at 127.0.0.1:1");
+    assertThat(run.err()).contains("no node is listening at 127.0.0.1:1 (Connection refused)");
   }
 }

@@ -16,6 +16,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.IntConsumer;
 import reactor.core.publisher.Mono;
 
 /// A fixed number of blocks in a store, each under a key of its own, overwritten by chance.
@@ -39,9 +40,12 @@ final class LiveBlocks implements AutoCloseable {
   }
 
   /// Puts them all for the first time.
-  void fill(JournalStore store) {
+  ///
+  /// @param listener told how many are there
+  void fill(JournalStore store, IntConsumer listener) {
     for (int i = 0; i < blocks.length(); i++) {
       blocks.set(i, new LiveBlock(put(store)));
+      listener.accept(i + 1);
     }
   }
 

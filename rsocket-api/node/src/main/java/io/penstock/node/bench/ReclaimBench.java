@@ -65,7 +65,7 @@ final class ReclaimBench {
   private void churn(LiveBlocks blocks) {
     JournalStore store = JournalStore.open(space, options.withReclaim(options.reclaim().withBytesPerSecond(Long.MAX_VALUE)));
     try {
-      blocks.fill(store);
+      blocks.fill(store, done -> {});
       long puts = (long) (load.churn() * load.blocks());
       for (long i = 0; i < puts; i++) {
         blocks.overwrite(store);

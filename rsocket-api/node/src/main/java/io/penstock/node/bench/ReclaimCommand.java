@@ -2,15 +2,15 @@ package io.penstock.node.bench;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
-import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.OutputFile;
-import io.penstock.node.config.Durations;
-import io.penstock.node.config.Sizes;
+import io.penstock.node.cli.SizeOption;
+import io.penstock.node.cli.TemporaryFolder;
+import io.penstock.node.cli.TimeOption;
 import io.penstock.storage.EngineKind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -22,7 +22,8 @@ import picocli.CommandLine.Option;
     description = {"Measures what moving live blocks together costs those who read meanwhile, and the disk.", "",
         "Fills a journal, overwrites it by chance until moves are steady, then reads blocks at a fixed rate, first while nothing is put, then "
             + "while blocks are overwritten, and so moved, at a fixed rate too. Times count from when a read was due. Ends with 1 if the p99 "
-            + "rises to more than twice its quiet value, or if the write amplification is more than a tenth off its model.", ""},
+            + "rises to more than twice its quiet value, or if the write amplification is more than a tenth off its model; with 74 if nothing "
+            + "could be measured.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench reclaim --html reclaim.html", ""})
@@ -35,30 +36,34 @@ final class ReclaimCommand implements Callable<Integer> {
   @Option(names = "--engine", paramLabel = "NAME", description = "chronicle or plain (default: ${DEFAULT-VALUE}).", defaultValue = "chronicle")
   private EngineKind engine = EngineKind.CHRONICLE;
 
-  @Option(names = "--live", paramLabel = "SIZE", description = "Bytes of blocks that count (default: ${DEFAULT-VALUE}).", defaultValue = "512MiB")
-  private String live = "";
+  @Option(names = "--live", paramLabel = "SIZE", converter = SizeOption.class,
+      description = "Bytes of blocks that count (default: ${DEFAULT-VALUE}).", defaultValue = "512MiB")
+  private long live;
 
   @Option(names = "--live-share", paramLabel = "X", description = "What of all bytes held counts (default: ${DEFAULT-VALUE}).", defaultValue = "0.8")
   private double liveShare;
 
-  @Option(names = "--block-bytes", paramLabel = "SIZE", description = "Bytes of a block (default: ${DEFAULT-VALUE}).", defaultValue = "256KiB")
-  private String blockBytes = "";
+  @Option(names = "--block-bytes", paramLabel = "SIZE", converter = SizeOption.class,
+      description = "Bytes of a block (default: ${DEFAULT-VALUE}).", defaultValue = "256KiB")
+  private long blockBytes;
 
-  @Option(names = "--segment", paramLabel = "SIZE", description = "Bytes of a segment (default: ${DEFAULT-VALUE}).", defaultValue = "8MiB")
-  private String segment = "";
+  @Option(names = "--segment", paramLabel = "SIZE", converter = SizeOption.class,
+      description = "Bytes of a segment (default: ${DEFAULT-VALUE}).", defaultValue = "8MiB")
+  private long segment;
 
   @Option(names = "--reads", paramLabel = "N", description = "Blocks read in a second (default: ${DEFAULT-VALUE}).", defaultValue = "500")
   private int reads;
 
-  @Option(names = "--puts", paramLabel = "SIZE", description = "Bytes put in a second (default: ${DEFAULT-VALUE}).", defaultValue = "32MiB")
-  private String puts = "";
+  @Option(names = "--puts", paramLabel = "SIZE", converter = SizeOption.class,
+      description = "Bytes put in a second (default: ${DEFAULT-VALUE}).", defaultValue = "32MiB")
+  private long puts;
 
   @Option(names = "--churn", paramLabel = "X", description = "Bytes put beforehand for each live byte (default: ${DEFAULT-VALUE}).", defaultValue = "3")
   private double churn;
 
-  @Option(names = "--phase", paramLabel = "TIME", description = "How long is measured without puts, and with them (default: ${DEFAULT-VALUE}).",
-      defaultValue = "30s")
-  private String phase = "";
+  @Option(names = "--phase", paramLabel = "TIME", converter = TimeOption.class,
+      description = "How long is measured without puts, and with them (default: ${DEFAULT-VALUE}).", defaultValue = "30s")
+  private Duration phase = Duration.ZERO;
 
   @Option(names = "--seed", paramLabel = "S", description = "Of what is chosen by chance (default: ${DEFAULT-VALUE}).", defaultValue = "1")
   private long seed;
@@ -75,24 +80,16 @@ final class ReclaimCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    ReclaimLoad load = new ReclaimLoad(engine, Sizes.parseBytes(live), (int) Sizes.parseBytes(blockBytes), Sizes.parseBytes(segment), liveShare, reads,
-        Sizes.parseBytes(puts), churn, Durations.parse(phase), seed);
+    ReclaimLoad load = new ReclaimLoad(engine, live, Math.clamp(blockBytes, 0, Integer.MAX_VALUE), segment, liveShare, reads, puts, churn, phase, seed);
     OutputFile page = html == null ? null : OutputFile.of("--html", html);
-    Path place = dir == null ? Folders.temporary("penstock-bench") : Files.createDirectories(dir);
-    Path journal = place.resolve("journal-" + ProcessHandle.current().pid());
-    try {
-      ReclaimBench bench = new ReclaimBench(load, journal);
-      ReclaimReport report = bench.run(console::say);
+    try (TemporaryFolder place = TemporaryFolder.in(dir, "penstock-bench-")) {
+      ReclaimBench bench = new ReclaimBench(load, place.path().resolve("journal"));
+      ReclaimReport report = BenchFailure.guarded(() -> bench.run(console::say));
       tell(report);
       if (page != null) {
         page.write(ReclaimPage.of(report, load, bench.series()).getBytes(StandardCharsets.UTF_8));
       }
       return report.keepsReadsFast() && report.followsModel() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
-    } finally {
-      Folders.delete(journal);
-      if (dir == null) {
-        Files.deleteIfExists(place);
-      }
     }
   }
 

@@ -1,5 +1,6 @@
 package io.penstock.node.bench;
 
+import io.penstock.node.config.Sizes;
 import io.penstock.storage.EngineKind;
 import java.time.Duration;
 
@@ -21,16 +22,18 @@ record ReclaimLoad(EngineKind engine, long liveBytes, int blockBytes, long segme
 
   ReclaimLoad {
     if (segmentBytes / 8 < blockBytes + (blockBytes >> 3)) {
-      throw new IllegalArgumentException("blockBytes must be less than a ninth of segmentBytes, " + segmentBytes + " (was " + blockBytes + ")");
+      throw new IllegalArgumentException("--block-bytes must be less than a ninth of --segment, %s (was %s)".formatted(Sizes.exact(segmentBytes),
+          Sizes.exact(blockBytes)));
     }
     if (liveBytes < LEAST_SEGMENTS * segmentBytes) {
-      throw new IllegalArgumentException("liveBytes must be >= " + LEAST_SEGMENTS + " segments, " + LEAST_SEGMENTS * segmentBytes + " (was " + liveBytes + ")");
+      throw new IllegalArgumentException("--live must be >= %d segments, %s (was %s)".formatted(LEAST_SEGMENTS,
+          Sizes.exact(LEAST_SEGMENTS * segmentBytes), Sizes.exact(liveBytes)));
     }
     if (!(liveShare > 0 && liveShare <= 0.9)) {
-      throw new IllegalArgumentException("liveShare must be in (0, 0.9] (was " + liveShare + ")");
+      throw new IllegalArgumentException("--live-share must be in (0, 0.9] (was " + liveShare + ")");
     }
     if (readsPerSecond <= 0 || putBytesPerSecond <= 0) {
-      throw new IllegalArgumentException("rates must be > 0 (was " + readsPerSecond + " and " + putBytesPerSecond + ")");
+      throw new IllegalArgumentException("--reads and --puts must be > 0 (was " + readsPerSecond + " and " + putBytesPerSecond + ")");
     }
   }
 

@@ -3,6 +3,8 @@ package io.penstock.node.bench;
 import io.penstock.block.CacheSpace;
 import io.penstock.node.bench.RecoveryReport.Journal;
 import io.penstock.node.bench.RecoveryReport.Round;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.Progress;
 import io.penstock.node.config.BlockShape;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
@@ -38,16 +40,17 @@ final class RecoveryBench {
     this.space = CacheSpace.of("bench", BlockShape.of(load.blockBytes(), LAYERS).layout());
   }
 
-  /// Writes the journal.
-  void build() {
-    try (LiveBlocks blocks = new LiveBlocks(space, load.blocks(), 0)) {
+  /// Writes the journal, and answers how many blocks are in it.
+  int build(Console console) {
+    try (LiveBlocks blocks = new LiveBlocks(space, load.blocks(), 0); Progress progress = Progress.of(console, "writing", "blocks")) {
       JournalStore store = JournalStore.open(space, options);
       try {
-        blocks.fill(store);
+        blocks.fill(store, done -> progress.at(done, load.blocks()));
       } finally {
         store.close().block();
       }
     }
+    return load.blocks();
   }
 
   /// @param tell what is done now, in a few words
@@ -70,6 +73,9 @@ final class RecoveryBench {
     JournalStore store = JournalStore.open(space, options);
     long blocks = store.recovery().blocks();
     store.close().block();
+    if (blocks == 0) {
+      throw new IOException("--dir must be a folder with blocks, or one that is not there (was %s, which has none)".formatted(directory));
+    }
     try (JournalFiles files = JournalFiles.reading(directory)) {
       long bytes = 0;
       for (JournalFiles.Stored segment : files.segments()) {
@@ -111,7 +117,7 @@ final class RecoveryBench {
     CheckReport report = JournalCheck.run(directory, CheckProgress.none());
     double seconds = secondsSince(began);
     if (!report.clean()) {
-      throw new IllegalStateException("journal must be clean (was damaged: " + report.damage().getFirst() + ")");
+      throw new IOException("--dir must be a folder without damage (was %s): %s".formatted(directory, report.damage().getFirst()));
     }
     requireAll(report.live(), journal);
     return seconds;

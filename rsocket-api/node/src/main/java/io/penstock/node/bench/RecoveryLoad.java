@@ -1,5 +1,6 @@
 package io.penstock.node.bench;
 
+import io.penstock.node.config.Sizes;
 import io.penstock.storage.EngineKind;
 
 /// The journal that a [RecoveryBench] opens and checks, and how often.
@@ -13,13 +14,14 @@ import io.penstock.storage.EngineKind;
 record RecoveryLoad(EngineKind engine, long bytes, int blockBytes, long segmentBytes, int rounds, boolean cold) {
   RecoveryLoad {
     if (blockBytes <= 0 || segmentBytes / 8 < blockBytes + (blockBytes >> 3)) {
-      throw new IllegalArgumentException("blockBytes must be > 0 and less than a ninth of segmentBytes, " + segmentBytes + " (was " + blockBytes + ")");
+      throw new IllegalArgumentException("--block-bytes must be > 0 and less than a ninth of --segment, %s (was %s)".formatted(
+          Sizes.exact(segmentBytes), Sizes.exact(blockBytes)));
     }
     if (bytes < blockBytes) {
-      throw new IllegalArgumentException("bytes must be >= blockBytes, " + blockBytes + " (was " + bytes + ")");
+      throw new IllegalArgumentException("--size must be >= --block-bytes, %s (was %s)".formatted(Sizes.exact(blockBytes), Sizes.exact(bytes)));
     }
     if (rounds < 0) {
-      throw new IllegalArgumentException("rounds must be >= 0 (was " + rounds + ")");
+      throw new IllegalArgumentException("--rounds must be >= 0 (was " + rounds + ")");
     }
   }
 

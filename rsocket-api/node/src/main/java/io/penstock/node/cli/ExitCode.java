@@ -1,21 +1,32 @@
 package io.penstock.node.cli;
 
-/// The exit codes of every command. Those from 64 on are those of `sysexits.h`.
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/// The exit codes of every command, and of the launcher before it. Those from 64 on are those of `sysexits.h`.
 public final class ExitCode {
-  /// Done, nothing wrong found.
   public static final int OK = 0;
-  /// Done, and something is wrong: a mismatch, a missing block, a failed check.
   public static final int FOUND_FAILURE = 1;
-  /// The command line or the configuration makes no sense.
   public static final int USAGE = 2;
-  /// A file that was to be read is not of its form: a trace that is none.
   public static final int DATA = 65;
-  /// Nobody answers where a node was expected, or the node went away or is draining; or a node does not get the memory that it must have.
   public static final int UNAVAILABLE = 69;
-  /// A mistake of the program itself.
   public static final int INTERNAL = 70;
-  /// A file, folder or stream could not be read or written, or another process has it.
   public static final int INPUT_OUTPUT = 74;
 
   private ExitCode() {}
+
+  /// What each means, in the order of the numbers: the help and the README say the same.
+  public static Map<String, String> meanings() {
+    Map<String, String> meanings = new LinkedHashMap<>();
+    meanings.put("" + OK, "done");
+    meanings.put("" + FOUND_FAILURE, "done, and something is wrong: a mismatch, a missing block, a check or a target that was missed");
+    meanings.put("" + USAGE, "the command line or configuration makes no sense");
+    meanings.put("" + DATA, "a file that was to be read is not of its form, such as a trace");
+    meanings.put("" + UNAVAILABLE, "no node is listening there, or it went away, is draining or silent; no library of devices, no memory of the "
+        + "kind that was asked for, or no JDK is there");
+    meanings.put("" + INTERNAL, "a mistake in Penstock itself, or its build failed");
+    meanings.put("" + INPUT_OUTPUT, "a file, folder, port or stream cannot be used, or another process has it");
+    meanings.put("130, 143", "ended by SIGINT or SIGTERM; a node drains at the first, and ends so at the second");
+    return meanings;
+  }
 }

@@ -1,6 +1,7 @@
 package io.penstock.node.cli;
 
 import io.penstock.KvException;
+import io.penstock.device.ascend.LibraryMismatchException;
 import io.penstock.device.memory.HostMemoryRefusedException;
 import io.penstock.node.trace.TraceFormatException;
 import io.penstock.storage.engine.DirectoryLockedException;
@@ -15,13 +16,12 @@ import io.penstock.wire.RemoteTransientException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
-import java.util.List;
-import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.ExecutionException;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IExecutionStrategy;
 import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -48,7 +48,7 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
     PrintWriter err = command.getErr();
     Throwable cause = failure instanceof ExecutionException && failure.getCause() instanceof Error error ? error : Exceptions.unwrap(failure);
     int code = code(cause);
-    Reason.of(cause).lines().forEach(line -> err.println(command.getCommandName() + ": " + line));
+    Reason.of(cause).lines().forEach(line -> err.println(name(command) + ": " + line));
     if (code == ExitCode.INTERNAL && cause instanceof Exception) {
       cause.printStackTrace(err);
     }
@@ -60,19 +60,18 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
   public int handleParseException(ParameterException failure, String[] arguments) {
     CommandLine command = failure.getCommandLine();
     PrintWriter err = command.getErr();
-    err.println(command.getCommandName() + ": " + complaint(failure, command));
+    err.println(name(command) + ": " + Complaint.of(failure));
     UnmatchedArgumentException.printSuggestions(failure, err);
     err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help' for more.");
     err.flush();
     return ExitCode.USAGE;
   }
 
-  private static String complaint(ParameterException failure, CommandLine command) {
-    List<String> names = command.getSubcommands().entrySet().stream()
-        .filter(entry -> !entry.getValue().getCommandSpec().usageMessage().hidden()).map(Map.Entry::getKey).toList();
-    boolean isCommand = failure instanceof UnmatchedArgumentException unmatched && !unmatched.isUnknownOption() && !names.isEmpty();
-    return isCommand ? "command must be one of %s (was %s)".formatted(String.join(", ", names),
-        ((UnmatchedArgumentException) failure).getUnmatched().getFirst()) : String.valueOf(failure.getMessage());
+  /// As it was called, without `penstock` in front of a command.
+  private static String name(CommandLine command) {
+    String name = command.getCommandSpec().qualifiedName();
+    CommandSpec top = command.getCommandSpec().root();
+    return top == command.getCommandSpec() ? name : name.substring(top.name().length() + 1);
   }
 
   private static int code(Throwable failure) {
@@ -81,6 +80,7 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
       case ConnectionLostException e -> ExitCode.UNAVAILABLE;
       case RemoteTransientException e when e.code() == ErrorCode.DRAINING.code() -> ExitCode.UNAVAILABLE;
       case HostMemoryRefusedException e -> ExitCode.UNAVAILABLE;
+      case LibraryMismatchException e -> ExitCode.UNAVAILABLE;
       case IllegalArgumentException e -> ExitCode.USAGE;
       case TraceFormatException e -> ExitCode.DATA;
       case DataException e -> ExitCode.DATA;

@@ -1,6 +1,7 @@
 package io.penstock.node.cli;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -10,19 +11,6 @@ import java.util.stream.Stream;
 public final class Folders {
   private Folders() {}
 
-  /// Makes a folder that is gone when the process ends, also by a signal.
-  public static Path temporary(String prefix) throws IOException {
-    Path made = Files.createTempDirectory(prefix);
-    Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().name("penstock-folder-cleaner").unstarted(() -> {
-      try {
-        delete(made);
-      } catch (IOException e) { // somebody writes to it still: what is left is named for whoever looks for it
-        System.err.println(made + " could not be deleted: " + e);
-      }
-    }));
-    return made;
-  }
-
   /// Deletes `folder` and all that is in it, if it is there.
   public static void delete(Path folder) throws IOException {
     if (!Files.exists(folder)) {
@@ -30,7 +18,21 @@ public final class Folders {
     }
     try (Stream<Path> files = Files.walk(folder)) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(file);
+        Files.deleteIfExists(file);
+      }
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+  }
+
+  /// @param option that named `folder`, for the complaint
+  /// @throws IllegalArgumentException if it is there and not empty
+  public static void requireEmpty(String option, Path folder) throws IOException {
+    if (Files.exists(folder)) {
+      try (Stream<Path> files = Files.list(folder)) {
+        if (files.findAny().isPresent()) {
+          throw new IllegalArgumentException(option + " must be a folder that is empty or not there (was " + folder + ")");
+        }
       }
     }
   }

@@ -1,20 +1,28 @@
 package io.penstock.node.cli;
 
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /// A file that a command is told to read.
 public final class InputFile {
   private InputFile() {}
 
-  /// The path that `name` says. A folder is refused here, for opening one works and only reading it fails, without a name.
+  /// The path that `name` says, which can be read: known before the work begins. Opening a folder works, and only reading it fails, without a name.
   ///
-  /// @throws FileSystemException if it is a folder
+  /// @throws FileSystemException if it is not there, is a folder, or is closed to this user
   public static Path of(String name) throws FileSystemException {
     Path file = Path.of(name);
     if (Files.isDirectory(file)) {
       throw new FileSystemException(name, null, "is a folder");
+    }
+    if (!Files.exists(file)) {
+      throw new NoSuchFileException(name);
+    }
+    if (!Files.isReadable(file)) {
+      throw new AccessDeniedException(name);
     }
     return file;
   }

@@ -1,17 +1,24 @@
 package io.penstock.node.cli;
 
+import io.penstock.storage.engine.StorageFailedException;
 import java.io.UncheckedIOException;
+import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 
 /// Words what went wrong for somebody who does not read Java.
 public final class Reason {
-  /// How the network library puts a system call before its error; the error alone is plain.
+  /// The address that the network library puts behind an error; whoever reads it has named it.
+  private static final Pattern PEER = Pattern.compile(": \\S*/[0-9a-f.:]+$");
+  /// How it puts a system call before one; the error alone is plain.
   private static final Pattern SYSTEM_CALL = Pattern.compile("[a-zA-Z]+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ");
 
   private Reason() {}
@@ -22,12 +29,26 @@ public final class Reason {
       case FileSystemException e -> ofFile(e);
       case UncheckedIOException e when e.getCause() instanceof FileSystemException file -> ofFile(file);
       case UncheckedIOException e when isWithoutWords(e) -> ofCause(e);
+      case StorageFailedException e when e.getCause() instanceof FileSystemException file -> ofFile(file);
+      case UnknownHostException e -> "no address is known for " + e.getMessage();
+      case UnresolvedAddressException e -> "no address is known for it";
       case ClosedChannelException e when e.getMessage() == null -> "closed by the other side";
       case OutOfMemoryError e -> "memory must suffice (was exhausted: " + orName(e) + ")";
       case Error e -> "penstock must not fail by itself (was " + e.toString().lines().findFirst().orElse("an error") + ")";
       default -> orName(failure);
     };
-    return SYSTEM_CALL.matcher(text).replaceAll("");
+    return PEER.matcher(SYSTEM_CALL.matcher(text).replaceAll("")).replaceAll("");
+  }
+
+  /// `sentence`, and what is behind it: one sentence follows the other, and none stands in the brackets of another.
+  public static String after(String sentence, Throwable failure) {
+    return sentence + ": " + of(failure);
+  }
+
+  /// The words of `refused`, which is about a value, about the value of `name`: *size must be …* becomes *--block-bytes must be …*.
+  public static String about(String name, IllegalArgumentException refused) {
+    String message = orName(refused);
+    return message.matches("[a-z]+ must .*") ? name + message.substring(message.indexOf(' ')) : name + ": " + message;
   }
 
   /// What is behind `failure`, for a message that says the rest itself.
@@ -42,6 +63,8 @@ public final class Reason {
       case NoSuchFileException e when isFolderMissing(file) -> file + " must be in a folder that exists (no such folder)";
       case NoSuchFileException e -> file + " must exist (no such file)";
       case AccessDeniedException e -> file + " must be open to this user (permission denied)";
+      case FileAlreadyExistsException e -> file + " must be a folder (is a file)";
+      case NotDirectoryException e -> file + " must be a folder (is a file)";
       default -> file + " must be usable (" + reason(failure) + ")";
     };
   }

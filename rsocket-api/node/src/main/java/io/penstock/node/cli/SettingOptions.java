@@ -4,6 +4,7 @@ import io.penstock.node.config.Setting;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -18,6 +19,14 @@ public final class SettingOptions {
     settings.forEach(setting -> spec.addOption(option(setting)));
   }
 
+  /// Lines that name those of `settings` that do nothing here, each below the reason.
+  public static List<String> withoutEffect(List<Setting<?>> settings) {
+    Map<String, List<Setting<?>>> idle = settings.stream().filter(setting -> setting.noEffect().isPresent())
+        .collect(Collectors.groupingBy(setting -> setting.noEffect().orElseThrow(), LinkedHashMap::new, Collectors.toList()));
+    return idle.entrySet().stream().flatMap(each -> Stream.concat(Stream.of("  because " + each.getKey() + ":"),
+        each.getValue().stream().map(setting -> "    %s, %s".formatted(setting.flag(), variables(setting))))).map(SettingOptions::plain).toList();
+  }
+
   /// The texts of those of `settings` that were given.
   public static Map<Setting<?>, String> given(ParseResult parsed, List<Setting<?>> settings) {
     Map<Setting<?>, String> given = new LinkedHashMap<>();
@@ -30,11 +39,14 @@ public final class SettingOptions {
   }
 
   private static OptionSpec option(Setting<?> setting) {
-    String variables = String.join(", ", Stream.concat(Stream.of(setting.variable()), setting.aliases().stream()).toList());
     return OptionSpec.builder(setting.flag()).paramLabel(setting.type().label()).type(String.class)
-        .hidden(setting.noEffect().isPresent()) // accepted, but nothing to advertise
-        .description(plain(setting.description()), plain("Must be " + setting.type().rule() + ". " + variables + ", default " + setting.initial()))
+        .hidden(setting.noEffect().isPresent()) // accepted, and listed by itself
+        .description(plain(setting.description()), plain("Must be " + setting.type().rule() + ". " + variables(setting) + ", default " + setting.initial()))
         .build();
+  }
+
+  private static String variables(Setting<?> setting) {
+    return String.join(", ", Stream.concat(Stream.of(setting.variable()), setting.aliases().stream()).toList());
   }
 
   private static String plain(String text) {

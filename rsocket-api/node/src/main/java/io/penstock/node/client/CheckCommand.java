@@ -94,12 +94,16 @@ final class CheckCommand extends ClientCommand {
   }
 
   @Override
-  int run(NodeLink node, NodeConfig config) throws IOException {
+  Work work(NodeConfig config) throws IOException {
     Map<BlockKey, Promise> promised = AckFile.read(requireNonNull(acks));
     if (promised.isEmpty()) {
       throw new DataException(acks + ": receipts must be >= 1 (was 0): nothing would be proven");
     }
     promised.keySet().forEach(key -> KeyChoice.inside(config.space().id(), key));
+    return node -> check(node, config, promised);
+  }
+
+  private int check(NodeLink node, NodeConfig config, Map<BlockKey, Promise> promised) {
     WindowCheck check = new WindowCheck(node, config.get(NodeSettings.WINDOW_BLOCKS), patience());
     List<BlockKey> keys = new ArrayList<>(promised.keySet());
     try (Progress progress = Progress.of(console, "check", "blocks")) {

@@ -3,8 +3,8 @@ package io.penstock.node.client;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Reason;
 import io.penstock.node.cli.SettingOptions;
+import io.penstock.node.cli.TimeOption;
 import io.penstock.node.cli.UnavailableException;
-import io.penstock.node.config.Durations;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Setting;
@@ -28,13 +28,13 @@ abstract class ClientCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  @Option(names = "--connect", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:7733",
+  @Option(names = "--connect", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:7733", converter = HostPort.Converter.class,
       description = "The node to talk to (default: ${DEFAULT-VALUE}).")
-  private String address = "";
+  private HostPort address = new HostPort("127.0.0.1", 7733);
 
-  @Option(names = "--timeout", paramLabel = "DURATION", defaultValue = "10s",
+  @Option(names = "--timeout", paramLabel = "DURATION", defaultValue = "10s", converter = TimeOption.class,
       description = "Longest wait for an answer (default: ${DEFAULT-VALUE}).")
-  private String timeout = "";
+  private Duration timeout = Duration.ofSeconds(10);
 
   @Option(names = "--json", description = "Print the result for machines.")
   private boolean json;
@@ -48,21 +48,28 @@ abstract class ClientCommand implements Callable<Integer> {
   public final Integer call() throws IOException {
     var flags = SettingOptions.given(spec.commandLine().getParseResult(), SETTINGS);
     NodeConfig config = NodeConfig.resolve(null, console.environment(), flags);
-    try (NodeLink node = dialer.dial(HostPort.parse(address), config, patience())) {
-      return run(node, config);
+    Work work = work(config);
+    try (NodeLink node = dialer.dial(address, config, timeout)) {
+      return work.with(node);
     } catch (ConnectionLostException e) {
       throw new UnavailableException("the connection to the node at " + address + " ended (" + Reason.ofCause(e) + ")", e);
     }
   }
 
-  /// @return the exit code
-  abstract int run(NodeLink node, NodeConfig config) throws IOException;
+  /// What is to be done with a node. Options and files that make no sense are refused here, before anybody is called.
+  abstract Work work(NodeConfig config) throws IOException;
+
+  /// What a command does with a node.
+  interface Work {
+    /// @return the exit code
+    int with(NodeLink node) throws IOException;
+  }
 
   final boolean isJson() {
     return json;
   }
 
   final Duration patience() {
-    return Durations.parse(timeout);
+    return timeout;
   }
 }

@@ -32,10 +32,17 @@ final class EventsCommand extends ClientCommand {
   }
 
   @Override
-  int run(NodeLink node, NodeConfig config) {
-    if (from < 1 || limit < 0) {
-      throw new IllegalArgumentException("--from must be >= 1 and --limit >= 0 (was " + from + ", " + limit + ")");
+  Work work(NodeConfig config) {
+    if (from < 1) {
+      throw new IllegalArgumentException("--from must be >= 1 (was " + from + ")");
     }
+    if (limit < 0) {
+      throw new IllegalArgumentException("--limit must be >= 0 (was " + limit + ")");
+    }
+    return this::follow;
+  }
+
+  private int follow(NodeLink node) {
     Flux<TierEvent> events = node.tier().events(from - 1);
     for (TierEvent event : (limit == 0 ? events : events.take(limit, true)).toIterable(AHEAD)) {
       print(event);

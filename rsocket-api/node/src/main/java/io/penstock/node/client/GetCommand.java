@@ -6,6 +6,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Plural;
+import io.penstock.node.cli.SizeOption;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Sizes;
@@ -51,8 +52,9 @@ final class GetCommand extends ClientCommand {
   @Option(names = "--discard", description = "Read and verify, but write nothing.")
   private boolean discard;
 
-  @Option(names = "--bytes", paramLabel = "SIZE", description = "Write no more than this: leaves out what put added to fill the last block.")
-  private @Nullable String bytes;
+  @Option(names = "--bytes", paramLabel = "SIZE", converter = SizeOption.class,
+      description = "Write no more than this: leaves out what put added to fill the last block.")
+  private long bytes = Long.MAX_VALUE;
 
   @Option(names = "--verify", description = "Compare with what `put --count` generates; a difference makes the exit code 1.")
   private boolean verify;
@@ -62,21 +64,24 @@ final class GetCommand extends ClientCommand {
   }
 
   @Override
-  int run(NodeLink node, NodeConfig config) throws IOException {
+  Work work(NodeConfig config) throws IOException {
     if (isJson() && output == null && !discard) {
       throw new IllegalArgumentException("--json must come with --output or --discard (was without: standard output takes the bytes)");
     }
-    long most = bytes == null ? Long.MAX_VALUE : Sizes.parseBytes(bytes);
     List<BlockKey> keys = choice.of(config.space(), console.in());
+    return node -> get(node, keys, config.get(NodeSettings.WINDOW_BLOCKS));
+  }
+
+  private int get(NodeLink node, List<BlockKey> keys, int windowBlocks) throws IOException {
     try (BlockScope scope = new BlockScope()) {
       Lease lease = Answers.of(node.tier().lease(keys, OnMiss.SKIP, scope), patience());
       List<String> missing = missing(keys, lease);
-      return report(missing.isEmpty() ? copy(lease, config.get(NodeSettings.WINDOW_BLOCKS), most, scope)
+      return report(missing.isEmpty() ? copy(lease, windowBlocks, scope)
           : new Outcome(0, 0, missing, List.of()));
     }
   }
 
-  private Outcome copy(Lease lease, int windowBlocks, long most, BlockScope scope) throws IOException {
+  private Outcome copy(Lease lease, int windowBlocks, BlockScope scope) throws IOException {
     int blocks = 0;
     long done = 0;
     List<String> different = new ArrayList<>();
@@ -87,7 +92,7 @@ final class GetCommand extends ClientCommand {
             if (verify && GeneratedInput.differs(block)) {
               different.add(block.key().toString());
             }
-            done += write(block, to, most - done);
+            done += write(block, to, bytes - done);
             blocks++;
           }
         }

@@ -1,5 +1,7 @@
 package io.penstock.node.client;
 
+import picocli.CommandLine.ITypeConverter;
+
 /// Where a node listens, written `HOST:PORT`; an IPv6 address stands in brackets.
 ///
 /// @param host name or address, without brackets
@@ -29,6 +31,14 @@ public record HostPort(String host, int port) {
 
   private static IllegalArgumentException refused(String text) {
     return new IllegalArgumentException("address must be HOST:PORT with a port from 1 to 65535 (was " + text + ")");
+  }
+
+  /// For the command line.
+  public static final class Converter implements ITypeConverter<HostPort> {
+    @Override
+    public HostPort convert(String text) {
+      return parse(text);
+    }
   }
 
   @Override

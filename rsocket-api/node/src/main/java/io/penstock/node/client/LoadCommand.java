@@ -66,11 +66,15 @@ final class LoadCommand extends ClientCommand {
   }
 
   @Override
-  int run(NodeLink node, NodeConfig config) throws IOException {
+  Work work(NodeConfig config) throws IOException {
     requireInRange("--blocks", blocks, 1, MOST_BLOCKS);
     requireInRange("--seed", seed, 0, LARGEST_SEED);
     Path path = requireNonNull(acks);
     Set<BlockKey> known = Files.exists(path) ? AckFile.read(path.toString()).keySet() : Set.of();
+    return node -> load(node, config, path, known);
+  }
+
+  private int load(NodeLink node, NodeConfig config, Path path, Set<BlockKey> known) throws IOException {
     long began = System.nanoTime();
     try (AckFile file = AckFile.append(path)) {
       put(node, config, file, known);

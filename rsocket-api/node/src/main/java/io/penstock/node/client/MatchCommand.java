@@ -32,8 +32,12 @@ final class MatchCommand extends ClientCommand {
   }
 
   @Override
-  int run(NodeLink node, NodeConfig config) throws IOException {
+  Work work(NodeConfig config) throws IOException {
     List<BlockKey> keys = choice.of(config.space(), console.in());
+    return node -> match(node, keys);
+  }
+
+  private int match(NodeLink node, List<BlockKey> keys) {
     Presence present = Answers.of(node.tier().contains(keys), patience());
     Answer answer = new Answer(keys.size(), present.prefix(), present.count());
     if (isJson()) {

@@ -4,8 +4,8 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
-import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.InputFile;
+import io.penstock.node.cli.Plural;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Sizes;
@@ -13,7 +13,7 @@ import io.penstock.tier.Receipt;
 import java.io.IOException;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
-import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -63,27 +63,27 @@ final class PutCommand extends ClientCommand {
   }
 
   @Override
-  int run(NodeLink node, NodeConfig config) throws IOException {
+  Work work(NodeConfig config) throws IOException {
     CacheSpace space = config.space();
-    try (BlockInput input = input(space)) {
+    if (count != null) {
+      requireAlone(count);
+      return node -> put(node, config, new GeneratedInput(space.id(), seed, count));
+    }
+    List<BlockKey> keys = choice.isGiven() ? choice.of(space, console.in()) : null;
+    Path from = file == null || file.equals("-") ? null : InputFile.of(file);
+    return node -> put(node, config, new FileInput(from == null ? Channels.newChannel(console.in()) : FileChannel.open(from), space, keys));
+  }
+
+  private int put(NodeLink node, NodeConfig config, BlockInput blocksToPut) throws IOException {
+    try (BlockInput input = blocksToPut) {
       int most = config.get(NodeSettings.WINDOW_BLOCKS);
       for (List<BlockKey> keys = input.next(most); !keys.isEmpty(); keys = input.next(most)) {
         Map<BlockKey, Receipt> receipts = WindowPut.store(node, keys, input, patience());
         keys.forEach(key -> tell(Line.of(key, receipts.get(key))));
       }
-      summary(space.layout().blockBytes(), input.paddingBytes());
+      summary(config.space().layout().blockBytes(), input.paddingBytes());
     }
     return ExitCode.OK;
-  }
-
-  private BlockInput input(CacheSpace space) throws IOException {
-    if (count != null) {
-      requireAlone(count);
-      return new GeneratedInput(space.id(), seed, count);
-    }
-    List<BlockKey> keys = choice.isGiven() ? choice.of(space, console.in()) : null;
-    ReadableByteChannel from = file == null || file.equals("-") ? Channels.newChannel(console.in()) : FileChannel.open(InputFile.of(file));
-    return new FileInput(from, space, keys);
   }
 
   private void requireAlone(int generated) {

@@ -31,7 +31,11 @@ final class StatCommand extends ClientCommand {
   }
 
   @Override
-  int run(NodeLink node, NodeConfig config) {
+  Work work(NodeConfig config) {
+    return this::show;
+  }
+
+  private int show(NodeLink node) {
     ServerStat stat = Answers.of(node.stat(), patience());
     if (isJson()) {
       console.json(stat);

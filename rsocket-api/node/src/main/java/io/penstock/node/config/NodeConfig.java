@@ -3,9 +3,6 @@ package io.penstock.node.config;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.CacheSpace;
-import io.penstock.device.memory.MemoryPages;
-import io.penstock.storage.record.RecordFormat;
-import io.penstock.tier.StackMode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -66,12 +63,10 @@ public final class NodeConfig {
     }
     List<Effective> effective = new ArrayList<>();
     last.forEach((setting, one) -> settle(setting, one, values, effective));
+    NodeConfig config = new NodeConfig(values, effective);
+    Fit.require(config, problems);
     if (problems.isEmpty()) {
-      NodeConfig config = new NodeConfig(values, effective);
-      config.requireFit(problems);
-      if (problems.isEmpty()) {
-        return config;
-      }
+      return config;
     }
     throw new ConfigException(problems.stream().distinct().toList());
   }
@@ -93,86 +88,9 @@ public final class NodeConfig {
     }
   }
 
-  /// The rules that tie several settings together.
-  private void requireFit(List<String> problems) {
-    int blockBytes = get(NodeSettings.BLOCK_BYTES);
-    requireShape(problems, blockBytes);
-    requireTiers(problems, blockBytes);
-    requireSegments(problems);
-    requireWater(problems);
-    AscendSettings.requireFit(this, problems);
-    requireAtLeast(problems, NodeSettings.BUDGET, get(NodeSettings.BUDGET), NodeSettings.SLICE_BYTES, get(NodeSettings.SLICE_BYTES));
-    requireAtLeast(problems, NodeSettings.RESERVE_BLOCKS, get(NodeSettings.RESERVE_BLOCKS), NodeSettings.WINDOW_BLOCKS,
-        get(NodeSettings.WINDOW_BLOCKS));
-  }
-
-  private void requireWater(List<String> problems) {
-    requireAtLeast(problems, NodeSettings.SSD_DISK_HIGH, get(NodeSettings.SSD_DISK_HIGH), NodeSettings.SSD_DISK_LOW,
-        get(NodeSettings.SSD_DISK_LOW));
-  }
-
-  private void requireTiers(List<String> problems, int blockBytes) {
-    List<Setting<Capacity>> levels = List.of(NodeSettings.HBM, NodeSettings.DRAM, NodeSettings.SSD);
-    for (Setting<Capacity> level : levels) {
-      if (get(level) instanceof Capacity.Bytes some && some.bytes() < blockBytes) {
-        problems.add("%s must be >= one block, %s (%s)".formatted(level.key(), said(NodeSettings.BLOCK_BYTES), was(level)));
-      }
-    }
-    if (levels.stream().allMatch(level -> get(level).isOff())) {
-      problems.add("one of hbm, dram and ssd must be > 0 (all are off)");
-    }
-    if (get(NodeSettings.DRAM).equals(Capacity.UNBOUNDED) && get(NodeSettings.MEMORY_PAGES) == MemoryPages.HUGE) {
-      problems.add("dram must be bounded for %s, which takes all of it at the start (%s)".formatted(said(NodeSettings.MEMORY_PAGES),
-          was(NodeSettings.DRAM)));
-    }
-    if (get(NodeSettings.HBM).isOff() && get(NodeSettings.HBM_DEVICE) != DeviceKind.SIM) {
-      problems.add("hbm must be > 0 for %s (%s)".formatted(said(NodeSettings.HBM_DEVICE), was(NodeSettings.HBM)));
-    }
-    if (!get(NodeSettings.SSD).isOff() && get(NodeSettings.SSD_DIR).isEmpty()) {
-      problems.add("ssd.dir must be a folder when ssd is on (%s)".formatted(was(NodeSettings.SSD_DIR)));
-    }
-    if (get(NodeSettings.SSD).isOff() && get(NodeSettings.STACK_MODE) == StackMode.WRITE_THROUGH) {
-      problems.add("ssd must be > 0 to be written through to (%s)".formatted(was(NodeSettings.SSD)));
-    }
-    if (problems.isEmpty() && get(NodeSettings.STACK_MODE) == StackMode.WRITE_THROUGH) {
-      requireLarger(problems, levels.stream().filter(level -> !get(level).isOff()).toList(), blockBytes);
-    }
-  }
-
-  /// Written through, each level repeats what is above it.
-  private void requireLarger(List<String> problems, List<Setting<Capacity>> levels, int blockBytes) {
-    for (int i = 1; i < levels.size(); i++) {
-      Setting<Capacity> above = levels.get(i - 1);
-      Setting<Capacity> level = levels.get(i);
-      if (get(level).inBlocks(blockBytes) <= get(above).inBlocks(blockBytes)) {
-        problems.add("%s must be > %s, which it repeats when stack.mode is write_through (%s)".formatted(level.key(), said(above), was(level)));
-      }
-    }
-  }
-
-  /// Nothing to say while the block's shape is in doubt.
-  private void requireSegments(List<String> problems) {
-    if (problems.isEmpty() && !get(NodeSettings.SSD).isOff()) {
-      long least = 8L * RecordFormat.recordBytes(shape().layout());
-      long bytes = get(NodeSettings.SSD_SEGMENT_BYTES); // 0 is auto
-      if (bytes > 0 && bytes < least) {
-        problems.add("ssd.segment.bytes must be >= 8 records of a block, %d B (%s)".formatted(least, was(NodeSettings.SSD_SEGMENT_BYTES)));
-      }
-    }
-  }
-
-  private void requireShape(List<String> problems, int blockBytes) {
-    long unit = BlockShape.unit(get(NodeSettings.LAYERS), get(NodeSettings.BLOCK_TOKENS));
-    if (blockBytes % unit != 0) {
-      problems.add("block.bytes must be a multiple of %d B, that is 4 B x %s x %s (%s)".formatted(unit, said(NodeSettings.LAYERS),
-          said(NodeSettings.BLOCK_TOKENS), was(NodeSettings.BLOCK_BYTES)));
-    }
-  }
-
-  private void requireAtLeast(List<String> problems, Setting<?> bigger, long more, Setting<?> smaller, long less) {
-    if (more < less) {
-      problems.add("%s must be >= %s (%s)".formatted(bigger.key(), said(smaller), was(bigger)));
-    }
+  /// Whether `setting` has a value, which it lacks if what was said was refused.
+  boolean has(Setting<?> setting) {
+    return values.containsKey(setting);
   }
 
   /// Key, value and source, for a rule that names another setting.

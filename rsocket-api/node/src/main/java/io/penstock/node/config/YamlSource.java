@@ -30,17 +30,18 @@ final class YamlSource {
 
   /// Adds what `file` says to `given`, and what is wrong with it to `problems`.
   static void read(Path file, List<Given> given, List<String> problems) {
-    if (!Files.isReadable(file)) {
-      problems.add("config must be a readable file (was " + file + ")");
+    if (!Files.isReadable(file) || Files.isDirectory(file)) {
+      problems.add("config must be a readable file (was %s, which %s)".formatted(file, Files.isDirectory(file) ? "is a folder"
+          : Files.exists(file) ? "this user may not read" : "is not there"));
       return;
     }
     try (JsonParser parser = YAML.createParser(file.toFile())) {
       new YamlSource(file, given, problems).document(parser);
     } catch (JacksonException e) {
       int line = e.getLocation() == null ? 1 : e.getLocation().getLineNr();
-      problems.add("config must be YAML (was not, from %s: %s)".formatted(Origin.ofFile(file, line), firstLine(e.getOriginalMessage())));
+      problems.add("config must be YAML (was not, from %s): %s".formatted(Origin.ofFile(file, line), firstLine(e.getOriginalMessage())));
     } catch (IOException e) {
-      problems.add("config must be a readable file (was " + file + ": " + e.getMessage() + ")");
+      problems.add("config must be a readable file (was " + file + "): " + e.getMessage());
     }
   }
 

@@ -7,6 +7,7 @@ import io.penstock.device.ascend.CopyReport;
 import io.penstock.device.ascend.CopyRequest;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.Sizes;
 import java.util.Arrays;
@@ -40,10 +41,11 @@ final class CopyCommand implements Callable<Integer> {
   @Option(names = "--elements", paramLabel = "N", defaultValue = "4096", description = "Copies of one request. Default: ${DEFAULT-VALUE}")
   private int elements;
 
-  @Option(names = "--bytes", paramLabel = "SIZE", defaultValue = "64KiB", description = "Bytes of each copy. Default: ${DEFAULT-VALUE}")
-  private String bytes = "64KiB";
+  @Option(names = "--bytes", paramLabel = "SIZE", defaultValue = "64KiB", converter = SizeOption.class,
+      description = "Bytes of each copy. Default: ${DEFAULT-VALUE}")
+  private long bytes;
 
-  @Option(names = "--direction", paramLabel = "WAY", defaultValue = "h2d", description = "${COMPLETION-CANDIDATES}; h is the host, d the device. Default: ${DEFAULT-VALUE}")
+  @Option(names = "--direction", paramLabel = "WAY", defaultValue = "h2d", description = "h2d, d2h, d2d or h2h; h is the host, d the device. Default: ${DEFAULT-VALUE}")
   private CopyWay direction = CopyWay.H2D;
 
   @Option(names = "--mixed", description = "All four ways in one request, element by element.")
@@ -75,10 +77,10 @@ final class CopyCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    long size = requireSizes();
+    requireSizes();
     AscendDevices devices = library.require();
-    try (CopyTrial trial = trial(devices, size)) {
-      Result result = run(devices.library(), trial, size);
+    try (CopyTrial trial = trial(devices)) {
+      Result result = run(devices.library(), trial);
       print(result);
       return result.failed() == 0 && result.differing() <= 0 ? ExitCode.OK : ExitCode.FOUND_FAILURE;
     } finally {
@@ -86,17 +88,11 @@ final class CopyCommand implements Callable<Integer> {
     }
   }
 
-  private long requireSizes() {
+  private void requireSizes() {
     require(elements > 0, "--elements must be > 0 (was " + elements + ")");
     require(rounds > 0, "--rounds must be > 0 (was " + rounds + ")");
     require(device >= 0, "--device must be >= 0 (was " + device + ")");
-    try {
-      long size = Sizes.parseBytes(bytes);
-      require(size > 0 && size <= (1L << 40) / elements, "--bytes must be > 0, and those of all elements <= 1 TiB (was " + bytes + ")");
-      return size;
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), "--bytes: " + e.getMessage(), e);
-    }
+    require(bytes > 0 && bytes <= (1L << 40) / elements, "--bytes must be > 0, and those of all elements <= 1 TiB (was " + Sizes.exact(bytes) + ")");
   }
 
   private void require(boolean rule, String message) {
@@ -105,12 +101,12 @@ final class CopyCommand implements Callable<Integer> {
     }
   }
 
-  private CopyTrial trial(AscendDevices devices, long size) {
+  private CopyTrial trial(AscendDevices devices) {
     require(device < devices.count(), "--device must be < " + devices.count() + ", the devices of this process (was " + device + ")");
-    return new CopyTrial(requireNonNull(devices.open(device).block(), "device"), elements, size, i -> mixed ? CopyWay.ofMixed(i) : direction);
+    return new CopyTrial(requireNonNull(devices.open(device).block(), "device"), elements, bytes, i -> mixed ? CopyWay.ofMixed(i) : direction);
   }
 
-  private Result run(String path, CopyTrial trial, long size) {
+  private Result run(String path, CopyTrial trial) {
     CopyRequest request = trial.request();
     double[] speeds = new double[rounds];
     CopyReport last = null;
@@ -121,7 +117,7 @@ final class CopyCommand implements Callable<Integer> {
     }
     Arrays.sort(speeds);
     CopyReport report = requireNonNull(last, "round");
-    return new Result(path, elements, size, mixed ? "mixed" : direction.name().toLowerCase(Locale.ROOT), rounds, method(report),
+    return new Result(path, elements, bytes, mixed ? "mixed" : direction.name().toLowerCase(Locale.ROOT), rounds, method(report),
         report.batchCalls(), Math.min(4096, report.batched()), report.fallbacks(), report.failed(), report.code(),
         verify ? trial.differing() : -1, speeds[rounds / 2]);
   }

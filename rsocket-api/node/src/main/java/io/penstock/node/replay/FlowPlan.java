@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
+import io.penstock.node.cli.Plural;
 import io.penstock.node.config.Sizes;
 
 /// How bytes flow: what is exchanged, in what pieces, and how much of it may be under way.
@@ -29,8 +30,8 @@ record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBy
   FlowPlan {
     requireNonNull(space, "space");
     long windowBytes = (long) windowBlocks * space.layout().blockBytes();
-    requireBudget(budgetBytes, SHARES * Math.max(windowBytes, sliceBytes), windowBlocks + " blocks a window");
-    requireBudget(budgetBytes, 2L * concurrency * creditSlices * sliceBytes, concurrency + " requests at a time");
+    requireBudget(budgetBytes, SHARES * Math.max(windowBytes, sliceBytes), Plural.of(windowBlocks, "block") + " a window");
+    requireBudget(budgetBytes, 2L * concurrency * creditSlices * sliceBytes, Plural.of(concurrency, "request") + " at a time");
   }
 
   /// Windows of about 512 KiB in slices of at most 256 KiB: so a core caches what crosses it, and the next party begins sooner; smaller where the budget, shared by `concurrency` streams, asks for it. A

@@ -4,6 +4,8 @@ import io.penstock.block.CacheSpace;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.OutputFile;
+import io.penstock.node.cli.Reason;
+import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.client.HostPort;
 import io.penstock.node.config.BlockShape;
@@ -76,8 +78,9 @@ public final class ReplayCommand implements Callable<Integer> {
       description = "JSONL in the Mooncake form, also packed (.gz); without one, a trace is generated from the seed.")
   private @Nullable Path trace;
 
-  @Option(names = "--block-bytes", paramLabel = "SIZE", description = "Bytes of a block (default: ${DEFAULT-VALUE}).", defaultValue = "64KiB")
-  private String blockBytes = "";
+  @Option(names = "--block-bytes", paramLabel = "SIZE", description = "Bytes of a block (default: ${DEFAULT-VALUE}).", defaultValue = "64KiB",
+      converter = SizeOption.class)
+  private long blockBytes;
 
   @Option(names = "--layers", paramLabel = "N", description = "Layers of a block (default: ${DEFAULT-VALUE}).", defaultValue = "8")
   private int layers;
@@ -97,8 +100,8 @@ public final class ReplayCommand implements Callable<Integer> {
   private double speed;
 
   @Option(names = "--budget", paramLabel = "SIZE", description = "Bytes in flight of all parties together (default: ${DEFAULT-VALUE}).",
-      defaultValue = "32MiB")
-  private String budget = "";
+      defaultValue = "32MiB", converter = SizeOption.class)
+  private long budget;
 
   @Option(names = "--seed", paramLabel = "S", description = "Of the generated trace; not with TRACE (default: 1).")
   private @Nullable Long seed;
@@ -109,8 +112,9 @@ public final class ReplayCommand implements Callable<Integer> {
   @Option(names = "--dir", paramLabel = "FOLDER", description = "Where the processes log to (default: a temporary folder).")
   private @Nullable Path dir;
 
-  @Option(names = "--connect", paramLabel = "HOST:PORT", description = "Use a node that runs already, instead of starting one.")
-  private @Nullable String connect;
+  @Option(names = "--connect", paramLabel = "HOST:PORT", description = "Use a node that runs already, instead of starting one.",
+      converter = HostPort.Converter.class)
+  private @Nullable HostPort connect;
 
   @Option(names = "--model", paramLabel = "NAME", description = "Model of that node (default: ${DEFAULT-VALUE}).", defaultValue = "penstock-demo")
   private String model = "";
@@ -140,7 +144,7 @@ public final class ReplayCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     requireTogether();
-    FlowPlan plan = FlowPlan.of(space(), Sizes.parseBytes(budget), pace().concurrency());
+    FlowPlan plan = FlowPlan.of(space(), budget, pace().concurrency());
     OutputFile page = reportHtml == null ? null : OutputFile.of("--report-html", reportHtml);
     written = report == null ? null : OutputFile.of("--report", report);
     Map<String, Double> ceilings = measuresCeilings ? new Ceilings(System::nanoTime).measure() : Map.of();
@@ -189,7 +193,7 @@ public final class ReplayCommand implements Callable<Integer> {
   /// @param kept what the node keeps; null if it runs already
   private Mono<Parties> parties(FlowPlan plan, @Nullable TierPlan kept, LogFolder logs, Scheduler driver) {
     if (kept == null) {
-      return connected(HostPort.parse(Objects.requireNonNull(connect)), plan);
+      return connected(Objects.requireNonNull(connect), plan);
     }
     if (processes) {
       return ProcessParties.open(plan, TierFlags.arguments(kept), logs.open(), driver).map(parties -> parties);
@@ -200,7 +204,7 @@ public final class ReplayCommand implements Callable<Integer> {
   private Mono<Parties> connected(HostPort node, FlowPlan plan) {
     InetSocketAddress address = InetSocketAddress.createUnresolved(node.host(), node.port());
     return ConnectedParties.open("decode and prefill here, node at " + node, address, plan, keys(plan, true), System::nanoTime)
-        .onErrorMap(ConnectionLostException.class, e -> new UnavailableException("no node answers at " + node + ": " + e.getMessage(), e));
+        .onErrorMap(ConnectionLostException.class, e -> new UnavailableException("no node is listening at %s (%s)".formatted(node, Reason.ofCause(e)), e));
   }
 
   /// Keys of the trace; on a node with history, new ones unless the history is to count.
@@ -240,7 +244,7 @@ public final class ReplayCommand implements Callable<Integer> {
   }
 
   private CacheSpace space() {
-    return BlockShape.of(Sizes.parseBytes(blockBytes), layers).space(model);
+    return BlockShape.of(blockBytes, layers).space(model);
   }
 
   private Pace pace() {
@@ -293,7 +297,7 @@ public final class ReplayCommand implements Callable<Integer> {
   private List<Row> circumstances() {
     Stream<String> words = spec.commandLine().getParseResult().originalArgs().stream();
     String command = words.map(word -> word.contains(" ") ? '"' + word + '"' : word).collect(Collectors.joining(" ", "penstock ", ""));
-    return List.of(new Row("command", command), new Row("budget", Sizes.human(Sizes.parseBytes(budget)) + ", all parties together"),
+    return List.of(new Row("command", command), new Row("budget", Sizes.human(budget) + ", all parties together"),
         new Row("machine", "%s %s, %d processors, Java %s".formatted(System.getProperty("os.name"), System.getProperty("os.arch"),
             Runtime.getRuntime().availableProcessors(), Runtime.version().feature())),
         new Row("ended", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString()));

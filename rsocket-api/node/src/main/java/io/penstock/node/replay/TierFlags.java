@@ -1,8 +1,10 @@
 package io.penstock.node.replay;
 
-import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.CacheSpace;
+import io.penstock.node.cli.Folders;
+import io.penstock.node.cli.Reason;
+import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.config.Capacity;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.tiers.DiskPlan;
@@ -17,11 +19,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -68,7 +68,7 @@ final class TierFlags implements AutoCloseable {
   @Option(names = "--policy", paramLabel = "POLICY", description = "Who leaves first: lru or fifo (default: lru).")
   private @Nullable String policy;
 
-  private @Nullable Path temporary;
+  private @Nullable TemporaryFolder temporary;
 
   TierFlags(Map<String, String> environment) {
     this.device = new DeviceFlags(environment);
@@ -167,7 +167,7 @@ final class TierFlags implements AutoCloseable {
       long blocks = capacity.inBlocks(blockBytes);
       return blocks == 0 ? Capacity.OFF : capacity;
     } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException(flag + ": " + e.getMessage(), e);
+      throw new IllegalArgumentException(Reason.about(flag, e), e);
     }
   }
 
@@ -206,16 +206,10 @@ final class TierFlags implements AutoCloseable {
   private Path folder() {
     try {
       if (ssdDir == null) {
-        temporary = Files.createTempDirectory("penstock-ssd-");
-        Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().name("penstock-ssd-cleaner").unstarted(this::interrupted)); // a signal, too, is an end
-        return temporary;
+        temporary = TemporaryFolder.create("penstock-ssd-");
+        return temporary.path();
       }
-      Files.createDirectories(ssdDir);
-      try (Stream<Path> files = Files.list(ssdDir)) {
-        if (files.findAny().isPresent()) {
-          throw new IllegalArgumentException("--ssd-dir must be new or empty, for a replay starts cold (was " + ssdDir + ", not empty)");
-        }
-      }
+      Folders.requireEmpty("--ssd-dir", Files.createDirectories(ssdDir)); // a replay starts cold
       return ssdDir;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -225,26 +219,8 @@ final class TierFlags implements AutoCloseable {
   /// Deletes the temporary folder, if there is one.
   @Override
   public void close() {
-    delete();
-  }
-
-  private void interrupted() {
-    if (temporary != null && Files.exists(temporary)) {
-      Children.end();
-      delete();
-    }
-  }
-
-  private synchronized void delete() {
-    if (temporary == null || !Files.exists(temporary)) {
-      return;
-    }
-    try (Stream<Path> files = Files.walk(requireNonNull(temporary))) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException("the disk tier's folder " + temporary + " must be deleted by hand: " + e.getMessage(), e);
+    if (temporary != null) {
+      temporary.close();
     }
   }
 }

@@ -47,6 +47,6 @@ final class DiskFailure {
 
   private static IOException told(NodeConfig config, Setting<?> setting, String rule, Exception failure) {
     Effective said = config.effective(setting);
-    return new IOException("%s must be %s (was %s, from %s: %s)".formatted(setting.key(), rule, said.text(), said.origin(), Reason.of(failure)), failure);
+    return new IOException(Reason.after("%s must be %s (was %s, from %s)".formatted(setting.key(), rule, said.text(), said.origin()), failure), failure);
   }
 }

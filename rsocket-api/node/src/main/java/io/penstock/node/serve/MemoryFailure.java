@@ -43,6 +43,6 @@ final class MemoryFailure {
 
   private static ConfigException told(NodeConfig config, Setting<?> setting, String rule, String why) {
     Effective said = config.effective(setting);
-    return new ConfigException(List.of("%s must be %s (was %s, from %s%s)".formatted(setting.key(), rule, said.text(), said.origin(), why)));
+    return new ConfigException(List.of("%s must be %s (was %s, from %s)%s".formatted(setting.key(), rule, said.text(), said.origin(), why)));
   }
 }

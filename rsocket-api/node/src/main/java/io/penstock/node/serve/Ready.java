@@ -23,11 +23,22 @@ record Ready(String host, int port, @Nullable String adminHost, @Nullable Intege
     return "serving on " + host + ":" + port + (adminPort == null ? "" : ", admin on http://" + adminHost + ":" + adminPort);
   }
 
+  /// Removes `file` if it is there and says the same: another node may have written it meanwhile.
+  void remove(Path file) throws IOException {
+    if (Files.isRegularFile(file) && Files.readString(file).equals(line())) {
+      Files.delete(file);
+    }
+  }
+
+  private String line() {
+    return Console.toJson(this) + "\n";
+  }
+
   /// Writes the line so that whoever reads the file sees all of it or none.
   void write(Path file) throws IOException {
     Path whole = file.toAbsolutePath();
     Path part = whole.resolveSibling(whole.getFileName() + ".part");
-    Files.writeString(part, Console.toJson(this) + "\n");
+    Files.writeString(part, line());
     Files.move(part, whole, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 }

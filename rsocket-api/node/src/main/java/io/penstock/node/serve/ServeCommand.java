@@ -13,12 +13,15 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
@@ -28,7 +31,7 @@ import picocli.CommandLine.Spec;
     description = {
       "Runs a node: keeps blocks in memory and streams them to whoever asks.",
       "",
-      "Every setting below can stand in a YAML file, in the environment, or on the command line; the later wins.",
+      "Every setting can stand in a YAML file, in the environment, or on the command line; the later wins.",
       "SIGTERM or SIGINT drains: no new connections, running streams end or time out, exit code 0. A second signal ends at once.",
       ""
     },
@@ -51,7 +54,7 @@ public final class ServeCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Print for machines: the settings, or a line when the node is ready.")
   private boolean json;
 
-  @Option(names = "--ready-file", paramLabel = "FILE", description = "Write a line of JSON there when the node is ready.")
+  @Option(names = "--ready-file", paramLabel = "FILE", description = "Write a line of JSON there when the node is ready; the file goes with the node.")
   private @Nullable Path readyFile;
 
   @Option(names = "--engine", paramLabel = "NAME", hidden = true, description = "The same as --ssd-engine.")
@@ -71,6 +74,9 @@ public final class ServeCommand implements Callable<Integer> {
   public static CommandLine line(Console console) {
     CommandLine line = new CommandLine(new ServeCommand(console));
     SettingOptions.addTo(line.getCommandSpec(), NodeSettings.ALL);
+    UsageMessageSpec usage = line.getCommandSpec().usageMessage();
+    usage.footer(Stream.of(Stream.of(usage.footer()), Stream.of("Settings that are taken, for other programs have them, and have no effect here,"),
+        SettingOptions.withoutEffect(NodeSettings.ALL).stream(), Stream.of("")).flatMap(Function.identity()).toArray(String[]::new));
     return line;
   }
 
@@ -101,14 +107,18 @@ public final class ServeCommand implements Callable<Integer> {
     settings.withoutEffect().forEach(LOG::warn);
     Stop stop = Stop.onSignals();
     Node node = start(settings);
+    Ready ready = Ready.of(node, settings);
     try {
-      announce(Ready.of(node, settings));
+      announce(ready);
       stop.await();
       console.say("draining");
       boolean clean = Boolean.TRUE.equals(node.drain().block());
       console.say(clean ? "stopped" : "stopped; streams that went on after drain.timeout were cut");
     } finally {
       node.close().block();
+      if (readyFile != null) {
+        ready.remove(readyFile);
+      }
     }
   }
 

@@ -1,7 +1,6 @@
 package io.penstock.node.simulate;
 
 import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /// Seeds from `first` to `last`, both included; written `1..500`, or `7` for one.
 record SeedRange(long first, long last) {
@@ -29,11 +28,7 @@ record SeedRange(long first, long last) {
   static final class Converter implements ITypeConverter<SeedRange> {
     @Override
     public SeedRange convert(String text) {
-      try {
-        return parse(text);
-      } catch (IllegalArgumentException e) {
-        throw new TypeConversionException(e.getMessage());
-      }
+      return parse(text);
     }
   }
 }

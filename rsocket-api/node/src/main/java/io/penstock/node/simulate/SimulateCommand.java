@@ -4,15 +4,11 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.TextTable;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.function.LongConsumer;
-import me.tongfei.progressbar.ConsoleProgressBarConsumer;
-import me.tongfei.progressbar.ProgressBar;
-import me.tongfei.progressbar.ProgressBarBuilder;
-import me.tongfei.progressbar.ProgressBarStyle;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -46,11 +42,7 @@ public final class SimulateCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     silence();
-    SimulationReport report = console.isTerminal() ? withBar() : run(done -> {
-      if (done % 10_000 == 0) {
-        console.say(done + " of " + seeds.count() + " seeds");
-      }
-    });
+    SimulationReport report = run();
     for (SimulationReport.Violation violation : report.violations()) {
       console.say(violation.message());
     }
@@ -62,23 +54,18 @@ public final class SimulateCommand implements Callable<Integer> {
     return report.violations().isEmpty() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
 
-  private SimulationReport withBar() {
-    try (ProgressBar bar = new ProgressBarBuilder().setTaskName("simulate").setInitialMax(seeds.count()).setUnit(" seeds", 1)
-        .setStyle(ProgressBarStyle.ASCII).setUpdateIntervalMillis(200).setConsumer(new ConsoleProgressBarConsumer(console.err())).build()) {
-      return run(bar::stepTo);
-    }
-  }
-
-  private SimulationReport run(LongConsumer progress) {
+  private SimulationReport run() {
     long start = System.nanoTime();
     SimulationReport report = SimulationReport.empty();
-    for (long seed = seeds.first(); seed <= seeds.last() && (keepGoing || report.violations().isEmpty()); seed++) {
-      try {
-        report = report.plus(Simulation.run(seed));
-      } catch (ViolationException e) {
-        report = report.plus(e);
+    try (Progress progress = Progress.of(console, "simulate", "seeds")) {
+      for (long seed = seeds.first(); seed <= seeds.last() && (keepGoing || report.violations().isEmpty()); seed++) {
+        try {
+          report = report.plus(Simulation.run(seed));
+        } catch (ViolationException e) {
+          report = report.plus(e);
+        }
+        progress.at(report.seeds(), seeds.count());
       }
-      progress.accept(report.seeds());
     }
     return report.after((System.nanoTime() - start) / 1e9);
   }

@@ -2,6 +2,7 @@ package io.penstock.node.ssd;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Progress;
 import io.penstock.storage.check.CheckProgress;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -13,6 +14,8 @@ import picocli.CommandLine.Parameters;
 ///
 /// @param <R> what it found
 abstract class FolderCommand<R> implements Callable<Integer> {
+  private static final long MIB = 1 << 20;
+
   private final Console console;
   private final String name;
 
@@ -22,7 +25,7 @@ abstract class FolderCommand<R> implements Callable<Integer> {
   @Option(names = "--json", description = "Print the report as one JSON document.")
   private boolean json;
 
-  /// @param name in front of the bar that shows how far it has come
+  /// @param name of the work, where it is shown how far it has come
   FolderCommand(Console console, String name) {
     this.console = console;
     this.name = name;
@@ -37,7 +40,7 @@ abstract class FolderCommand<R> implements Callable<Integer> {
 
   @Override
   public final Integer call() throws IOException {
-    R report = FolderFailure.guarded(directory, () -> CheckView.of(console).watch(name, progress -> run(directory, progress)));
+    R report = FolderFailure.guarded(directory, this::watched);
     if (json) {
       console.json(report);
     } else {
@@ -45,5 +48,11 @@ abstract class FolderCommand<R> implements Callable<Integer> {
     }
     console.requireHeard();
     return isWell(report) ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+  }
+
+  private R watched() {
+    try (Progress progress = Progress.of(console, name, "MiB", MIB)) {
+      return run(directory, progress::at);
+    }
   }
 }

@@ -31,6 +31,6 @@ final class FolderFailure {
   }
 
   private static IOException told(Path folder, String rule, Exception failure) {
-    return new IOException("DIR must be %s (was %s: %s)".formatted(rule, folder, Reason.of(failure)), failure);
+    return new IOException(Reason.after("DIR must be %s (was %s)".formatted(rule, folder), failure), failure);
   }
 }

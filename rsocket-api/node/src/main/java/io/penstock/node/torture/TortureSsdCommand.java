@@ -4,20 +4,16 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Folders;
+import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.Sizes;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.SyncMode;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
-import me.tongfei.progressbar.ConsoleProgressBarConsumer;
-import me.tongfei.progressbar.ProgressBar;
-import me.tongfei.progressbar.ProgressBarBuilder;
-import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -45,7 +41,7 @@ final class TortureSsdCommand implements Callable<Integer> {
   private @Nullable Path directory;
 
   @Option(names = "--durability", paramLabel = "RULE", defaultValue = "interval",
-      description = "What receipts promise: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+      description = "What receipts promise: none, interval or always (default: ${DEFAULT-VALUE}).")
   private SyncMode durability = SyncMode.INTERVAL;
 
   @Option(names = "--engine", paramLabel = "ENGINE", defaultValue = "chronicle",
@@ -84,28 +80,12 @@ final class TortureSsdCommand implements Callable<Integer> {
     if (engine == EngineKind.MEMORY) {
       throw new IllegalArgumentException("--engine must be one that keeps files, chronicle or plain (was memory)");
     }
-    if (Files.exists(folder)) {
-      try (Stream<Path> files = Files.list(folder)) {
-        if (files.findAny().isPresent()) {
-          throw new IllegalArgumentException("--dir must be a folder that is empty or not there (was " + folder + ")");
-        }
-      }
-    }
+    Folders.requireEmpty("--dir", folder);
   }
 
   private TortureReport run(Path folder) throws IOException, InterruptedException {
-    try (SsdTorture torture = new SsdTorture(folder, engine, durability, seed)) {
-      if (!console.isTerminal()) {
-        return torture.run(kills, done -> {
-          if (done % 100 == 0) {
-            console.say(done + " of " + kills + " kills");
-          }
-        });
-      }
-      try (ProgressBar bar = new ProgressBarBuilder().setTaskName("torture").setInitialMax(kills).setUnit(" kills", 1)
-          .setStyle(ProgressBarStyle.ASCII).setUpdateIntervalMillis(200).setConsumer(new ConsoleProgressBarConsumer(console.err())).build()) {
-        return torture.run(kills, bar::stepTo);
-      }
+    try (SsdTorture torture = new SsdTorture(folder, engine, durability, seed); Progress progress = Progress.of(console, "torture", "kills")) {
+      return torture.run(kills, done -> progress.at(done, kills));
     }
   }
 

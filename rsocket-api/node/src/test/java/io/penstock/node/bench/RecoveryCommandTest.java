@@ -6,8 +6,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.node.CommandLineRun;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,19 +27,32 @@ final class RecoveryCommandTest {
     String[] order = {"bench", "recovery", "--dir", journal.toString(), "--engine", engine, "--size", "8MiB", "--segment", "2MiB", "--rounds", "1"};
 
     CommandLineRun run = CommandLineRun.of(with(order, "--json"));
-    assertThat(run.exitCode()).as(run.err()).isBetween(0, 1);
+    assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.err()).contains("writing 8.00 MiB", "round 1 of 1");
     JsonNode report = new ObjectMapper().readTree(run.out());
     assertThat(report.get("blocks").asInt()).isEqualTo(128);
     assertThat(report.get("segments").asInt()).isGreaterThan(4);
+    assertThat(report.get("judged").asBoolean()).as("of less than 1 GiB").isFalse();
     assertThat(report.at("/check/timesSequentialRead").asDouble()).isPositive();
     assertThat(report.at("/openWithout/seconds").asDouble()).isPositive();
 
     CommandLineRun cold = CommandLineRun.of(with(order, "--cold"));
-    assertThat(cold.exitCode()).as(cold.err()).isBetween(0, 1);
+    assertThat(cold.exitCode()).as(cold.err()).isZero();
     assertThat(cold.err()).doesNotContain("writing");
-    assertThat(cold.out()).contains("128 blocks of 64", "nothing of it in the system's cache", "opening without");
+    assertThat(cold.out()).contains("128 blocks of 64", "nothing of it in the system's cache", "opening without", "not judged");
   }
+
+  @Test
+  void whatCannotBeMeasured_isNoBadFigure() throws IOException {
+    Path none = Files.createDirectory(folder.resolve("none"));
+    CommandLineRun empty = CommandLineRun.of("bench", "recovery", "--dir", none.toString());
+    assertThat(empty.exitCode()).as(empty.out()).isEqualTo(74);
+    assertThat(empty.err()).endsWith("bench recovery: --dir must be a folder with blocks, or one that is not there (was " + none + ", which has none)\n");
+
+    CommandLineRun closed = CommandLineRun.of("bench", "recovery", "--dir", "/proc/nothing", "--size", "1MiB");
+    assertThat(closed.exitCode()).as(closed.err()).isEqualTo(74);
+  }
+
 
   private static String[] with(String[] order, String more) {
     String[] all = Arrays.copyOf(order, order.length + 1);

@@ -131,7 +131,7 @@ final class ClientCommandsTest {
     CommandLineRun get = run("get", "--trace-id", "5", "--verify", "--discard");
 
     assertThat(get.exitCode()).isEqualTo(1);
-    assertThat(get.err()).startsWith("different " + key + "\n1 blocks, 4.00 KiB, verified on arrival");
+    assertThat(get.err()).startsWith("different " + key + "\n1 block, 4.00 KiB, verified on arrival");
   }
 
   @Test
@@ -217,7 +217,7 @@ final class ClientCommandsTest {
     assertMisuse("put: --tokens must be left out with --count", "put", "--tokens", "1-32", "--count", "2");
     assertMisuse("put: FILE must be left out with --count (was model.bin)\n", "put", "model.bin", "--count", "2");
     assertMisuse("--from must be >= 1", "events", "--from", "0");
-    assertMisuse("address must be HOST:PORT", "stat", "--connect", "nowhere");
+    assertMisuse("--connect must be HOST:PORT", "stat", "--connect", "nowhere");
   }
 
   @Test

@@ -161,10 +161,20 @@ final class NodeConfigTest {
   }
 
   @Test
+  void wrongValuesAndRulesBrokenByOthers_areToldAtOnce() {
+    assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of("PENSTOCK_LAYERS", "0", "PENSTOCK_SSD", "1GiB", "PENSTOCK_SSD_DISK_LOW", "95",
+        "PENSTOCK_HBM", "3"), Map.of())).message().satisfies(message -> assertThat(message.lines()).containsExactlyInAnyOrder(
+            "layers must be an integer from 1 to 1024 (was 0, from PENSTOCK_LAYERS)",
+            "hbm must be >= one block, block.bytes 64 KiB from default (was 3 B, from PENSTOCK_HBM)",
+            "ssd.dir must be a folder when ssd is on (was none, from default)",
+            "ssd.disk.high must be >= ssd.disk.low 95 from PENSTOCK_SSD_DISK_LOW (was 90, from default)"));
+  }
+
+  @Test
   void file_thatIsNotThere_isRefused() {
     Path file = folder.resolve("nowhere.yaml");
 
-    assertThatThrownBy(() -> NodeConfig.resolve(file, Map.of(), Map.of())).hasMessage("config must be a readable file (was " + file + ")");
+    assertThatThrownBy(() -> NodeConfig.resolve(file, Map.of(), Map.of())).hasMessage("config must be a readable file (was " + file + ", which is not there)");
   }
 
   @Test

@@ -76,6 +76,7 @@ final class ServeProcessTest {
 
       assertThat(node.exitCode()).isZero();
       assertThat(node.said()).endsWith("draining\nstopped\n");
+      assertThat(readyFile).as("goes with the node").doesNotExist();
     }
   }
 
@@ -171,7 +172,7 @@ final class ServeProcessTest {
       CommandLineRun second = CommandLineRun.of("serve", "--listen-port", "" + node.port(), "--admin-port", "off");
 
       assertThat(second.exitCode()).isEqualTo(74);
-      assertThat(second.err()).isEqualTo("serve: listen.port must be free for this user at 127.0.0.1 (was %d, from --listen-port: Address already in use)\n".formatted(node.port()));
+      assertThat(second.err()).isEqualTo("serve: listen.port must be free for this user at 127.0.0.1 (was %d, from --listen-port): Address already in use; --listen-port 0 takes any that is free\n".formatted(node.port()));
     }
   }
 

@@ -116,7 +116,7 @@ final class ServeStackTest {
     CommandLineRun run = CommandLineRun.of(arguments("plain", "exclusive", "--memory-pages", "huge", "--listen-port", "0", "--admin-port", "off"));
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.err()).startsWith("serve: memory.pages must be auto or plain where large pages are not set aside for all of dram (was huge, from"
-        + " --memory-pages: mapped memory: 33554432 bytes of host memory must be available (was refused: pages of 1 GiB: ")
+        + " --memory-pages): mapped memory: 33554432 bytes of host memory must be available (was refused): pages of 1 GiB: ")
         .contains("pages of 2 MiB: 16 must be free (was 0)");
   }
 
@@ -150,8 +150,8 @@ final class ServeStackTest {
       CommandLineRun second = CommandLineRun.of(arguments("plain", "write_through", "--listen-port", "0", "--admin-port", "off"));
 
       assertThat(second.exitCode()).isEqualTo(74);
-      assertThat(second.err()).isEqualTo(("serve: ssd.dir must be a folder that no other process has open (was %1$s, from --ssd-dir: "
-          + "journal %1$s must be opened by one process at a time (was open in process %2$d))%n").formatted(ssd(), node.pid()));
+      assertThat(second.err()).isEqualTo(("serve: ssd.dir must be a folder that no other process has open (was %1$s, from --ssd-dir): "
+          + "journal %1$s must be opened by one process at a time (was open in process %2$d)%n").formatted(ssd(), node.pid()));
       assertThat(http(node, "/health").statusCode()).isEqualTo(200);
     }
   }
@@ -199,9 +199,9 @@ final class ServeStackTest {
     List<String> flags = List.of(arguments("chronicle", "write_through"));
     try (NodeProcess node = NodeProcess.startWithoutAccess(folder, flags.subList(1, flags.size()).toArray(String[]::new))) {
       assertThat(node.exitCode()).isEqualTo(74);
-      assertThat(node.said()).contains("serve: ssd.engine must be one that this process can run (was chronicle, from --ssd-engine: engine chronicle "
+      assertThat(node.said()).contains("serve: ssd.engine must be one that this process can run (was chronicle, from --ssd-engine): engine chronicle "
           + "must be run by a JVM with --add-opens=java.base/java.lang.reflect=ALL-UNNAMED --add-exports=java.base/sun.nio.ch=ALL-UNNAMED "
-          + "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED (was run without))");
+          + "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED (was run without)");
       assertThat(ssd()).doesNotExist();
     }
   }

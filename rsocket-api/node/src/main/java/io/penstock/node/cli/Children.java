@@ -1,4 +1,4 @@
-package io.penstock.node.replay;
+package io.penstock.node.cli;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
