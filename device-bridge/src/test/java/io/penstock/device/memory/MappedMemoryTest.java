@@ -135,7 +135,7 @@ final class MappedMemoryTest {
   void hugePagesOnly_orNone() throws IOException {
     pages(2 << 10, 3);
     assertThatThrownBy(() -> memory(MappedOptions.defaults().withPages(MemoryPages.HUGE)).map(8 * MIB))
-        .isInstanceOf(HostMemoryRefusedException.class).hasMessageEndingWith("pages of 2 MiB: 4 must be free (was 3))");
+        .isInstanceOf(HostMemoryRefusedException.class).hasMessageEndingWith("pages of 2 MiB: 4 must be free (was 3)");
     assertThat(calls.log).isEmpty();
   }
 

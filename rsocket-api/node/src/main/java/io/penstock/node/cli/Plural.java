@@ -6,8 +6,12 @@ import java.util.Locale;
 public final class Plural {
   private Plural() {}
 
-  /// @param one what is counted, in the singular
+  /// @param one what is counted, of which several end with an s more
   public static String of(long count, String one) {
-    return String.format(Locale.ROOT, "%,d %s%s", count, one, count == 1 ? "" : one.endsWith("s") ? "es" : "s");
+    return of(count, one, one + "s");
+  }
+
+  public static String of(long count, String one, String several) {
+    return String.format(Locale.ROOT, "%,d %s", count, count == 1 ? one : several);
   }
 }

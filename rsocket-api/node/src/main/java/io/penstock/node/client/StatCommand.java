@@ -2,6 +2,7 @@ package io.penstock.node.client;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.Sizes;
@@ -71,27 +72,28 @@ final class StatCommand extends ClientCommand {
   private static void withDisk(TextTable table, DiskStat disk) {
     table.row("disk syncs", "%d, %d failed; %s unsynced for %d ms, %s uncertain".formatted(disk.syncs(), disk.failedSyncs(),
             Sizes.human(disk.unsyncedBytes()), disk.unsyncedMillis(), Sizes.human(disk.uncertainBytes())))
-        .row("disk files", "%d, %s, of which %s count; %d emptied, %.2f bytes written for each put".formatted(disk.segments(),
+        .row("disk files", "%d, %s, of which %s count; %d emptied, each byte put is written %.2f times".formatted(disk.segments(),
             Sizes.human(disk.heldBytes()), Sizes.human(disk.liveBytes()), disk.reclaimed(), disk.writeAmplification()))
-        .row("disk scrub", "%d passes, %s read; %d blocks damaged, %d of them not kept aside, %d unreadable".formatted(disk.scrubPasses(),
-            Sizes.human(disk.scrubbedBytes()), disk.damaged(), disk.unkept(), disk.unreadable()));
+        .row("disk scrub", "%s, %s read; %s damaged, %d of them not kept aside, %d unreadable".formatted(
+            Plural.of(disk.scrubPasses(), "pass", "passes"), Sizes.human(disk.scrubbedBytes()), Plural.of(disk.damaged(), "block"), disk.unkept(),
+            disk.unreadable()));
     disk.problems().forEach(problem -> table.row("disk problem", problem));
   }
 
   private static TextTable withTiering(TextTable table, TieringStat tiering) {
     return table
-        .row("disk queue", "%d blocks, %s; most %d of %s, longest wait %d ms, %d writers waited".formatted(tiering.queuedBlocks(),
+        .row("disk queue", "%s, %s; most %d of %s, longest wait %d ms, %s waited".formatted(Plural.of(tiering.queuedBlocks(), "block"),
             Sizes.human(tiering.queuedBytes()), tiering.mostQueuedBlocks(), capacity(tiering.queueBlocks()), tiering.longestMillis(),
-            tiering.withheld()))
-        .row("read ahead", "%d blocks, %d useful, %d wasted".formatted(tiering.prefetched(), tiering.useful(), tiering.wasted()))
-        .row("stayed on disk", "%d hits".formatted(tiering.held()))
-        .row("given back", "%d blocks".formatted(tiering.givenBack()));
+            Plural.of(tiering.withheld(), "writer")))
+        .row("read ahead", "%s, %d useful, %d wasted".formatted(Plural.of(tiering.prefetched(), "block"), tiering.useful(), tiering.wasted()))
+        .row("stayed on disk", Plural.of(tiering.held(), "hit"))
+        .row("given back", Plural.of(tiering.givenBack(), "block"));
   }
 
   /// Blocks that count for it, and copies that are there: on their way, or repeated lower down, a block is elsewhere, too.
   private static String level(LevelStat level) {
-    return "%d of %s blocks, %d copies here, %d hits%s".formatted(level.blocks(), capacity(level.capacityBlocks()), level.resting(), level.hits(),
-        state(level.health()));
+    return "%d of %s blocks, %s here, %s%s".formatted(level.blocks(), capacity(level.capacityBlocks()),
+        Plural.of(level.resting(), "copy", "copies"), Plural.of(level.hits(), "hit"), state(level.health()));
   }
 
   private static String memory(MemoryStat memory) {

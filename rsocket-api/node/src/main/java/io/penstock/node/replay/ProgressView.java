@@ -1,5 +1,10 @@
 package io.penstock.node.replay;
 
+import java.time.Duration;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.scheduler.Scheduler;
+
 /// Shows a person how far a replay has come. Called from one thread at a time.
 interface ProgressView extends AutoCloseable {
   /// Shows the state at this moment.
@@ -15,4 +20,17 @@ interface ProgressView extends AutoCloseable {
 
   @Override
   void close();
+
+  /// Shows `view` how far it has come, twice a second until that is disposed.
+  static Disposable watch(Parties parties, Tally tally, ProgressView view, Scheduler driver) {
+    long[] before = {0, System.nanoTime()};
+    return Flux.interval(Duration.ofMillis(500), driver).onBackpressureDrop().concatMap(tick -> parties.stat(), 1).subscribe(stat -> {
+      Tally.Sums sums = tally.sums();
+      long now = System.nanoTime();
+      double rate = (sums.bytesDelivered() - before[0]) * 1e9 / Math.max(1, now - before[1]);
+      before[0] = sums.bytesDelivered();
+      before[1] = now;
+      view.show(sums, rate, stat.inFlightBytes());
+    }, error -> view.close()); // the replay itself tells what went wrong
+  }
 }

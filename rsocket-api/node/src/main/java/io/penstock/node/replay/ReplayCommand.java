@@ -3,7 +3,6 @@ package io.penstock.node.replay;
 import io.penstock.block.CacheSpace;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
-import io.penstock.node.cli.OutputFile;
 import io.penstock.node.cli.Reason;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.UnavailableException;
@@ -12,18 +11,11 @@ import io.penstock.node.config.BlockShape;
 import io.penstock.node.config.Sizes;
 import io.penstock.node.report.Summary.Row;
 import io.penstock.node.tiers.TierPlan;
-import io.penstock.node.trace.GeneratorOptions;
-import io.penstock.node.trace.TraceGenerator;
-import io.penstock.node.trace.TraceReader;
 import io.penstock.node.trace.TraceSource;
 import io.penstock.wire.ConnectionLostException;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -37,10 +29,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import reactor.core.Disposable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -68,15 +58,11 @@ import reactor.core.scheduler.Schedulers;
       ""
     })
 public final class ReplayCommand implements Callable<Integer> {
-  private static final Duration LOOK = Duration.ofMillis(500);
   private static final int WAITERS = 4096;
 
   private final Console console;
-  private @Nullable OutputFile written;
 
-  @Parameters(index = "0", arity = "0..1", paramLabel = "TRACE",
-      description = "JSONL in the Mooncake form, also packed (.gz); without one, a trace is generated from the seed.")
-  private @Nullable Path trace;
+  @Mixin private final TraceFlags trace = new TraceFlags();
 
   @Option(names = "--block-bytes", paramLabel = "SIZE", description = "Bytes of a block (default: ${DEFAULT-VALUE}).", defaultValue = "64KiB",
       converter = SizeOption.class)
@@ -86,9 +72,6 @@ public final class ReplayCommand implements Callable<Integer> {
   private int layers;
 
   @Mixin private final TierFlags tiers;
-
-  @Option(names = "--limit", paramLabel = "N", description = "Handle so many requests at most.")
-  private @Nullable Long limit;
 
   @Option(names = "--concurrency", paramLabel = "N",
       description = "Requests under way at a time; the node decides on them in trace order in any case (default: ${DEFAULT-VALUE}).",
@@ -102,9 +85,6 @@ public final class ReplayCommand implements Callable<Integer> {
   @Option(names = "--budget", paramLabel = "SIZE", description = "Bytes in flight of all parties together (default: ${DEFAULT-VALUE}).",
       defaultValue = "32MiB", converter = SizeOption.class)
   private long budget;
-
-  @Option(names = "--seed", paramLabel = "S", description = "Of the generated trace; not with TRACE (default: 1).")
-  private @Nullable Long seed;
 
   @Option(names = "--processes", description = "Run node, prefill and decode as three processes instead of one.")
   private boolean processes;
@@ -145,28 +125,26 @@ public final class ReplayCommand implements Callable<Integer> {
   public Integer call() {
     requireTogether();
     FlowPlan plan = FlowPlan.of(space(), budget, pace().concurrency());
-    OutputFile page = reportHtml == null ? null : OutputFile.of("--report-html", reportHtml);
-    written = report == null ? null : OutputFile.of("--report", report);
+    ReplayOutput output = new ReplayOutput(console, json, reportHtml, report);
     Map<String, Double> ceilings = measuresCeilings ? new Ceilings(System::nanoTime).measure() : Map.of();
     try (tiers) {
-      return replay(plan, ceilings, page);
+      return replay(plan, ceilings, output);
     }
   }
 
-  private int replay(FlowPlan plan, Map<String, Double> ceilings, @Nullable OutputFile page) {
+  private int replay(FlowPlan plan, Map<String, Double> ceilings, ReplayOutput output) {
     TierPlan kept = connect == null ? tiers.plan(plan.space()).withWindowBlocks(plan.windowBlocks()).withWaiters(WAITERS) : null;
-    ReplaySubject subject = kept == null ? new ReplaySubject(traceName(), plan, Map.of(), "the node's own policy", pace(), ceilings)
-        : new ReplaySubject(traceName(), plan, kept.capacities(), kept.rule(), pace(), ceilings);
+    ReplaySubject subject = kept == null ? new ReplaySubject(trace.name(), plan, Map.of(), "the node's own policy", pace(), ceilings)
+        : new ReplaySubject(trace.name(), plan, kept.capacities(), kept.rule(), pace(), ceilings);
     Timeline timeline = Timeline.ofRun();
     LogFolder logs = new LogFolder(dir, console::say);
     ReplayReport outcome;
     try {
-      outcome = replay(subject, kept, page == null ? null : timeline, logs);
+      outcome = replay(subject, kept, output.hasCharts() ? timeline : null, logs);
     } finally {
       logs.keep();
     }
-    show(outcome);
-    show(outcome, timeline, page);
+    output.show(outcome, timeline, circumstances());
     logs.delete();
     return outcome.isClean() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
@@ -175,9 +153,9 @@ public final class ReplayCommand implements Callable<Integer> {
   private ReplayReport replay(ReplaySubject subject, @Nullable TierPlan kept, @Nullable Timeline timeline, LogFolder logs) {
     Scheduler driver = Schedulers.newSingle("replay-driver");
     Tally tally = new Tally();
-    try (TraceSource requests = open(); ProgressView view = view()) {
+    try (TraceSource requests = trace.open(); ProgressView view = view()) {
       Mono<ReplayReport> run = Mono.usingWhen(parties(subject.plan(), kept, logs, driver), parties -> {
-        Disposable watch = watch(parties, tally, view, driver);
+        Disposable watch = ProgressView.watch(parties, tally, view, driver);
         Mono<ReplayReport> report = new ReplayRun(parties, subject, tally, driver, System::nanoTime).report(requests);
         Mono<ReplayReport> watched = timeline == null ? report : new Sampler(timeline, tally, driver, System::nanoTime).during(parties, report);
         return watched.doFinally(end -> watch.dispose());
@@ -196,6 +174,7 @@ public final class ReplayCommand implements Callable<Integer> {
       return connected(Objects.requireNonNull(connect), plan);
     }
     if (processes) {
+      console.say("starting node, decode and prefill");
       return ProcessParties.open(plan, TierFlags.arguments(kept), logs.open(), driver).map(parties -> parties);
     }
     return LoopbackParties.open(plan, kept, keys(plan, false), driver, System::nanoTime);
@@ -212,35 +191,10 @@ public final class ReplayCommand implements Callable<Integer> {
     return new TraceKeys(plan.space().id(), hasHistory && !warm ? new SecureRandom().nextLong() : 0);
   }
 
-  private static Disposable watch(Parties parties, Tally tally, ProgressView view, Scheduler driver) {
-    long[] before = {0, System.nanoTime()};
-    return Flux.interval(LOOK, driver).onBackpressureDrop().concatMap(tick -> parties.stat(), 1).subscribe(stat -> {
-      Tally.Sums sums = tally.sums();
-      long now = System.nanoTime();
-      double rate = (sums.bytesDelivered() - before[0]) * 1e9 / Math.max(1, now - before[1]);
-      before[0] = sums.bytesDelivered();
-      before[1] = now;
-      view.show(sums, rate, stat.inFlightBytes());
-    }, error -> view.close()); // the replay itself tells what went wrong
-  }
-
   private ProgressView view() {
-    long requests = trace == null ? generated().requests() : limit == null ? -1 : limit;
+    long requests = trace.requests();
     return console.isTerminal() ? new ProgressBarView(console.err(), requests)
         : new ProgressLinesView(console::say, requests, System::nanoTime);
-  }
-
-  private TraceSource open() {
-    return trace == null ? new TraceGenerator(generated()) : TraceReader.open(trace);
-  }
-
-  private GeneratorOptions generated() {
-    GeneratorOptions options = seed == null ? GeneratorOptions.defaults() : GeneratorOptions.defaults().withSeed(seed);
-    return limit == null ? options : options.withRequests(limit.intValue());
-  }
-
-  private String traceName() {
-    return trace == null ? "generated, %d requests of seed %d".formatted(generated().requests(), generated().seed()) : trace.toString();
   }
 
   private CacheSpace space() {
@@ -248,7 +202,7 @@ public final class ReplayCommand implements Callable<Integer> {
   }
 
   private Pace pace() {
-    return Pace.defaults().withConcurrency(concurrency).withSpeed(speed).withLimit(limit == null ? Long.MAX_VALUE : limit);
+    return Pace.defaults().withConcurrency(concurrency).withSpeed(speed).withLimit(trace.limit());
   }
 
   /// Refuses what would otherwise be passed over in silence.
@@ -259,39 +213,10 @@ public final class ReplayCommand implements Callable<Integer> {
     } else {
       TierFlags.requireLeftOut("--warm", warm ? "set" : null, "without --connect, for a new node has no blocks from before");
     }
-    if (trace != null) {
-      TierFlags.requireLeftOut("--seed", seed, "with TRACE, for only a generated trace has one");
-    }
+    trace.requireTogether();
     if (!processes) {
       TierFlags.requireLeftOut("--dir", dir, "without --processes, for only processes log there");
     }
-    if (trace == null && limit != null && limit > Integer.MAX_VALUE) {
-      throw new IllegalArgumentException("--limit must be <= " + Integer.MAX_VALUE + " without TRACE (was " + limit + ")");
-    }
-  }
-
-  private void show(ReplayReport outcome) {
-    if (written != null) {
-      try {
-        written.write(ReportJson.of(outcome).getBytes(StandardCharsets.UTF_8));
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-    console.out().print(json ? ReportJson.of(outcome) : ReportTable.of(outcome));
-    console.out().flush();
-  }
-
-  private void show(ReplayReport outcome, Timeline timeline, @Nullable OutputFile page) {
-    if (page == null) {
-      return;
-    }
-    try {
-      page.write(ReplayPage.of(outcome, RunSeries.of(timeline), circumstances()).getBytes(StandardCharsets.UTF_8));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    console.say("charts in " + page);
   }
 
   private List<Row> circumstances() {

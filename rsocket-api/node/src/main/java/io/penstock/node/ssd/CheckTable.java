@@ -2,6 +2,7 @@ package io.penstock.node.ssd;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.Sizes;
 import io.penstock.storage.check.CheckReport;
@@ -40,9 +41,9 @@ final class CheckTable {
   }
 
   private static String summary(List<SegmentReport> sound) {
-    return "sound: %,d segments, %s; %,d records, %,d live, %,d dead, %,d removals, %s aside%n%n".formatted(sound.size(),
-        Sizes.human(sum(sound, SegmentReport::bytes)), sum(sound, SegmentReport::records), sum(sound, SegmentReport::live),
-        sum(sound, SegmentReport::dead), sum(sound, SegmentReport::removals), Sizes.human(sum(sound, SegmentReport::asideBytes)));
+    return "sound: %s, %s; %s, %,d live, %,d dead, %s, %s aside%n%n".formatted(Plural.of(sound.size(), "segment"),
+        Sizes.human(sum(sound, SegmentReport::bytes)), Plural.of(sum(sound, SegmentReport::records), "record"), sum(sound, SegmentReport::live),
+        sum(sound, SegmentReport::dead), Plural.of(sum(sound, SegmentReport::removals), "removal"), Sizes.human(sum(sound, SegmentReport::asideBytes)));
   }
 
   private static TextTable damage(List<Damage> damage) {
@@ -65,11 +66,11 @@ final class CheckTable {
 
   private static String verdict(CheckReport report) {
     if (report.clean()) {
-      return "clean: %,d blocks in %,d segments of engine %s".formatted(report.live(), report.segments().size(), report.engine());
+      return "clean: %s in %s of engine %s".formatted(Plural.of(report.live(), "block"), Plural.of(report.segments().size(), "segment"), report.engine());
     }
     long unreadable = report.damage().stream().filter(each -> each.kind() == DamageKind.UNREADABLE).count();
-    return "damaged: %,d ranges, %,d torn ends; %,d good blocks are left%s".formatted(sum(report.segments(), SegmentReport::corrupt),
-        sum(report.segments(), SegmentReport::torn), report.live(), unreadable == 0 ? "" : "; %,d segments cannot be read to their end".formatted(unreadable));
+    return "damaged: %s, %s; %s left%s".formatted(Plural.of(sum(report.segments(), SegmentReport::corrupt), "range"),
+        Plural.of(sum(report.segments(), SegmentReport::torn), "torn end"), Plural.of(report.live(), "good block"), unreadable == 0 ? "" : "; %s cannot be read to the end".formatted(Plural.of(unreadable, "segment")));
   }
 
   private static long sum(List<SegmentReport> segments, ToLongFunction<SegmentReport> of) {

@@ -1,5 +1,6 @@
 package io.penstock.node.ssd;
 
+import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.TextTable;
 import io.penstock.storage.check.Damage;
 import io.penstock.storage.check.RepairAction;
@@ -12,7 +13,7 @@ final class RepairTable {
 
   static String of(RepairReport report) {
     if (report.actions().isEmpty()) {
-      return "nothing to repair: %,d blocks of engine %s are good%n".formatted(report.live(), report.engine());
+      return "nothing to repair: %s of engine %s, all good%n".formatted(Plural.of(report.live(), "block"), report.engine());
     }
     TextTable table = new TextTable("SEGMENT", "OFFSET", "LENGTH", "WHAT", "DONE", "KEY", "KEPT IN");
     for (RepairAction action : report.actions()) {
@@ -21,7 +22,7 @@ final class RepairTable {
           CheckTable.key(damage), orDash(action.file()));
     }
     long givenUp = givenUp(report);
-    return table + "\n%,d ranges repaired; %,d blocks were good and stay%s%n".formatted(report.actions().size() - givenUp, report.live(),
+    return table + "\n%s repaired; %s good before, and as they were%s%n".formatted(Plural.of(report.actions().size() - givenUp, "range"), Plural.of(report.live(), "block"),
         givenUp == 0 ? "" : "; %,d could not be mended".formatted(givenUp));
   }
 

@@ -52,7 +52,7 @@ final class StatCommandTest {
     String text = stat(DRAM, new LevelStat("ssd", Medium.DISK, 100, 9, 9, 0, 9, StoreHealth.GOOD, null, disk));
 
     assertThat(text).containsPattern("disk syncs +12, 1 failed; 3.00 MiB unsynced for 400 ms, 4.00 KiB uncertain\n")
-        .containsPattern("disk files +5, 320 MiB, of which 200 MiB count; 3 emptied, 1.04 bytes written for each put\n")
+        .containsPattern("disk files +5, 320 MiB, of which 200 MiB count; 3 emptied, each byte put is written 1.04 times\n")
         .containsPattern("disk scrub +2 passes, 1.00 GiB read; 7 blocks damaged, 2 of them not kept aside, 6 unreadable\n")
         .containsPattern("disk problem +sync: could not\n");
   }

@@ -69,7 +69,7 @@ final class SsdCommandTest {
     CommandLineRun run = CommandLineRun.of("ssd", "verify", folder.toString());
 
     assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.out()).startsWith("sound: 1 segments, ").contains("; 10 records, 10 live, 0 dead, 0 removals, 0 B aside\n",
+    assertThat(run.out()).startsWith("sound: 1 segment, ").contains("; 10 records, 10 live, 0 dead, 0 removals, 0 B aside\n",
         "clean: 10 blocks in 1 segments of engine plain").doesNotContain("segment-0000000001.log");
     assertThat(CommandLineRun.of("ssd", "verify", "--all", folder.toString()).out()).contains("segment-0000000001.log", "clean: 10 blocks")
         .doesNotContain("sound:");
@@ -89,7 +89,7 @@ final class SsdCommandTest {
     assertThat(damage.get("key").asText()).isEqualTo(Blocks.key(SPACE, 0).toString());
     assertThat(damage.get("granule").asInt()).isEqualTo(1);
     assertThat(damage.get("offset").asInt()).isEqualTo(64);
-    assertThat(CommandLineRun.of("ssd", "verify", folder.toString()).out()).contains("segment-0000000001.log", "payload", "damaged: 1 ranges, 0 torn ends; 9 good blocks are left");
+    assertThat(CommandLineRun.of("ssd", "verify", folder.toString()).out()).contains("segment-0000000001.log", "payload", "damaged: 1 range, 0 torn ends; 9 good blocks left");
   }
 
   @Test
@@ -100,11 +100,11 @@ final class SsdCommandTest {
 
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.out()).contains("payload", "set aside", Blocks.key(SPACE, 0).toString(), "quarantine/segment-0000000001-000000000064.bin",
-        "1 ranges repaired; 9 blocks were good and stay");
+        "1 range repaired; 9 blocks good before, and as they were");
     assertThat(CommandLineRun.of("ssd", "verify", folder.toString()).out()).contains("clean: 9 blocks");
     CommandLineRun again = CommandLineRun.of("ssd", "repair", folder.toString());
     assertThat(again.exitCode()).isZero();
-    assertThat(again.out()).isEqualTo("nothing to repair: 9 blocks of engine plain are good\n");
+    assertThat(again.out()).isEqualTo("nothing to repair: 9 blocks of engine plain, all good\n");
     assertThat(json(CommandLineRun.of("ssd", "repair", folder.toString(), "--json")).get("actions")).isEmpty();
   }
 

@@ -1,0 +1,56 @@
+package io.penstock.node.replay;
+
+import io.penstock.node.trace.GeneratorOptions;
+import io.penstock.node.trace.TraceGenerator;
+import io.penstock.node.trace.TraceReader;
+import io.penstock.node.trace.TraceSource;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/// The options of a replay that say which requests there are.
+final class TraceFlags {
+  @Parameters(index = "0", arity = "0..1", paramLabel = "TRACE",
+      description = "JSONL in the Mooncake form, also packed (.gz); without one, a trace is generated from the seed.")
+  private @Nullable Path trace;
+
+  @Option(names = "--limit", paramLabel = "N", description = "Handle so many requests at most.")
+  private @Nullable Long limit;
+
+  @Option(names = "--seed", paramLabel = "S", description = "Of the generated trace; not with TRACE (default: 1).")
+  private @Nullable Long seed;
+
+  /// Refuses what would otherwise be passed over in silence.
+  void requireTogether() {
+    if (trace != null) {
+      TierFlags.requireLeftOut("--seed", seed, "with TRACE, for only a generated trace has one");
+    }
+    if (trace == null && limit != null && limit > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException("--limit must be <= " + Integer.MAX_VALUE + " without TRACE (was " + limit + ")");
+    }
+  }
+
+  TraceSource open() {
+    return trace == null ? new TraceGenerator(generated()) : TraceReader.open(trace);
+  }
+
+  /// How many requests there will be, or -1 if that is not known.
+  long requests() {
+    return trace == null ? generated().requests() : limit == null ? -1 : limit;
+  }
+
+  /// Most requests that are wanted.
+  long limit() {
+    return limit == null ? Long.MAX_VALUE : limit;
+  }
+
+  String name() {
+    return trace == null ? "generated, %d requests of seed %d".formatted(generated().requests(), generated().seed()) : trace.toString();
+  }
+
+  private GeneratorOptions generated() {
+    GeneratorOptions options = seed == null ? GeneratorOptions.defaults() : GeneratorOptions.defaults().withSeed(seed);
+    return limit == null ? options : options.withRequests(limit.intValue());
+  }
+}
