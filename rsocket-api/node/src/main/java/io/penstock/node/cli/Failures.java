@@ -69,9 +69,8 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
 
   /// As it was called, without `penstock` in front of a command.
   private static String name(CommandLine command) {
-    String name = command.getCommandSpec().qualifiedName();
-    CommandSpec top = command.getCommandSpec().root();
-    return top == command.getCommandSpec() ? name : name.substring(top.name().length() + 1);
+    CommandSpec spec = command.getCommandSpec();
+    return spec.parent() == null ? spec.qualifiedName() : spec.qualifiedName().substring(spec.root().name().length() + 1);
   }
 
   private static int code(Throwable failure) {

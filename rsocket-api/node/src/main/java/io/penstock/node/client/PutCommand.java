@@ -66,8 +66,9 @@ final class PutCommand extends ClientCommand {
   Work work(NodeConfig config) throws IOException {
     CacheSpace space = config.space();
     if (count != null) {
-      requireAlone(count);
-      return node -> put(node, config, new GeneratedInput(space.id(), seed, count));
+      int generated = count;
+      requireAlone(generated);
+      return node -> put(node, config, new GeneratedInput(space.id(), seed, generated));
     }
     List<BlockKey> keys = choice.isGiven() ? choice.of(space, console.in()) : null;
     Path from = file == null || file.equals("-") ? null : InputFile.of(file);

@@ -6,7 +6,6 @@ import io.penstock.block.BlockScope;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ForwardingTier;
 import io.penstock.tier.Lease;
-import io.penstock.tier.Leased;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt;
@@ -17,7 +16,6 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// A tier beside its model: every decision that the tier makes is told to the model in the same order, and both must say the same.
@@ -108,7 +106,7 @@ final class WatchedTier extends ForwardingTier {
         agree("admitted", expected.admitted(), lease.admitted().bits());
         agree("awaited", expected.awaited(), lease.awaited().bits());
         verdict.note("lease " + keys + onMiss + expected.hits() + expected.admitted());
-        return scope.adopt(new WatchedLease(id, lease, inner));
+        return scope.adopt(new WatchedLease(lease, inner, () -> ended(id)));
       });
     });
   }
@@ -161,61 +159,15 @@ final class WatchedTier extends ForwardingTier {
     });
   }
 
-  private void agree(String what, Object expected, Object actual) {
-    if (!expected.equals(actual)) {
-      verdict.broken(Invariant.MODEL_AGREES, what + " were " + actual + ", the model says " + expected);
+  private void ended(long lease) {
+    if (!closed) {
+      model.endLease(lease);
     }
   }
 
-  private final class WatchedLease extends Lease {
-    private final long id;
-    private final Lease lease;
-    private final BlockScope inner;
-    private boolean ended;
-
-    WatchedLease(long id, Lease lease, BlockScope inner) {
-      this.id = id;
-      this.lease = lease;
-      this.inner = inner;
-    }
-
-    @Override
-    public Presence hits() {
-      return lease.hits();
-    }
-
-    @Override
-    public Presence found() {
-      return lease.found();
-    }
-
-    @Override
-    public Presence admitted() {
-      return lease.admitted();
-    }
-
-    @Override
-    public Presence awaited() {
-      return lease.awaited();
-    }
-
-    @Override
-    public Flux<List<Leased>> windows(int maxBlocks, BlockScope scope) {
-      return lease.windows(maxBlocks, scope).doOnCancel(this::end).doOnTerminate(this::end);
-    }
-
-    private void end() {
-      if (!ended && !closed) {
-        ended = true;
-        model.endLease(id);
-      }
-    }
-
-    @Override
-    protected void free() {
-      end();
-      lease.close();
-      inner.close();
+  private void agree(String what, Object expected, Object actual) {
+    if (!expected.equals(actual)) {
+      verdict.broken(Invariant.MODEL_AGREES, what + " were " + actual + ", the model says " + expected);
     }
   }
 
