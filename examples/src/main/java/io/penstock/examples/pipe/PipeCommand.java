@@ -76,7 +76,7 @@ public final class PipeCommand implements Callable<Integer> {
 
   /// The other end is a second JVM, which says on its first line where it listens.
   private int both(TensorSequence sequence, LoopResources loops) throws IOException, InterruptedException {
-    Process other = OtherJvm.start(List.of(), List.of("pipe", "--send", "0", "--size", size, "--seed", Long.toString(seed)));
+    Process other = OtherJvm.start(List.of(), List.of("pipe", "--send", "0", "--size", String.valueOf(size), "--seed", Long.toString(seed)));
     try (BufferedReader lines = other.inputReader()) {
       String line = lines.readLine();
       if (line == null) {

@@ -27,7 +27,7 @@ final class ProgressTest {
     try (Progress progress = progress(false, "kills", 1)) {
       for (int second = 1; second <= 25; second++) {
         now.addAndGet(TimeUnit.SECONDS.toNanos(1));
-        progress.at(2 * second, 5000);
+        progress.at(2L * second, 5000);
       }
     }
     assertThat(err).hasToString("work: 20 of 5,000 kills, 2.00 a second, 41 min 30 s left\n"

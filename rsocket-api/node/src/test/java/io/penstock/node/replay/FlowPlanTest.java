@@ -35,7 +35,7 @@ final class FlowPlanTest {
 
   @Test
   void aBudgetTooSmall_isRefusedWithTheReason() {
-    assertThatThrownBy(() -> FlowPlan.of(space(64 << 10), 128 << 10, 1)).hasMessage("budget must be >= 256 KiB for 1 blocks a window (was 128 KiB)");
+    assertThatThrownBy(() -> FlowPlan.of(space(64 << 10), 128 << 10, 1)).hasMessage("budget must be >= 256 KiB for 1 block a window (was 128 KiB)");
     assertThatThrownBy(() -> FlowPlan.of(space(1 << 20), BUDGET, 256 + 1)).hasMessageContaining("257 requests at a time");
   }
 

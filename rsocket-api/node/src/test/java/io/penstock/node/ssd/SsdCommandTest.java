@@ -70,7 +70,7 @@ final class SsdCommandTest {
 
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.out()).startsWith("sound: 1 segment, ").contains("; 10 records, 10 live, 0 dead, 0 removals, 0 B aside\n",
-        "clean: 10 blocks in 1 segments of engine plain").doesNotContain("segment-0000000001.log");
+        "clean: 10 blocks in 1 segment of engine plain").doesNotContain("segment-0000000001.log");
     assertThat(CommandLineRun.of("ssd", "verify", "--all", folder.toString()).out()).contains("segment-0000000001.log", "clean: 10 blocks")
         .doesNotContain("sound:");
     assertThat(run.err()).isEmpty();
