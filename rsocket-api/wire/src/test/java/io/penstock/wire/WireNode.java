@@ -157,8 +157,8 @@ final class WireNode implements AutoCloseable {
   /// Visible blocks are complete and right, and the tier holds nothing else.
   void requireHonestTier(List<BlockKey> keys) {
     leaks.awaitEmpty(LeakLedger.PATIENCE);
+    awaitIdle(); // a cancel may find the node in the midst of a commit
     int visible = requireNonNull(tier.contains(keys).block(PATIENCE)).count();
-    awaitIdle();
     try (BlockScope scope = new BlockScope()) {
       List<BlockKey> read = requireNonNull(tier.get(keys, scope).map(block -> {
         Blocks.assertBytes(block);

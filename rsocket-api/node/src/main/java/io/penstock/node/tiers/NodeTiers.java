@@ -7,6 +7,7 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.ChunkSource;
 import io.penstock.device.Device;
 import io.penstock.device.ascend.AscendListener;
+import io.penstock.node.cli.UnavailableException;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.LateJournal;
 import io.penstock.storage.ReclaimOptions;
@@ -159,6 +160,7 @@ public final class NodeTiers extends ForwardingTier {
   /// after [#LAST_MOMENT] more it is left as it is, with whatever it holds, for the end of the process.
   ///
   /// @param timers clock and thread of that
+  /// @return signals [UnavailableException] if it was left
   public Mono<Void> closeWithin(Duration patience, Scheduler timers) {
     HbmDevice hbm = device;
     if (hbm == null) {
@@ -168,8 +170,10 @@ public final class NodeTiers extends ForwardingTier {
       LOG.warn("levels are not closed after {} ms: copies that wait for device {} are refused", patience.toMillis(), hbm.device().name());
       return Mono.whenDelayError(stack.close(), hbm.close());
     }), timers);
-    return Endings.inOrder(List.of(levels, hbm.close())).timeout(patience.plus(LAST_MOMENT), Mono.fromRunnable(() -> LOG.error(
-        "levels do not close, device {} may not end its copies: they are left as they are", hbm.device().name())), timers);
+    Duration all = patience.plus(LAST_MOMENT);
+    return Endings.inOrder(List.of(levels, hbm.close())).timeout(all, Mono.error(() -> new UnavailableException(
+        "levels must close within %d ms (were left as they are: device %s, or the disk, does not end what it was given)".formatted(
+            all.toMillis(), hbm.device().name()))), timers);
   }
 
   @Override

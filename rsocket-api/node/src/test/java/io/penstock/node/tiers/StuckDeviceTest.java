@@ -11,6 +11,7 @@ import io.penstock.device.ascend.AscendOptions;
 import io.penstock.device.ascend.DriverDouble;
 import io.penstock.device.ascend.DriverDouble.Profile;
 import io.penstock.device.memory.StagingSpec;
+import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.Capacity;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.Reservation;
@@ -19,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,6 +35,7 @@ final class StuckDeviceTest {
   private final DriverDouble driver = DriverDouble.of(Profile.CANN_90);
   private final VirtualTimeScheduler timers = VirtualTimeScheduler.create();
   private final CountDownLatch closed = new CountDownLatch(1);
+  private final AtomicReference<Throwable> failure = new AtomicReference<>();
   private NodeTiers tiers;
 
   @BeforeEach
@@ -61,15 +64,16 @@ final class StuckDeviceTest {
   }
 
   @Test
-  void closeEnds_thoughItsCopyDoesNot() throws InterruptedException {
+  void closeEndsAndSaysSo_thoughItsCopyDoesNot() throws InterruptedException {
     driver.hold("aclrtMemcpyBatch", true);
     put(1);
     awaitCopy();
-    tiers.closeWithin(PATIENCE, timers).subscribe(null, error -> {}, closed::countDown);
+    tiers.closeWithin(PATIENCE, timers).doOnError(failure::set).onErrorComplete().subscribe(null, null, closed::countDown);
     timers.advanceTimeBy(PATIENCE);
     assertThat(closed.getCount()).as("the last moment").isOne();
     timers.advanceTimeBy(Duration.ofSeconds(5));
     assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(failure.get()).isInstanceOf(UnavailableException.class).hasMessageContaining("within 35000 ms");
     assertThat(driver.calls("aclFinalize")).isZero();
 
     driver.hold("aclrtMemcpyBatch", false); // whatever the device does then, nothing has been taken from under it
@@ -82,9 +86,10 @@ final class StuckDeviceTest {
     driver.hold("aclrtMemcpyBatch", true);
     put(1);
     awaitCopy();
-    tiers.closeWithin(PATIENCE, timers).subscribe(null, error -> {}, closed::countDown);
+    tiers.closeWithin(PATIENCE, timers).doOnError(failure::set).onErrorComplete().subscribe(null, null, closed::countDown);
     driver.hold("aclrtMemcpyBatch", false);
     assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(failure.get()).isNull();
     assertThat(driver.calls("aclFinalize")).isOne();
   }
 }
