@@ -71,11 +71,8 @@ public final class AscendSettings {
     return config.get(LIBRARY).map(file -> options.withLibrary(file.toString())).orElse(options);
   }
 
-  /// Adds what of `config` cannot be at the same time.
-  static void requireFit(NodeConfig config, List<String> problems) {
-    if (config.get(NodeSettings.HBM_DEVICE) == DeviceKind.ASCEND) {
-      requireFitOfMemory(config, problems);
-    }
+  /// Adds what of `config` cannot be beside staging buffers.
+  static void requireFitOfStaging(NodeConfig config, List<String> problems) {
     if (config.get(BUFFER_POOL).isOff()) {
       return;
     }
@@ -90,7 +87,11 @@ public final class AscendSettings {
     }
   }
 
-  private static void requireFitOfMemory(NodeConfig config, List<String> problems) {
+  /// Adds what of `config` a device's host memory cannot be.
+  static void requireFitOfMemory(NodeConfig config, List<String> problems) {
+    if (config.get(NodeSettings.HBM_DEVICE) != DeviceKind.ASCEND) {
+      return;
+    }
     if (config.get(NodeSettings.MEMORY_NUMA).filter(node -> node % 2 == 1).isPresent()) {
       problems.add("memory.numa must be even for %s: other nodes have no memory for devices (%s)".formatted(config.said(NodeSettings.HBM_DEVICE),
           config.was(NodeSettings.MEMORY_NUMA)));

@@ -30,7 +30,9 @@ final class Fit {
     fit.rule(fit::writeThrough, NodeSettings.HBM, NodeSettings.DRAM, NodeSettings.SSD, NodeSettings.STACK_MODE, NodeSettings.BLOCK_BYTES);
     fit.rule(fit::segments, NodeSettings.SSD, NodeSettings.SSD_SEGMENT_BYTES, NodeSettings.BLOCK_BYTES, NodeSettings.LAYERS, NodeSettings.BLOCK_TOKENS);
     fit.rule(() -> fit.atLeast(NodeSettings.SSD_DISK_HIGH, NodeSettings.SSD_DISK_LOW), NodeSettings.SSD_DISK_HIGH, NodeSettings.SSD_DISK_LOW);
-    fit.rule(() -> AscendSettings.requireFit(config, problems), AscendSettings.BUFFER_POOL, AscendSettings.ASYNC_TRANSFER, AscendSettings.FABRIC_MEMORY,
+    fit.rule(() -> AscendSettings.requireFitOfMemory(config, problems), NodeSettings.HBM_DEVICE, NodeSettings.MEMORY_NUMA, NodeSettings.MEMORY_PAGES,
+        NodeSettings.DRAM, AscendSettings.FABRIC_MEMORY);
+    fit.rule(() -> AscendSettings.requireFitOfStaging(config, problems), AscendSettings.BUFFER_POOL, AscendSettings.ASYNC_TRANSFER, AscendSettings.FABRIC_MEMORY,
         AscendSettings.GLOBAL_RESOURCE_CONFIG);
     fit.rule(() -> fit.atLeast(NodeSettings.BUDGET, NodeSettings.SLICE_BYTES), NodeSettings.BUDGET, NodeSettings.SLICE_BYTES);
     fit.rule(() -> fit.atLeast(NodeSettings.RESERVE_BLOCKS, NodeSettings.WINDOW_BLOCKS), NodeSettings.RESERVE_BLOCKS, NodeSettings.WINDOW_BLOCKS);

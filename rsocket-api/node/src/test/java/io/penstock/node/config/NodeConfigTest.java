@@ -171,6 +171,17 @@ final class NodeConfigTest {
   }
 
   @Test
+  void anySettingThatIsWrongByItself_leavesOutTheRulesAboutIt() {
+    Map<Setting<?>, String> given = Map.of(NodeSettings.HBM, "1GiB", NodeSettings.HBM_DEVICE, "ascend", NodeSettings.SSD, "4GiB", NodeSettings.SSD_DIR,
+        "x", NodeSettings.STACK_MODE, "write_through", AscendSettings.BUFFER_POOL, "2:1", AscendSettings.FABRIC_MEMORY, "true");
+    for (Setting<?> wrong : NodeSettings.ALL) {
+      Map<Setting<?>, String> flags = new HashMap<>(given);
+      flags.put(wrong, "!");
+      assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of(), flags)).as(wrong.key()).isInstanceOf(ConfigException.class);
+    }
+  }
+
+  @Test
   void file_thatIsNotThere_isRefused() {
     Path file = folder.resolve("nowhere.yaml");
 
