@@ -115,9 +115,12 @@ public final class ServeCommand implements Callable<Integer> {
       boolean clean = Boolean.TRUE.equals(node.drain().block());
       console.say(clean ? "stopped" : "stopped; streams that went on after drain.timeout were cut");
     } finally {
-      node.close().block();
-      if (readyFile != null) {
-        ready.remove(readyFile);
+      try {
+        node.close().block();
+      } finally {
+        if (readyFile != null) {
+          ready.remove(readyFile);
+        }
       }
     }
   }

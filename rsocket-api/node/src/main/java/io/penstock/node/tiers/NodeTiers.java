@@ -156,24 +156,24 @@ public final class NodeTiers extends ForwardingTier {
     return super.stat().map(stat -> stat.withMemory(memory.stat()));
   }
 
-  /// The same as [#close], but for a device that does not end its copies: after `patience` it is closed, which refuses those that wait, and
-  /// after [#LAST_MOMENT] more it is left as it is, with whatever it holds, for the end of the process.
+  /// The same as [#close], but for a device that does not end its copies: when the levels have not closed after `patience`, it is closed, which
+  /// refuses the copies that wait, and after [#LAST_MOMENT] more it is left as it is, with whatever it holds, for the end of the process. A
+  /// disk has its own bound.
   ///
   /// @param timers clock and thread of that
-  /// @return signals [UnavailableException] if it was left
+  /// @return signals [UnavailableException] if the device was left
   public Mono<Void> closeWithin(Duration patience, Scheduler timers) {
     HbmDevice hbm = device;
     if (hbm == null) {
       return close();
     }
+    Mono<Void> bounded = hbm.close().timeout(LAST_MOMENT, Mono.error(() -> new UnavailableException("device %s must close within %d ms (was left as it is)"
+        .formatted(hbm.device().name(), LAST_MOMENT.toMillis()))), timers).cache();
     Mono<Void> levels = stack.close().timeout(patience, Mono.defer(() -> {
       LOG.warn("levels are not closed after {} ms: copies that wait for device {} are refused", patience.toMillis(), hbm.device().name());
-      return Mono.whenDelayError(stack.close(), hbm.close());
+      return bounded.then(stack.close()).onErrorComplete(UnavailableException.class); // bounded tells it below
     }), timers);
-    Duration all = patience.plus(LAST_MOMENT);
-    return Endings.inOrder(List.of(levels, hbm.close())).timeout(all, Mono.error(() -> new UnavailableException(
-        "levels must close within %d ms (were left as they are: device %s, or the disk, does not end what it was given)".formatted(
-            all.toMillis(), hbm.device().name()))), timers);
+    return Endings.inOrder(List.of(levels, bounded));
   }
 
   @Override
