@@ -7,6 +7,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.socket.DuplexChannel;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// Moves frames from the [SendQueue] to the channel while that is writable, each as a length header and the frame itself, one flush for
@@ -25,6 +26,7 @@ final class FramePump {
   private final Channel channel;
   private final SendQueue queue;
   private final Executor loop;
+  private final Consumer<Throwable> broken;
   private volatile long writtenBytes;
   // The rest belongs to the event loop.
   private @Nullable ChannelHandlerContext context;
@@ -36,10 +38,12 @@ final class FramePump {
   private boolean outputShut;
 
   /// @param loop runs a task on the channel's event loop, after the one that runs there now
-  FramePump(Channel channel, SendQueue queue, Executor loop) {
+  /// @param broken closes the channel: a frame is lost, so nothing may follow it
+  FramePump(Channel channel, SendQueue queue, Executor loop, Consumer<Throwable> broken) {
     this.channel = channel;
     this.queue = queue;
     this.loop = loop;
+    this.broken = broken;
   }
 
   void attach(ChannelHandlerContext context) {
@@ -129,7 +133,16 @@ final class FramePump {
         return -moved;
       }
       int size = frame.readableBytes();
-      write(to, header(size));
+      ByteBuf header;
+      try {
+        header = header(size);
+      } catch (Throwable e) { // no memory, even for so little
+        frame.release();
+        queue.close();
+        broken.accept(e);
+        break;
+      }
+      write(to, header);
       write(to, frame);
       moved += SendQueue.HEADER_BYTES + size;
     }

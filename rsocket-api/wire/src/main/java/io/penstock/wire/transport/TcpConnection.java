@@ -56,7 +56,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     this.limits = limits;
     this.listener = listener;
     this.queue = new SendQueue(limits.maxQueuedBytes(), limits.maxQueuedFrames());
-    this.pump = new FramePump(channel, queue, this::execute);
+    this.pump = new FramePump(channel, queue, this::execute, this::breakOff);
     this.decoder = new FrameDecoder(channel.alloc(), limits.maxFrameBytes());
     long mostWaiting = 2L * limits.maxReceiveBytes() + limits.maxFrameBytes();
     this.inbox = new FrameInbox(channel.eventLoop(), mostWaiting, this::showDemand, this::dispose, this::fail);
@@ -236,6 +236,11 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     showDemand();
   }
 
+  private void breakOff(Throwable thrown) {
+    cause.compareAndSet(null, thrown);
+    closeNow();
+  }
+
   private void closeNow() {
     ChannelFuture unused = channel.close();
   }
@@ -289,8 +294,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable thrown) {
-    cause.compareAndSet(null, thrown);
-    closeNow();
+    breakOff(thrown);
   }
 
   @Override

@@ -139,6 +139,19 @@ final class FramePumpTest {
   }
 
   @Test
+  void send_withoutMemoryForTheHeader_closesAndHoldsNoFrame() {
+    TcpPair.Two two = pair.connect();
+    FrameReader reader = FrameReader.unbounded(two.server());
+    pair.ledger.refusedBytes = SendQueue.HEADER_BYTES;
+    two.client().sendFrame(1, pair.marked(100, 1));
+
+    Eventually.holds("both closed", () -> pair.causes.size() == 1 && reader.ended());
+    assertThat(pair.causes.get(0)).isInstanceOf(OutOfMemoryError.class);
+    assertThat(two.client().isDisposed()).isTrue();
+    assertThat(reader.count).hasValue(0);
+  }
+
+  @Test
   void send_toOneSlowReader_leavesAnotherConnectionAlone() {
     TcpPair.Two slow = pair.connect();
     TcpPair.Two quick = pair.connect();

@@ -14,6 +14,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 public final class LedgerAllocator extends AbstractByteBufAllocator {
   private final Queue<ByteBuf> lent = new ConcurrentLinkedQueue<>();
 
+  /// Direct buffers of so many bytes are refused.
+  volatile int refusedBytes = -1;
+
   public LedgerAllocator() {
     super(true);
   }
@@ -25,6 +28,9 @@ public final class LedgerAllocator extends AbstractByteBufAllocator {
 
   @Override
   protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+    if (initialCapacity == refusedBytes) {
+      throw new OutOfMemoryError("as told");
+    }
     return note(UnpooledByteBufAllocator.DEFAULT.directBuffer(initialCapacity, maxCapacity));
   }
 
