@@ -25,6 +25,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
@@ -210,11 +211,9 @@ public final class AscendDevice implements Device {
   }
 
   private void copy(CopyBatch batch, MonoSink<Void> sink) {
-    batch.check();
-    regions.regions().require(batch);
     CopyReport report;
     try {
-      report = made(new BatchElements(batch, new MemoryPlace(logicalId)), batch);
+      report = made(() -> checked(batch), batch);
     } catch (Throwable e) { // the batch was let go, or is kept
       sink.error(e);
       return;
@@ -227,10 +226,18 @@ public final class AscendDevice implements Device {
     }
   }
 
+  private CopyElements checked(CopyBatch batch) {
+    batch.check();
+    regions.regions().require(batch);
+    return new BatchElements(batch, new MemoryPlace(logicalId));
+  }
+
   /// Makes the copies, and lets `memory` go when they have ended, before anybody hears of it.
-  private CopyReport made(CopyElements elements, Owned memory) {
-    boolean isUntouched = false;
+  private CopyReport made(Supplier<CopyElements> checked, Owned memory) {
+    boolean isUntouched = true;
     try {
+      CopyElements elements = checked.get();
+      isUntouched = false;
       CopyReport report = engine.copy(elements);
       isUntouched = report.isUntouched();
       return report;
@@ -275,9 +282,8 @@ public final class AscendDevice implements Device {
   }
 
   private void copy(CopyRequest request, Owned holds, MonoSink<CopyReport> sink) {
-    CopyElements elements = regions.places().of(request);
     try {
-      CopyReport report = made(elements, holds);
+      CopyReport report = made(() -> regions.places().of(request), holds);
       request.end();
       sink.success(report);
     } catch (Throwable e) { // the holds were let go, or are kept

@@ -5,21 +5,32 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
+import reactor.util.Logger;
+import reactor.util.Loggers;
 
 /// The line of work of one device and the context that it is done in. Threads are the scheduler's, who may do other things with them: each
 /// piece of work sets the context and puts back what was there.
 record AscendThread(AclRuntime runtime, MemorySegment context, DeviceQueue queue) {
+  private static final Logger LOG = Loggers.getLogger(AscendThread.class);
+
   /// Does `work` on the device's thread; what it throws is the result.
   ///
-  /// @param refused runs where `work` does not, or throws
+  /// @param refused runs where `work` does not
   <T> Mono<T> submitted(Consumer<MonoSink<T>> work, Runnable refused) {
     return Mono.create(sink -> queue.submit(new DeviceQueue.Work() {
+      private boolean begun;
+
       @Override
       public void run() {
         try {
-          inContext(() -> work.accept(sink));
+          inContext(() -> {
+            begun = true;
+            work.accept(sink);
+          });
         } catch (Throwable e) { // the result of this work, and of no other
-          refused.run();
+          if (!begun) {
+            refused.run();
+          }
           sink.error(e);
         }
       }
@@ -49,7 +60,16 @@ record AscendThread(AclRuntime runtime, MemorySegment context, DeviceQueue queue
     try {
       work.run();
     } finally {
+      putBack(before);
+    }
+  }
+
+  /// The work has been done: it does not fail for this.
+  private void putBack(MemorySegment before) {
+    try {
       runtime.setContext(before);
+    } catch (RuntimeException e) {
+      LOG.warn("the context that was there before could not be set", e);
     }
   }
 }

@@ -9,6 +9,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.Owned;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyDirection;
+import io.penstock.device.CopyFailedException;
 import io.penstock.device.ascend.DriverDouble.Profile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -161,6 +162,34 @@ final class BrokenCopiesTest {
     requireUsable(); // by now what was queued has been copied
     assertThat(batch.isClosed()).isTrue();
     assertThat(freed).hasValue(2);
+  }
+
+  @Test
+  void contextThatCannotBePutBack_freesNothingThatTheDeviceMayStillTouch() {
+    while (driver.calls("aclrtSetCurrentContext") < 2) {
+      Thread.onSpinWait(); // the allocation puts back what was there after it was answered
+    }
+    driver.fail("aclrtSetCurrentContext", 4, 1, 107_002, -1);
+    driver.batchUnsupported(0);
+    driver.fail("aclrtStreamAbort", 1, 1, 500_000, -1);
+    driver.fail("aclrtSynchronizeStreamWithTimeout", 1, 2, 507_046, -1); // and the look after it
+    CopyBatch batch = new CopyBatch(CopyDirection.TO_DEVICE).add(host.asSlice(0, 4096), there).hold(counted());
+    assertThatThrownBy(() -> device.copy(batch).block(LIMIT)).isInstanceOf(CopyFailedException.class);
+    device.forget(host).block(LIMIT); // behind it
+    assertThat(driver.calls("aclrtSetCurrentContext")).isGreaterThan(4);
+    assertThat(freed).hasValue(0);
+    requireUsable();
+    assertThat(freed).hasValue(2);
+  }
+
+  @Test
+  void batchThatMustNotBeCopied_isLetGo() {
+    CopyBatch batch = new CopyBatch(CopyDirection.TO_DEVICE).add(host.asSlice(0, 4096), there).hold(counted()).before(() -> {
+      throw new StackOverflowError("as told");
+    });
+    assertThatThrownBy(() -> device.copy(batch).block(LIMIT)).isInstanceOf(StackOverflowError.class);
+    assertThat(freed).hasValue(1);
+    requireUsable();
   }
 
   @Test
