@@ -19,6 +19,7 @@ public final class HostChunks implements ChunkSource {
   private final Deque<HostMemory> pieces = new ArrayDeque<>();
   private final Deque<HostMemory> offered = new ArrayDeque<>();
   private long used;
+  private boolean closed;
 
   private HostChunks(LongFunction<HostMemory> more) {
     this.more = more;
@@ -48,9 +49,13 @@ public final class HostChunks implements ChunkSource {
 
   /// Has chunks cut from `piece` before more pieces are taken.
   ///
-  /// @param piece closed with this
+  /// @param piece closed with this; at once if this is closed
   public synchronized void offer(HostMemory piece) {
-    offered.add(piece);
+    if (closed) {
+      piece.close();
+    } else {
+      offered.add(piece);
+    }
   }
 
   @Override
@@ -69,6 +74,7 @@ public final class HostChunks implements ChunkSource {
   /// The last piece first.
   @Override
   public synchronized void close() {
+    closed = true;
     offered.forEach(pieces::push);
     offered.clear();
     pieces.forEach(HostMemory::close);

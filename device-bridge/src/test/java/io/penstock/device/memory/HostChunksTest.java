@@ -60,6 +60,15 @@ final class HostChunksTest {
   }
 
   @Test
+  void offeredPiece_afterTheEnd_isGivenBackAtOnce() {
+    HostChunks chunks = HostChunks.of(source, PIECE);
+    chunks.close();
+    HostMemory late = source.map(PIECE);
+    chunks.offer(late);
+    assertThat(late.isClosed()).isTrue();
+  }
+
+  @Test
   void oneGivenPiece_endsWhenItIsUsed() {
     HostChunks chunks = HostChunks.of(source.map(PIECE));
     assertThat(chunks.chunk(PIECE).byteSize()).isEqualTo(PIECE);
