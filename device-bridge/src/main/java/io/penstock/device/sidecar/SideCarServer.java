@@ -60,7 +60,14 @@ public final class SideCarServer {
     this.hands = Schedulers.newBoundedElastic(Copier.THREADS, MAX_QUEUED,
         "penstock-sidecar-copy", THREAD_SECONDS, true);
     this.timer = Schedulers.newSingle("penstock-sidecar-time", true);
-    this.node = new SideCarNode(options, new NodeRegions(devices, hands), staging, hands, timer);
+    try {
+      this.node = new SideCarNode(options, new NodeRegions(devices, hands), staging, hands, timer);
+    } catch (Throwable e) { // no thread
+      timer.dispose();
+      hands.dispose();
+      staging.close().subscribe();
+      throw e;
+    }
     this.connections = new Semaphore(2 * options.maxClients()); // twice, so that one who comes back need not wait for the end of what he left
     this.close = Mono.defer(() -> {
       stopListening();
@@ -83,17 +90,22 @@ public final class SideCarServer {
   public static SideCarServer open(Path path, SideCarServerOptions options, Map<Integer, Device> devices) throws IOException {
     SocketFile file = SocketFile.claim(path);
     ServerSocketChannel listening = null;
+    SideCarServer server = null;
     try {
       listening = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
       file.bind(listening);
-      SideCarServer server = new SideCarServer(file, listening, options, devices);
+      server = new SideCarServer(file, listening, options, devices);
       Thread.ofPlatform().daemon().name("penstock-sidecar").start(server::accept);
       return server;
-    } catch (IOException | RuntimeException e) {
-      if (listening != null) {
-        listening.close();
+    } catch (Throwable e) { // no thread, or what the system says
+      if (server != null) {
+        server.close().subscribe();
+      } else {
+        if (listening != null) {
+          listening.close();
+        }
+        file.close();
       }
-      file.close();
       throw e;
     }
   }
