@@ -130,7 +130,7 @@ final class Copier {
         }
       }
       return elements;
-    }).doOnError(refused -> share.close());
+    }).doFinally(end -> share.close()); // where nothing was run
   }
 
   /// One side is mapped, neither is on a device.
@@ -193,7 +193,7 @@ final class Copier {
   }
 
   private Mono<Void> work(Callable<?> work) {
-    return Mono.fromCallable(work).subscribeOn(hands).then();
+    return HandWork.on(hands, work).then();
   }
 
   private static MemorySegment slice(Mapped window, long offset, long bytes) {

@@ -73,13 +73,14 @@ final class NodeHands {
     Runnable work = () -> {
       try {
         window.close();
-      } catch (RuntimeException e) { // nobody can do more, and its client must not stay for it
+      } catch (Throwable e) { // nobody can do more, and its client must not stay for it
         LOG.warn("side-car: region " + region.id() + " could not be given back", e);
+      } finally {
+        mailbox.run(() -> {
+          count(0, -1, -region.bytes(), 0, 0, 0, 0);
+          then.run();
+        });
       }
-      mailbox.run(() -> {
-        count(0, -1, -region.bytes(), 0, 0, 0, 0);
-        then.run();
-      });
     };
     try {
       hands.schedule(work);

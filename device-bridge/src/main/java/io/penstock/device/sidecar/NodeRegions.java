@@ -40,7 +40,7 @@ final class NodeRegions implements RegionOpener {
   }
 
   private Mono<RegionWindow> byHand(Callable<RegionWindow> work) {
-    return Mono.fromCallable(work).subscribeOn(hands);
+    return HandWork.on(hands, work);
   }
 
   private Mono<RegionWindow> onDevice(SharedRegion region, int number, BiFunction<AscendDevice, BlockScope, Mono<DeviceMemory>> open,

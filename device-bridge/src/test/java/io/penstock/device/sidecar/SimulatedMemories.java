@@ -117,7 +117,7 @@ final class SimulatedMemories implements RegionOpener {
       mistakes.add(owner + " unmapped, but was not mapped");
     }
     if (sticky) {
-      throw new IllegalStateException("sticky");
+      throw new InternalError("sticky");
     }
   }
 
