@@ -8,9 +8,10 @@ package io.penstock.device.ascend;
 /// @param code its result, 0 if none failed
 /// @param batchCalls calls of the batch function
 /// @param batched elements that they were asked for
+/// @param largestBatch most of them in one call
 /// @param single elements that were copied each by a call of its own, on a stream or inside the host
 /// @param fallbacks batch calls that were answered with "not supported"
-public record CopyReport(int elements, int failed, int firstFailed, int code, int batchCalls, int batched, int single, int fallbacks) {
+public record CopyReport(int elements, int failed, int firstFailed, int code, int batchCalls, int batched, int largestBatch, int single, int fallbacks) {
   /// Whether no copy was asked of the library.
   boolean isUntouched() {
     return batched == 0 && single == 0;

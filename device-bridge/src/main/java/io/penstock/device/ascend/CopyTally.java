@@ -8,6 +8,7 @@ final class CopyTally {
   private int code;
   private int batchCalls;
   private int batched;
+  private int largestBatch;
   private int single;
   private int fallbacks;
 
@@ -18,6 +19,7 @@ final class CopyTally {
     code = 0;
     batchCalls = 0;
     batched = 0;
+    largestBatch = 0;
     single = 0;
     fallbacks = 0;
   }
@@ -25,6 +27,7 @@ final class CopyTally {
   void batchCall(int elements) {
     batchCalls++;
     batched += elements;
+    largestBatch = Math.max(largestBatch, elements);
   }
 
   void single() {
@@ -43,6 +46,6 @@ final class CopyTally {
   }
 
   CopyReport report() {
-    return new CopyReport(elements, failed, firstFailed, code, batchCalls, batched, single, fallbacks);
+    return new CopyReport(elements, failed, firstFailed, code, batchCalls, batched, largestBatch, single, fallbacks);
   }
 }

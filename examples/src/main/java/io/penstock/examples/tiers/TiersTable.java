@@ -46,6 +46,9 @@ final class TiersTable {
       return "written through: each block is on the disk before it is visible, "
           + (report.gone() == 0 ? "so all of them are there again" : "but the engine forgets, and its receipts do not promise more");
     }
+    if (report.gone() == report.blocks()) {
+      return "exclusive: a block is on one level, and none of them was on a disk that remembers";
+    }
     return "exclusive: a block is on one level, " + (report.gone() == 0 ? "and all of them had sunk to the disk, in this run or before"
         : "and the " + report.gone() + " that were in memory alone are gone; --write-through would have kept them");
   }

@@ -77,11 +77,13 @@ final class LoadCommand extends ClientCommand {
   private int load(NodeLink node, NodeConfig config, Path path, Set<BlockKey> known) throws IOException {
     long began = System.nanoTime();
     try (AckFile file = AckFile.append(path)) {
-      put(node, config, file, known);
-    } catch (RuntimeException | IOException e) {
-      console.say("%s of %s came, and are in %s; the same command goes on behind them".formatted(Plural.of(receipts, "receipt"),
-          Plural.of(blocks, "block"), path));
-      throw e;
+      try {
+        put(node, config, file, known);
+      } catch (RuntimeException | IOException e) {
+        console.say("%s of %s came, and are in %s; the same command goes on behind them".formatted(Plural.of(receipts, "receipt"),
+            Plural.of(blocks, "block"), path));
+        throw e;
+      }
     }
     tell((System.nanoTime() - began) / 1e9, config.space().layout().blockBytes());
     return ExitCode.OK;

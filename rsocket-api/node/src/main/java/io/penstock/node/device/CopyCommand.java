@@ -13,6 +13,7 @@ import io.penstock.node.config.Sizes;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -45,8 +46,8 @@ final class CopyCommand implements Callable<Integer> {
       description = "Bytes of each copy. Default: ${DEFAULT-VALUE}")
   private long bytes;
 
-  @Option(names = "--direction", paramLabel = "WAY", defaultValue = "h2d", description = "h2d, d2h, d2d or h2h; h is the host, d the device. Default: ${DEFAULT-VALUE}")
-  private CopyWay direction = CopyWay.H2D;
+  @Option(names = "--direction", paramLabel = "WAY", description = "h2d, d2h, d2d or h2h; h is the host, d the device. Default: h2d")
+  private @Nullable CopyWay direction;
 
   @Option(names = "--mixed", description = "All four ways in one request, element by element.")
   private boolean mixed;
@@ -70,10 +71,11 @@ final class CopyCommand implements Callable<Integer> {
   /// @param method `batch`, `single` (a call for each element), or both
   /// @param calls batch calls, as all figures but the speed those of the last round
   /// @param elementsPerCall most elements of one of them
+  /// @param singleCalls calls that copied an element each
   /// @param differing elements that arrived with other bytes; −1 if nobody looked
   /// @param gigabytesPerSecond 10⁹ bytes a second, the median of the rounds
   record Result(String library, int elements, long bytes, String direction, int rounds, String method, int calls, int elementsPerCall,
-      int fallbacks, int failed, int code, int differing, double gigabytesPerSecond) {}
+      int singleCalls, int fallbacks, int failed, int code, int differing, double gigabytesPerSecond) {}
 
   @Override
   public Integer call() {
@@ -89,10 +91,15 @@ final class CopyCommand implements Callable<Integer> {
   }
 
   private void requireSizes() {
+    require(!mixed || direction == null, "--direction must be left out with --mixed, which goes all four ways (was given)");
     require(elements > 0, "--elements must be > 0 (was " + elements + ")");
     require(rounds > 0, "--rounds must be > 0 (was " + rounds + ")");
     require(device >= 0, "--device must be >= 0 (was " + device + ")");
     require(bytes > 0 && bytes <= (1L << 40) / elements, "--bytes must be > 0, and those of all elements <= 1 TiB (was " + Sizes.exact(bytes) + ")");
+  }
+
+  private CopyWay way() {
+    return direction == null ? CopyWay.H2D : direction;
   }
 
   private void require(boolean rule, String message) {
@@ -103,7 +110,7 @@ final class CopyCommand implements Callable<Integer> {
 
   private CopyTrial trial(AscendDevices devices) {
     require(device < devices.count(), "--device must be < " + devices.count() + ", the devices of this process (was " + device + ")");
-    return new CopyTrial(requireNonNull(devices.open(device).block(), "device"), elements, bytes, i -> mixed ? CopyWay.ofMixed(i) : direction);
+    return new CopyTrial(requireNonNull(devices.open(device).block(), "device"), elements, bytes, i -> mixed ? CopyWay.ofMixed(i) : way());
   }
 
   private Result run(String path, CopyTrial trial) {
@@ -117,8 +124,8 @@ final class CopyCommand implements Callable<Integer> {
     }
     Arrays.sort(speeds);
     CopyReport report = requireNonNull(last, "round");
-    return new Result(path, elements, bytes, mixed ? "mixed" : direction.name().toLowerCase(Locale.ROOT), rounds, method(report),
-        report.batchCalls(), Math.min(4096, report.batched()), report.fallbacks(), report.failed(), report.code(),
+    return new Result(path, elements, bytes, mixed ? "mixed" : way().name().toLowerCase(Locale.ROOT), rounds, method(report),
+        report.batchCalls(), report.largestBatch(), report.single(), report.fallbacks(), report.failed(), report.code(),
         verify ? trial.differing() : -1, speeds[rounds / 2]);
   }
 
@@ -132,9 +139,9 @@ final class CopyCommand implements Callable<Integer> {
       console.json(result);
       return;
     }
-    TextTable table = new TextTable("DIRECTION", "ELEMENTS", "BYTES", "METHOD", "CALLS", "PER CALL", "FALLBACKS", "FAILED", "DIFFERING", "GB/S");
+    TextTable table = new TextTable("DIRECTION", "ELEMENTS", "BYTES", "METHOD", "BATCH CALLS", "LARGEST", "SINGLE CALLS", "FALLBACKS", "FAILED", "DIFFERING", "GB/S");
     table.row(result.direction(), result.elements(), Sizes.exact(result.bytes()), result.method(), result.calls(), result.elementsPerCall(),
-        result.fallbacks(), result.failed(), result.differing() < 0 ? "not looked" : result.differing(),
+        result.singleCalls(), result.fallbacks(), result.failed(), result.differing() < 0 ? "not looked" : result.differing(),
         "%.2f".formatted(result.gigabytesPerSecond()));
     console.out().print(table);
     console.requireHeard();

@@ -39,7 +39,7 @@ final class RecoveryCommandTest {
     CommandLineRun cold = CommandLineRun.of(with(order, "--cold"));
     assertThat(cold.exitCode()).as(cold.err()).isZero();
     assertThat(cold.err()).doesNotContain("writing");
-    assertThat(cold.out()).contains("128 blocks of 64", "nothing of it in the system's cache", "opening without", "not judged");
+    assertThat(cold.out()).contains("128 blocks of 64", "nothing of it in the system's cache", "opening without checkpoints", "not judged");
   }
 
   @Test

@@ -111,6 +111,9 @@ final class DeviceCommandTest {
   void copy_mixed_makesAllFourWaysInOneRequest() throws IOException {
     JsonNode result = json(run("copy", "--elements", "1000", "--bytes", "4KiB", "--mixed", "--verify", "--json"));
     assertThat(result.get("method").asText()).isEqualTo("batch, single");
+    assertThat(result.get("calls").asInt()).isEqualTo(2);
+    assertThat(result.get("elementsPerCall").asInt()).isEqualTo(250);
+    assertThat(result.get("singleCalls").asInt()).isEqualTo(500);
     assertThat(result.get("differing").asInt()).isZero();
     assertThat(driver.copied(CopyMethod.SYNC)).isEqualTo(250);
     assertThat(driver.copied(CopyMethod.ASYNC)).isEqualTo(250);
