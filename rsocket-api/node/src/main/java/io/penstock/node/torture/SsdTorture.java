@@ -41,8 +41,13 @@ final class SsdTorture implements AutoCloseable {
     this.seed = seed;
     this.random = new Random(seed);
     Files.createDirectories(directory);
-    this.proof = new JournalProof(TortureJournal.options(directory.resolve("journal"), engine, durability), ledger);
+    this.proof = new JournalProof(TortureJournal.options(journal(directory), engine, durability), ledger);
     this.page = PhasePage.open(directory.resolve("phases"));
+  }
+
+  /// Where the journal is.
+  static Path journal(Path directory) {
+    return directory.resolve("journal");
   }
 
   /// @param listener told the number of kills so far
@@ -71,7 +76,7 @@ final class SsdTorture implements AutoCloseable {
     rehearsals++;
     Path folder = directory.resolve("writer-" + rehearsals % 2);
     Folders.delete(folder);
-    return new Orders(folder.resolve("journal"), folder, engine, durability, 0, 0, REHEARSAL_STEPS);
+    return new Orders(journal(folder), folder, engine, durability, 0, 0, REHEARSAL_STEPS);
   }
 
   /// The first opening of a process takes longer than those that follow, and says nothing about the journal.
@@ -83,7 +88,7 @@ final class SsdTorture implements AutoCloseable {
 
   /// Has `writer` work, and ends it; answers the next one, which waits.
   private WriterProcess kill(WriterProcess writer) throws IOException, InterruptedException {
-    Orders orders = new Orders(directory.resolve("journal"), directory, engine, durability, random.nextInt(Integer.MAX_VALUE), ledger.next(), 0);
+    Orders orders = new Orders(journal(directory), directory, engine, durability, random.nextInt(Integer.MAX_VALUE), ledger.next(), 0);
     KillPlan plan = KillPlan.draw(random);
     page.clear();
     Files.deleteIfExists(orders.acks());

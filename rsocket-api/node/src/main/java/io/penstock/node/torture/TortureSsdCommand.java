@@ -67,7 +67,7 @@ final class TortureSsdCommand implements Callable<Integer> {
     if (json) {
       console.json(report);
     } else {
-      console.out().print(table(report));
+      console.out().print(table(report, folder));
     }
     console.requireHeard();
     return report.kept() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
@@ -89,7 +89,7 @@ final class TortureSsdCommand implements Callable<Integer> {
     }
   }
 
-  private static String table(TortureReport report) {
+  private static String table(TortureReport report, Path folder) {
     TortureReport.Broken broken = report.broken();
     TortureReport.Recovery recovery = report.recovery();
     TextTable promises = new TextTable("WHAT", "VALUE")
@@ -110,7 +110,7 @@ final class TortureSsdCommand implements Callable<Integer> {
         .row("the same times 1 GB / " + Sizes.human(recovery.journalBytes()) + ", the size of these journals", String.format(Locale.ROOT, "%.3f s", recovery.secondsPerGigabyte()));
     TextTable phases = new TextTable("PHASE", "AIMED AT", "FELL IN");
     report.phases().forEach(phase -> phases.row(phase.phase(), phase.aimed(), phase.fell()));
-    return promises + "\n" + phases + "\n" + "%s: engine %s, durability %s, seed %d%n".formatted(report.kept() ? "kept" : "BROKEN", report.engine(),
-        report.durability(), report.seed());
+    return promises + "\n" + phases + "\n" + "%s: engine %s, durability %s, seed %d, journal %s%n".formatted(report.kept() ? "kept" : "BROKEN",
+        report.engine(), report.durability(), report.seed(), SsdTorture.journal(folder));
   }
 }
