@@ -61,8 +61,8 @@ final class StatCommand extends ClientCommand {
         .row("evicted", tier.evicted())
         .row("corrupt", tier.corrupt())
         .row("last event", tier.lastSequence())
-        .row("puts in flight", Sizes.human(node.inFlightBytes()))
-        .row("puts in flight, most", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
+        .row("puts, in flight", Sizes.human(node.inFlightBytes()))
+        .row("puts, at peak", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
     tier.levels().forEach(level -> table.row("level " + level.name(), level(level)));
     tier.memory().forEach(memory -> table.row("memory", memory(memory)));
     tier.levels().stream().map(LevelStat::disk).filter(Objects::nonNull).forEach(disk -> withDisk(table, disk));
