@@ -3,6 +3,8 @@ package io.penstock.block;
 import static java.util.Objects.requireNonNull;
 
 import java.nio.ByteBuffer;
+import java.util.HashSet;
+import java.util.List;
 
 /// Names one block everywhere: the space it belongs to and the content hash of its prefix.
 ///
@@ -14,6 +16,30 @@ public record BlockKey(SpaceId space, BlockHash hash) {
   public BlockKey {
     requireNonNull(space, "space");
     requireNonNull(hash, "hash");
+  }
+
+  /// A copy of what a request names.
+  ///
+  /// @throws IllegalArgumentException if one is of another space than `space`, or comes twice
+  public static List<BlockKey> distinct(List<BlockKey> keys, SpaceId space) {
+    List<BlockKey> copy = List.copyOf(keys);
+    for (BlockKey key : copy) {
+      key.requireOf(space);
+    }
+    if (new HashSet<>(copy).size() < copy.size()) {
+      throw new IllegalArgumentException("keys must be distinct (was " + copy.size() + " keys with duplicates)");
+    }
+    return copy;
+  }
+
+  /// This key.
+  ///
+  /// @throws IllegalArgumentException if it is of another space than `space`
+  public BlockKey requireOf(SpaceId space) {
+    if (!this.space.equals(space)) {
+      throw new IllegalArgumentException("key must be of space " + space + " (was " + this + ")");
+    }
+    return this;
   }
 
   /// Reads the canonical encoding at the position of `from`, which moves on.

@@ -1,25 +1,46 @@
 package io.penstock.block;
 
-/// Argument checks with one message form: *name must be rule (was value)*.
-final class Checks {
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+
+/// Argument checks with one message form: *name must be rule (was value)*, in an [IllegalArgumentException]. What is in order is returned.
+public final class Checks {
   private Checks() {}
 
-  static int positive(String name, int value) {
+  public static int positive(String name, int value) {
+    positive(name, (long) value);
+    return value;
+  }
+
+  public static long positive(String name, long value) {
     if (value <= 0) {
       throw new IllegalArgumentException(name + " must be > 0 (was " + value + ")");
     }
     return value;
   }
 
-  static long positive(String name, long value) {
-    if (value <= 0) {
+  public static Duration positive(String name, Duration value) {
+    if (!requireNonNull(value, name).isPositive()) {
       throw new IllegalArgumentException(name + " must be > 0 (was " + value + ")");
     }
     return value;
   }
 
-  static int notNegative(String name, int value) {
+  public static int notNegative(String name, int value) {
+    notNegative(name, (long) value);
+    return value;
+  }
+
+  public static long notNegative(String name, long value) {
     if (value < 0) {
+      throw new IllegalArgumentException(name + " must be >= 0 (was " + value + ")");
+    }
+    return value;
+  }
+
+  public static Duration notNegative(String name, Duration value) {
+    if (requireNonNull(value, name).isNegative()) {
       throw new IllegalArgumentException(name + " must be >= 0 (was " + value + ")");
     }
     return value;

@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /// One slot of an arena and the count of handles and pins on it; at zero the slot goes back to its arena.
 final class Slot {
@@ -22,7 +21,7 @@ final class Slot {
   private final SlabArena arena;
   private final int index;
   private final ByteBuffer view;
-  private final AtomicInteger holds = new AtomicInteger();
+  private final HoldCount holds = new HoldCount();
   private volatile SlabPart part;
 
   @SuppressWarnings("NullAway.Init") // a slot is charged to somebody from when it is lent
@@ -36,7 +35,7 @@ final class Slot {
   /// The first hold, taken by the draft to which the slot is lent at the charge of `payer`.
   void lend(SlabPart payer) {
     part = payer;
-    holds.setRelease(1);
+    holds.first();
   }
 
   /// Charges the slot, on which the caller has a hold, to `payer`, and answers who paid so far.
@@ -46,18 +45,11 @@ final class Slot {
 
   /// Adds a hold unless the slot was already given back.
   boolean retain() {
-    int count;
-    do {
-      count = holds.get();
-      if (count == 0) {
-        return false;
-      }
-    } while (!holds.compareAndSet(count, count + 1));
-    return true;
+    return holds.retain();
   }
 
   void release() {
-    if (holds.decrementAndGet() == 0) {
+    if (holds.release()) {
       SlabPart payer = part; // nobody can charge it to another any more
       arena.takeBack(index);
       payer.giveUp(1);

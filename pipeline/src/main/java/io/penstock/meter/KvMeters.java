@@ -89,8 +89,8 @@ public enum KvMeters implements MeterDocumentation {
   /// Blocks found damaged in the background, or when they were to be moved.
   DISK_DAMAGED("penstock.disk.damaged", Meter.Type.COUNTER, "blocks", "Blocks found damaged before anybody asked for them",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Blocks that the medium did not give in the background.
-  DISK_UNREADABLE("penstock.disk.unreadable", Meter.Type.COUNTER, "blocks", "Blocks that a disk did not give in the background",
+  /// Blocks that the medium did not give, though it gave others, and that are gone.
+  DISK_UNREADABLE("penstock.disk.unreadable", Meter.Type.COUNTER, "blocks", "Blocks that a disk did not give, though it gave others",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   /// Damaged blocks whose bytes are not kept aside.
   DISK_UNKEPT("penstock.disk.unkept", Meter.Type.COUNTER, "blocks", "Damaged blocks whose bytes are not kept aside",

@@ -1,5 +1,6 @@
 package io.penstock.pool;
 
+import io.penstock.block.Checks;
 import java.util.Arrays;
 
 /// Rows of a fixed number of `int` values, named by small numbers: what an object of a few fields costs without its head and its pointers.
@@ -24,9 +25,7 @@ public final class IntRows {
 
   /// @param width `int` values of a row
   public IntRows(int width) {
-    if (width <= 0) {
-      throw new IllegalArgumentException("width must be > 0 (was " + width + ")");
-    }
+    Checks.positive("width", width);
     this.width = width;
   }
 

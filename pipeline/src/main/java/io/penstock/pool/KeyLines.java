@@ -44,7 +44,7 @@ final class KeyLines {
   ///
   /// @throws IllegalArgumentException if it is of another space
   int find(BlockKey key) {
-    BlockHash hash = requireOurs(key).hash();
+    BlockHash hash = key.requireOf(space).hash();
     int line = buckets.get(bucket(hash(hash.high(), hash.low())), 0);
     while (line != NONE && (lines.getLong(line, LOW) != hash.low() || lines.getLong(line, HIGH) != hash.high())) {
       line = lines.get(line, CHAIN);
@@ -52,16 +52,9 @@ final class KeyLines {
     return line;
   }
 
-  private BlockKey requireOurs(BlockKey key) {
-    if (!key.space().equals(space)) {
-      throw new IllegalArgumentException("key must be of space " + space + " (was " + key + ")");
-    }
-    return key;
-  }
-
   /// A line for `key`, which has none; a ring of its own.
   int add(BlockKey key) {
-    BlockHash hash = requireOurs(key).hash();
+    BlockHash hash = key.requireOf(space).hash();
     int line = lines.take();
     lines.setLong(line, HIGH, hash.high());
     lines.setLong(line, LOW, hash.low());

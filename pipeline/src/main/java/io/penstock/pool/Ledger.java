@@ -3,6 +3,7 @@ package io.penstock.pool;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
+import io.penstock.block.Checks;
 import io.penstock.block.SpaceId;
 import java.util.ArrayList;
 import java.util.List;
@@ -174,9 +175,7 @@ public final class Ledger<V> {
   }
 
   private static void requireNumber(int number) {
-    if (number < 0) {
-      throw new IllegalArgumentException("number must be >= 0 (was " + number + ")");
-    }
+    Checks.notNegative("number", number);
   }
 
   /// Moves on who is one too many, from `level` down.

@@ -1,6 +1,7 @@
 package io.penstock.pool;
 
 import io.penstock.block.BlockKey;
+import io.penstock.block.Checks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntConsumer;
@@ -18,9 +19,7 @@ final class Shelf {
 
   /// @param levelOf remembers the level of each line
   Shelf(KeyLines lines, LevelBytes levelOf, int level, long capacity) {
-    if (capacity <= 0) {
-      throw new IllegalArgumentException("capacityBlocks must be > 0 (was " + capacity + ")");
-    }
+    Checks.positive("capacityBlocks", capacity);
     this.lines = lines;
     this.levelOf = levelOf;
     this.level = level;

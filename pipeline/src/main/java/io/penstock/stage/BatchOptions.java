@@ -1,5 +1,6 @@
 package io.penstock.stage;
 
+import io.penstock.block.Checks;
 import java.time.Duration;
 
 /// When [Batch] ends a batch: at the first of these three.

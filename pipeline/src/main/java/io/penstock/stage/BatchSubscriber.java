@@ -108,12 +108,15 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
       if (over) {
         return;
       }
-      demand = Operators.addCap(demand, Math.max(0, n));
+      if (n > 0) {
+        demand = Operators.addCap(demand, n);
+      } else { // also if the source has ended, and a batch still waits
+        ended = true;
+        failure = new IllegalArgumentException("request must be > 0 (was " + n + "), rule 3.9");
+      }
     }
     if (n <= 0) {
       upstream.cancel();
-      onError(new IllegalArgumentException("request must be > 0 (was " + n + "), rule 3.9"));
-      return;
     }
     signals.run();
   }

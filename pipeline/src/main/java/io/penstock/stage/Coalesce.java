@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.block.Checks;
 import io.penstock.block.Permits;
 import io.penstock.tier.BlockTier;
 import java.util.HashMap;

@@ -1,5 +1,7 @@
 package io.penstock.stage;
 
+import io.penstock.block.Checks;
+
 /// Limits of a [Coalesce].
 ///
 /// @param maxReads most keys being read at a time

@@ -131,10 +131,10 @@ final class FanOutBranch<T> extends Flux<T> implements Subscription {
   private void fail(Throwable error) {
     List<T> dropped;
     synchronized (hub) {
-      if (!isLive()) {
+      if (over) {
         return;
       }
-      ended = true;
+      ended = true; // also if the source has ended, and something still waits
       failure = error;
       dropped = clear();
     }

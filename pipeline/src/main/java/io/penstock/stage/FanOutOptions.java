@@ -2,6 +2,8 @@ package io.penstock.stage;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
+
 /// How far the destinations of a [FanOut] may lie behind the source, and what happens to one that would lie further behind.
 ///
 /// @param lagElements most elements that wait for one destination

@@ -1,5 +1,7 @@
 package io.penstock.stage;
 
+import io.penstock.block.Checks;
+
 /// How [Fetch] asks its tier.
 ///
 /// @param windowKeys most keys a request

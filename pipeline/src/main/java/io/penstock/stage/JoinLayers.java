@@ -7,6 +7,7 @@ import io.penstock.block.BlockArena;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.block.Checks;
 import io.penstock.block.LayerSlice;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,5 +1,7 @@
 package io.penstock.stage;
 
+import io.penstock.block.Checks;
+
 /// How fast [Pace] lets elements pass: a token bucket.
 ///
 /// @param unitsPerSecond units, bytes or elements, that become free each second

@@ -1,5 +1,7 @@
 package io.penstock.stage;
 
+import io.penstock.block.Checks;
+
 /// A token bucket that keeps no tokens, only the moment at which it would be full: the generic cell rate algorithm.
 ///
 /// Used by one thread at a time.
@@ -22,9 +24,7 @@ final class TokenBucket {
   ///
   /// @throws IllegalArgumentException if `units` is negative
   long take(long units, long nowNanos) {
-    if (units < 0) {
-      throw new IllegalArgumentException("units must be >= 0 (was " + units + ")");
-    }
+    Checks.notNegative("units", units);
     if (fullAtNanos < nowNanos) {
       fullAtNanos = nowNanos;
       fractionNanos = 0;

@@ -18,7 +18,7 @@ import java.util.List;
 /// @param scrubPasses times that all blocks were read in the background
 /// @param scrubbedBytes bytes that were
 /// @param damaged blocks found damaged by that, or when they were to be moved, and gone
-/// @param unreadable blocks that the medium did not give when they were read in the background
+/// @param unreadable blocks that the medium did not give, tried more than once, though it gave others, and gone: whoever asked for them
 /// @param unkept damaged blocks whose bytes are not kept aside, because the quarantine is full or the disk failed
 /// @param problems the newest failure of each of these works that has failed, and is tried again
 public record DiskStat(long unsyncedBytes, long unsyncedMillis, long syncs, long failedSyncs, long uncertainBytes, int segments, long heldBytes,

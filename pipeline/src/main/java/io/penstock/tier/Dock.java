@@ -24,7 +24,7 @@ final class Dock {
   private final PutLine puts;
   private final GetLine gets;
   /// Guarded by the stack's lock.
-  private StoreState state = StoreState.ACTIVE;
+  private StoreHealth health = StoreHealth.GOOD;
 
   Dock(StackBooks books, Mover mover, int level, Level.Stored stored) {
     this.books = books;
@@ -51,7 +51,12 @@ final class Dock {
 
   /// What the stack takes the store to be able to do.
   StoreState state() {
-    return state;
+    return health.state();
+  }
+
+  /// Why it does not take blocks, or does not give them.
+  StoreUnavailableException unavailable() {
+    return StoreUnavailableException.of(store.name(), health);
   }
 
   /// Hears of the store from now on. Not under the lock.
@@ -63,25 +68,25 @@ final class Dock {
   private void changed() {
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
-      StoreHealth health = store.health();
-      if (health.state() != state) {
-        changed(health, after);
+      StoreHealth now = store.health();
+      if (now.state() != state()) {
+        changed(now, after);
       }
     }
     after.run();
   }
 
-  private void changed(StoreHealth health, Aftermath after) {
-    boolean gave = state.gives();
-    state = health.state();
-    if (state.takes()) {
+  private void changed(StoreHealth now, Aftermath after) {
+    boolean gave = state().gives();
+    health = now;
+    if (state().takes()) {
       puts.admit();
     } else {
-      puts.refuse(StoreUnavailableException.of(store.name(), health), !state.gives(), after);
+      puts.refuse(unavailable(), !state().gives(), after);
     }
-    if (gave && !state.gives()) {
+    if (gave && !state().gives()) {
       gets.clear(after);
-      books.rising.interrupt(level, StoreUnavailableException.of(store.name(), health), after);
+      books.rising.interrupt(level, unavailable(), after);
     }
     if (!books.isClosedNow()) { // else nobody is left but those whose copies are under way
       welcome(after);
@@ -89,7 +94,7 @@ final class Dock {
   }
 
   private void welcome(Aftermath after) {
-    if (state.gives()) {
+    if (state().gives()) {
       books.recover(level, after); // what it could not find before
     }
     mover.stateChanged(level, after);

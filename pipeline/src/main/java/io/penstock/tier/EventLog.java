@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.block.Checks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -18,9 +19,7 @@ final class EventLog {
   private boolean closed;
 
   EventLog(int capacity) {
-    if (capacity <= 0) {
-      throw new IllegalArgumentException("capacity must be > 0 (was " + capacity + ")");
-    }
+    Checks.positive("capacity", capacity);
     this.ring = new TierEvent[capacity];
   }
 
@@ -51,9 +50,7 @@ final class EventLog {
   }
 
   Flux<TierEvent> after(long sequence) {
-    if (sequence < 0) {
-      throw new IllegalArgumentException("sequence must be >= 0 (was " + sequence + ")");
-    }
+    Checks.notNegative("sequence", sequence);
     return Flux.from(subscriber -> {
       EventReader reader = new EventReader(this, subscriber, sequence);
       readers.add(reader);

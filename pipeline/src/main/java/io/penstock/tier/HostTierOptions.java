@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import io.penstock.pool.EvictionPolicy;
 import io.penstock.pool.Ledger;
 
@@ -19,10 +20,10 @@ public record HostTierOptions(String name, long capacityBlocks, int reserveBlock
   public HostTierOptions {
     requireNonNull(name, "name");
     requireNonNull(policy, "policy");
-    positive("capacityBlocks", capacityBlocks);
-    positive("reserveBlocks", reserveBlocks);
-    positive("maxWaiters", maxWaiters);
-    positive("eventLogSize", eventLogSize);
+    Checks.positive("capacityBlocks", capacityBlocks);
+    Checks.positive("reserveBlocks", reserveBlocks);
+    Checks.positive("maxWaiters", maxWaiters);
+    Checks.positive("eventLogSize", eventLogSize);
     if (capacityBlocks != Ledger.UNBOUNDED && capacityBlocks > Integer.MAX_VALUE - (long) reserveBlocks) {
       throw new IllegalArgumentException("capacityBlocks + reserveBlocks must be <= " + Integer.MAX_VALUE
           + " or capacityBlocks unbounded (was " + capacityBlocks + " + " + reserveBlocks + ")");
@@ -61,11 +62,5 @@ public record HostTierOptions(String name, long capacityBlocks, int reserveBlock
   StackOptions stack() {
     return StackOptions.defaults(name).withIngressBlocks(reserveBlocks).withPolicy(policy).withMaxWaiters(maxWaiters)
         .withEventLogSize(eventLogSize).withVerifyReads(verifyReads);
-  }
-
-  private static void positive(String name, long value) {
-    if (value <= 0) {
-      throw new IllegalArgumentException(name + " must be > 0 (was " + value + ")");
-    }
   }
 }

@@ -9,27 +9,17 @@ import io.penstock.block.SliceShape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
-import org.reactivestreams.Subscription;
-import reactor.core.publisher.Operators;
 
-/// The stream of the windows of one [StackLease]: no queue of its own, it takes what is ready when there is demand. A window that needs
-/// memory for bytes from below waits for it, and nothing overtakes it.
-///
-/// One thread emits at a time, whichever came first; never under the tier's lock.
-final class LeaseWindows implements Subscription {
+/// The stream of the windows of one [StackLease]. A window that needs memory for bytes from below waits for it, and nothing overtakes it.
+/// Never emits under the tier's lock.
+final class LeaseWindows extends DemandLoop {
   private final StackLeases leases;
   private final StackLease lease;
   private final Subscriber<? super LeasedWindow> subscriber;
   private final SliceShape shape;
   private final BlockScope scope;
-  private final AtomicLong requested = new AtomicLong();
-  /// Held from the start, so that nothing is signalled before `onSubscribe`.
-  private final AtomicInteger wip = new AtomicInteger(1);
-  private volatile @Nullable Throwable illegal;
   private volatile boolean done;
   private volatile @Nullable RisingWindow rising;
   /// Whether `rising` was begun before anybody asked for it.
@@ -40,19 +30,10 @@ final class LeaseWindows implements Subscription {
     this.leases = leases;
     this.lease = lease;
     this.subscriber = subscriber;
-    int most = leases.books.hasStores() ? leases.books.options.transferBlocks() : Integer.MAX_VALUE; // there is memory for so many
+    // with stores there is memory for so many blocks from below; without them every block of a window is in memory and costs none
+    int most = leases.books.hasStores() ? leases.books.options.transferBlocks() : Integer.MAX_VALUE;
     this.shape = shape.withWindowBlocks(Math.min(shape.windowBlocks(), most));
     this.scope = scope;
-  }
-
-  @Override
-  public void request(long n) {
-    if (n <= 0) {
-      illegal = new IllegalArgumentException("n must be > 0 (was " + n + "), Reactive Streams rule 3.9");
-    } else {
-      requested.accumulateAndGet(n, Operators::addCap);
-    }
-    drain();
   }
 
   @Override
@@ -62,24 +43,10 @@ final class LeaseWindows implements Subscription {
     drain();
   }
 
-  void drain() {
-    if (wip.getAndIncrement() == 0) {
-      open();
-    }
-  }
-
-  /// Emits for as long as others ask for it.
-  void open() {
-    int missed = 1;
-    do {
-      emit();
-      missed = wip.addAndGet(-missed);
-    } while (missed != 0);
-  }
-
-  private void emit() {
+  @Override
+  void emit() {
     while (!done) {
-      Throwable misuse = illegal;
+      Throwable misuse = misuse();
       if (misuse != null) {
         fail(misuse);
       } else if (!(rising != null ? emitRising() : emitNext())) {
@@ -91,7 +58,7 @@ final class LeaseWindows implements Subscription {
 
   /// False if there is nothing to emit now.
   private boolean emitNext() {
-    boolean wanted = requested.get() > 0;
+    boolean wanted = isWanted();
     StackLeases.Taken taken = leases.take(lease, wanted ? shape.windowBlocks() : 0);
     if (taken.failure() != null) {
       fail(taken.failure());
@@ -158,7 +125,7 @@ final class LeaseWindows implements Subscription {
       fail(refusal);
     } else if (lease.isClosed()) {
       fail(ended());
-    } else if (window.isGranted() && requested.get() > 0) {
+    } else if (window.isGranted() && isWanted()) {
       rising = null;
       countAhead(window, true);
       emit(window);
@@ -178,9 +145,7 @@ final class LeaseWindows implements Subscription {
   private void emit(LeasedWindow window) {
     begun = true;
     scope.adopt(window);
-    if (requested.get() != Long.MAX_VALUE) {
-      requested.decrementAndGet();
-    }
+    spend();
     subscriber.onNext(window);
   }
 

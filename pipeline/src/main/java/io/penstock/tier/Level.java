@@ -2,6 +2,8 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
+
 /// One level of a [TierStack]: a place for blocks, and how many of them the books may put there.
 public sealed interface Level {
   /// Used in figures, errors and meters; unique in its stack.
@@ -16,7 +18,7 @@ public sealed interface Level {
   record Host(String name, long capacityBlocks) implements Level {
     public Host {
       requireNonNull(name, "name");
-      positive(capacityBlocks);
+      Checks.positive("capacityBlocks", capacityBlocks);
     }
 
     @Override
@@ -28,7 +30,7 @@ public sealed interface Level {
   /// A store, which the stack closes with itself.
   record Stored(BlockStore store, long capacityBlocks) implements Level {
     public Stored {
-      positive(capacityBlocks);
+      Checks.positive("capacityBlocks", capacityBlocks);
       if (capacityBlocks > store.capacityBlocks()) {
         throw new IllegalArgumentException("capacityBlocks must be <= the %d places of %s (was %d)".formatted(store.capacityBlocks(),
             store.name(), capacityBlocks));
@@ -43,12 +45,6 @@ public sealed interface Level {
     @Override
     public Medium medium() {
       return store.medium();
-    }
-  }
-
-  private static void positive(long capacityBlocks) {
-    if (capacityBlocks <= 0) {
-      throw new IllegalArgumentException("capacityBlocks must be > 0 (was " + capacityBlocks + ")");
     }
   }
 }

@@ -67,7 +67,11 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   /// @param told runs when the memory was granted or refused
   void claim(Runnable told) {
     this.told = told;
-    rising.enter(this);
+    StoreUnavailableException why = rising.enter(this);
+    if (why != null) { // others may hold all the memory until that store answers
+      refuse(why);
+      return;
+    }
     List<BlockKey> keys = blocks.stream().filter(Rising::isMissing).map(each -> each.promised().key).toList();
     try {
       Permits.Ticket place = rising.books.memory.transfer().claim(keys, drafts -> {
@@ -88,7 +92,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   /// Reads ahead of its reader, if there is memory for the missing blocks that nobody else needs now: half of what is for windows stays free.
   ///
   /// @param told runs when a store that it reads from gives nothing any more
-  /// @return false if there is not; nothing has begun then
+  /// @return false if there is not, or a store that it needs gives nothing now; nothing has begun then
   boolean claimAhead(Runnable told) {
     this.told = told;
     List<BlockKey> keys = blocks.stream().filter(Rising::isMissing).map(each -> each.promised().key).toList();
@@ -105,7 +109,11 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     if (drafts == null) {
       return false;
     }
-    rising.enter(this);
+    if (rising.enter(this) != null) {
+      rising.leave(this);
+      drafts.forEach(BlockDraft::close);
+      return false;
+    }
     grant(drafts);
     return true;
   }

@@ -3,6 +3,7 @@ package io.penstock.tier;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockScope;
+import io.penstock.block.Checks;
 import io.penstock.block.SliceOrder;
 import io.penstock.block.SliceShape;
 import java.util.ArrayDeque;
@@ -62,9 +63,7 @@ final class StackLease extends Lease {
 
   @Override
   public Flux<List<Leased>> windows(int maxBlocks, BlockScope scope) {
-    if (maxBlocks <= 0) {
-      throw new IllegalArgumentException("maxBlocks must be > 0 (was " + maxBlocks + ")");
-    }
+    Checks.positive("maxBlocks", maxBlocks);
     SliceShape whole = new SliceShape(maxBlocks, Integer.MAX_VALUE, SliceOrder.BLOCK_FIRST, 0);
     Flux<LeasedWindow> windows = opened(whole, scope);
     return leases.books.hasStores() ? windows.concatMap(window -> blocks(window, scope), 1)

@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import io.penstock.pool.EvictionPolicy;
 
 /// How a [TierStack] is set up. The four kinds of slots are host memory beyond the capacity of any level, each for one purpose that no
@@ -26,13 +27,13 @@ public record StackOptions(String name, StackMode mode, int ingressBlocks, int t
     requireNonNull(name, "name");
     requireNonNull(mode, "mode");
     requireNonNull(policy, "policy");
-    positive("ingressBlocks", ingressBlocks);
-    positive("transferBlocks", transferBlocks);
-    positive("promotionBlocks", promotionBlocks);
-    positive("bounceBlocks", bounceBlocks);
-    positive("batchBlocks", batchBlocks);
-    positive("maxWaiters", maxWaiters);
-    positive("eventLogSize", eventLogSize);
+    Checks.positive("ingressBlocks", ingressBlocks);
+    Checks.positive("transferBlocks", transferBlocks);
+    Checks.positive("promotionBlocks", promotionBlocks);
+    Checks.positive("bounceBlocks", bounceBlocks);
+    Checks.positive("batchBlocks", batchBlocks);
+    Checks.positive("maxWaiters", maxWaiters);
+    Checks.positive("eventLogSize", eventLogSize);
   }
 
   /// Exclusive, exact LRU, 128 slots each for ingress, transfer and promotion, 64 to bounce, batches of 64 blocks, 1,024 waiters,
@@ -95,11 +96,5 @@ public record StackOptions(String name, StackMode mode, int ingressBlocks, int t
   public StackOptions withTiering(TieringOptions tiering) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks, policy, maxWaiters,
         eventLogSize, verifyReads, tiering);
-  }
-
-  private static void positive(String name, long value) {
-    if (value <= 0) {
-      throw new IllegalArgumentException(name + " must be > 0 (was " + value + ")");
-    }
   }
 }

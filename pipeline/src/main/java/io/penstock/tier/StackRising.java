@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /// The books of windows on their way up to readers: what they read, where, and what becomes of it when it is here.
@@ -84,9 +85,17 @@ final class StackRising {
   }
 
   /// Tells `window` of stores that give nothing any more, until [#leave].
-  void enter(RisingWindow window) {
+  ///
+  /// @return why it is not to wait: what it needs is in a store that gives nothing now already; null if all of it can be had
+  @Nullable StoreUnavailableException enter(RisingWindow window) {
     synchronized (books.lock) {
       books.rising.enter(window);
+      for (int level = 0; level < books.levels.size(); level++) {
+        if (!books.docks.gives(level) && window.needs(level)) {
+          return books.docks.at(level).unavailable();
+        }
+      }
+      return null;
     }
   }
 

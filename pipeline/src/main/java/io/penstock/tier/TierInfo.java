@@ -3,6 +3,7 @@ package io.penstock.tier;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.CacheSpace;
+import io.penstock.block.Checks;
 
 /// What a tier is.
 ///
@@ -15,8 +16,6 @@ public record TierInfo(String name, Medium medium, CacheSpace space, long capaci
     requireNonNull(name, "name");
     requireNonNull(medium, "medium");
     requireNonNull(space, "space");
-    if (capacityBlocks <= 0) {
-      throw new IllegalArgumentException("capacityBlocks must be > 0 (was " + capacityBlocks + ")");
-    }
+    Checks.positive("capacityBlocks", capacityBlocks);
   }
 }

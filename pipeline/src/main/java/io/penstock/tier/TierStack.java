@@ -10,7 +10,6 @@ import io.penstock.block.ChunkSource;
 import io.penstock.block.SlabArena;
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.HashSet;
 import java.util.List;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -119,7 +118,7 @@ public final class TierStack implements BlockTier {
 
   @Override
   public Mono<Presence> contains(List<BlockKey> keys) {
-    List<BlockKey> asked = checked(keys);
+    List<BlockKey> asked = BlockKey.distinct(keys, books.space);
     return Mono.fromCallable(() -> {
       synchronized (books.lock) {
         books.requireOpen();
@@ -130,7 +129,7 @@ public final class TierStack implements BlockTier {
 
   @Override
   public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
-    List<BlockKey> asked = checked(keys);
+    List<BlockKey> asked = BlockKey.distinct(keys, books.space);
     requireNonNull(onMiss, "onMiss");
     return Mono.create(sink -> {
       Lease lease = scope.adopt(leases.decide(asked, onMiss));
@@ -141,12 +140,12 @@ public final class TierStack implements BlockTier {
 
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
-    return writes.reserve(checked(keys), scope);
+    return writes.reserve(BlockKey.distinct(keys, books.space), scope);
   }
 
   @Override
   public Mono<Presence> remove(List<BlockKey> keys) {
-    List<BlockKey> asked = checked(keys);
+    List<BlockKey> asked = BlockKey.distinct(keys, books.space);
     return Mono.fromCallable(() -> {
       BitSet removed = new BitSet();
       Aftermath after = books.aftermath();
@@ -225,18 +224,5 @@ public final class TierStack implements BlockTier {
     synchronized (books.lock) {
       return books.hostCopy(key);
     }
-  }
-
-  private List<BlockKey> checked(List<BlockKey> keys) {
-    List<BlockKey> copy = List.copyOf(keys);
-    for (BlockKey key : copy) {
-      if (!key.space().equals(books.space)) {
-        throw new IllegalArgumentException("key must be of space " + books.space + " (was " + key + ")");
-      }
-    }
-    if (new HashSet<>(copy).size() < copy.size()) {
-      throw new IllegalArgumentException("keys must be distinct (was " + copy.size() + " keys with duplicates)");
-    }
-    return copy;
   }
 }

@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import io.penstock.pool.FrequencySketch;
 import io.penstock.pool.OffloadRule;
 
@@ -26,15 +27,9 @@ public record TieringOptions(OffloadRule offload, int promoteAtHit, int prefetch
     if (promoteAtHit <= 0 || promoteAtHit > FrequencySketch.MOST) {
       throw new IllegalArgumentException("promoteAtHit must be in [1, " + FrequencySketch.MOST + "] (was " + promoteAtHit + ")");
     }
-    if (prefetchBlocks < 0) {
-      throw new IllegalArgumentException("prefetchBlocks must be >= 0 (was " + prefetchBlocks + ")");
-    }
-    if (queueBlocks <= 0) {
-      throw new IllegalArgumentException("queueBlocks must be > 0 (was " + queueBlocks + ")");
-    }
-    if (queueBytes <= 0) {
-      throw new IllegalArgumentException("queueBytes must be > 0 (was " + queueBytes + ")");
-    }
+    Checks.notNegative("prefetchBlocks", prefetchBlocks);
+    Checks.positive("queueBlocks", queueBlocks);
+    Checks.positive("queueBytes", queueBytes);
   }
 
   /// Nothing of all this: hits and victims are those of the textbook policy.

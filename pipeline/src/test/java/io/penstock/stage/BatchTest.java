@@ -11,7 +11,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.reactivestreams.Subscription;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
@@ -63,6 +66,26 @@ final class BatchTest extends StageContract<Block, List<Block>> {
   void batch_elementHeavierThanABatch_travelsAlone() {
     StepVerifier.create(Flux.just(1, 500, 2).transform(weighed()))
         .expectNext(List.of(1), List.of(500), List.of(2)).expectComplete().verify(LIMIT);
+  }
+
+  @Test
+  void batch_requestOfNothing_isAnError_alsoWhenTheSourceHasEnded() {
+    AtomicReference<Subscription> asks = new AtomicReference<>();
+    AtomicReference<Throwable> error = new AtomicReference<>();
+    Flux.just(60, 50).transform(weighed()).subscribe(new BaseSubscriber<>() {
+      @Override
+      protected void hookOnSubscribe(Subscription subscription) {
+        asks.set(subscription);
+        subscription.request(1);
+      }
+
+      @Override
+      protected void hookOnError(Throwable thrown) {
+        error.set(thrown);
+      }
+    });
+    asks.get().request(0); // 50 waits for a request
+    assertThat(error.get()).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("rule 3.9");
   }
 
   @Test

@@ -14,7 +14,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.reactivestreams.Subscription;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -198,6 +201,27 @@ final class FanOutTest extends StageContract<Block, List<Block>> {
     branches.get(1).subscribe(slow);
     branches.get(0).doOnNext(Block::close).blockLast(LIMIT);
     assertThat(slow.expectTerminalError()).isInstanceOf(LaggedException.class);
+  }
+
+  @Test
+  void fanOut_requestOfNothing_isAnError_alsoWhenTheSourceHasEnded() {
+    AtomicReference<Subscription> asks = new AtomicReference<>();
+    AtomicReference<Throwable> error = new AtomicReference<>();
+    List<Flux<Integer>> branches = FanOut.of(Flux.just(1), 2, each -> 1, OPTIONS);
+    branches.get(1).subscribe(new BaseSubscriber<>() {
+      @Override
+      protected void hookOnSubscribe(Subscription subscription) {
+        asks.set(subscription);
+      }
+
+      @Override
+      protected void hookOnError(Throwable thrown) {
+        error.set(thrown);
+      }
+    });
+    branches.get(0).subscribe(); // 1 waits for the other
+    asks.get().request(0);
+    assertThat(error.get()).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("rule 3.9");
   }
 
   @Test

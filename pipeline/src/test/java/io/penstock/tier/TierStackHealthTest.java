@@ -196,6 +196,30 @@ final class TierStackHealthTest extends StackSteps {
   }
 
   @Test
+  void readThatWouldWaitForMemory_whenTheDiskHasStopped_hearsAtOnce() {
+    TierStack stack = exclusive(1);
+    for (int i = 0; i < 3; i++) {
+      put(stack, i);
+      runTasks();
+    }
+    AtomicReference<Throwable> first = new AtomicReference<>();
+    AtomicReference<Throwable> second = new AtomicReference<>();
+    try (BlockScope scope = new BlockScope()) {
+      stack.get(List.of(key(0)), scope).subscribe(block -> {}, first::set); // has all the memory for windows
+      Lease late = requireNonNull(stack.lease(List.of(key(1)), OnMiss.SKIP, scope).block(SOON));
+      disk.health(StoreState.OFF);
+      assertThat(first.get()).isInstanceOf(StoreUnavailableException.class);
+      late.windows(1, scope).subscribe(window -> {}, second::set);
+      assertThat(second.get()).as("the disk may never give the memory back").isInstanceOf(StoreUnavailableException.class);
+    }
+    runTasks();
+    disk.health(StoreState.ACTIVE);
+    read(stack, 1);
+    assertThat(lost(stack)).isEmpty();
+    assertClosesClean(stack);
+  }
+
+  @Test
   void readUnderWay_whenTheDiskStops_afterTheClose_hearsAtOnce() {
     TierStack stack = exclusive(1);
     put(stack, 0);

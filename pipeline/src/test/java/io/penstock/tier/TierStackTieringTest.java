@@ -9,6 +9,7 @@ import io.penstock.block.BudgetExhaustedException;
 import io.penstock.block.SliceShape;
 import io.penstock.pool.OffloadRule;
 import io.penstock.testkit.Blocks;
+import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
 import java.util.Arrays;
 import java.util.List;
@@ -186,6 +187,32 @@ final class TierStackTieringTest extends StackSteps {
   }
 
   @Test
+  void nextBlocks_ofADiskThatIsOff_areNotReadAhead_andAreReadWhenItIsBack() {
+    FaultyStore weak = new FaultyStore(disk);
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 1), new Level.Stored(weak, 8)), options(EXACT.withPrefetchBlocks(1)),
+        TierListener.noop(), nanos::get);
+    put(stack, 0);
+    put(stack, 1);
+    runTasks();
+    try (BlockScope scope = new BlockScope()) {
+      Lease lease = requireNonNull(stack.lease(keys(1, 0), OnMiss.SKIP, scope).block(SOON));
+      Windows windows = new Windows();
+      lease.opened(SliceShape.defaults().withWindowBlocks(1), scope).subscribe(windows);
+      windows.reads = true;
+      weak.health(StoreState.OFF);
+      windows.request(1);
+      assertThat(windows.taken).as("1 is in memory").isEqualTo(1);
+      assertThat(tiering(stack).prefetched()).isZero();
+      weak.health(StoreState.ACTIVE);
+      windows.request(1);
+      runTasks();
+      assertThat(windows.taken).isEqualTo(2);
+      assertThat(windows.bytes).as("bytes of both").isEqualTo(2L * SPACE.layout().blockBytes());
+    }
+    assertClosesClean(stack);
+  }
+
+  @Test
   void storeWithoutRoom_getsBackCopiesFirst_thenTheNextVictims() {
     TierStack stack = stack(2, 8, EXACT);
     for (int i = 0; i < 5; i++) {
@@ -206,9 +233,11 @@ final class TierStackTieringTest extends StackSteps {
     assertClosesClean(stack);
   }
 
-  /// Takes windows and closes them with the scope.
+  /// Takes windows and reads them to their end, or not at all.
   private static final class Windows extends BaseSubscriber<LeasedWindow> {
+    private boolean reads;
     private int taken;
+    private long bytes;
 
     @Override
     protected void hookOnSubscribe(Subscription subscription) {
@@ -218,7 +247,14 @@ final class TierStackTieringTest extends StackSteps {
     @Override
     protected void hookOnNext(LeasedWindow window) {
       taken++;
-      window.close();
+      if (reads) {
+        window.slices(0).subscribe(slice -> {
+          bytes += slice.bytes();
+          slice.close();
+        });
+      } else {
+        window.close();
+      }
     }
   }
 

@@ -1,0 +1,61 @@
+package io.penstock.tier;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.publisher.Operators;
+
+/// A subscription whose stream has no queue of its own: it takes what is ready when there is demand. Counts the demand, and sees to it
+/// that one thread emits at a time, whichever came first; safe from any thread.
+abstract class DemandLoop implements Subscription {
+  private final AtomicLong requested = new AtomicLong();
+  /// Held from the start, so that nothing is signalled before `onSubscribe`.
+  private final AtomicInteger wip = new AtomicInteger(1);
+  private volatile @Nullable Throwable misuse;
+
+  @Override
+  public final void request(long n) {
+    if (n <= 0) {
+      misuse = new IllegalArgumentException("n must be > 0 (was " + n + "), Reactive Streams rule 3.9");
+    } else {
+      requested.accumulateAndGet(n, Operators::addCap);
+    }
+    drain();
+  }
+
+  /// Something may be ready, or be asked for.
+  final void drain() {
+    if (wip.getAndIncrement() == 0) {
+      open();
+    }
+  }
+
+  /// Emits for as long as others ask for it; the first call follows `onSubscribe`.
+  final void open() {
+    int missed = 1;
+    do {
+      emit();
+      missed = wip.addAndGet(-missed);
+    } while (missed != 0);
+  }
+
+  /// Emits what is ready and asked for. One thread at a time.
+  abstract void emit();
+
+  final boolean isWanted() {
+    return requested.get() > 0;
+  }
+
+  /// One of what was asked for is emitted.
+  final void spend() {
+    if (requested.get() != Long.MAX_VALUE) {
+      requested.decrementAndGet();
+    }
+  }
+
+  /// What a request that asked for nothing is answered with, or null.
+  final @Nullable Throwable misuse() {
+    return misuse;
+  }
+}
