@@ -1,9 +1,17 @@
 package io.penstock.storage;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.storage.record.RecordName;
+import org.jspecify.annotations.Nullable;
 
 /// A record that nobody needs any more, and that lies in its segment until that goes.
 ///
-/// @param name its own
+/// @param name its own; null if nobody knows it, for the disk does not give it: then nothing keeps the record dead after a restart
 /// @param segment where it lies
-record DeadRecord(RecordName name, int segment) {}
+record DeadRecord(@Nullable RecordName name, int segment) {
+  /// The name of one that has it.
+  RecordName named() {
+    return requireNonNull(name, "name");
+  }
+}

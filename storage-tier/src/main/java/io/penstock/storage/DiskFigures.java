@@ -14,7 +14,7 @@ final class DiskFigures {
         .flatMap(List::stream).toList();
     return new DiskStat(syncs.unsyncedBytes(), syncs.unsyncedMillis(), syncs.syncs(), syncs.failedSyncs(), syncs.lostBytes(), space.segments(),
         space.heldBytes(), space.liveBytes(), space.userBytes(), space.movedBytes(), space.reclaimed(), scrub.passes(), scrub.bytes(),
-        space.corrupt() + scrub.corrupt(), space.unreadable() + scrub.unreadable(), unkept, problems);
+        space.corrupt() + scrub.corrupt(), space.unreadable(), unkept, problems);
   }
 
   private static List<String> problem(String what, @Nullable RuntimeException failure) {

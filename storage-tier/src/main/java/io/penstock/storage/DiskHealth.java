@@ -4,11 +4,15 @@ import io.penstock.KvException;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.engine.StorageFullException;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.StoreState;
 import io.penstock.tier.StoreUnavailableException;
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
+import reactor.util.Logger;
+import reactor.util.Loggers;
 
 /// How the disk of a journal is, from what fails and from what takes too long; and whether it is well again, by trying.
 ///
@@ -22,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 /// One read that fails tells nothing of the disk: the record is tried again with the next probe. Without a clock the disk always counts as
 /// well. Safe from any thread.
 final class DiskHealth {
+  private static final Logger LOG = Loggers.getLogger(DiskHealth.class);
+
   /// A sync may take so many times as long as a read.
   private static final int SLOW = 4;
 
@@ -118,8 +124,9 @@ final class DiskHealth {
     }
   }
 
-  void readDone() {
-    suspects.readDone();
+  /// The records that it did not give.
+  SuspectRecords suspects() {
+    return suspects;
   }
 
   /// What whoever wanted to read `record` hears.
@@ -180,12 +187,13 @@ final class DiskHealth {
     }
     if (probed != null && !isClosed()) {
       int slot = enterSlow();
-      KvException failure = failureOf(probed);
+      KvException unwritten = failureOf(probed::probe);
       leave(slot);
-      boolean readable = suspects.retry(probed, failure == null);
+      KvException untried = failureOf(() -> suspects.retry(probed, unwritten == null));
       change(() -> {
-        writeTrouble = failure;
-        wait = failure == null && readable ? options.firstProbe().toMillis() : Math.min(2 * wait, options.lastProbe().toMillis());
+        boolean well = unwritten == null && untried == null && suspects.trouble() == null;
+        writeTrouble = unwritten;
+        wait = well ? options.firstProbe().toMillis() : Math.min(2 * wait, options.lastProbe().toMillis());
       });
     }
   }
@@ -194,12 +202,15 @@ final class DiskHealth {
     return closed;
   }
 
-  private static @Nullable KvException failureOf(SegmentEngine probed) {
+  private @Nullable KvException failureOf(Runnable trial) {
     try {
-      probed.probe();
+      trial.run();
       return null;
     } catch (KvException e) {
       return e;
+    } catch (Throwable e) { // whatever it is, it is tried again
+      LOG.warn("store {} could not try its disk", store, e);
+      return new StorageFailedException("try store " + store, new IOException(e));
     }
   }
 

@@ -37,7 +37,8 @@ final class JournalEnd {
     return Mono.defer(() -> {
       if (closing.compareAndSet(false, true)) {
         threads.ticks().after(options.health().closeWithin().toMillis(), this::leaveIfStuck);
-        accepted.doOnTerminate(() -> writes.end(this::last)).subscribe();
+        accepted.doOnTerminate(() -> writes.end(this::last)).subscribe(nothing -> {},
+            failure -> LOG.warn("store " + options.name() + ": what it had accepted did not end in order", failure));
       }
       return ended.asMono();
     });
@@ -69,8 +70,8 @@ final class JournalEnd {
     try {
       if (failure == null) {
         ended.tryEmitEmpty();
-      } else {
-        ended.tryEmitError(failure);
+      } else if (ended.tryEmitError(failure).isFailure()) {
+        LOG.warn("store {} was left, and did not end well when its disk answered: {}", options.name(), failure.toString());
       }
     } finally {
       threads.stopping().run();

@@ -120,7 +120,7 @@ final class JournalLog {
   @Nullable KvException sweep(List<DeadRecord> freed) {
     for (DeadRecord dead : freed) {
       book.freed(dead.segment());
-      for (DeadRecord each = dead; each != null; each = book.original(each.name().sequence())) {
+      for (DeadRecord each = dead; each != null && each.name() != null; each = book.original(each.named().sequence())) {
         unmarked.add(each);
       }
     }
@@ -232,7 +232,7 @@ final class JournalLog {
   private void remove(List<DeadRecord> dead) {
     syncs.admit(RecordFormat.removalBytes(dead.size()));
     long number = ++sequence;
-    Location at = appended(engine.append(writer.removal(dead.stream().map(DeadRecord::name).toList(), number)));
+    Location at = appended(engine.append(writer.removal(dead.stream().map(DeadRecord::named).toList(), number)));
     dead.forEach(each -> book.removed(each, at.segment()));
   }
 

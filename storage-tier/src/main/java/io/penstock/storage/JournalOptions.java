@@ -2,6 +2,7 @@ package io.penstock.storage;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import io.penstock.storage.check.QuarantineBound;
 import io.penstock.storage.engine.EngineOptions;
 import java.nio.file.Path;
@@ -36,9 +37,9 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
     requireNonNull(directory, "directory");
     requireNonNull(engine, "engine");
     requireNonNull(segments, "segments");
-    positive("ioThreads", ioThreads);
-    positive("maxWaitingPuts", maxWaitingPuts);
-    positive("maxWaitingReads", maxWaitingReads);
+    Checks.positive("ioThreads", ioThreads);
+    Checks.positive("maxWaitingPuts", maxWaitingPuts);
+    Checks.positive("maxWaitingReads", maxWaitingReads);
     requireNonNull(durability, "durability");
     requireNonNull(health, "health");
     requireNonNull(quarantine, "quarantine");
@@ -125,11 +126,5 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
     long bytes = durability.mode() == SyncMode.INTERVAL ? durability.bytes() : 0;
     long segment = segments.segmentBytes();
     return (int) Math.min(Integer.MAX_VALUE, 1 + (bytes + segment - 1) / segment) + (durability.mode() == SyncMode.ALWAYS ? 1 : 0);
-  }
-
-  private static void positive(String name, int value) {
-    if (value <= 0) {
-      throw new IllegalArgumentException(name + " must be > 0 (was " + value + ")");
-    }
   }
 }

@@ -3,7 +3,6 @@ package io.penstock.storage;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
-import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.tier.StoreUnavailableException;
 import java.util.List;
 import java.util.Set;
@@ -21,8 +20,8 @@ final class JournalReads {
   private final WorkLine line;
   private final Set<ReadJob> running = ConcurrentHashMap.newKeySet();
 
-  JournalReads(SegmentEngine engine, CacheSpace space, JournalOptions options, DiskHealth health, Executor threads) {
-    this.reader = new RangeReader(engine, space.layout(), "tier " + options.name());
+  JournalReads(RangeReader reader, CacheSpace space, JournalOptions options, DiskHealth health, Executor threads) {
+    this.reader = reader;
     this.space = space;
     this.health = health;
     this.threads = threads;

@@ -53,7 +53,7 @@ public final class JournalStore implements BlockStore {
   private final JournalWrites writes;
   private final JournalRecovery recovery;
   private final PlaceTable places;
-  private final DamagedRecords damaged;
+  private final LostRecords lost;
   private final WorkLine line;
   private final JournalPuts puts;
   private final JournalReads reads;
@@ -68,7 +68,6 @@ public final class JournalStore implements BlockStore {
     this.engine = new WatchedEngine(disk, health);
     this.threads = threads;
     this.line = new WorkLine(options.name(), "puts", options.maxWaitingPuts());
-    this.reads = new JournalReads(engine, space, options, health, threads.reading());
     this.end = new JournalEnd(options, engine, health, threads);
     Recovery found = new Recovery(space, disk, boundary(), options.doubtfulSegments());
     this.recovered = found.run();
@@ -78,8 +77,10 @@ public final class JournalStore implements BlockStore {
     JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), places,
         engine.segments().isEmpty() ? 0 : found.sequence() + UNSEEN, options.segments().segmentBytes());
     DiskWater water = new DiskWater(engine, options, threads.clock());
-    this.damaged = new DamagedRecords(places, space.id(), disk.directory(), options.quarantine(), health);
-    Reclaimer reclaimer = new Reclaimer(engine, found.book(), places, log, new RecordMover(engine::read, space.layout(), boundary()), damaged,
+    this.lost = new LostRecords(places, space.id(), disk.directory(), options.quarantine(), health, boundary());
+    this.reads = new JournalReads(new RangeReader(engine, space.layout(), boundary(), lost, this::freed), space, options, health,
+        threads.reading());
+    Reclaimer reclaimer = new Reclaimer(engine, found.book(), places, log, new RecordMover(engine::read, space.layout(), boundary()), lost,
         new UnreadableSegments(threads.clock()), options, water);
     this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, water, options), options.reclaim(), threads, line);
     this.puts = new JournalPuts(space.id(), health, writes, line);
@@ -97,7 +98,8 @@ public final class JournalStore implements BlockStore {
   /// @throws KvException if the directory is locked, of another space, engine or version, or cannot be read
   /// @throws IllegalArgumentException if a block of `space` does not fit an eighth of a segment
   public static JournalStore open(CacheSpace space, JournalOptions options) {
-    return open(space, options, options.engine().open(options.directory(), options.engineOptions()), JournalThreads.own(options));
+    JournalThreads threads = JournalThreads.own(options); // none of them runs before its first task: without an engine there is nothing to end
+    return open(space, options, options.engine().open(options.directory(), options.engineOptions()), threads);
   }
 
   /// Opens a journal on an engine that is open, with threads that are the caller's: for simulation and for engines of other makers.
@@ -124,10 +126,19 @@ public final class JournalStore implements BlockStore {
             + ", an eighth of segmentBytes (was " + record + ")");
       }
       return new JournalStore(space, options, CheckpointedEngine.of(engine, options.durability().mode() != SyncMode.NONE), threads);
-    } catch (RuntimeException e) {
-      engine.close();
-      threads.stopping().run();
+    } catch (Throwable e) { // whatever it is: whoever opens it again must find nobody there
+      left(engine, threads, e);
       throw e;
+    }
+  }
+
+  private static void left(SegmentEngine engine, JournalThreads threads, Throwable first) {
+    try {
+      engine.close();
+    } catch (RuntimeException e) {
+      first.addSuppressed(e);
+    } finally {
+      threads.stopping().run();
     }
   }
 
@@ -197,7 +208,7 @@ public final class JournalStore implements BlockStore {
 
   @Override
   public DiskStat diskStat() {
-    return DiskFigures.of(syncs(), disk(), scrubbed(), damaged.unkept());
+    return DiskFigures.of(syncs(), disk(), scrubbed(), lost.unkept());
   }
 
   /// Begins to read what is at rest in the background, and to compare it; once. What is damaged is copied to `quarantine/` in the directory
@@ -208,14 +219,14 @@ public final class JournalStore implements BlockStore {
     if (scrubber != null) {
       throw new IllegalStateException("a journal must be scrubbed once at a time (was scrubbed already)");
     }
-    scrubber = new Scrubber(engine, places, new RecordMover(engine::readOnce, space.layout(), boundary()), damaged, how, threads,
+    scrubber = new Scrubber(engine, places, new RecordMover(engine::readOnce, space.layout(), boundary()), lost, how, threads,
         () -> line.open() + reads.open() > 0, writes::free);
     scrubber.start();
   }
 
   @Override
   public void report(Consumer<BlockKey> heard) {
-    damaged.report(heard);
+    lost.report(heard);
   }
 
   @Override
@@ -292,8 +303,13 @@ public final class JournalStore implements BlockStore {
   void free(BlockKey key, int number) {
     Place last = places.release(number);
     if (last != null) {
-      writes.free(new DeadRecord(new RecordName(key, last.sequence()), last.segment()));
+      health.suspects().forget(last.location());
+      freed(new DeadRecord(new RecordName(key, last.sequence()), last.segment()));
     }
+  }
+
+  private void freed(DeadRecord dead) {
+    writes.free(dead);
   }
 
   @Override

@@ -12,7 +12,6 @@ import io.penstock.tier.Medium;
 import io.penstock.tier.Rest;
 import io.penstock.tier.Shortage;
 import io.penstock.tier.StoreHealth;
-import io.penstock.tier.StoreState;
 import io.penstock.tier.StoreUnavailableException;
 import io.penstock.tier.TierClosedException;
 import java.io.IOException;
@@ -28,7 +27,6 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
@@ -41,18 +39,12 @@ public final class LateJournal implements BlockStore {
 
   private final CacheSpace space;
   private final JournalOptions options;
-  private final Supplier<JournalStore> opening;
-  private final JournalClock clock;
-  private final Runnable stopping;
+  private final LateOpening opening;
   private final List<Runnable> watchers = new CopyOnWriteArrayList<>();
-  private final Sinks.Empty<Void> ended = Sinks.empty();
-  private volatile StoreHealth health;
   private volatile @Nullable JournalStore opened;
   /// Guarded by `this`, as is the moment of opening.
   private @Nullable Shortage shortage;
   private @Nullable Consumer<BlockKey> reporter;
-  private boolean isOpening;
-  private boolean closed;
 
   /// @param clock runs another task while one opens
   /// @param stopping ends the clock
@@ -60,11 +52,8 @@ public final class LateJournal implements BlockStore {
       Runnable stopping) {
     this.space = space;
     this.options = options;
-    this.health = off(first);
-    this.opening = opening;
-    this.clock = clock;
-    this.stopping = stopping;
-    tryLater(options.health().firstProbe().toMillis());
+    this.opening = new LateOpening(options, first, opening, clock, stopping, this::take);
+    this.opening.begin(this::tell);
   }
 
   /// Opens the journal of `options`, at once or, if its disk is not well, later. Waits until every record's head was read: not for an event
@@ -73,11 +62,7 @@ public final class LateJournal implements BlockStore {
   /// @param begun told of the journal when it is open
   /// @throws io.penstock.KvException as [JournalStore#open(CacheSpace, JournalOptions)] does, but for a disk that fails
   public static BlockStore open(CacheSpace space, JournalOptions options, Consumer<JournalStore> begun) {
-    Supplier<JournalStore> opening = () -> {
-      JournalStore store = JournalStore.open(space, options);
-      begun.accept(store);
-      return store;
-    };
+    Supplier<JournalStore> opening = () -> begun(JournalStore.open(space, options), begun);
     try {
       return opening.get();
     } catch (StoreUnavailableException e) {
@@ -86,6 +71,17 @@ public final class LateJournal implements BlockStore {
       }
       var thread = JournalThreads.timed(options.name() + "-open", 2); // one that opens, one that looks at the clock
       return new LateJournal(space, options, e, opening, JournalClock.of(thread), thread::shutdown);
+    }
+  }
+
+  /// One that cannot be begun is closed: nobody else has it.
+  static JournalStore begun(JournalStore store, Consumer<JournalStore> begun) {
+    try {
+      begun.accept(store);
+      return store;
+    } catch (Throwable e) {
+      LateOpening.letGo(store).subscribe();
+      throw e;
     }
   }
 
@@ -106,67 +102,25 @@ public final class LateJournal implements BlockStore {
     };
   }
 
-  private static StoreHealth off(RuntimeException why) {
-    return new StoreHealth(StoreState.OFF, why.getMessage());
+  private synchronized void take(JournalStore store) {
+    if (shortage != null) {
+      store.relieve(shortage);
+    }
+    if (reporter != null) {
+      store.report(reporter);
+    }
+    opened = store;
   }
 
-  private void tryLater(long millis) {
-    clock.after(millis, () -> open(millis));
-  }
-
-  private void open(long waited) {
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      isOpening = true;
-    }
-    JournalStore store = null;
-    try {
-      store = opening.get();
-    } catch (RuntimeException e) { // the folder may be another one by now
-      health = off(e);
-    }
-    if (!took(store)) {
-      end(store);
-    } else if (store == null) {
-      tryLater(Math.min(2 * waited, options.health().lastProbe().toMillis()));
-    } else {
-      store.watch(this::tell);
-      tell();
-    }
-  }
-
-  /// @return false if nobody wants it any more
-  private synchronized boolean took(@Nullable JournalStore store) {
-    isOpening = false;
-    if (closed) {
-      return false;
-    }
-    if (store != null) {
-      if (shortage != null) {
-        store.relieve(shortage);
-      }
-      if (reporter != null) {
-        store.report(reporter);
-      }
-      opened = store;
-    }
-    return true;
-  }
-
-  /// Of what was opened too late; whoever closed this waits for it, unless that took too long.
-  private void end(@Nullable JournalStore late) {
-    Mono<Void> close = late == null ? Mono.empty() : late.close();
-    close.doFinally(end -> stopping.run()).subscribe(nothing -> {}, failure -> {
-      if (ended.tryEmitError(failure).isFailure()) {
-        LOG.warn("store {} was opened too late, and did not close: {}", options.name(), failure.getMessage());
-      }
-    }, ended::tryEmitEmpty);
-  }
-
+  /// One who fails keeps nobody else from hearing of it.
   private void tell() {
-    watchers.forEach(Runnable::run);
+    for (Runnable watcher : watchers) {
+      try {
+        watcher.run();
+      } catch (Throwable e) {
+        LOG.warn("somebody could not hear how store {} is", options.name(), e);
+      }
+    }
   }
 
   @Override
@@ -193,7 +147,7 @@ public final class LateJournal implements BlockStore {
   @Override
   public StoreHealth health() {
     JournalStore store = opened;
-    return store == null ? health : store.health();
+    return store == null ? opening.health() : store.health();
   }
 
   @Override
@@ -250,8 +204,8 @@ public final class LateJournal implements BlockStore {
     return store == null ? Mono.error(this::refusal) : store.read(rests, drafts, range);
   }
 
-  private synchronized RuntimeException refusal() {
-    return closed ? new TierClosedException(options.name()) : StoreUnavailableException.of(options.name(), health());
+  private RuntimeException refusal() {
+    return opening.isClosed() ? new TierClosedException(options.name()) : StoreUnavailableException.of(options.name(), health());
   }
 
   @Override
@@ -283,26 +237,6 @@ public final class LateJournal implements BlockStore {
   /// As in [JournalStore#close()]; waits for an opening that is under way, too.
   @Override
   public Mono<Void> close() {
-    return Mono.defer(() -> {
-      JournalStore store;
-      boolean waits;
-      synchronized (this) {
-        closed = true;
-        store = opened;
-        waits = isOpening;
-      }
-      if (waits) {
-        clock.after(options.health().closeWithin().toMillis(), this::leave);
-        return ended.asMono();
-      }
-      stopping.run();
-      return store == null ? Mono.empty() : store.close();
-    });
-  }
-
-  private void leave() {
-    if (ended.tryEmitError(JournalEnd.tooLate(options)).isSuccess()) {
-      LOG.warn("store {} is left while it is opened: its disk does not answer", options.name());
-    }
+    return opening.close();
   }
 }

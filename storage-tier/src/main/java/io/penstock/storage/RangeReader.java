@@ -13,9 +13,11 @@ import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.UnknownLocationException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;
+import io.penstock.storage.record.RecordName;
 import io.penstock.tier.BlockUnreadableException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// Reads granules of records straight into the memory of drafts, and has them compared there. Any thread; waits for the disk.
@@ -23,12 +25,17 @@ final class RangeReader {
   private final SegmentEngine engine;
   private final BlockLayout layout;
   private final String boundary;
+  private final LostRecords lost;
+  private final Consumer<DeadRecord> freed;
   private final int headBytes;
 
-  RangeReader(SegmentEngine engine, BlockLayout layout, String boundary) {
+  /// @param freed hears of records that count no more
+  RangeReader(SegmentEngine engine, BlockLayout layout, String boundary, LostRecords lost, Consumer<DeadRecord> freed) {
     this.engine = engine;
     this.layout = layout;
     this.boundary = boundary;
+    this.lost = lost;
+    this.freed = freed;
     this.headBytes = RecordFormat.headBytes(layout);
   }
 
@@ -47,6 +54,14 @@ final class RangeReader {
         readPinned(rest, draft, range, scratch);
       }
     } catch (RecordUnreadableException e) {
+      Place place = rest.place();
+      if (!place.location().equals(e.record())) { // it was read there, and moved
+        read(rest, draft, range, scratch);
+        return;
+      }
+      if (lost.lose(rest.number(), place, e)) {
+        freed.accept(new DeadRecord(new RecordName(rest.key(), place.sequence()), place.segment()));
+      }
       throw new BlockUnreadableException(boundary, rest.key(), e);
     }
   }

@@ -1,5 +1,7 @@
 package io.penstock.storage;
 
+import io.penstock.block.Checks;
+
 /// When live blocks are moved out of segments that are mostly dead, so that these can go.
 ///
 /// Each segment counts as `segmentBytes`, however full it is.
@@ -18,8 +20,8 @@ public record ReclaimOptions(long capacityBytes, double highWater, double lowWat
   public static final long UNLIMITED = Long.MAX_VALUE;
 
   public ReclaimOptions {
-    positive("capacityBytes", capacityBytes);
-    positive("bytesPerSecond", bytesPerSecond);
+    Checks.positive("capacityBytes", capacityBytes);
+    Checks.positive("bytesPerSecond", bytesPerSecond);
     if (!(lowWater > 0 && lowWater <= highWater && highWater <= 1)) {
       throw new IllegalArgumentException("lowWater and highWater must be in (0, 1], in that order (was " + lowWater + " and " + highWater + ")");
     }
@@ -58,11 +60,5 @@ public record ReclaimOptions(long capacityBytes, double highWater, double lowWat
 
   public ReclaimOptions withDiskWater(double diskHighWater, double diskLowWater) {
     return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater, diskLowWater);
-  }
-
-  private static void positive(String name, long value) {
-    if (value <= 0) {
-      throw new IllegalArgumentException(name + " must be > 0 (was " + value + ")");
-    }
   }
 }

@@ -4,45 +4,51 @@ import io.penstock.KvException;
 import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
-import io.penstock.tier.BlockUnreadableException;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /// Moves live blocks out of segments that are mostly dead, a step at a time, as [ReclaimOptions] say. Used by the thread that appends.
 ///
 /// A block's record is read and compared, written anew with a sequence of its own, and only then its rest is switched. What is found
-/// damaged is not copied, but lost as [DamagedRecords] says. A segment that cannot be read is left for a while; a record that the disk
-/// does not give, although it gives others of the same segment, is lost, and the blocks behind it are moved.
+/// damaged is not copied, but lost as [LostRecords] says. A segment that cannot be read is left for a while; a record that the disk
+/// does not give, although it gives others of the same segment, or these are few, and it gives none of them, is lost, and the blocks behind it are
+/// moved.
 final class Reclaimer {
   /// A segment that is fuller is left alone: moving would take nearly what it gives.
   private static final double FULLEST = 0.95;
+
+  /// A victim is read no further when so many of its other blocks failed: three failures in a row are the disk's.
+  private static final int MOST_FAILED = SuspectRecords.TOO_MANY - 1;
+
+  /// So many other blocks are looked at; and where the disk gives none, no more may be left for them to be given up.
+  private static final int FEW = 8;
 
   private final SegmentEngine engine;
   private final SegmentBook book;
   private final PlaceTable places;
   private final JournalLog log;
   private final RecordMover mover;
-  private final DamagedRecords damaged;
+  private final LostRecords lost;
   private final UnreadableSegments unreadable;
-  private final String boundary;
   private final ReclaimOptions options;
   private final long segmentBytes;
   private final int recordBytes;
   private int victim;
+  /// Blocks of the victim, beside those that were to be moved, that could not be read.
+  private int failed;
   private final DiskWater water;
   private boolean draining;
   private long movedBytes;
   private long reclaimed;
   private long corrupt;
-  private long givenUp;
   /// What keeps segments from being emptied.
   private @Nullable KvException unread;
   /// What kept damage from being set aside.
   private @Nullable KvException unkept;
 
-  Reclaimer(SegmentEngine engine, SegmentBook book, PlaceTable places, JournalLog log, RecordMover mover, DamagedRecords damaged,
+  Reclaimer(SegmentEngine engine, SegmentBook book, PlaceTable places, JournalLog log, RecordMover mover, LostRecords lost,
       UnreadableSegments unreadable, JournalOptions options, DiskWater water) {
-    this.damaged = damaged;
+    this.lost = lost;
     this.unreadable = unreadable;
     this.water = water;
     this.engine = engine;
@@ -50,7 +56,6 @@ final class Reclaimer {
     this.places = places;
     this.log = log;
     this.mover = mover;
-    this.boundary = "tier " + options.name();
     this.options = options.reclaim();
     this.segmentBytes = options.segments().segmentBytes();
     this.recordBytes = mover.recordBytes();
@@ -106,6 +111,7 @@ final class Reclaimer {
   long step(long bytes) {
     if (victim == 0) {
       victim = pick();
+      failed = 0;
     }
     long done = 0;
     long before = corrupt;
@@ -142,7 +148,7 @@ final class Reclaimer {
     try {
       flaw = read(from);
     } catch (RecordUnreadableException e) { // the disk gives others
-      if (givesOthers(number)) {
+      if (mayGiveUp(number)) {
         giveUp(number, from, e);
       } else {
         leave(e);
@@ -173,10 +179,24 @@ final class Reclaimer {
     victim = 0;
   }
 
-  /// Whether the disk gives another block of the victim, or there is none: then it is not the whole segment that it does not give.
-  private boolean givesOthers(int number) {
+  /// Whether it is not the whole segment that the disk does not give: it gives another block of the victim, or each of the few that are left was
+  /// tried as often as this one.
+  private boolean mayGiveUp(int number) {
     int[] others = IntStream.of(places.numbers(victim)).filter(each -> each != number).toArray();
-    return others.length == 0 || isGiven(others[others.length - 1]) || isGiven(others[others.length / 2]);
+    int[] untold = IntStream.of(others).filter(each -> !isTold(each)).toArray();
+    int at = untold.length - 1; // the last, the middle one, …, the first: what cannot be read lies side by side
+    for (int asked = 0; at >= 0 && asked < FEW && failed < MOST_FAILED; asked++) {
+      if (isGiven(untold[at])) {
+        return true;
+      }
+      at = at == 0 ? -1 : at / 2;
+    }
+    return untold.length == 0 && others.length <= FEW;
+  }
+
+  private boolean isTold(int number) {
+    Place place = places.placeIn(victim, number);
+    return place != null && lost.isUnreadable(place);
   }
 
   private boolean isGiven(int number) {
@@ -187,12 +207,13 @@ final class Reclaimer {
       }
       return place != null;
     } catch (StorageFailedException | RecordUnreadableException e) {
+      failed++;
       return false;
     }
   }
 
   private void setAside(int number, Place from, Flaw flaw) {
-    StorageFailedException failure = damaged.lose(number, from, mover, flaw, dead -> {
+    StorageFailedException failure = lost.lose(number, from, mover, flaw, dead -> {
       corrupt++;
       book.freed(dead.segment());
     });
@@ -201,8 +222,7 @@ final class Reclaimer {
 
   /// Who owns the block hears of it when he reads it: what its record says of whose it is cannot be had.
   private void giveUp(int number, Place from, RecordUnreadableException why) {
-    if (places.lose(number, from, key -> new BlockUnreadableException(boundary, key, why))) {
-      givenUp++;
+    if (lost.lose(number, from, why)) {
       book.freed(from.segment());
     }
   }
@@ -220,6 +240,6 @@ final class Reclaimer {
   /// @param failure of whoever tried to move or to delete
   SpaceStat stat(@Nullable KvException failure) {
     return new SpaceStat(book.segments(), segmentBytes, book.live() * recordBytes, log.userBytes(), movedBytes, reclaimed, corrupt,
-        givenUp, failure != null ? failure : unreadable.isAny(book::exists) ? unread : unkept);
+        lost.unreadable(), failure != null ? failure : unreadable.isAny(book::exists) ? unread : unkept);
   }
 }

@@ -59,6 +59,14 @@ final class RecordMover {
     return null;
   }
 
+  /// The block of the record at `place`, whose head alone is read.
+  ///
+  /// @return null if the head is not as it was written
+  @Nullable BlockKey keyAt(Place place) {
+    source.read(place.location(), 0, head);
+    return isHeadOf(place) ? key() : null;
+  }
+
   int recordBytes() {
     return (int) record.byteSize();
   }

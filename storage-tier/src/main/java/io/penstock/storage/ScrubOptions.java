@@ -1,7 +1,6 @@
 package io.penstock.storage;
 
-import static java.util.Objects.requireNonNull;
-
+import io.penstock.block.Checks;
 import java.time.Duration;
 
 /// How an open journal is read in the background, so that damage is found before somebody needs the block.
@@ -18,9 +17,7 @@ public record ScrubOptions(long bytesPerSecond, Duration pass) {
     if (bytesPerSecond < 0) {
       throw new IllegalArgumentException("bytesPerSecond must be >= 0, 0 for none (was " + bytesPerSecond + ")");
     }
-    if (requireNonNull(pass, "pass").isNegative()) {
-      throw new IllegalArgumentException("pass must be >= 0 (was " + pass + ")");
-    }
+    Checks.notNegative("pass", pass);
   }
 
   /// 8 MiB a second, a pass a day.

@@ -7,6 +7,6 @@ import org.jspecify.annotations.Nullable;
 /// @param passes over all blocks that came to their end
 /// @param bytes of records read
 /// @param corrupt blocks that were found damaged, whose bytes were set aside, and that are gone
-/// @param unreadable records that the medium did not give
+/// @param failed records that could not be read when it was their turn, each time: those that are not lost are read again in the next pass
 /// @param failure of the newest record that could not be read or set aside; null if none failed
-public record ScrubStat(long passes, long bytes, long corrupt, long unreadable, @Nullable RuntimeException failure) {}
+public record ScrubStat(long passes, long bytes, long corrupt, long failed, @Nullable RuntimeException failure) {}

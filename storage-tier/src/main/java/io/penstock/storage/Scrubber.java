@@ -1,17 +1,20 @@
 package io.penstock.storage;
 
+import io.penstock.block.BlockKey;
 import io.penstock.block.Owned;
 import io.penstock.storage.engine.EngineClosedException;
+import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.engine.UnknownLocationException;
+import io.penstock.storage.record.RecordName;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// Reads the live blocks of an open journal, segment after segment, in the background, and compares every byte. What is damaged is set
-/// aside and lost: whoever reads the block hears of it.
+/// aside and lost: whoever reads the block hears of it. So is what the disk does not give, once it was tried often enough.
 ///
 /// A step of at most 1 MiB runs at a time, on a thread that reads, and gives way while others want the disk, for a second at most.
 final class Scrubber {
@@ -26,7 +29,7 @@ final class Scrubber {
   private final JournalClock clock;
   private final Executor reading;
   private final BooleanSupplier busy;
-  private final DamagedRecords damaged;
+  private final LostRecords lost;
   private final Consumer<DeadRecord> freed;
   private final ByteRate rate;
   /// The rest is of the step that runs.
@@ -41,7 +44,7 @@ final class Scrubber {
   /// @param records reads them; of this alone
   /// @param busy whether somebody else wants the disk
   /// @param freed hears of records that count no more; on the thread that reads
-  Scrubber(SegmentEngine engine, PlaceTable places, RecordMover records, DamagedRecords damaged, ScrubOptions options, JournalThreads threads,
+  Scrubber(SegmentEngine engine, PlaceTable places, RecordMover records, LostRecords lost, ScrubOptions options, JournalThreads threads,
       BooleanSupplier busy, Consumer<DeadRecord> freed) {
     this.engine = engine;
     this.places = places;
@@ -50,7 +53,7 @@ final class Scrubber {
     this.clock = threads.clock();
     this.reading = threads.reading();
     this.busy = busy;
-    this.damaged = damaged;
+    this.lost = lost;
     this.freed = freed;
     this.rate = new ByteRate(Math.max(1, options.bytesPerSecond()), clock);
   }
@@ -141,13 +144,15 @@ final class Scrubber {
         setAside(number, place, flaw);
       }
       told(0, place.location().length(), 0, 0, null);
+    } catch (RecordUnreadableException e) { // the disk gives others
+      giveUp(number, place, e);
     } finally {
       pin.close();
     }
   }
 
   private void setAside(int number, Place place, Flaw flaw) {
-    StorageFailedException failure = damaged.lose(number, place, records, flaw, dead -> {
+    StorageFailedException failure = lost.lose(number, place, records, flaw, dead -> {
       told(0, 0, 1, 0, null);
       freed.accept(dead);
     });
@@ -156,9 +161,27 @@ final class Scrubber {
     }
   }
 
-  private void told(long passes, long bytes, long corrupt, long unreadable, @Nullable RuntimeException failure) {
+  private void giveUp(int number, Place place, RecordUnreadableException why) {
+    RecordName name = nameAt(place);
+    if (lost.lose(number, place, why)) {
+      freed.accept(new DeadRecord(name, place.segment()));
+    }
+    told(0, 0, 0, 1, why);
+  }
+
+  /// Often it is only a part of a record that is not given.
+  private @Nullable RecordName nameAt(Place place) {
+    try {
+      BlockKey key = records.keyAt(place);
+      return key == null ? null : new RecordName(key, place.sequence());
+    } catch (StorageFailedException | RecordUnreadableException e) {
+      return null;
+    }
+  }
+
+  private void told(long passes, long bytes, long corrupt, long failed, @Nullable RuntimeException failure) {
     ScrubStat last = stat;
-    stat = new ScrubStat(last.passes() + passes, last.bytes() + bytes, last.corrupt() + corrupt, last.unreadable() + unreadable,
+    stat = new ScrubStat(last.passes() + passes, last.bytes() + bytes, last.corrupt() + corrupt, last.failed() + failed,
         failure == null ? last.failure() : failure);
   }
 

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// Records whose read failed: they, or the whole disk. Tried again, a record is given up when it fails while the disk is well. Safe from any
-/// thread.
+/// Records whose read failed: they, or the whole disk. Tried again, a record is given up when it fails while the disk is well, and stays so until
+/// its block is lost or gone, until it can be read, or its segment is deleted. Safe from any thread.
 final class SuspectRecords {
   /// So many failures in a row are the disk's.
   static final int TOO_MANY = 3;
@@ -24,8 +24,9 @@ final class SuspectRecords {
   /// One that failed so often is given up if other reads succeed.
   private static final int SURE = 3;
 
-  /// Most that are remembered, and most that are tried again at a time.
-  private static final int MOST = 256;
+  /// Most that are remembered: another one takes the place of that which failed first of those that are given up. And most that are tried again
+  /// at a time.
+  static final int MOST = 256;
   private static final int TRIED = 4;
   private static final int PIECE_BYTES = 1 << 20;
 
@@ -36,12 +37,19 @@ final class SuspectRecords {
 
   private final Map<Location, Tries> records = new LinkedHashMap<>();
   private volatile int inARow;
+  /// Whether there are any records.
+  private volatile boolean any;
   private @Nullable KvException trouble;
 
-  /// A read succeeded.
-  void readDone() {
+  /// A read of `record` succeeded.
+  ///
+  /// @param whole whether that was all there is to be read of it
+  void readDone(Location record, boolean whole) {
     if (inARow != 0) {
       inARow = 0;
+    }
+    if (whole) {
+      forget(record);
     }
   }
 
@@ -50,15 +58,21 @@ final class SuspectRecords {
     if (inARow >= TOO_MANY) {
       trouble = e;
     }
-    if (records.size() < MOST) {
-      records.putIfAbsent(record, new Tries());
+    if (!records.containsKey(record) && (records.size() < MOST || forgetOldest())) {
+      records.put(record, new Tries());
+      any = true;
     }
   }
 
-  /// Whether the disk is well, and does not give `record`. Told once: whoever asked gives it up, too.
+  private boolean forgetOldest() {
+    return records.entrySet().stream().filter(each -> each.getValue().givenUp).findFirst()
+        .map(oldest -> records.remove(oldest.getKey())).isPresent();
+  }
+
+  /// Whether the disk is well, and does not give `record`.
   synchronized boolean isGivenUp(Location record) {
     Tries tries = records.get(record);
-    return tries != null && tries.givenUp && records.remove(record, tries);
+    return tries != null && tries.givenUp;
   }
 
   /// Why the disk counts as one that gives nothing, if it does.
@@ -74,8 +88,7 @@ final class SuspectRecords {
   /// Reads some of them again. Waits for the disk.
   ///
   /// @param isWritten whether the disk takes what is written
-  /// @return whether it gives what it has
-  boolean retry(SegmentEngine engine, boolean isWritten) {
+  void retry(SegmentEngine engine, boolean isWritten) {
     boolean given = false;
     List<Location> failed = new ArrayList<>(TRIED);
     for (Location record : next()) {
@@ -86,18 +99,32 @@ final class SuspectRecords {
         failed.add(record);
       }
     }
-    return judge(failed, given, isWritten);
+    judge(failed, given, isWritten);
   }
 
   private synchronized List<Location> next() {
     return records.entrySet().stream().filter(each -> !each.getValue().givenUp).limit(TRIED).map(Map.Entry::getKey).toList();
   }
 
-  private synchronized void forget(Location record) {
-    records.remove(record);
+  /// Nobody needs to know of it any more: it can be read, or its block is lost or gone.
+  void forget(Location record) {
+    if (any) {
+      forgetKnown(record);
+    }
   }
 
-  private synchronized boolean judge(List<Location> failed, boolean given, boolean isWritten) {
+  private synchronized void forgetKnown(Location record) {
+    records.remove(record);
+    any = !records.isEmpty();
+  }
+
+  /// A segment is gone.
+  synchronized void forget(int segment) {
+    records.keySet().removeIf(record -> record.segment() == segment);
+    any = !records.isEmpty();
+  }
+
+  private synchronized void judge(List<Location> failed, boolean given, boolean isWritten) {
     boolean others = given || (inARow == 0 && isWritten);
     boolean patient = true;
     for (Location record : failed) {
@@ -112,7 +139,6 @@ final class SuspectRecords {
       trouble = null;
       inARow = 0;
     }
-    return trouble == null;
   }
 
   /// Whether every byte of it can be had, or it is gone.

@@ -22,10 +22,7 @@ final class SyncLine {
   private long taken;
   /// The most that may have been appended: with what is on its way.
   private long admitted;
-  /// What is lost lies between these.
-  private long lostFrom;
-  private long lostTo;
-  private long lostBytes;
+  private final LostRange lost = new LostRange();
   /// When the oldest unsynced byte was appended, or earlier.
   private long since;
   /// Nobody else works on the journal before.
@@ -228,7 +225,7 @@ final class SyncLine {
       rolled();
       lost();
       throw e;
-    } catch (RuntimeException e) { // not what an engine says, and as bad
+    } catch (Throwable e) { // not what an engine says, and as bad
       rolled();
       lost();
       throw e;
@@ -253,12 +250,7 @@ final class SyncLine {
 
   /// Also what came while the sync ran: until the segment was ended, it lies behind the same hole.
   private synchronized void lost() {
-    long to = Math.max(lostTo, Math.max(appended, admitted));
-    if (lostBytes == 0) {
-      lostFrom = synced;
-    }
-    lostBytes += to - Math.max(lostTo, synced);
-    lostTo = to;
+    lost.add(synced, Math.max(appended, admitted));
   }
 
   private synchronized void failed(KvException e) {
@@ -280,7 +272,7 @@ final class SyncLine {
 
   /// Whether some of what was appended between these may never get to the medium, and nobody will know.
   synchronized boolean isLost(long from, long to) {
-    return from < lostTo && to > lostFrom;
+    return lost.touches(from, to);
   }
 
   /// Makes what was appended between `from` and `to` safe: at once if that is the rule or there is no clock, else soon; never if it is lost.
@@ -330,7 +322,7 @@ final class SyncLine {
 
   /// Whether the next sync will prove something of all that it covers.
   private synchronized boolean isSure() {
-    return lostTo <= synced;
+    return lost.endsBy(synced);
   }
 
   private void end() {
@@ -343,6 +335,6 @@ final class SyncLine {
 
   synchronized SyncStat stat() {
     long unsynced = appended - synced;
-    return new SyncStat(unsynced, unsynced == 0 ? 0 : clock.millis() - since, syncs, failures, lostBytes, failure);
+    return new SyncStat(unsynced, unsynced == 0 ? 0 : clock.millis() - since, syncs, failures, lost.bytes(), failure);
   }
 }

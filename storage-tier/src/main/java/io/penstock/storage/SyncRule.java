@@ -2,6 +2,7 @@ package io.penstock.storage;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import io.penstock.tier.Durability;
 import java.time.Duration;
 
@@ -31,9 +32,7 @@ public record SyncRule(SyncMode mode, Duration interval, long bytes) {
     if (requireNonNull(interval, "interval").toMillis() <= 0) {
       throw new IllegalArgumentException("interval must be >= 1 ms (was " + interval + ")");
     }
-    if (bytes <= 0) {
-      throw new IllegalArgumentException("bytes must be > 0 (was " + bytes + ")");
-    }
+    Checks.positive("bytes", bytes);
   }
 
   /// At most 1 s and 256 MiB unsynced.

@@ -48,6 +48,7 @@ final class DiskHealthTest {
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
 
+  private final LoggedLines logged = new LoggedLines(JournalEnd.class);
   private final SlabArena arena = leaks.watch(new SlabArena("host", SPACE.layout(), 256, 4));
   private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
   private final FaultyEngine disk = new FaultyEngine(MemoryEngine.open(new MemoryDisk(), new EngineOptions(1 << 20, 0)));
@@ -70,6 +71,7 @@ final class DiskHealthTest {
     store.close().onErrorComplete(StoreUnavailableException.class).block(PATIENCE); // one that was stuck was left
     appending.shutdown();
     reading.shutdown();
+    logged.close();
   }
 
   private CompletableFuture<List<Rest>> putLater(long number) {
@@ -211,6 +213,27 @@ final class DiskHealthTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource(names = {"PROBE", "READ"})
+  void errorOfAProbe_isAFailureLikeAnother_andItIsTriedAgain(Work work) throws Exception {
+    List<Rest> rests = List.of(put(0), put(1), put(2));
+    disk.fail(Fault.IO_ERROR, Work.READ);
+    for (Rest rest : rests) {
+      assertUnavailable(readLater(rest));
+    }
+    assertState(StoreState.OFF);
+    disk.mend();
+    disk.err(work);
+    pass(30);
+    assertState(work == Work.READ ? StoreState.OFF : StoreState.DEGRADED);
+    disk.mend();
+    pass(5);
+    assertState(StoreState.ACTIVE);
+    for (Rest rest : rests) {
+      read(rest);
+    }
+  }
+
   @Test
   void oneRecordThatCannotBeRead_isGivenUp_andTheDiskIsNot() throws Exception {
     Rest bad = put(0);
@@ -231,7 +254,7 @@ final class DiskHealthTest {
     Rest rest = put(0);
     disk.failAt(((JournalRest) rest).location());
     assertThatThrownBy(() -> read(rest)).cause().isInstanceOf(StorageFailedException.class);
-    disk.failAt(null);
+    disk.failAt();
     pass(1);
     read(rest);
   }
@@ -288,5 +311,21 @@ final class DiskHealthTest {
     appending.shutdown();
     assertThat(appending.awaitTermination(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
     assertThat(disk.isClosed()).as("the engine, which has the lock").isTrue();
+    assertThat(logged.lines()).singleElement().asString().startsWith("store ssd is left as it is");
+  }
+
+  @Test
+  void failureOfADiskThatWasLeft_isLogged_once() throws Exception {
+    disk.stall(Work.CLOSE);
+    CompletableFuture<Void> closed = store.close().toFuture();
+    disk.awaitStuck();
+    pass(9);
+    assertUnavailable(closed);
+    disk.fail(Fault.IO_ERROR, Work.CLOSE);
+    disk.release();
+    appending.shutdown();
+    assertThat(appending.awaitTermination(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(logged.lines()).hasSize(2);
+    assertThat(logged.lines().getLast()).startsWith("store ssd was left, and did not end well").contains("could not CLOSE", "Input/output error");
   }
 }

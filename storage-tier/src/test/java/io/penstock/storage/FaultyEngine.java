@@ -12,7 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
 /// An engine on a disk that a test makes fail: full, read-only, broken, or one that does not answer.
-final class FaultyEngine extends WrappedEngine {
+class FaultyEngine extends WrappedEngine {
   /// What a disk may be asked for.
   enum Work {
     APPEND, READ, SYNC, ROLL, DELETE, PROBE, CLOSE
@@ -24,8 +24,10 @@ final class FaultyEngine extends WrappedEngine {
   }
 
   private final Set<Work> broken = ConcurrentHashMap.newKeySet();
+  private final Set<Work> erring = ConcurrentHashMap.newKeySet();
   private volatile Fault fault = Fault.IO_ERROR;
-  private volatile @Nullable Location unreadable;
+  private volatile Set<Location> unreadable = Set.of();
+  private volatile int unreadableFrom;
   private volatile @Nullable CountDownLatch stall;
   private volatile CountDownLatch entered = new CountDownLatch(1);
   private volatile @Nullable Work stalled;
@@ -41,9 +43,20 @@ final class FaultyEngine extends WrappedEngine {
     broken.addAll(Set.of(work));
   }
 
-  /// Does not give one record.
-  void failAt(@Nullable Location record) {
-    unreadable = record;
+  /// Fails at `work` from now on as no engine should: as a page that cannot be had does.
+  void err(Work work) {
+    erring.add(work);
+  }
+
+  /// Gives all records but these.
+  void failAt(Location... records) {
+    failBehind(0, records);
+  }
+
+  /// Gives all records but these, of which it gives the first bytes.
+  void failBehind(int bytes, Location... records) {
+    unreadableFrom = bytes;
+    unreadable = Set.of(records);
   }
 
   /// Whoever asks for `work` from now on waits until [#mend].
@@ -65,6 +78,12 @@ final class FaultyEngine extends WrappedEngine {
   /// Does everything from now on.
   void mend() {
     broken.clear();
+    erring.clear();
+    release();
+  }
+
+  /// Whoever is stuck goes on.
+  void release() {
     stalled = null;
     CountDownLatch stuck = stall;
     if (stuck != null) {
@@ -81,6 +100,9 @@ final class FaultyEngine extends WrappedEngine {
       } catch (InterruptedException e) {
         throw new IllegalStateException(e);
       }
+    }
+    if (erring.contains(work)) {
+      throw new InternalError("a page of the disk could not be had");
     }
     if (broken.contains(work)) {
       throw switch (fault) {
@@ -100,7 +122,7 @@ final class FaultyEngine extends WrappedEngine {
   @Override
   public void read(Location record, long from, MemorySegment into) {
     work(Work.READ);
-    if (record.equals(unreadable)) {
+    if (unreadable.contains(record) && from + into.byteSize() > unreadableFrom) {
       throw new StorageFailedException("read", new IOException("Input/output error"));
     }
     super.read(record, from, into);

@@ -8,9 +8,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
+import io.penstock.storage.engine.DirectoryLockedException;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
+import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.Durability;
@@ -31,12 +33,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// A journal that could not be opened at first.
@@ -54,7 +59,15 @@ final class LateJournalTest {
     if (broken) {
       throw new StorageFailedException("open", new IOException("Read-only file system"));
     }
-    return JournalStore.open(SPACE, options, MemoryEngine.open(disk, new EngineOptions(1 << 20, 0)), new SerialExecutor(), Runnable::run, time);
+    return journal(engine(), new SerialExecutor());
+  }
+
+  private SegmentEngine engine() {
+    return MemoryEngine.open(disk, new EngineOptions(1 << 20, 0));
+  }
+
+  private JournalStore journal(SegmentEngine engine, Executor appending) {
+    return JournalStore.open(SPACE, options, engine, appending, Runnable::run, time);
   }
 
   private TierStack stack(LateJournal late) {
@@ -68,6 +81,16 @@ final class LateJournalTest {
 
   private LateJournal late(Supplier<JournalStore> opening, JournalClock clock, Runnable stopping) {
     return new LateJournal(SPACE, options, new StorageFailedException("open", new IOException("Read-only file system")), opening, clock, stopping);
+  }
+
+  /// What it opens first cannot be taken.
+  private LateOpening opening(Supplier<JournalStore> opening, Runnable stopping, AtomicInteger takes) {
+    return new LateOpening(options, new StorageFailedException("open", new IOException("Read-only file system")), opening, JournalClock.of(time),
+        stopping, store -> {
+      if (takes.incrementAndGet() == 1) {
+        throw new InternalError("no thread");
+      }
+    });
   }
 
   @Test
@@ -103,6 +126,143 @@ final class LateJournalTest {
   }
 
   @Test
+  void errorWhileItIsOpened_isTriedAgain() {
+    broken = false;
+    AtomicInteger tries = new AtomicInteger();
+    LateJournal late = late(() -> {
+      if (tries.incrementAndGet() == 1) {
+        throw new InternalError("a page is gone");
+      }
+      return journal();
+    }, JournalClock.of(time), () -> {});
+    time.advanceTimeBy(Duration.ofMillis(100));
+    assertThat(late.health()).isEqualTo(new StoreHealth(StoreState.OFF, "java.lang.InternalError: a page is gone"));
+    time.advanceTimeBy(Duration.ofSeconds(5));
+    assertThat(late.health()).isEqualTo(StoreHealth.GOOD);
+    late.close().block(SOON);
+  }
+
+  @Test
+  void storeThatCannotBeTaken_isClosed_andOpenedAgain() {
+    broken = false;
+    AtomicInteger takes = new AtomicInteger();
+    AtomicInteger told = new AtomicInteger();
+    LateOpening opening = opening(this::journal, () -> {}, takes);
+    opening.begin(told::incrementAndGet);
+    time.advanceTimeBy(Duration.ofMillis(100));
+    assertThat(opening.health().problem()).isEqualTo("java.lang.InternalError: no thread");
+    assertThat(told).hasValue(0);
+    time.advanceTimeBy(Duration.ofSeconds(5));
+    assertThat(takes).hasValue(2);
+    assertThat(told).hasValue(1);
+    opening.close().block(SOON);
+    journal().close().block(SOON); // nobody has the disk
+  }
+
+  /// It has the lock on the directory until then.
+  @Test
+  void closedWhileAStoreThatCannotBeTakenIsClosed_endsWhenThatIs() {
+    List<Runnable> tasks = new ArrayList<>();
+    AtomicInteger takes = new AtomicInteger();
+    AtomicInteger stops = new AtomicInteger();
+    LateOpening opening = opening(() -> journal(engine(), tasks::add), stops::incrementAndGet, takes);
+    opening.begin(() -> {});
+    time.advanceTimeBy(Duration.ofMillis(100));
+    assertThat(takes).hasValue(1);
+    CompletableFuture<Void> closed = opening.close().toFuture();
+    assertThat(closed).isNotDone();
+    assertThat(stops).hasValue(0);
+    for (int i = 0; i < tasks.size(); i++) {
+      tasks.get(i).run();
+    }
+    assertThat(closed).isCompleted();
+    assertThat(stops).hasValue(1);
+    time.advanceTimeBy(Duration.ofMinutes(1));
+    assertThat(takes).hasValue(1);
+    broken = false;
+    journal().close().block(SOON); // nobody has the disk
+  }
+
+  @Test
+  void storeThatCannotBeTaken_isNotOpenedAgain_beforeItIsClosed() {
+    List<Runnable> tasks = new ArrayList<>();
+    AtomicInteger takes = new AtomicInteger();
+    LateOpening opening = opening(() -> journal(engine(), tasks::add), () -> {}, takes);
+    opening.begin(() -> {});
+    time.advanceTimeBy(Duration.ofMillis(100));
+    time.advanceTimeBy(Duration.ofSeconds(1));
+    assertThat(opening.health().problem()).isEqualTo("java.lang.InternalError: no thread");
+    for (int i = 0; i < tasks.size(); i++) {
+      tasks.get(i).run();
+    }
+    time.advanceTimeBy(Duration.ofMillis(200));
+    assertThat(takes).hasValue(2);
+  }
+
+  @Test
+  void storeThatCannotBeTaken_andDoesNotClose_isLogged_andSoIsOneThatCannotBeBegun() {
+    FaultyEngine faulty = new FaultyEngine(engine());
+    faulty.fail(FaultyEngine.Fault.IO_ERROR, FaultyEngine.Work.CLOSE);
+    try (LoggedLines logged = new LoggedLines(LateOpening.class)) {
+      opening(() -> journal(faulty, new SerialExecutor()), () -> {}, new AtomicInteger()).begin(() -> {});
+      time.advanceTimeBy(Duration.ofMillis(100));
+      assertThat(logged.lines()).hasSize(2).last().asString().startsWith("store ssd was opened for nobody, and did not close: ")
+          .contains("could not CLOSE", "Input/output error");
+      JournalStore store = journal(faulty, new SerialExecutor());
+      assertThatThrownBy(() -> LateJournal.begun(store, journal -> {
+        throw new IllegalStateException("no meters");
+      })).hasMessage("no meters");
+      assertThat(logged.lines()).hasSize(3).last().asString().contains("could not CLOSE");
+    }
+  }
+
+  @Test
+  void watcherWhoFails_keepsNobodyElseFromHearing() {
+    broken = false;
+    AtomicInteger told = new AtomicInteger();
+    LateJournal late = late();
+    late.watch(() -> {
+      throw new InternalError("no thread");
+    });
+    late.watch(told::incrementAndGet);
+    time.advanceTimeBy(Duration.ofMillis(100));
+    assertThat(told).hasValue(1);
+    late.close().block(SOON);
+  }
+
+  @Test
+  void errorInTheMidstOfAnOpening_closesTheEngine() {
+    FaultyEngine engine = new FaultyEngine(engine()) {
+      @Override
+      public List<Integer> segments() {
+        throw new InternalError("a page is gone");
+      }
+    };
+    assertThatThrownBy(() -> journal(engine, new SerialExecutor())).isInstanceOf(InternalError.class);
+    assertThat(engine.isClosed()).isTrue();
+  }
+
+  @Test
+  void storeThatCannotBeBegun_isClosed(@TempDir Path folder) {
+    JournalOptions own = JournalOptions.defaults(folder).withEngine(EngineKind.PLAIN);
+    AtomicInteger begun = new AtomicInteger();
+    assertThatThrownBy(() -> LateJournal.open(SPACE, own, journal -> {
+      begun.incrementAndGet();
+      throw new InternalError("no thread");
+    })).isInstanceOf(InternalError.class);
+    assertThat(begun).hasValue(1);
+    JournalStore again = null;
+    while (again == null) { // its end comes on a thread of its own
+      try {
+        again = JournalStore.open(SPACE, own);
+      } catch (DirectoryLockedException e) {
+        Thread.onSpinWait();
+      }
+    }
+    again.close().block(SOON);
+  }
+
+  @Test
   void closedBeforeItCouldBeOpened_neverOpens() {
     LateJournal late = late();
     late.close().block(SOON);
@@ -131,8 +291,33 @@ final class LateJournalTest {
   }
 
   @Test
-  void closedWhileItIsOpened_byADiskThatDoesNotAnswer_endsInItsTime() throws Exception {
-    broken = false;
+  void closedTwiceWhileItIsOpened_endsTwiceWhenItIsReallyClosed() {
+    List<Runnable> tasks = new ArrayList<>();
+    AtomicReference<LateJournal> opening = new AtomicReference<>();
+    AtomicReference<CompletableFuture<Void>> closed = new AtomicReference<>();
+    AtomicInteger stops = new AtomicInteger();
+    opening.set(late(() -> {
+      closed.set(opening.get().close().toFuture());
+      return journal(engine(), tasks::add);
+    }, JournalClock.of(time), stops::incrementAndGet));
+    time.advanceTimeBy(Duration.ofMillis(100));
+    CompletableFuture<Void> again = opening.get().close().toFuture();
+    assertThat(closed.get()).isNotDone();
+    assertThat(again).isNotDone();
+    assertThat(stops).hasValue(0);
+    for (int i = 0; i < tasks.size(); i++) {
+      tasks.get(i).run();
+    }
+    assertThat(closed.get()).isCompleted();
+    assertThat(again).isCompleted();
+    assertThat(stops).hasValue(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void closedWhileItIsOpened_byADiskThatDoesNotAnswer_endsInItsTime(boolean fails) throws Exception {
+    LoggedLines logged = new LoggedLines(LateOpening.class);
+    broken = fails;
     List<Runnable> later = new ArrayList<>();
     CountDownLatch inside = new CountDownLatch(1);
     CountDownLatch stuck = new CountDownLatch(1);
@@ -165,6 +350,10 @@ final class LateJournalTest {
     stuck.countDown();
     opening.join();
     assertThat(late.health().state()).isEqualTo(StoreState.OFF);
+    assertThat(logged.lines()).hasSize(fails ? 2 : 1).first().asString().startsWith("store ssd is left while it is opened");
+    assertThat(logged.lines().getLast()).contains(fails ? "was left while it was opened, and could not be: could not open" : "does not answer");
+    logged.close();
+    broken = false;
     journal().close().block(SOON);
   }
 

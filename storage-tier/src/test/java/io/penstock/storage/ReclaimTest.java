@@ -35,8 +35,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -86,12 +88,19 @@ final class ReclaimTest {
     private volatile Set<Location> unreadable = Set.of();
     private volatile int unreadableTo;
     private volatile int givenUpTo;
+    /// Happens during the next read, which fails then.
+    private final AtomicReference<@Nullable Runnable> meanwhile = new AtomicReference<>();
 
     @Override
     SegmentEngine engine(EngineOptions options) {
       return new WrappedEngine(MemoryEngine.open(disks.getLast(), options)) {
         @Override
         public void read(Location record, long from, MemorySegment into) {
+          Runnable event = meanwhile.getAndSet(null);
+          if (event != null) {
+            event.run();
+            throw new RecordUnreadableException(record, new IOException("Input/output error"));
+          }
           if (record.segment() <= unreadableTo || unreadable.contains(record)) {
             throw new StorageFailedException("read", new IOException("Input/output error"));
           }
@@ -218,6 +227,37 @@ final class ReclaimTest {
       store.settled().block(PATIENCE);
       crash();
       assertThat(keys(open(options(spread(1.1))).recovered())).as("their segments are gone").containsExactlyInAnyOrderElementsOf(keys(live));
+    }
+
+    @Test
+    void recordsThatCannotBeRead_doNotKeepASegment_asItsLast() {
+      JournalStore store = open(options(spread(1.1)));
+      List<Rest> all = fill(store, 0, 6L * SEGMENT / RECORD);
+      List<Rest> bad = Stream.of(10, 40, 70, 100, 140, 170, 200, 270, 300).map(all::get).toList(); // four, three and two in a segment
+      unreadable = bad.stream().map(rest -> ((JournalRest) rest).location()).collect(Collectors.toSet());
+      List<Rest> live = IntStream.range(0, all.size()).filter(i -> i > 400 && i % 10 == 0).mapToObj(all::get).toList();
+      all.stream().filter(rest -> !live.contains(rest) && !bad.contains(rest)).forEach(Rest::close);
+      assertThat(store.disk().unreadable()).as("before they were tried again").isZero();
+      assertThat(bad).allMatch(store::isSound);
+      time.advanceTimeBy(Duration.ofMinutes(10));
+
+      assertThat(store.disk().segments()).as("no more than is live, and two").isLessThanOrEqualTo(2);
+      List<Rest> gone = bad.stream().filter(rest -> !store.isSound(rest)).toList();
+      assertThat(gone).as("in two segments of three").hasSizeGreaterThanOrEqualTo(5);
+      assertThat(store.disk().unreadable()).isEqualTo(gone.size()).isEqualTo(store.diskStat().unreadable());
+      assertThat(store.disk().liveBytes()).isEqualTo((long) (live.size() + bad.size() - gone.size()) * RECORD);
+      assertReadable(store, live);
+    }
+
+    @Test
+    void blockThatWasMoved_whileItsOldRecordWasNotGiven_isReadWhereItIs() {
+      JournalStore store = open(options(spread(1.2)));
+      List<Rest> all = fill(store, 0, 6L * SEGMENT / RECORD);
+      Location before = ((JournalRest) all.get(10)).location();
+      meanwhile.set(() -> IntStream.range(0, all.size()).filter(i -> i % 10 != 0).forEach(i -> all.get(i).close()));
+      assertReadable(store, List.of(all.get(10)));
+      assertThat(((JournalRest) all.get(10)).location()).as("moved").isNotEqualTo(before);
+      assertThat(store.diskStat().unreadable()).isZero();
     }
 
     @Test

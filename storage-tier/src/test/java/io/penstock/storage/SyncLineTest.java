@@ -1,6 +1,7 @@
 package io.penstock.storage;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.MemoryDisk;
@@ -55,5 +56,16 @@ final class SyncLineTest {
     assertThat(line.stat().unsyncedBytes()).isEqualTo(300);
     line.admit(701);
     assertThat(forced).as("that is too much").hasValue(2);
+  }
+
+  @Test
+  void syncThatEndsInAnError_losesWhatItCovered() {
+    FaultyEngine disk = new FaultyEngine(MemoryEngine.open(new MemoryDisk(), EngineOptions.defaults()));
+    SyncLine line = new SyncLine(disk, SyncRule.interval(Duration.ofSeconds(1), 1000), JournalClock.stopped(), () -> {});
+    line.start();
+    line.appended(600);
+    disk.err(FaultyEngine.Work.SYNC);
+    assertThatThrownBy(line::sync).isInstanceOf(InternalError.class);
+    assertThat(line.isLost(0, 600)).isTrue();
   }
 }

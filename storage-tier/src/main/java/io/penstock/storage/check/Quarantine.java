@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -15,7 +14,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// Keeps damaged bytes aside: `quarantine/` of the journal, a file for each range, and a line for each in `index.jsonl`. Safe from any thread, none
-/// of which waits for what another one writes.
+/// of which waits for what another one writes, but for a line.
 public final class Quarantine {
   private static final String FOLDER = "quarantine";
   private static final String INDEX = "index.jsonl";
@@ -44,6 +43,8 @@ public final class Quarantine {
   ///
   /// @return the name of the copy, below the journal's directory; null if another thread just makes it, or one of that place is there and
   /// the bound is reached
+  /// @throws StorageFailedException if the disk refuses, or the bound is reached. There is no copy then, unless the disk refused no more than its
+  /// line in the index or the sync behind it: that copy stays, takes its room, and is noted when it is to be kept again.
   @Nullable String keep(FileChannel segment, long offset, long length, Damage damage) {
     return keep(draft -> copy(segment, offset, length, draft), offset, length, damage);
   }
@@ -51,7 +52,7 @@ public final class Quarantine {
   /// Keeps `bytes`, which were read where `damage` says.
   ///
   /// @return as above
-  /// @throws StorageFailedException if the disk refuses, or the bound is reached: there is no copy then
+  /// @throws StorageFailedException as above
   public @Nullable String keep(MemorySegment bytes, Damage damage) {
     return keep(draft -> write(bytes.asByteBuffer(), draft), damage.offset(), damage.length(), damage);
   }
@@ -79,18 +80,21 @@ public final class Quarantine {
         return null;
       }
       boolean isNew = false;
+      Path draft = folder.resolve(name + ".draft");
       try {
-        Path draft = folder.resolve(name + ".draft");
         copy.to(draft);
         Path kept = folder.resolve(name(draft, name));
-        isNew = Files.exists(draft);
-        if (isNew) {
+        if (Files.exists(draft)) {
           Files.move(draft, kept, StandardCopyOption.ATOMIC_MOVE);
+          isNew = true;
         }
         note(there, kept, offset, length, damage);
         force(folder);
         force(journal);
         return journal.relativize(kept).toString();
+      } catch (Throwable e) {
+        remove(draft, e); // nobody would know how much of it is there
+        throw e;
       } finally {
         end(there, name, isNew ? 0 : length);
       }
@@ -139,6 +143,14 @@ public final class Quarantine {
     }
   }
 
+  private static void remove(Path draft, Throwable first) {
+    try {
+      Files.deleteIfExists(draft);
+    } catch (IOException e) {
+      first.addSuppressed(e);
+    }
+  }
+
   private static void copy(FileChannel from, long offset, long length, Path to) throws IOException {
     try (FileChannel file = FileChannel.open(to, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
       long done = 0;
@@ -181,16 +193,16 @@ public final class Quarantine {
     String line = "{\"file\":%s,\"segment\":%d,\"offset\":%d,\"length\":%d,\"kind\":%s,\"key\":%s,\"sequence\":%d,\"reason\":%s}\n".formatted(file,
         damage.segment(), offset, length, text(damage.kind().name()), text(damage.key()), damage.sequence(), text(damage.reason()));
     synchronized (this) {
-      if (!there.note(line)) {
+      if (there.isNoted(line)) {
         return; // an earlier repair came as far as this
       }
     }
     try (FileChannel lines = FileChannel.open(folder.resolve(INDEX), StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
-      ByteBuffer bytes = StandardCharsets.UTF_8.encode(line);
-      while (bytes.hasRemaining()) {
-        lines.write(bytes);
-      }
+      there.index().append(line, lines);
       lines.force(true);
+    }
+    synchronized (this) {
+      there.note(line);
     }
   }
 

@@ -1,5 +1,7 @@
 package io.penstock.storage.check;
 
+import io.penstock.block.Checks;
+
 /// How much damage an open journal keeps aside, with what is there from before: what would be beyond either is counted, and not kept.
 ///
 /// @param bytes most bytes of all copies
@@ -9,8 +11,8 @@ public record QuarantineBound(long bytes, int records) {
   public static final int DEFAULT_RECORDS = 1024;
 
   public QuarantineBound {
-    notNegative("bytes", bytes);
-    notNegative("records", records);
+    Checks.notNegative("bytes", bytes);
+    Checks.notNegative("records", records);
   }
 
   /// 256 MiB, and 1,024 records.
@@ -21,11 +23,5 @@ public record QuarantineBound(long bytes, int records) {
   /// For a repair, which takes out what it keeps.
   static QuarantineBound none() {
     return new QuarantineBound(Long.MAX_VALUE, Integer.MAX_VALUE);
-  }
-
-  private static void notNegative(String name, long value) {
-    if (value < 0) {
-      throw new IllegalArgumentException(name + " must be >= 0 (was " + value + ")");
-    }
   }
 }

@@ -11,17 +11,19 @@ import java.util.Set;
 final class QuarantineStock {
   /// Of its index.
   private final Set<String> lines = new HashSet<>();
+  private final QuarantineIndex index;
   private long bytes;
   private int records;
 
-  private QuarantineStock() {}
+  private QuarantineStock(boolean isCut) {
+    this.index = new QuarantineIndex(isCut);
+  }
 
   /// What is in `folder`, that of earlier runs.
   static QuarantineStock of(Path folder, Path index) throws IOException {
-    QuarantineStock stock = new QuarantineStock();
-    if (Files.exists(index)) {
-      Files.readAllLines(index).forEach(each -> stock.lines.add(each + "\n"));
-    }
+    String text = Files.exists(index) ? Files.readString(index) : "";
+    QuarantineStock stock = new QuarantineStock(!text.isEmpty() && !text.endsWith("\n"));
+    text.lines().forEach(each -> stock.lines.add(each + "\n"));
     try (DirectoryStream<Path> copies = Files.newDirectoryStream(folder, "*.{bin,draft}")) {
       for (Path copy : copies) {
         stock.take(Files.size(copy));
@@ -49,9 +51,18 @@ final class QuarantineStock {
     return lines.stream().anyMatch(line -> line.contains(name));
   }
 
-  /// Whether `line` is new.
-  boolean note(String line) {
-    return lines.add(line);
+  boolean isNoted(String line) {
+    return lines.contains(line);
+  }
+
+  /// What its lines are written with, by any thread.
+  QuarantineIndex index() {
+    return index;
+  }
+
+  /// `line` was written, and is on the medium.
+  void note(String line) {
+    lines.add(line);
   }
 
   @Override

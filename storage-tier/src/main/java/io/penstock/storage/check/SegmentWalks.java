@@ -44,14 +44,15 @@ final class SegmentWalks implements AutoCloseable {
   /// What was found in the next segment.
   ///
   /// Each part was walked as if nothing lay before it. That matters only if its first record is not newer than all before, which is of an
-  /// earlier life of the file then: such a segment is walked again.
+  /// earlier life of the file then: such a segment is walked again. So is one of which a part failed, for that may be of an earlier life, too:
+  /// what fails then fails, whichever part it was in.
   SegmentTally next(long before) {
     while (segments.hasNext() && begun.size() < MOST_BEGUN) {
       begun.add(begin(segments.next()));
     }
     Begun next = begun.remove();
     SegmentTally tally = found(next.front());
-    return tally.holdsAfter(before) && isWhole(tally, next.back()) ? tally : walk.of(next.segment(), Part.ALL, before);
+    return tally != null && isWhole(tally, next.back()) && tally.holdsAfter(before) ? tally : walk.of(next.segment(), Part.ALL, before);
   }
 
   private Begun begin(JournalFiles.Stored segment) {
@@ -66,21 +67,22 @@ final class SegmentWalks implements AutoCloseable {
       return true; // it went on to the end
     }
     SegmentTally back = found(second);
-    if (!front.isFollowedBy(back)) {
+    if (back == null || !front.isFollowedBy(back)) {
       return false;
     }
     front.append(back);
     return true;
   }
 
-  private static SegmentTally found(Future<SegmentTally> walk) {
+  /// Null if the walk failed.
+  private static @Nullable SegmentTally found(Future<SegmentTally> walk) {
     try {
       return walk.get();
     } catch (ExecutionException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
+      if (e.getCause() instanceof Error error) {
+        throw error;
       }
-      throw new IllegalStateException(e.getCause());
+      return null;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("a check must not be interrupted", e);

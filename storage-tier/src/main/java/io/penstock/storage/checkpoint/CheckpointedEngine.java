@@ -108,7 +108,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
     }
     try {
       engine.sync();
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       doubt();
       throw e;
     }

@@ -53,7 +53,7 @@ public final class ChronicleEngine extends FileEngine {
       }
       found.sort(Comparator.comparing(SegmentFile::number));
       return found;
-    } catch (IOException | RuntimeException e) {
+    } catch (Throwable e) {
       found.forEach(StoredSegment::release);
       throw e;
     }

@@ -51,7 +51,7 @@ final class EngineDirectory implements AutoCloseable {
       try {
         directory.requireFormat("penstock journal, format " + VERSION + ", engine " + engine + "\n");
         return directory;
-      } catch (IOException | RuntimeException e) {
+      } catch (Throwable e) {
         directory.close();
         throw e;
       }
@@ -62,14 +62,17 @@ final class EngineDirectory implements AutoCloseable {
 
   private static EngineDirectory lock(Path path) throws IOException {
     FileChannel file = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
-    FileLock lock = tryLock(file, false);
-    if (lock == null) {
-      String holder = holder(file);
-      file.close();
-      throw new DirectoryLockedException(path.toString(), holder);
+    try {
+      FileLock lock = tryLock(file, false);
+      if (lock == null) {
+        throw new DirectoryLockedException(path.toString(), holder(file));
+      }
+      Transfer.write(file, 0, StandardCharsets.US_ASCII.encode("%-19d\n".formatted(ProcessHandle.current().pid())));
+      return new EngineDirectory(path, file, lock);
+    } catch (Throwable e) {
+      file.close(); // and the lock with it
+      throw e;
     }
-    Transfer.write(file, 0, StandardCharsets.US_ASCII.encode("%-19d\n".formatted(ProcessHandle.current().pid())));
-    return new EngineDirectory(path, file, lock);
   }
 
   /// The lock of `file`; null if somebody has it.

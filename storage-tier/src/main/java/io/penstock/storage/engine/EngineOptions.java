@@ -1,5 +1,6 @@
 package io.penstock.storage.engine;
 
+import io.penstock.block.Checks;
 import java.io.IOException;
 
 /// How a [SegmentEngine] lays out its segments.

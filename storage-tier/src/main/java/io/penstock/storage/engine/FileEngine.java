@@ -43,11 +43,19 @@ abstract class FileEngine implements SegmentEngine {
       }
       return self;
     } catch (IOException e) {
-      close();
+      closeAfter(e);
       throw new StorageFailedException("open journal " + directory.path(), e);
-    } catch (RuntimeException e) {
-      close();
+    } catch (Throwable e) { // whatever it is: nobody could open the directory again
+      closeAfter(e);
       throw e;
+    }
+  }
+
+  private void closeAfter(Throwable first) {
+    try {
+      close();
+    } catch (RuntimeException e) {
+      first.addSuppressed(e);
     }
   }
 

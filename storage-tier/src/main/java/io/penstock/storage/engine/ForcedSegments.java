@@ -3,7 +3,7 @@ package io.penstock.storage.engine;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
-import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -68,8 +68,10 @@ final class ForcedSegments {
       files.forEach(file -> folders.add(folder(file)));
     }
     for (Path folder : folders) {
-      if (Files.exists(folder)) { // that of a run goes with its last segment: then its own name is gone, and the folder that it was in is forced
+      try {
         EngineDirectory.force(folder);
+      } catch (NoSuchFileException gone) {
+        // that of a run goes with its last segment, at any moment: then its own name is gone, and the folder that it was in is forced
       }
     }
     namesForced = isNew ? files.getLast().number() : namesForced;

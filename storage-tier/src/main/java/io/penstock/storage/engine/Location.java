@@ -1,5 +1,7 @@
 package io.penstock.storage.engine;
 
+import io.penstock.block.Checks;
+
 /// Where a record lies: stable as long as its segment exists, also over a restart.
 ///
 /// @param segment number of the segment, from 1

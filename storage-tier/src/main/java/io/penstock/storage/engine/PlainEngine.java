@@ -47,7 +47,7 @@ public final class PlainEngine extends FileEngine {
         PlainFormat.hasHead(segment); // an unknown version is refused now
       }
       return found;
-    } catch (IOException | RuntimeException e) {
+    } catch (Throwable e) {
       found.forEach(StoredSegment::release);
       throw e;
     }

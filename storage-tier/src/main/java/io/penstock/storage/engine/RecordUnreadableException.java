@@ -1,11 +1,20 @@
 package io.penstock.storage.engine;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.TransientKvException;
 
 /// The medium gives other records, and not this one.
 public final class RecordUnreadableException extends TransientKvException {
+  private final Location record;
+
   /// @param cause of the newest attempt
   public RecordUnreadableException(Location record, Throwable cause) {
     super("record must be readable (was not, more than once: " + record + ")", cause);
+    this.record = requireNonNull(record, "record");
+  }
+
+  public Location record() {
+    return record;
   }
 }

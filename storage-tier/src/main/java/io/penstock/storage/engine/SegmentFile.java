@@ -45,7 +45,12 @@ final class SegmentFile extends StoredSegment {
 
   private static SegmentFile open(int number, Path path, Set<OpenOption> options) throws IOException {
     FileChannel channel = FileChannel.open(path, options);
-    return new SegmentFile(number, path, channel, channel.size());
+    try {
+      return new SegmentFile(number, path, channel, channel.size());
+    } catch (Throwable e) {
+      channel.close();
+      throw e;
+    }
   }
 
   /// Nothing more is appended.

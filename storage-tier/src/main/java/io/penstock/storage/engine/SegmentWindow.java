@@ -22,8 +22,6 @@ public final class SegmentWindow implements AutoCloseable {
   /// Bytes of a piece: what was read is still in the processor's own cache when it is compared.
   public static final int BYTES = 1 << 20;
 
-  private static final int PIECE_BYTES = 1 << 20;
-
   private final Path path;
   private final SeekableByteChannel file;
   private final long size;
@@ -88,7 +86,7 @@ public final class SegmentWindow implements AutoCloseable {
   public long find(long word, long start, long end, int step) {
     long at = start;
     while (end - at >= Long.BYTES) {
-      int length = (int) Math.min(PIECE_BYTES, end - at);
+      int length = (int) Math.min(BYTES, end - at);
       MemorySegment piece = bytes(at, length);
       int i = 0;
       for (; i <= length - Long.BYTES; i += step) {
@@ -103,8 +101,8 @@ public final class SegmentWindow implements AutoCloseable {
 
   /// Whether all bytes from `start` on are zero.
   public boolean isZero(long start) {
-    for (long at = start; at < size; at += PIECE_BYTES) {
-      MemorySegment piece = bytes(at, (int) Math.min(PIECE_BYTES, size - at));
+    for (long at = start; at < size; at += BYTES) {
+      MemorySegment piece = bytes(at, (int) Math.min(BYTES, size - at));
       long words = piece.byteSize() & -Long.BYTES;
       for (long i = 0; i < words; i += Long.BYTES) {
         if (piece.get(LONG, i) != 0) {
@@ -123,8 +121,8 @@ public final class SegmentWindow implements AutoCloseable {
   /// One past the last byte from `start` on that is not zero; `start` if all are.
   public long endOfData(long start) {
     long end = start;
-    for (long at = start; at < size; at += PIECE_BYTES) {
-      MemorySegment piece = bytes(at, (int) Math.min(PIECE_BYTES, size - at));
+    for (long at = start; at < size; at += BYTES) {
+      MemorySegment piece = bytes(at, (int) Math.min(BYTES, size - at));
       for (long i = piece.byteSize() - 1; i >= 0; i--) {
         if (piece.get(ValueLayout.JAVA_BYTE, i) != 0) {
           end = at + i + 1;

@@ -1,13 +1,13 @@
 package io.penstock.storage.engine;
 
+import io.penstock.block.HoldCount;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /// The bytes of one segment, and how many need them: its engine until it is deleted, and everybody who reads.
 abstract class StoredSegment {
   private final int number;
-  private final AtomicInteger holds = new AtomicInteger(1);
+  private final HoldCount holds = new HoldCount();
   private volatile long end;
   private volatile boolean deleted;
 
@@ -15,6 +15,7 @@ abstract class StoredSegment {
   StoredSegment(int number, long end) {
     this.number = number;
     this.end = end;
+    holds.first();
   }
 
   final int number() {
@@ -36,23 +37,16 @@ abstract class StoredSegment {
 
   /// Deleted, and nobody reads it any more.
   final boolean isGone() {
-    return deleted && holds.get() == 0;
+    return deleted && holds.isZero();
   }
 
   /// Adds a hold unless the bytes are gone.
   final boolean retain() {
-    int count;
-    do {
-      count = holds.get();
-      if (count == 0) {
-        return false;
-      }
-    } while (!holds.compareAndSet(count, count + 1));
-    return true;
+    return holds.retain();
   }
 
   final void release() {
-    if (holds.decrementAndGet() == 0) {
+    if (holds.release()) {
       drop();
     }
   }

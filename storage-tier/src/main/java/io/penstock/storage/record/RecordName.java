@@ -3,6 +3,7 @@ package io.penstock.storage.record;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
+import io.penstock.block.Checks;
 
 /// What a removal calls the record of a block by.
 ///
@@ -11,8 +12,6 @@ import io.penstock.block.BlockKey;
 public record RecordName(BlockKey key, long sequence) {
   public RecordName {
     requireNonNull(key, "key");
-    if (sequence <= 0) {
-      throw new IllegalArgumentException("sequence must be > 0 (was " + sequence + ")");
-    }
+    Checks.positive("sequence", sequence);
   }
 }

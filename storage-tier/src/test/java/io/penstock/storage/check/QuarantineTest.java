@@ -9,6 +9,7 @@ import io.penstock.storage.engine.StorageFailedException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
@@ -74,6 +75,49 @@ final class QuarantineTest {
     assertThatThrownBy(() -> quarantine.keep(record(3), at(400))).hasMessageContaining("had 2 records and 200 bytes");
     assertThatThrownBy(() -> of(0, 0).keep(record(3), at(400))).isInstanceOf(StorageFailedException.class);
     assertThatIllegalArgumentException().isThrownBy(() -> new QuarantineBound(-1, 1)).withMessage("bytes must be >= 0 (was -1)");
+  }
+
+  @Test
+  void copyThatFails_leavesNothing_andTakesNoRoom() throws IOException {
+    Path segment = Files.write(journal.resolve("segment"), new byte[BYTES / 2]);
+    Quarantine quarantine = of(BYTES, 1);
+    try (FileChannel file = FileChannel.open(segment)) {
+      assertThatThrownBy(() -> quarantine.keep(file, 0, BYTES, at(0))).isInstanceOf(StorageFailedException.class)
+          .hasMessageContaining("could not copy 50 bytes");
+    }
+    assertThat(journal.resolve("quarantine")).isEmptyDirectory();
+    assertThat(quarantine.unkept()).isEqualTo(1);
+    quarantine.keep(record(1), at(0));
+    assertThat(copy(0)).hasSize(BYTES);
+  }
+
+  @Test
+  void lineThatCouldNotBeWritten_isWrittenTheNextTime() throws IOException {
+    Quarantine quarantine = of(1_000, 10);
+    quarantine.keep(record(1), at(0));
+    Path index = journal.resolve("quarantine/index.jsonl");
+    Path aside = Files.move(index, journal.resolve("aside"));
+    Files.createDirectory(index); // which no line goes into
+    assertThatThrownBy(() -> quarantine.keep(record(2), at(200))).isInstanceOf(StorageFailedException.class);
+    assertThat(quarantine.unkept()).isEqualTo(1);
+    assertThat(copy(200)).as("the copy stays").hasSize(BYTES);
+    Files.delete(index);
+    Files.move(aside, index);
+    assertThat(quarantine.keep(record(2), at(200))).isEqualTo(journal.relativize(copy(200)).toString());
+    assertThat(Files.readAllLines(index)).hasSize(2);
+    assertThatThrownBy(() -> of(1_000, 2).keep(record(3), at(400))).hasMessageContaining("had 2 records and 200 bytes");
+  }
+
+  @Test
+  void lineThatACrashCutOff_staysALineOfItsOwn() throws IOException {
+    of(1_000, 10).keep(record(1), at(0));
+    Path index = journal.resolve("quarantine/index.jsonl");
+    String line = Files.readString(index);
+    Files.writeString(index, line.substring(0, 30));
+    Quarantine quarantine = of(1_000, 10);
+    quarantine.keep(record(1), at(0));
+    quarantine.keep(record(2), at(200));
+    assertThat(Files.readAllLines(index)).hasSize(3).startsWith(line.substring(0, 30), line.strip());
   }
 
   /// The draft of the first is a pipe, at which the system keeps the writer waiting as a disk would.

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -23,8 +24,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(600)
 final class SegmentPartsTest {
   private static final int BLOCKS = 20;
+  /// Of a segment that is checked in parts: to look for its middle, and for each part.
+  private static final int OPENINGS = 3;
 
   @TempDir Path journal;
+
+  /// Files, by the last check in parts.
+  private final AtomicInteger opened = new AtomicInteger();
 
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
@@ -49,17 +55,29 @@ final class SegmentPartsTest {
     try (JournalFiles files = JournalFiles.writing(journal)) {
       Path file = files.segments().getFirst().path();
       byte[] whole = Files.readAllBytes(file);
-      CheckReport clean = check(files, true);
+      CheckReport clean = inParts(files);
       assertThat(clean).matches(CheckReport::clean).matches(report -> report.live() == 2 * BLOCKS);
+      assertThat(opened).as("two segments, in two parts each").hasValue(2 * OPENINGS);
+      int divided = 0;
       for (long seed = 0; seed < times; seed++) {
         Files.write(file, damaged(whole, new Random(seed)));
-        assertThat(check(files, true)).as("seed %d on %s", seed, engine).isEqualTo(check(files, false));
+        assertThat(inParts(files)).as("seed %d on %s", seed, engine).isEqualTo(inOne(files));
+        divided += opened.get() < 2 * OPENINGS ? 0 : 1;
       }
+      assertThat(divided).as("damaged segments that were checked in parts").isGreaterThan(times / 2);
     }
   }
 
-  private static CheckReport check(JournalFiles files, boolean isInParts) {
-    return JournalCheck.run(files, CheckProgress.none(), SegmentWindow::open, isInParts);
+  private CheckReport inParts(JournalFiles files) {
+    opened.set(0);
+    return JournalCheck.run(files, CheckProgress.none(), file -> {
+      opened.incrementAndGet();
+      return SegmentWindow.open(file);
+    }, true);
+  }
+
+  private static CheckReport inOne(JournalFiles files) {
+    return JournalCheck.run(files, CheckProgress.none(), SegmentWindow::open, false);
   }
 
   /// Bits flipped, a range lost, a record of another place, or an end cut off; the middle of what was written is hit most.

@@ -2,6 +2,7 @@ package io.penstock.storage.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.block.Checksum;
 import java.io.IOException;
@@ -53,6 +54,17 @@ final class PlainEngineTest extends SegmentEngineContract {
     assertThatThrownBy(() -> ChronicleEngine.open(directory(), SMALL)).isInstanceOf(JournalFormatException.class)
         .hasMessage("journal " + directory() + " must be `penstock journal, format 1, engine chronicle`"
             + " (was `penstock journal, format 1, engine plain`)");
+  }
+
+  @Test
+  void opened_whereItCannotWriteItsLock_letsGoOfIt() throws IOException {
+    Path full = Path.of("/dev/full"); // as a disk that is
+    assumeTrue(Files.isWritable(full), "no /dev/full here");
+    Path lock = Files.createSymbolicLink(Files.createDirectories(directory()).resolve(EngineDirectory.LOCK), full);
+    for (int i = 0; i < 2; i++) {
+      assertThatThrownBy(() -> open(SMALL, FreeSpace.endless())).isInstanceOf(StorageFailedException.class).hasMessageContaining("No space left");
+    }
+    Files.delete(lock);
   }
 
   @Test

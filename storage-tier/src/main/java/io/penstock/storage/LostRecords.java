@@ -6,23 +6,33 @@ import io.penstock.storage.check.Damage;
 import io.penstock.storage.check.DamageKind;
 import io.penstock.storage.check.Quarantine;
 import io.penstock.storage.check.QuarantineBound;
+import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.record.RecordName;
+import io.penstock.tier.BlockUnreadableException;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// What becomes of records that are found damaged while nobody asks for their blocks: the bytes are set aside, the block is lost, and whoever
-/// owns it hears so at once. Where the quarantine is full only its bytes are not kept. Safe from any thread; each waits for the disk, and for nobody else.
-final class DamagedRecords {
+/// What becomes of blocks whose records are no more. One that is found damaged while nobody asks for it: its bytes are set aside, and whoever owns it
+/// hears so at once; where the quarantine is full only its bytes are not kept. One that the disk does not give, though it gives others: nothing is to
+/// be had, and whoever asks for it from now on hears so, but for the reader who found it. Each is lost and counted once, whoever comes first. Safe from
+/// any thread; each waits for the disk, and for nobody else.
+final class LostRecords {
   private final PlaceTable places;
   private final SpaceId space;
   private final @Nullable Quarantine quarantine;
   private final DiskHealth health;
+  private final String boundary;
+  private final AtomicLong unreadable = new AtomicLong();
   private volatile Consumer<BlockKey> heard = key -> {};
 
   /// @param directory of the journal; null if it has none
-  DamagedRecords(PlaceTable places, SpaceId space, @Nullable Path directory, QuarantineBound bound, DiskHealth health) {
+  /// @param boundary named in errors
+  LostRecords(PlaceTable places, SpaceId space, @Nullable Path directory, QuarantineBound bound, DiskHealth health,
+      String boundary) {
+    this.boundary = boundary;
     this.health = health;
     this.places = places;
     this.space = space;
@@ -53,6 +63,28 @@ final class DamagedRecords {
       heard.accept(key);
     }
     return failure;
+  }
+
+  /// Loses the block of `number`, whose record at `place` the disk does not give.
+  ///
+  /// @return whether this lost it: then the record counts no more. False if the block was moved or given back meanwhile, or lost before
+  boolean lose(int number, Place place, RecordUnreadableException why) {
+    if (!places.lose(number, place, key -> new BlockUnreadableException(boundary, key, why))) {
+      return false;
+    }
+    unreadable.incrementAndGet();
+    health.suspects().forget(place.location());
+    return true;
+  }
+
+  /// Whether the disk is known not to give the record at `place`.
+  boolean isUnreadable(Place place) {
+    return health.suspects().isGivenUp(place.location());
+  }
+
+  /// Blocks that were lost because the disk does not give their records.
+  long unreadable() {
+    return unreadable.get();
   }
 
   private @Nullable StorageFailedException keep(BlockKey key, Place place, RecordMover records, Flaw flaw) {
