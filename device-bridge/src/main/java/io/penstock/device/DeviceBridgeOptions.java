@@ -2,6 +2,7 @@ package io.penstock.device;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import io.penstock.stage.BatchOptions;
 import java.time.Duration;
 
@@ -13,12 +14,8 @@ import java.time.Duration;
 public record DeviceBridgeOptions(int slots, BatchOptions batch, int maxWaiters) {
   public DeviceBridgeOptions {
     requireNonNull(batch, "batch");
-    if (slots <= 0) {
-      throw new IllegalArgumentException("slots must be > 0 (was " + slots + ")");
-    }
-    if (maxWaiters <= 0) {
-      throw new IllegalArgumentException("maxWaiters must be > 0 (was " + maxWaiters + ")");
-    }
+    Checks.positive("slots", slots);
+    Checks.positive("maxWaiters", maxWaiters);
     int most = Math.min(slots, CopyBatch.MAX_ELEMENTS);
     if (batch.maxCount() > most) {
       throw new IllegalArgumentException("batch.maxCount must be <= " + most

@@ -6,6 +6,7 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockArena;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
+import io.penstock.block.Checks;
 import io.penstock.stage.Quiet;
 import io.penstock.stage.Stage;
 import java.util.ArrayList;
@@ -43,9 +44,7 @@ public final class DevicePlane {
     if (devices.isEmpty()) {
       throw new IllegalArgumentException("devices must be > 0 (was 0)");
     }
-    if (lagBlocks <= 0) {
-      throw new IllegalArgumentException("lagBlocks must be > 0 (was " + lagBlocks + ")");
-    }
+    Checks.positive("lagBlocks", lagBlocks);
     List<Device> ranks = List.copyOf(devices);
     return Mono.defer(() -> {
       List<DeviceBridge> opened = new ArrayList<>();

@@ -2,6 +2,7 @@ package io.penstock.device;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import io.penstock.tier.RoomAgain;
 import java.util.ArrayDeque;
 import java.util.concurrent.RejectedExecutionException;
@@ -50,9 +51,7 @@ public final class DeviceQueue {
   /// @param thread one platform thread, or a clock under test; ended by its owner after [#close], since it forgets what it has been told
   public DeviceQueue(String device, int maxQueued, Scheduler thread) {
     this.device = requireNonNull(device, "device");
-    if (maxQueued <= 0) {
-      throw new IllegalArgumentException("maxQueued must be > 0 (was " + maxQueued + ")");
-    }
+    Checks.positive("maxQueued", maxQueued);
     this.maxQueued = maxQueued;
     this.thread = thread.createWorker();
   }

@@ -1,13 +1,13 @@
 package io.penstock.device;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import io.penstock.block.HoldCount;
 
 /// One slot of device memory and the count of handles and copies on it; at zero it goes back.
 final class DeviceSlot {
   final long address;
   private final DeviceSlots slots;
   private final int index;
-  private final AtomicInteger holds = new AtomicInteger();
+  private final HoldCount holds = new HoldCount();
 
   DeviceSlot(DeviceSlots slots, int index, long address) {
     this.slots = slots;
@@ -22,23 +22,16 @@ final class DeviceSlot {
 
   /// The first hold.
   void lend() {
-    holds.setRelease(1);
+    holds.first();
   }
 
   /// Adds a hold unless the slot was already given back.
   boolean retain() {
-    int count;
-    do {
-      count = holds.get();
-      if (count == 0) {
-        return false;
-      }
-    } while (!holds.compareAndSet(count, count + 1));
-    return true;
+    return holds.retain();
   }
 
   void release() {
-    if (holds.decrementAndGet() == 0) {
+    if (holds.release()) {
       slots.takeBack(index);
     }
   }

@@ -6,6 +6,7 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.Checks;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.BlockStore;
@@ -52,9 +53,7 @@ public final class DeviceStore implements BlockStore {
   public static Mono<DeviceStore> open(Device device, String name, CacheSpace space, int capacityBlocks) {
     requireNonNull(name, "name");
     requireNonNull(space, "space");
-    if (capacityBlocks <= 0) {
-      throw new IllegalArgumentException("capacityBlocks must be > 0 (was " + capacityBlocks + ")");
-    }
+    Checks.positive("capacityBlocks", capacityBlocks);
     return DeviceSlots.allocate(device, name, space.layout(), capacityBlocks, 1)
         .map(slots -> new DeviceStore(name, space, device, slots));
   }
@@ -96,7 +95,7 @@ public final class DeviceStore implements BlockStore {
 
   @Override
   public Mono<List<Rest>> put(List<Block> blocks) {
-    blocks.forEach(block -> requireMine(block.key()));
+    blocks.forEach(block -> block.key().requireOf(spaceId));
     List<Block> wanted = List.copyOf(blocks);
     return wanted.isEmpty() ? Mono.just(List.of()) : Mono.defer(() -> {
       List<DeviceBlock> places = claim(wanted);
@@ -134,17 +133,11 @@ public final class DeviceStore implements BlockStore {
   }
 
   private DeviceBlock requireMine(Rest rest) {
-    requireMine(rest.key());
+    rest.key().requireOf(spaceId);
     if (rest instanceof DeviceRest mine && mine.home == slots) {
       return mine.block;
     }
     throw new IllegalArgumentException("rest must be of store " + name + " (was " + rest + ")");
-  }
-
-  private void requireMine(BlockKey key) {
-    if (!key.space().equals(spaceId)) {
-      throw new IllegalArgumentException("key must be of space " + spaceId + " (was " + key + ")");
-    }
   }
 
   /// None: memory of a device forgets.

@@ -1,16 +1,7 @@
 package io.penstock.device.ascend;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.BlockScope;
-import io.penstock.device.ascend.DriverDouble.Profile;
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -41,58 +32,24 @@ public class AscendCopyBenchmark {
   @Param({"4096x64", "4096x65536", "256x1048576"})
   public String shape = "4096x64";
 
-  private final BlockScope scope = new BlockScope();
-  private final Arena memory = Arena.ofShared();
-  private int elements;
-  private AscendDevices devices;
-  private AscendDevice device;
+  private WaysToCopy ways;
   private CopyRequest request;
-  private MethodHandle loop;
-  private MethodHandle memcpy;
-  private MemorySegment to;
-  private MemorySegment from;
-  private MemorySegment sizes;
-  private MemorySegment attribute;
 
   @Setup
   public void open() throws Throwable {
-    elements = Integer.parseInt(shape.substring(0, shape.indexOf('x')));
-    long bytes = Long.parseLong(shape.substring(shape.indexOf('x') + 1));
-    DriverDouble driver = DriverDouble.of(Profile.CANN_90).reset(1, 2L << 30);
-    driver.record(false);
-    devices = AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
-    device = requireNonNull(devices.open(0).block());
-    MemorySegment source = memory.allocate(elements * bytes, 64).fill((byte) 7);
-    device.know(source).block();
-    long there = requireNonNull(device.allocate(elements * bytes, scope).block()).address();
-    request = new CopyRequest(elements);
-    to = memory.allocate(JAVA_LONG, elements);
-    from = memory.allocate(JAVA_LONG, elements);
-    sizes = memory.allocate(JAVA_LONG, elements);
-    for (int i = 0; i < elements; i++) {
-      request.add(source.address() + i * bytes, there + i * bytes, bytes);
-      to.setAtIndex(JAVA_LONG, i, there + i * bytes);
-      from.setAtIndex(JAVA_LONG, i, source.address() + i * bytes);
-      sizes.setAtIndex(JAVA_LONG, i, bytes);
-    }
-    attribute = memory.allocate(AclLayouts.BATCH_ATTRIBUTE);
-    attribute.set(JAVA_INT, AclLayouts.offset(AclLayouts.LOCATION, "type"), new MemoryPlace(0).type());
-    loop = driver.handle("double_loop", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS));
-    memcpy = driver.handle("double_memcpy", FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG));
-    driver.handle("aclrtSetDevice", FunctionDescriptor.of(JAVA_INT, JAVA_INT)).invokeWithArguments(0);
+    int elements = Integer.parseInt(shape.substring(0, shape.indexOf('x')));
+    ways = new WaysToCopy(elements, Long.parseLong(shape.substring(shape.indexOf('x') + 1)));
+    request = ways.request(elements);
   }
 
   @TearDown
   public void close() {
-    scope.close();
-    device.close().block();
-    devices.close().block();
-    memory.close();
+    ways.close();
   }
 
   @Benchmark
   public CopyReport bridge() {
-    CopyReport report = requireNonNull(device.copy(request.again()).block());
+    CopyReport report = requireNonNull(ways.device().copy(request.again()).block());
     if (!report.isComplete()) {
       throw new IllegalStateException(report.toString());
     }
@@ -101,7 +58,7 @@ public class AscendCopyBenchmark {
 
   @Benchmark
   public int loopInC() throws Throwable {
-    int code = (int) loop.invokeExact(1, to, from, sizes, (long) elements, attribute);
+    int code = ways.loopInC(1);
     if (code != 0) {
       throw new IllegalStateException("code must be 0 (was " + code + ")");
     }
@@ -110,6 +67,6 @@ public class AscendCopyBenchmark {
 
   @Benchmark
   public void memcpyInC() throws Throwable {
-    memcpy.invokeExact(1, to, from, sizes, (long) elements);
+    ways.memcpyInC(1);
   }
 }

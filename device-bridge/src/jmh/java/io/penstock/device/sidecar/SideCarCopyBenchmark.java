@@ -10,12 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
@@ -25,9 +25,10 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 import reactor.core.publisher.Flux;
 
-/// A call of copies between two memfds through the side-car (request, socket, the node's thread, answer), beside the same copies by the C
-/// library in one thread; the same elements as one call, and as four calls in flight. Node and client are one process here: what lies between
-/// them, the socket, is the same. Time a call.
+/// Calls of copies between two memfds through the side-car (request, socket, the node's thread, answer), beside the same copies by the C library
+/// in one thread: one call after the other, and several in flight, as a process sends layer after layer. Node and client are one process here:
+/// what lies between them, the socket, is the same. Time a call, each on the same memory; `SideCarSpeedTest` takes turns, and goes through
+/// memory.
 ///
 /// `mvn -Pjmh -pl device-bridge -am verify -Djmh.include=SideCarCopyBenchmark`
 @State(Scope.Thread)
@@ -37,12 +38,13 @@ import reactor.core.publisher.Flux;
 @Warmup(iterations = 2, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class SideCarCopyBenchmark {
+  private static final int CALLS = 16;
+
   /// Elements and bytes of each.
   @Param({"64x65536", "16x1048576", "1024x65536", "64x1048576"})
   public String shape = "64x65536";
 
   private final List<RegionCopy> copies = new ArrayList<>();
-  private List<List<RegionCopy>> quarters = List.of();
   private long each;
   private SharedMemory from;
   private SharedMemory to;
@@ -66,8 +68,6 @@ public class SideCarCopyBenchmark {
     for (int i = 0; i < elements; i++) {
       copies.add(new RegionCopy(1, i * each, 2, i * each, each));
     }
-    int quarter = elements / 4;
-    quarters = IntStream.range(0, 4).mapToObj(i -> copies.subList(i * quarter, (i + 1) * quarter)).toList();
   }
 
   @TearDown
@@ -79,19 +79,36 @@ public class SideCarCopyBenchmark {
   }
 
   @Benchmark
-  public void oneCall() {
-    client.copy(copies).block();
+  @OperationsPerInvocation(CALLS)
+  public void oneByOne() {
+    for (int call = 0; call < CALLS; call++) {
+      client.copy(copies).block();
+    }
   }
 
   @Benchmark
-  public void fourCallsInFlight() {
-    Flux.fromIterable(quarters).flatMap(client::copy).blockLast();
+  @OperationsPerInvocation(CALLS)
+  public void fourInFlight() {
+    inFlight(4);
   }
 
   @Benchmark
-  public MemorySegment memcpy() {
-    for (RegionCopy copy : copies) {
-      CLibrary.move(from.memory().asSlice(copy.fromOffset(), each), to.memory().asSlice(copy.toOffset(), each));
+  @OperationsPerInvocation(CALLS)
+  public void eightInFlight() {
+    inFlight(8);
+  }
+
+  private void inFlight(int depth) {
+    Flux.range(0, CALLS).flatMap(call -> client.copy(copies), depth).blockLast();
+  }
+
+  @Benchmark
+  @OperationsPerInvocation(CALLS)
+  public MemorySegment memmove() {
+    for (int call = 0; call < CALLS; call++) {
+      for (RegionCopy copy : copies) {
+        CLibrary.move(from.memory().asSlice(copy.fromOffset(), each), to.memory().asSlice(copy.toOffset(), each));
+      }
     }
     return to.memory();
   }

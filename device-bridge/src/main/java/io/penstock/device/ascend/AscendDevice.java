@@ -3,14 +3,11 @@ package io.penstock.device.ascend;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
-import io.penstock.block.Owned;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyCounts;
-import io.penstock.device.CopyFailedException;
 import io.penstock.device.CopyTurns;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceMemory;
-import io.penstock.device.DeviceMemoryExhaustedException;
 import io.penstock.device.DeviceQueue;
 import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.HostMemorySource;
@@ -22,12 +19,7 @@ import io.penstock.stage.Stage;
 import io.penstock.tier.CopyStat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 
 /// One device behind a `libascendcl.so`. Its addresses are pointers that only the library may follow.
@@ -42,6 +34,8 @@ public final class AscendDevice implements Device {
   private final int physicalId;
   private final String name;
   private final AscendThread thread;
+  private final AscendMemory memories;
+  private final AscendCopies copies;
   private final Mono<Void> close;
   private final CopyCounts counts;
   private final CopyTurns turns;
@@ -49,8 +43,6 @@ public final class AscendDevice implements Device {
   /// All below are of the device's thread, once it is open.
   private final AclEngine engine;
   private final AscendRegions regions;
-  /// What was being copied when the device got stuck: it may still read and write that memory.
-  private final List<Owned> kept = new ArrayList<>();
 
   /// Opens it: runs on the device's thread, which has this context from then on only while it works for it. What was opened goes back if
   /// this throws.
@@ -72,6 +64,8 @@ public final class AscendDevice implements Device {
       this.engine = new AclEngine(logicalId, runtime, arguments, options, System::nanoTime, new CountingListener(counts, listener));
       this.regions = new AscendRegions(logicalId, physicalId, name, runtime.library(), options.shared());
       this.thread = new AscendThread(runtime, context, new DeviceQueue(name, options.maxQueued(), scheduler));
+      this.memories = new AscendMemory(name, capacityBytes, thread, regions);
+      this.copies = new AscendCopies(logicalId, name, thread, engine, regions);
       this.close = thread.queue().close(() -> end(opened, closed));
     } catch (Throwable e) {
       throw CLibrary.unexpected(opened.run(e));
@@ -116,15 +110,7 @@ public final class AscendDevice implements Device {
 
   @Override
   public Mono<DeviceMemory> allocate(long bytes, BlockScope scope) {
-    return held(bytes, scope, () -> allocate(bytes));
-  }
-
-  private long allocate(long bytes) {
-    try {
-      return regions.allocate(bytes);
-    } catch (AscendMemoryException e) {
-      throw new DeviceMemoryExhaustedException(name, bytes, Math.max(0, capacityBytes - allocatedBytes()), e);
-    }
+    return memories.allocate(bytes, scope);
   }
 
   /// Host memory through the driver: memory that this device reaches without a copy in between, of the largest pages there are, on the NUMA
@@ -132,29 +118,19 @@ public final class AscendDevice implements Device {
   ///
   /// @param listener hears of what is taken, given back, and not as it was to be
   public HostMemorySource hostMemory(MemoryListener listener) {
-    return new AscendHostMemory(this, requireNonNull(listener, "listener"));
-  }
-
-  Mono<HostMemory> allocateHost(long bytes, BlockScope scope, MemoryListener listener) {
-    requireNonNull(scope, "scope");
-    requirePositive(bytes);
-    return thread.submitted(sink -> sink.success(scope.adopt(regions.allocateHost(bytes, listener, this::giveBack))));
-  }
-
-  private void giveBack(long address) {
-    thread.submitReturn(() -> regions.free(address));
+    return new AscendHostMemory(name, memories, requireNonNull(listener, "listener"));
   }
 
   /// A handle by which other processes, on whatever machine of the fabric, reach `memory` of [#hostMemory]. It ends with the memory.
   ///
   /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#FABRIC_MEMORY]
   public Mono<FabricHandle> export(HostMemory memory) {
-    return thread.submitted(sink -> sink.success(regions.exportToFabric(memory.address(), memory)));
+    return memories.exportToFabric(memory);
   }
 
   /// The same for device memory, where [AscendOptions#shared] says that it is allocated so.
   public Mono<FabricHandle> exportToFabric(DeviceMemory memory) {
-    return thread.submitted(sink -> sink.success(regions.exportToFabric(memory.address(), memory)));
+    return memories.exportToFabric(memory);
   }
 
   /// A key by which other processes of this machine reach `memory`, one of this device's allocations; the same each time. It ends with the
@@ -162,7 +138,7 @@ public final class AscendDevice implements Device {
   ///
   /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#IPC_MEMORY]
   public Mono<IpcKey> export(DeviceMemory memory) {
-    return thread.submitted(sink -> sink.success(regions.export(memory)));
+    return memories.export(memory);
   }
 
   /// Memory of this device that another process of this machine has exported; copies reach it as they do what was allocated here.
@@ -172,7 +148,7 @@ public final class AscendDevice implements Device {
   /// @return cold; signals [AlreadyImportedException], or an [AscendFailure], an [AscendUnsupportedException] without
   ///     [AscendFeature#IPC_MEMORY]
   public Mono<DeviceMemory> importShared(IpcKey key, long bytes, BlockScope scope) {
-    return held(bytes, scope, () -> regions.open(key, bytes));
+    return memories.open(key, bytes, scope);
   }
 
   /// Memory that another process has exported to the fabric, mapped for the host and for this device. Where it is the host's, only
@@ -182,84 +158,12 @@ public final class AscendDevice implements Device {
   /// @param scope owns the mapping from the moment it is made; closing it leaves the other's memory as it is
   /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#FABRIC_MEMORY]
   public Mono<DeviceMemory> importShared(FabricHandle handle, long bytes, BlockScope scope) {
-    return held(bytes, scope, () -> regions.open(handle, bytes));
-  }
-
-  /// @param got where the memory begins, on the device's thread
-  private Mono<DeviceMemory> held(long bytes, BlockScope scope, LongSupplier got) {
-    requireNonNull(scope, "scope");
-    requirePositive(bytes);
-    return thread.submitted(sink -> {
-      long address = got.getAsLong();
-      sink.success(scope.adopt(new DeviceMemory(address, bytes, () -> giveBack(address))));
-    });
-  }
-
-  private static void requirePositive(long bytes) {
-    if (bytes <= 0) {
-      throw new IllegalArgumentException("bytes must be > 0 (was " + bytes + ")");
-    }
+    return memories.open(handle, bytes, scope);
   }
 
   @Override
   public Mono<Void> copy(CopyBatch batch) {
-    requireNonNull(batch, "batch");
-    return Mono.defer(() -> {
-      batch.take();
-      return thread.<Void>submitted(sink -> copy(batch, sink), batch::close);
-    });
-  }
-
-  private void copy(CopyBatch batch, MonoSink<Void> sink) {
-    CopyReport report;
-    try {
-      report = made(() -> checked(batch), batch);
-    } catch (Throwable e) { // the batch was let go, or is kept
-      sink.error(e);
-      return;
-    }
-    if (report.isComplete()) {
-      sink.success();
-    } else {
-      sink.error(new CopyFailedException(name, batch.direction(), report.elements(), report.firstFailed(), report.code(),
-          AclCode.explained(report.code())));
-    }
-  }
-
-  private CopyElements checked(CopyBatch batch) {
-    batch.check();
-    regions.regions().require(batch);
-    return new BatchElements(batch, new MemoryPlace(logicalId));
-  }
-
-  /// Makes the copies, and lets `memory` go when they have ended, before anybody hears of it.
-  private CopyReport made(Supplier<CopyElements> checked, Owned memory) {
-    boolean isUntouched = true;
-    try {
-      CopyElements elements = checked.get();
-      isUntouched = false;
-      CopyReport report = engine.copy(elements);
-      isUntouched = report.isUntouched();
-      return report;
-    } finally {
-      letGo(memory, isUntouched);
-    }
-  }
-
-  private void letGo(Owned memory, boolean isUntouched) {
-    if (isUntouched) {
-      memory.close();
-    } else {
-      kept.add(memory);
-    }
-    if (!engine.isStuck()) {
-      closeKept();
-    }
-  }
-
-  private void closeKept() {
-    kept.forEach(Owned::close);
-    kept.clear();
+    return copies.copy(batch);
   }
 
   /// Makes the copies of `request`, of any number and any mix of ways, on memory that this device reaches. A request has results for each
@@ -271,26 +175,7 @@ public final class AscendDevice implements Device {
   /// @return cold, for one subscription each time that the request was made ready; signals [io.penstock.device.DeviceBusyException] and
   ///     [io.penstock.device.DeviceClosedException] with nothing copied
   public Mono<CopyReport> copy(CopyRequest request) {
-    requireNonNull(request, "request");
-    return Mono.defer(() -> {
-      Owned holds = request.take();
-      return thread.<CopyReport>submitted(sink -> copy(request, holds, sink), () -> {
-        request.end();
-        holds.close();
-      });
-    });
-  }
-
-  private void copy(CopyRequest request, Owned holds, MonoSink<CopyReport> sink) {
-    try {
-      CopyReport report = made(() -> regions.places().of(request), holds);
-      request.end();
-      sink.success(report);
-    } catch (Throwable e) { // the holds were let go, or are kept
-      request.endOpen(AclCode.FAILURE.number());
-      request.end();
-      sink.error(e);
-    }
+    return copies.copy(request);
   }
 
   /// The same for many requests.
@@ -334,11 +219,7 @@ public final class AscendDevice implements Device {
   ///
   /// @param pool of memory that this device knows; to be closed after the device
   public Mono<Void> stage(StagingPool pool) {
-    requireNonNull(pool, "pool");
-    return thread.submitted(sink -> {
-      engine.stage(pool, regions.places());
-      sink.success();
-    });
+    return copies.stage(pool);
   }
 
   @Override
@@ -352,7 +233,7 @@ public final class AscendDevice implements Device {
     undo.then(closed);
     undo.then(opened::run);
     regions.held().forEach(address -> undo.then(() -> thread.inContext(() -> regions.free(address))));
-    undo.then(this::closeKept);
+    undo.then(copies::closeKept);
     undo.then(() -> thread.inContext(engine::close));
     undo.run();
   }

@@ -7,14 +7,14 @@ import io.penstock.device.memory.MemoryListener;
 import reactor.core.publisher.Mono;
 
 /// Host memory through the driver of one device, by its [HostLadder], on its thread.
-record AscendHostMemory(AscendDevice device, MemoryListener listener) implements HostMemorySource {
+record AscendHostMemory(String device, AscendMemory memory, MemoryListener listener) implements HostMemorySource {
   @Override
   public String name() {
-    return "host memory of " + device.name();
+    return "host memory of " + device;
   }
 
   @Override
   public Mono<HostMemory> allocate(long bytes, BlockScope scope) {
-    return device.allocateHost(bytes, scope, listener).doOnNext(memory -> memory.fallbacks().forEach(each -> listener.fellBack(name(), each)));
+    return memory.allocateHost(bytes, scope, listener).doOnNext(made -> made.fallbacks().forEach(each -> listener.fellBack(name(), each)));
   }
 }

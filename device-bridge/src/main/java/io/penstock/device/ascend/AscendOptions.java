@@ -2,6 +2,7 @@ package io.penstock.device.ascend;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import io.penstock.device.CopyTurns;
 import java.time.Duration;
 import java.util.List;
@@ -31,12 +32,8 @@ public record AscendOptions(Optional<String> library, List<Integer> visibleDevic
     if (transferTimeout.toMillis() <= 0 || transferTimeout.toMillis() > Integer.MAX_VALUE) {
       throw new IllegalArgumentException("transferTimeout must be in [1, " + Integer.MAX_VALUE + "] ms (was " + transferTimeout + ")");
     }
-    if (maxInFlight <= 0) {
-      throw new IllegalArgumentException("maxInFlight must be > 0 (was " + maxInFlight + ")");
-    }
-    if (maxQueued <= 0) {
-      throw new IllegalArgumentException("maxQueued must be > 0 (was " + maxQueued + ")");
-    }
+    Checks.positive("maxInFlight", maxInFlight);
+    Checks.positive("maxQueued", maxQueued);
   }
 
   /// The loader's search, all devices, 10 s, 100 in flight, 1,024 in the queue, memory that nobody maps, and 200006 is an error.

@@ -3,6 +3,7 @@ package io.penstock.device.memory;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
+import io.penstock.block.Checks;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceClosedException;
 import io.penstock.device.DeviceMemory;
@@ -42,9 +43,7 @@ public final class DevicePool {
   /// @param maxCachedBytes most that is kept; 0 keeps nothing
   public DevicePool(Device device, long maxCachedBytes) {
     this.device = requireNonNull(device, "device");
-    if (maxCachedBytes < 0) {
-      throw new IllegalArgumentException("maxCachedBytes must be >= 0 (was " + maxCachedBytes + ")");
-    }
+    Checks.notNegative("maxCachedBytes", maxCachedBytes);
     this.maxCachedBytes = maxCachedBytes;
   }
 

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
+import io.penstock.block.Checks;
 import io.penstock.device.system.CLibrary;
 import io.penstock.device.system.Errno;
 import java.lang.foreign.Arena;
@@ -58,7 +59,7 @@ public final class MappedMemory implements HostMemorySource {
   @Override
   public Mono<HostMemory> allocate(long bytes, BlockScope scope) {
     requireNonNull(scope, "scope");
-    requirePositive(bytes);
+    Checks.positive("bytes", bytes);
     return Mono.fromCallable(() -> scope.adopt(map(bytes)));
   }
 
@@ -66,7 +67,7 @@ public final class MappedMemory implements HostMemorySource {
   ///
   /// @throws HostMemoryRefusedException if no rung gives it
   public HostMemory map(long bytes) {
-    requirePositive(bytes);
+    Checks.positive("bytes", bytes);
     List<Fallback> tried = new ArrayList<>();
     HostMemory memory = calls == null ? ofJdk(bytes, tried) : mapped(calls, bytes, tried);
     if (memory == null) {
@@ -75,12 +76,6 @@ public final class MappedMemory implements HostMemorySource {
     listener.taken(memory.kind(), memory.rung().rounded(bytes));
     memory.fallbacks().forEach(fallback -> listener.fellBack(name(), fallback));
     return memory;
-  }
-
-  private static void requirePositive(long bytes) {
-    if (bytes <= 0) {
-      throw new IllegalArgumentException("bytes must be > 0 (was " + bytes + ")");
-    }
   }
 
   private List<MemoryRung> rungs() {

@@ -3,6 +3,7 @@ package io.penstock.device.memory;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
+import io.penstock.block.Checks;
 import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;
@@ -40,9 +41,7 @@ public final class OffloadMemory implements HostMemorySource {
   @Override
   public Mono<HostMemory> allocate(long bytes, BlockScope scope) {
     requireNonNull(scope, "scope");
-    if (bytes <= 0) {
-      throw new IllegalArgumentException("bytes must be > 0 (was " + bytes + ")");
-    }
+    Checks.positive("bytes", bytes);
     return Mono.defer(() -> from(0, rounded(bytes), scope, new ArrayList<>()));
   }
 

@@ -38,16 +38,20 @@ final class Copier {
   static final int THREADS = Math.clamp(Runtime.getRuntime().availableProcessors(), 1, 4);
   /// Less than this is copied faster than it is handed to another thread.
   private static final long LEAST_PART_BYTES = 1 << 20;
+  /// More than this is no short work.
+  private static final long MOST_SHORT_BYTES = 2 << 20;
 
   private record Way(Device device, CopyDirection direction) {}
 
   private final Scheduler hands;
+  private final ShortWork shortWork;
   private final StagingPool staging;
 
   /// @param hands a few threads that may wait for memory and files
   /// @param staging has room for all who may wait
-  Copier(Scheduler hands, StagingPool staging) {
+  Copier(Scheduler hands, ShortWork shortWork, StagingPool staging) {
     this.hands = hands;
+    this.shortWork = shortWork;
     this.staging = staging;
   }
 
@@ -56,6 +60,7 @@ final class Copier {
   /// @param holds keeps the windows open: each part has a share until its memory is not touched any more, which may be after its end
   Mono<Void> copy(List<Element> elements, Holds holds) {
     List<Element> inHost = new ArrayList<>();
+    List<Element> inMemory = new ArrayList<>();
     List<Element> staged = new ArrayList<>();
     Map<Way, CopyBatch> batches = new LinkedHashMap<>();
     Map<AscendDevice, CopyRequest> requests = new LinkedHashMap<>();
@@ -68,6 +73,8 @@ final class Copier {
         batch(batches, to.device(), CopyDirection.TO_DEVICE).add(slice(from, each.fromOffset(), each.bytes()), to.address(each.toOffset()));
       } else if (each.from() instanceof OnDevice from && each.to() instanceof Mapped to) {
         batch(batches, from.device(), CopyDirection.TO_HOST).add(slice(to, each.toOffset(), each.bytes()), from.address(each.fromOffset()));
+      } else if (each.from() instanceof Mapped && each.to() instanceof Mapped && each.bytes() <= MOST_SHORT_BYTES) {
+        inMemory.add(each);
       } else if (each.from() instanceof Mapped || each.to() instanceof Mapped) {
         inHost.add(each);
       } else {
@@ -77,7 +84,9 @@ final class Copier {
     List<Mono<Void>> parts = new ArrayList<>();
     requests.forEach((device, request) -> parts.add(byAddress(device, request, holds)));
     batches.forEach((way, batch) -> parts.add(inTurn(way.device(), holds, share -> way.device().copy(batch.hold(share)))));
-    parts(inHost).forEach(part -> parts.add(byHand(part, holds.share())));
+    parts(inMemory, LEAST_PART_BYTES).forEach(part -> parts.add(byHand(part, holds.share(), shortWork::on)));
+    long even = Math.ceilDiv(inHost.stream().mapToLong(Element::bytes).sum(), THREADS);
+    parts(inHost, Math.max(LEAST_PART_BYTES, even)).forEach(part -> parts.add(byHand(part, holds.share(), this::work)));
     if (!staged.isEmpty()) {
       parts.add(staged(staged, holds));
     }
@@ -106,13 +115,12 @@ final class Copier {
     }).doFinally(end -> waiting.close());
   }
 
-  /// One for each thread, if there is enough to copy.
-  private static List<List<Element>> parts(List<Element> elements) {
-    long most = Math.max(LEAST_PART_BYTES, Math.ceilDiv(elements.stream().mapToLong(Element::bytes).sum(), THREADS));
+  /// Each of at least so many bytes, but for the last.
+  private static List<List<Element>> parts(List<Element> elements, long least) {
     List<List<Element>> parts = new ArrayList<>();
-    long bytes = most;
+    long bytes = least;
     for (Element each : elements) {
-      if (bytes >= most) {
+      if (bytes >= least) {
         parts.add(new ArrayList<>());
         bytes = 0;
       }
@@ -122,15 +130,15 @@ final class Copier {
     return parts;
   }
 
-  private Mono<Void> byHand(List<Element> elements, Owned share) {
-    return work(() -> {
+  private static Mono<Void> byHand(List<Element> elements, Owned share, Function<Callable<?>, Mono<?>> workers) {
+    return workers.apply(() -> {
       try (share) {
         for (Element each : elements) {
           copyByHand(each);
         }
       }
       return elements;
-    }).doFinally(end -> share.close()); // where nothing was run
+    }).then().doFinally(end -> share.close()); // where nothing was run
   }
 
   /// One side is mapped, neither is on a device.

@@ -28,7 +28,8 @@ final class HandWork {
     });
   }
 
-  private static <T> void run(Callable<T> work, MonoSink<T> sink) {
+  /// Runs `work` here.
+  static <T> void run(Callable<T> work, MonoSink<T> sink) {
     T done;
     try {
       done = work.call();

@@ -173,50 +173,21 @@ final class NodeClient {
       reply.accept(node.refused(SideCarCode.BUSY, SideCarFailure.NO_REGION, copies + " in flight"));
       return;
     }
-    Set<NodeRegion> touched = new LinkedHashSet<>();
-    List<Copier.Element> elements = new ArrayList<>(request.elements().size());
-    for (RegionCopy each : request.elements()) {
-      Failed refusal = look(each, touched, elements);
-      if (refusal != null) {
-        reply.accept(refusal);
-        return;
-      }
+    CopyCheck check = new CopyCheck(regions, node, request.elements().size());
+    Failed refusal = check.refusal(request.elements());
+    if (refusal != null) {
+      reply.accept(refusal);
+      return;
     }
     copies++;
-    touched.forEach(NodeRegion::begin);
+    check.touched().forEach(NodeRegion::begin);
     Holds holds = node.holds(() -> {
       copies--;
-      touched.forEach(NodeRegion::end);
+      check.touched().forEach(NodeRegion::end);
       changed();
     });
     Owned first = holds.share();
-    node.copy(elements, holds, first, reply);
-  }
-
-  /// Why a copy may not be made; null if it may.
-  private @Nullable Failed look(RegionCopy copy, Set<NodeRegion> touched, List<Copier.Element> elements) {
-    NodeRegion from = regions.get(copy.from());
-    NodeRegion to = regions.get(copy.to());
-    Failed refusal = look(copy.from(), from, copy.fromOffset(), copy.bytes());
-    refusal = refusal == null ? look(copy.to(), to, copy.toOffset(), copy.bytes()) : refusal;
-    if (refusal != null || from == null || to == null || from.window() == null || to.window() == null) {
-      return refusal;
-    }
-    touched.add(from);
-    touched.add(to);
-    elements.add(new Copier.Element(from.window(), copy.fromOffset(), to.window(), copy.toOffset(), copy.bytes()));
-    return null;
-  }
-
-  private @Nullable Failed look(long id, @Nullable NodeRegion region, long offset, long bytes) {
-    if (region == null || region.state() == RegionState.MAPPING) {
-      return node.refused(SideCarCode.UNKNOWN_REGION, id, region == null ? "unknown" : "being mapped");
-    }
-    if (region.state() == RegionState.CLOSING) {
-      return node.refused(SideCarCode.REGION_CLOSING, id, "unregistered");
-    }
-    return region.spec().contains(offset, bytes) ? null
-        : node.refused(SideCarCode.OUT_OF_BOUNDS, id, bytes + " bytes at " + offset + " of " + region.spec().bytes());
+    node.copy(check.elements(), holds, first, reply);
   }
 
   /// Refuses what comes, ends what is in flight, unmaps all; `then` runs after that.

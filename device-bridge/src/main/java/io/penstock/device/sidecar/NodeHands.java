@@ -6,7 +6,7 @@ import io.penstock.device.memory.StagingPool;
 import io.penstock.device.sidecar.Message.Done;
 import io.penstock.device.sidecar.Message.Failed;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
@@ -21,6 +21,7 @@ final class NodeHands {
   private final RegionOpener opener;
   private final Scheduler hands;
   private final Mailbox mailbox;
+  private final ShortWork shortWork;
   private final Copier copier;
   /// The mailbox's: claimed by regions of all clients.
   private long hostBytes;
@@ -31,11 +32,17 @@ final class NodeHands {
     this.opener = opener;
     this.hands = hands;
     this.mailbox = mailbox;
-    this.copier = new Copier(hands, staging);
+    this.shortWork = new ShortWork(hands, Copier.THREADS);
+    this.copier = new Copier(hands, shortWork, staging);
   }
 
   SideCarServerOptions options() {
     return options;
+  }
+
+  /// For threads that read connections of this node.
+  ShortWork shortWork() {
+    return shortWork;
   }
 
   SideCarStat stat() {
@@ -69,8 +76,13 @@ final class NodeHands {
     }));
   }
 
+  /// Whatever the system refuses, `then` runs: those who wait for it must hear an end.
   void close(SharedRegion region, RegionWindow window, Runnable then) {
+    AtomicBoolean begun = new AtomicBoolean();
     Runnable work = () -> {
+      if (begun.getAndSet(true)) {
+        return;
+      }
       try {
         window.close();
       } catch (Throwable e) { // nobody can do more, and its client must not stay for it
@@ -84,7 +96,7 @@ final class NodeHands {
     };
     try {
       hands.schedule(work);
-    } catch (RejectedExecutionException e) { // the node has ended: somebody must
+    } catch (Throwable e) { // the node has ended, or there is no thread for it: somebody must
       work.run();
     }
   }

@@ -65,7 +65,7 @@ public final class SideCarServer {
     } catch (Throwable e) { // no thread
       timer.dispose();
       hands.dispose();
-      staging.close().subscribe();
+      staging.close().subscribe(nothing -> { }, e::addSuppressed);
       throw e;
     }
     this.connections = new Semaphore(2 * options.maxClients()); // twice, so that one who comes back need not wait for the end of what he left
@@ -99,7 +99,7 @@ public final class SideCarServer {
       return server;
     } catch (Throwable e) { // no thread, or what the system says
       if (server != null) {
-        server.close().subscribe();
+        server.close().subscribe(nothing -> { }, e::addSuppressed);
       } else {
         if (listening != null) {
           listening.close();
@@ -144,7 +144,7 @@ public final class SideCarServer {
     try (channel) {
       UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
       if (peer.equals(user)) {
-        SocketLink.run(channel, node.accept(peer));
+        node.hands().shortWork().read(spare -> SocketLink.run(channel, node.accept(peer), spare));
       } else {
         LOG.warn("side-car: hung up on user " + peer.getName());
       }

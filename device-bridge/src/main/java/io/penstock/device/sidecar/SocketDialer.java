@@ -9,7 +9,11 @@ import java.nio.file.Path;
 record SocketDialer(Path path) implements Dialer {
   @Override
   public void dial(LinkEvents events) {
-    Thread.ofPlatform().daemon().name("penstock-sidecar-client").start(() -> connect(events));
+    try {
+      Thread.ofPlatform().daemon().name("penstock-sidecar-client").start(() -> connect(events));
+    } catch (OutOfMemoryError e) { // of threads: others may end until the next try
+      events.closed(SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, path + ": " + e.getMessage()));
+    }
   }
 
   private void connect(LinkEvents events) {
@@ -20,6 +24,6 @@ record SocketDialer(Path path) implements Dialer {
       events.closed(SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, path + ": " + e.getMessage()));
       return;
     }
-    SocketLink.run(channel, events);
+    SocketLink.run(channel, events, () -> false);
   }
 }

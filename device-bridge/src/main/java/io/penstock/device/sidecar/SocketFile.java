@@ -53,7 +53,7 @@ final class SocketFile {
       Descriptor file = Descriptor.openOrCreate(lockPath);
       try {
         if (!file.tryLock()) {
-          throw new BindException(path + " must be nobody's (was another node's)");
+          throw new BindException(path + " must be a path that no other node uses (was in use)");
         }
         if (isAt(lockPath, file)) {
           return file;

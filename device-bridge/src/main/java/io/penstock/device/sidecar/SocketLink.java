@@ -10,6 +10,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.function.BooleanSupplier;
 
 /// A connection on a socket. Whoever sends a frame writes it, without waiting: a thread that only wrote would be a hop more for each call. The
 /// thread that reads writes what the socket did not take. Who lets more frames pile up than fit is hung up on.
@@ -19,24 +20,27 @@ final class SocketLink implements Link {
   private final SocketChannel channel;
   private final SelectionKey key;
   private final LinkEvents events;
+  private final BooleanSupplier spare;
   /// What the socket has not taken yet; guards itself, and what is below.
   private final Deque<ByteBuffer> out = new ArrayDeque<>();
   private boolean ending;
 
-  private SocketLink(SocketChannel channel, SelectionKey key, LinkEvents events) {
+  private SocketLink(SocketChannel channel, SelectionKey key, LinkEvents events, BooleanSupplier spare) {
     this.channel = channel;
     this.key = key;
     this.events = events;
+    this.spare = spare;
   }
 
   /// Reads until the connection ends; `events` hears of all of it, on this thread.
   ///
   /// @param channel connected, and this one's from now on
-  static void run(SocketChannel channel, LinkEvents events) {
+  /// @param spare a short piece of other work, made when all that came was heard; true if there is more of it
+  static void run(SocketChannel channel, LinkEvents events, BooleanSupplier spare) {
     KvException why;
     try (channel; Selector selector = Selector.open()) {
       channel.configureBlocking(false);
-      SocketLink link = new SocketLink(channel, channel.register(selector, SelectionKey.OP_READ), events);
+      SocketLink link = new SocketLink(channel, channel.register(selector, SelectionKey.OP_READ), events, spare);
       events.opened(link);
       why = link.read();
     } catch (IOException e) {
@@ -73,9 +77,13 @@ final class SocketLink implements Link {
     }
   }
 
-  /// Until there may be something to read, or the link is closed; writes what is left meanwhile.
+  /// Until there may be something to read, or the link is closed, or a piece of other work was made; writes what is left meanwhile.
   private void await() throws IOException {
-    key.selector().select();
+    if (spare.getAsBoolean()) {
+      key.selector().selectNow();
+    } else {
+      key.selector().select();
+    }
     key.selector().selectedKeys().clear();
     synchronized (out) {
       if (!out.isEmpty()) {

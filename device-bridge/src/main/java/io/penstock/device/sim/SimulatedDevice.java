@@ -3,6 +3,7 @@ package io.penstock.device.sim;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
+import io.penstock.block.Checks;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyCounts;
 import io.penstock.device.CopyFailedException;
@@ -83,9 +84,7 @@ public final class SimulatedDevice implements Device {
   @Override
   public Mono<DeviceMemory> allocate(long bytes, BlockScope scope) {
     requireNonNull(scope, "scope");
-    if (bytes <= 0) {
-      throw new IllegalArgumentException("bytes must be > 0 (was " + bytes + ")");
-    }
+    Checks.positive("bytes", bytes);
     return Mono.create(sink -> queue.submit(new Allocate(bytes, scope, sink)));
   }
 

@@ -2,6 +2,7 @@ package io.penstock.device.sim;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import java.time.Duration;
 
 /// What a [SimulatedDevice] is like.
@@ -23,12 +24,10 @@ public record SimulatedDeviceOptions(int ordinal, String name, long capacityByte
     if (ordinal < 0 || ordinal >= MAX_DEVICES) {
       throw new IllegalArgumentException("ordinal must be in [0, " + MAX_DEVICES + ") (was " + ordinal + ")");
     }
-    positive("capacityBytes", capacityBytes);
-    positive("bytesPerSecond", bytesPerSecond);
-    positive("maxQueued", maxQueued);
-    if (latency.isNegative()) {
-      throw new IllegalArgumentException("latency must be >= 0 (was " + latency + ")");
-    }
+    Checks.positive("capacityBytes", capacityBytes);
+    Checks.positive("bytesPerSecond", bytesPerSecond);
+    Checks.positive("maxQueued", maxQueued);
+    Checks.notNegative("latency", latency);
   }
 
   /// Device 0, named `sim0`: no latency, unlimited bandwidth, 1,024 in the queue.
@@ -57,11 +56,5 @@ public record SimulatedDeviceOptions(int ordinal, String name, long capacityByte
   long nanos(long bytes) {
     double transfer = bytesPerSecond == UNLIMITED ? 0 : bytes * 1e9 / bytesPerSecond;
     return latency.toNanos() + (long) Math.ceil(transfer);
-  }
-
-  private static void positive(String name, long value) {
-    if (value <= 0) {
-      throw new IllegalArgumentException(name + " must be > 0 (was " + value + ")");
-    }
   }
 }

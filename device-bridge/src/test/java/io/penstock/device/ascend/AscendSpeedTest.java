@@ -1,17 +1,10 @@
 package io.penstock.device.ascend;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.block.BlockScope;
-import io.penstock.device.ascend.DriverDouble.Profile;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -35,55 +28,27 @@ final class AscendSpeedTest {
   /// Batches a turn.
   private static final int BATCHES = 4;
 
-  /// One batch and three ways to copy it.
+  /// Batches of one size, and the time of each way to copy them.
   private static final class Batch implements AutoCloseable {
-    private final BlockScope scope = new BlockScope();
     private final Arena memory = Arena.ofShared();
     private final int elements;
-    private final AscendDevices devices;
-    private final AscendDevice device;
+    private final long bytes;
+    private final WaysToCopy ways;
     private final List<CopyRequest> requests;
     private final CopyRequest first;
-    private final MemorySegment to;
-    private final MemorySegment from;
-    private final MemorySegment sizes;
-    private final MemorySegment attribute;
     private final MemorySegment scrub = memory.allocate(128 << 20, 4096);
-    private final MethodHandle loop;
-    private final MethodHandle memcpy;
 
     Batch(int elements, long bytes) throws Throwable {
       this.elements = elements;
-      DriverDouble driver = DriverDouble.of(Profile.CANN_90).reset(1, 1L << 30);
-      driver.record(false);
-      devices = AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
-      device = requireNonNull(devices.open(0).block());
-      MemorySegment source = memory.allocate(elements * bytes, 4096).fill((byte) 7);
-      device.know(source).block();
-      long there = requireNonNull(device.allocate(elements * bytes, scope).block()).address();
-      requests = Stream.generate(() -> new CopyRequest(elements)).limit(BATCHES).toList();
-      first = new CopyRequest(1).add(source.address(), there, bytes);
-      to = memory.allocate(JAVA_LONG, elements);
-      from = memory.allocate(JAVA_LONG, elements);
-      sizes = memory.allocate(JAVA_LONG, elements);
-      for (int i = 0; i < elements; i++) {
-        for (CopyRequest request : requests) {
-          request.add(source.address() + i * bytes, there + i * bytes, bytes);
-        }
-        to.setAtIndex(JAVA_LONG, i, there + i * bytes);
-        from.setAtIndex(JAVA_LONG, i, source.address() + i * bytes);
-        sizes.setAtIndex(JAVA_LONG, i, bytes);
-      }
-      attribute = memory.allocate(AclLayouts.BATCH_ATTRIBUTE);
-      attribute.set(JAVA_INT, AclLayouts.offset(AclLayouts.LOCATION, "type"), new MemoryPlace(0).type());
-      loop = driver.handle("double_loop", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS));
-      memcpy = driver.handle("double_memcpy", FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG));
-      driver.handle("aclrtSetDevice", FunctionDescriptor.of(JAVA_INT, JAVA_INT)).invokeWithArguments(0);
+      this.bytes = bytes;
+      this.ways = new WaysToCopy(elements, bytes);
+      this.requests = Stream.generate(() -> ways.request(elements)).limit(BATCHES).toList();
+      this.first = ways.request(1);
     }
 
     /// With nothing of the batch in a cache, whichever way came before.
     private Batch scrubbed() {
-      if (sizes.get(JAVA_LONG, 0) > 4096) {
+      if (bytes > 4096) {
         scrub.fill((byte) elements);
       }
       return this;
@@ -91,26 +56,26 @@ final class AscendSpeedTest {
 
     private long alone(CopyRequest request) {
       long began = System.nanoTime();
-      assertThat(requireNonNull(device.copy(request.again()).block()).failed()).isZero();
+      assertThat(requireNonNull(ways.device().copy(request.again()).block()).failed()).isZero();
       return System.nanoTime() - began;
     }
 
     private long bridge() {
       long began = System.nanoTime();
-      Flux.fromIterable(requests).map(CopyRequest::again).transform(device.copying())
+      Flux.fromIterable(requests).map(CopyRequest::again).transform(ways.device().copying())
           .doOnNext(copied -> assertThat(copied.report().failed()).isZero()).blockLast();
       return (System.nanoTime() - began) / BATCHES;
     }
 
     private long loopInC() throws Throwable {
       long began = System.nanoTime();
-      assertThat((int) loop.invokeExact(BATCHES, to, from, sizes, (long) elements, attribute)).isZero();
+      assertThat(ways.loopInC(BATCHES)).isZero();
       return (System.nanoTime() - began) / BATCHES;
     }
 
     private long memcpyInC() throws Throwable {
       long began = System.nanoTime();
-      memcpy.invokeExact(BATCHES, to, from, sizes, (long) elements);
+      ways.memcpyInC(BATCHES);
       return (System.nanoTime() - began) / BATCHES;
     }
 
@@ -135,9 +100,7 @@ final class AscendSpeedTest {
 
     @Override
     public void close() {
-      scope.close();
-      device.close().block();
-      devices.close().block();
+      ways.close();
       memory.close();
     }
   }

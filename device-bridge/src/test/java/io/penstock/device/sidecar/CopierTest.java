@@ -63,7 +63,7 @@ final class CopierTest {
   private void copy(RegionWindow from, RegionWindow to) throws InterruptedException {
     Holds holds = new Holds(letGo::countDown);
     try (Owned _ = holds.share()) {
-      new Copier(hands, staging).copy(List.of(new Element(from, 0, to, 0, 8192)), holds).block(LIMIT);
+      new Copier(hands, new ShortWork(hands, 1), staging).copy(List.of(new Element(from, 0, to, 0, 8192)), holds).block(LIMIT);
     } finally {
       assertThat(letGo.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).as("windows were let go").isTrue();
     }

@@ -18,6 +18,7 @@ import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.MemoryListener;
 import io.penstock.device.sidecar.RegionSource.FabricBuffer;
 import io.penstock.device.sidecar.RegionSource.IpcBuffer;
+import io.penstock.tier.CopyStat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,6 +26,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -33,6 +35,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Sinks;
 
 /// Buffers of devices behind a library, exported by one device, reached through another.
 @Timeout(300)
@@ -105,6 +108,27 @@ final class SideCarDeviceTest {
       client.unregister(3).block(LIMIT);
       assertThat(client.state(3).block(LIMIT)).isEqualTo(RegionState.UNMAPPED);
       assertThat(client.state(4).block(LIMIT)).isEqualTo(RegionState.MAPPED);
+    }
+  }
+
+  @Test
+  void copy_toADevice_waitsWithThoseOfBlocks_andIsInTheFiguresOfTheDevice_thatInTheHostIsNot() throws IOException {
+    try (SharedMemory from = SharedMemory.allocate("from", BYTES); SharedMemory to = SharedMemory.allocate("to", BYTES)) {
+      for (SharedRegion region : List.of(from.region(1), to.region(2), buffer(3, 1))) {
+        client.register(region).block(LIMIT);
+      }
+      Sinks.Empty<Void> blocks = Sinks.empty();
+      for (int turn = 0; turn < node.turns().limit(); turn++) {
+        node.turns().take(taken -> blocks.asMono()).subscribe();
+      }
+      CopyStat before = node.copies();
+      CompletableFuture<Void> copied = client.copy(List.of(new RegionCopy(1, 0, 3, 0, BYTES))).toFuture();
+      client.copy(List.of(new RegionCopy(1, 0, 2, 0, BYTES))).block(LIMIT);
+      assertThat(node.turns().waiting()).isOne();
+      assertThat(copied).isNotDone();
+      blocks.tryEmitEmpty();
+      assertThat(copied).succeedsWithin(LIMIT);
+      assertThat(node.copies().since(before).bytes()).isEqualTo(BYTES);
     }
   }
 

@@ -243,7 +243,7 @@ final class SideCarSocketTest {
         holders.decrementAndGet();
         mine.close();
       } catch (BindException another) {
-        assertThat(another).hasMessageContaining("must be nobody's");
+        assertThat(another).hasMessageContaining("must be a path that no other node uses (was in use)");
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }

@@ -25,7 +25,8 @@ abstract class SimulatedSideCar {
   final SimulatedMemories memories = new SimulatedMemories(clock, random, 100 * MILLIS);
   final SideCarServerOptions options = SideCarServerOptions.defaults().withMaxCopies(2).withMaxClients(2).withMaxRegions(3)
       .withMaxBytes(600, 800);
-  final SideCarNode node = new SideCarNode(options, memories, memories.staging, clock, clock);
+  final ScarceThreads hands = new ScarceThreads(clock);
+  final SideCarNode node = new SideCarNode(options, memories, memories.staging, hands, clock);
   final SideCarClient client = client(PROCESS);
   final SharedRegion host = host(1, 256);
   final SharedRegion other = host(2, 256);

@@ -67,7 +67,7 @@ final class SocketLinkTest {
       listening.bind(address);
       peer = SocketChannel.open(address);
       SocketChannel accepted = listening.accept();
-      Thread.ofPlatform().daemon().start(() -> SocketLink.run(accepted, new Events()));
+      Thread.ofPlatform().daemon().start(() -> SocketLink.run(accepted, new Events(), () -> false));
     }
   }
 

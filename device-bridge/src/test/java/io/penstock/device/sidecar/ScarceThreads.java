@@ -1,0 +1,57 @@
+package io.penstock.device.sidecar;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.scheduler.Scheduler;
+
+/// Hands of a system that has threads for them, or has them later, or has none.
+final class ScarceThreads implements Scheduler {
+  private final Scheduler threads;
+  private final Deque<Runnable> inLine = new ArrayDeque<>();
+  private boolean isHeld;
+  private boolean isNone;
+
+  ScarceThreads(Scheduler threads) {
+    this.threads = threads;
+  }
+
+  /// From now on what is scheduled stays in line.
+  void hold() {
+    isHeld = true;
+  }
+
+  /// Runs what is in line, and what comes to be in line by that.
+  void run() {
+    for (Runnable next = inLine.poll(); next != null; next = inLine.poll()) {
+      next.run();
+    }
+  }
+
+  /// From now on what is scheduled is refused, and stays in line all the same, as with the JDK's pools.
+  void none() {
+    isNone = true;
+  }
+
+  /// There are threads again.
+  void again() {
+    isNone = false;
+  }
+
+  @Override
+  public Disposable schedule(Runnable task) {
+    if (isNone || isHeld) {
+      inLine.add(task);
+    }
+    if (isNone) {
+      throw new OutOfMemoryError("unable to create native thread, as told");
+    }
+    return isHeld ? Disposables.disposed() : threads.schedule(task);
+  }
+
+  @Override
+  public Worker createWorker() {
+    return threads.createWorker();
+  }
+}

@@ -1,0 +1,154 @@
+package io.penstock.device.sidecar;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+@Timeout(60)
+final class ShortWorkTest {
+  private static final int SECONDS = 20;
+
+  private final ScarceThreads hands = new ScarceThreads(Schedulers.immediate());
+  private final ShortWork work = new ShortWork(hands, 2);
+  private final List<String> made = new ArrayList<>();
+
+  ShortWorkTest() {
+    hands.hold();
+  }
+
+  private void add(int pieces) {
+    for (int i = 0; i < pieces; i++) {
+      work.on(() -> made.add("piece")).subscribe(yes -> { }, error -> made.add(error.getClass().getSimpleName()));
+    }
+  }
+
+  @Test
+  void pieces_ofNoReader_areMadeByHands() {
+    add(3);
+    assertThat(made).isEmpty();
+    hands.run();
+    assertThat(made).hasSize(3);
+    add(3);
+    hands.run();
+    assertThat(made).hasSize(6);
+  }
+
+  @Test
+  void pieces_ofAReader_areMadeByHim_untilThereAreNone() {
+    work.read(spare -> {
+      assertThat(spare.getAsBoolean()).as("nothing to do").isFalse();
+      add(3);
+      assertThat(made).isEmpty();
+      assertThat(spare.getAsBoolean()).isTrue();
+      assertThat(spare.getAsBoolean()).isTrue();
+      assertThat(spare.getAsBoolean()).isFalse();
+      assertThat(made).hasSize(3);
+      add(1);
+      assertThat(spare.getAsBoolean()).isFalse();
+      assertThat(made).hasSize(4);
+    });
+  }
+
+  @Test
+  void pieces_ofAReaderWhoGoes_areMadeByHands_andKeepHimNoLonger() {
+    work.read(spare -> add(1));
+    assertThat(made).isEmpty();
+    hands.run();
+    assertThat(made).hasSize(1);
+    work.read(spare -> add(3));
+    hands.run();
+    assertThat(made).hasSize(4);
+  }
+
+  @Test
+  void reader_takesNothing_whereEnoughAreAtIt() {
+    add(3);
+    work.read(spare -> {
+      add(1);
+      assertThat(spare.getAsBoolean()).isFalse();
+      assertThat(made).isEmpty();
+    });
+    hands.run();
+    assertThat(made).hasSize(4);
+  }
+
+  @Test
+  void piece_thatBreaks_endsItself_andNoOther() {
+    work.on(() -> {
+      throw new StackOverflowError("as told");
+    }).subscribe(nothing -> { }, error -> made.add(error.getClass().getSimpleName()));
+    add(1);
+    hands.run();
+    assertThat(made).containsExactly("StackOverflowError", "piece");
+  }
+
+  @Test
+  void pieces_withoutAThread_end_andLaterOnesAreMade() {
+    hands.none();
+    add(2);
+    assertThat(made).containsExactly("OutOfMemoryError", "OutOfMemoryError");
+    work.read(spare -> add(1));
+    assertThat(made).hasSize(3).last().isEqualTo("piece");
+    hands.again();
+    add(3);
+    hands.run();
+    assertThat(made).hasSize(6).endsWith("piece", "piece", "piece");
+  }
+
+  @Test
+  void pieces_whoseThreadsGoMeanwhile_areMade() {
+    add(3);
+    work.on(() -> {
+      hands.none();
+      return "";
+    }).subscribe();
+    add(3);
+    hands.run();
+    assertThat(made).hasSize(6).containsOnly("piece");
+  }
+
+  @Test
+  void pieces_ofManyThreads_areEachMadeOnce() throws InterruptedException {
+    int threads = 4;
+    int each = 20_000;
+    Scheduler real = Schedulers.newBoundedElastic(2, 1_000_000, "hands", 60, true);
+    ShortWork shared = new ShortWork(real, 2);
+    AtomicIntegerArray runs = new AtomicIntegerArray(threads * each);
+    AtomicInteger atOnce = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    CountDownLatch ended = new CountDownLatch(threads * each);
+    List<Thread> started = IntStream.range(0, threads).mapToObj(thread -> Thread.ofPlatform().start(() -> shared.read(spare -> {
+      for (int i = 0; i < each; i++) {
+        int number = thread * each + i;
+        shared.on(() -> {
+          most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
+          atOnce.decrementAndGet();
+          return runs.incrementAndGet(number);
+        }).subscribe(run -> ended.countDown());
+        while (thread > 1 && spare.getAsBoolean()) {
+          Thread.onSpinWait();
+        }
+      }
+      while (spare.getAsBoolean()) {
+        Thread.onSpinWait();
+      }
+    }))).toList();
+    for (Thread thread : started) {
+      thread.join();
+    }
+    assertThat(ended.await(SECONDS, TimeUnit.SECONDS)).as("all ended").isTrue();
+    assertThat(IntStream.range(0, runs.length()).map(runs::get)).containsOnly(1);
+    assertThat(most.get()).isLessThanOrEqualTo(2);
+    real.dispose();
+  }
+}
