@@ -27,7 +27,7 @@ import reactor.core.publisher.Operators;
 /// state is touched by [#serial] steps only.
 ///
 /// A server is not trusted: whatever it sends unasked, twice, for keys it did not promise, or not at all, is a typed error.
-final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
+final class GetReceiver extends SerialSubscription implements CoreSubscriber<Payload> {
   /// What a stream is received with.
   record Setting(BlockArena arena, SpaceId space, Permits budget, int maxSliceBytes, int windowBlocks, int creditSlices, int startLayer,
       SliceOrder order, ControlCodec codec, UnaryOperator<Throwable> errors) {}
@@ -39,7 +39,6 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
   private final List<BlockKey> keys;
   private final Consumer<Messages.Found> decided;
   private final Consumer<Throwable> refused;
-  private final Serial serial = new Serial(this::fail);
   private final BlockScope scope = new BlockScope();
   private final SliceCredit credit;
   private final SlotsAhead slots;
@@ -49,11 +48,9 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
   private @Nullable GetWindows windows;
   /// Whether the decision was passed on.
   private boolean told;
-  private long requested;
   private boolean peerDone;
   private @Nullable Throwable peerFailure;
   private @Nullable Throwable failure;
-  private volatile boolean done;
 
   GetReceiver(Setting setting, List<BlockKey> keys, Consumer<Messages.Found> decided, Consumer<Throwable> refused) {
     this.setting = setting;
@@ -95,20 +92,6 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
       }
       proceed();
     });
-  }
-
-  @Override
-  public void request(long n) {
-    serial.run(() -> {
-      requested = Demand.plus(requested, n);
-      proceed();
-    });
-  }
-
-  @Override
-  public void cancel() {
-    done = true;
-    serial.run(this::stop);
   }
 
   /// Ends the stream from outside: the reader, if any, hears that its lease ended.
@@ -157,7 +140,8 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
     });
   }
 
-  private void proceed() {
+  @Override
+  void proceed() {
     if (done) {
       return;
     }
@@ -203,19 +187,20 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
       return;
     }
     done = true;
-    stop();
+    letGo();
     if (reader != null) {
       reader.onComplete();
     }
   }
 
-  private void fail(Throwable error) {
+  @Override
+  void fail(Throwable error) {
     if (done) {
       return;
     }
     done = true;
     failure = error;
-    stop();
+    letGo();
     if (!told) {
       refused.accept(error);
     } else if (reader != null) {
@@ -223,7 +208,8 @@ final class GetReceiver implements CoreSubscriber<Payload>, Subscription {
     }
   }
 
-  private void stop() {
+  @Override
+  void letGo() {
     if (in != null && !peerDone) {
       in.cancel();
     }

@@ -19,7 +19,6 @@ import io.penstock.tier.TierEvent;
 import io.rsocket.core.RSocketConnector;
 import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ClientTransport;
-import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Flux;
@@ -75,6 +74,7 @@ public final class KvClient {
       ByteBudget budget) {
     return RSocketConnector.create()
         .payloadDecoder(PayloadDecoder.ZERO_COPY)
+        .interceptors(WholeFrames::require)
         .dataMimeType(NodeConnection.CODEC.mimeType())
         .metadataMimeType(RequestMetadata.COMPOSITE)
         .keepAlive(options.keepAlive(), options.keepAliveTimeout())
@@ -119,19 +119,19 @@ public final class KvClient {
 
   /// Length of the longest prefix of `keys` that the node has, without counting as a use.
   public Mono<Integer> match(List<BlockKey> keys) {
-    List<BlockKey> asked = checked(keys);
+    List<BlockKey> asked = BlockKey.distinct(keys, space);
     return connection.ask(Routes.MATCH, keys(asked), Messages.MatchReply.class).map(reply -> reply.of(asked.size()));
   }
 
   /// Which of `keys` the node has, without counting as a use.
   public Mono<Presence> contains(List<BlockKey> keys) {
-    List<BlockKey> asked = checked(keys);
+    List<BlockKey> asked = BlockKey.distinct(keys, space);
     return connection.ask(Routes.EXISTS, keys(asked), Messages.Bits.class).map(reply -> reply.of(asked.size()));
   }
 
   /// Removes `keys` and tells which were there.
   public Mono<Presence> remove(List<BlockKey> keys) {
-    List<BlockKey> asked = checked(keys);
+    List<BlockKey> asked = BlockKey.distinct(keys, space);
     return connection.ask(Routes.REMOVE, keys(asked), Messages.Bits.class).map(reply -> reply.of(asked.size()));
   }
 
@@ -158,7 +158,7 @@ public final class KvClient {
   /// @param scope owns the lease
   /// @return a cold `Mono`; each subscription is one decision
   public Mono<RemoteLease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
-    List<BlockKey> asked = checked(keys);
+    List<BlockKey> asked = BlockKey.distinct(keys, space);
     return Mono.create(sink -> {
       long ticket = tickets.incrementAndGet();
       Messages.GetRequest request = new Messages.GetRequest(Messages.Keys.of(space, asked), onMiss.name(), options.order().name(),
@@ -184,7 +184,7 @@ public final class KvClient {
   ///
   /// @param source asked to begin, then for each window when there is room for it
   public Flux<Receipt> put(List<BlockKey> keys, PutSource source) {
-    List<BlockKey> asked = checked(keys);
+    List<BlockKey> asked = BlockKey.distinct(keys, space);
     int blocks = Math.clamp(asked.size(), 1, windowBlocks());
     return Flux.using(BlockScope::new, scope -> InTurn.of(source.begin(blocks, scope), Flux.defer(() -> sent(asked, source))),
         BlockScope::close);
@@ -212,19 +212,6 @@ public final class KvClient {
   /// Completes when the connection is gone, for whatever reason.
   public Mono<Void> onClose() {
     return connection.onClose();
-  }
-
-  private List<BlockKey> checked(List<BlockKey> keys) {
-    List<BlockKey> copy = List.copyOf(keys);
-    for (BlockKey key : copy) { // only hashes travel: a key of another space would name another block
-      if (!key.space().equals(space)) {
-        throw new IllegalArgumentException("key must be of space " + space + " (was " + key + ")");
-      }
-    }
-    if (new HashSet<>(copy).size() < copy.size()) {
-      throw new IllegalArgumentException("keys must be distinct (was " + copy.size() + " keys with duplicates)");
-    }
-    return copy;
   }
 
   private Messages.KeysRequest keys(List<BlockKey> keys) {

@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import io.penstock.block.SliceOrder;
 import java.time.Duration;
 
@@ -24,12 +25,8 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     requireNonNull(keepAlive, "keepAlive");
     requireNonNull(keepAliveTimeout, "keepAliveTimeout");
     new Limits(maxSliceBytes, windowBlocks, 1);
-    if (startLayer < 0) {
-      throw new IllegalArgumentException("startLayer must be >= 0 (was " + startLayer + ")");
-    }
-    if (creditSlices <= 0) {
-      throw new IllegalArgumentException("creditSlices must be > 0 (was " + creditSlices + ")");
-    }
+    Checks.notNegative("startLayer", startLayer);
+    Checks.positive("creditSlices", creditSlices);
     if (sendWindowBytes < maxSliceBytes) {
       throw new IllegalArgumentException("sendWindowBytes must be >= maxSliceBytes " + maxSliceBytes + " (was " + sendWindowBytes + ")");
     }

@@ -23,10 +23,11 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
-import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
 /// One connection as the server sees it: one method a route.
@@ -41,7 +42,7 @@ final class KvResponder implements RSocket {
   private final SpaceId space;
   private final SliceFraming framing;
   private final StreamTickets streams;
-  private final Sinks.Empty<Void> gone = Sinks.empty();
+  private final Disposable.Composite subscribed = Disposables.composite();
 
   KvResponder(Serving serving, String dataMimeType) {
     this.serving = serving;
@@ -81,14 +82,13 @@ final class KvResponder implements RSocket {
 
   @Override
   public Flux<Payload> requestChannel(Publisher<Payload> payloads) {
-    return Flux.<Payload>from(subscriber -> payloads.subscribe(new PutOpening(Operators.toCoreSubscriber(subscriber), this::put)))
-        .takeUntilOther(gone.asMono()).onErrorMap(WireErrors::toWire);
+    return whileConnected(Flux.from(subscriber -> payloads.subscribe(new PutOpening(Operators.toCoreSubscriber(subscriber), this::put))));
   }
 
-  /// The connection is gone: ends every stream, also one that RSocket lost sight of after a damaged frame.
+  /// The connection is gone: cancels every stream, also one that RSocket lost sight of after a damaged frame.
   @Override
   public void dispose() {
-    gone.tryEmitEmpty();
+    subscribed.dispose();
   }
 
   private Handshake.Welcome hello(Handshake.Hello hello) {
@@ -200,7 +200,17 @@ final class KvResponder implements RSocket {
   }
 
   private Flux<Payload> streamed(Payload payload, Function<Call, Flux<Payload>> route) {
-    return Flux.defer(() -> routed(payload, route)).takeUntilOther(gone.asMono()).onErrorMap(WireErrors::toWire);
+    return whileConnected(Flux.defer(() -> routed(payload, route)));
+  }
+
+  /// Cancels `stream` when the connection is gone. What it sends at that moment still reaches RSocket, which releases it: an operator
+  /// that ended the stream instead would drop it.
+  private Flux<Payload> whileConnected(Flux<Payload> stream) {
+    return Flux.defer(() -> {
+      Disposable.Swap one = Disposables.swap();
+      subscribed.add(one);
+      return stream.doOnSubscribe(subscription -> one.update(subscription::cancel)).doFinally(end -> subscribed.remove(one));
+    }).onErrorMap(WireErrors::toWire);
   }
 
   /// A route reads its message before it answers, so the request is released then: a long stream does not keep its buffer.

@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import java.time.Duration;
 
 /// How a [KvServer] serves.
@@ -16,20 +17,13 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
   public KvServerOptions {
     requireNonNull(node, "node");
     requireNonNull(limits, "limits");
-    requireNonNull(awaitTimeout, "awaitTimeout");
     if (sendWindowBytes < limits.maxSliceBytes()) {
       throw new IllegalArgumentException(
           "sendWindowBytes must be >= maxSliceBytes " + limits.maxSliceBytes() + " (was " + sendWindowBytes + ")");
     }
-    if (maxStreams <= 0) {
-      throw new IllegalArgumentException("maxStreams must be > 0 (was " + maxStreams + ")");
-    }
-    if (windowsAhead <= 0) {
-      throw new IllegalArgumentException("windowsAhead must be > 0 (was " + windowsAhead + ")");
-    }
-    if (awaitTimeout.isNegative() || awaitTimeout.isZero()) {
-      throw new IllegalArgumentException("awaitTimeout must be > 0 (was " + awaitTimeout + ")");
-    }
+    Checks.positive("maxStreams", maxStreams);
+    Checks.positive("windowsAhead", windowsAhead);
+    Checks.positive("awaitTimeout", awaitTimeout);
   }
 
   /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of waiting.

@@ -26,7 +26,7 @@ import reactor.core.scheduler.Scheduler;
 /// Credit is exact: never more than the slices that the windows with room still need ([SliceCredit]). A sender that is slow holds
 /// [#CREDIT_SLICES] of the budget at most, whatever it announces. One that has credit and stays silent is ended ([SilenceLimit]), for
 /// what it holds others may wait for, itself among them. All state is touched by [#serial] steps only.
-final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
+final class PutReceiver extends SerialSubscription implements CoreSubscriber<Payload> {
   /// What a channel is received with.
   ///
   /// @param idleLimit longest silence of a sender that has credit; more than that and less than twice that ends the channel
@@ -40,7 +40,6 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
   private final CoreSubscriber<? super Payload> out;
   private final Setting setting;
   private final List<BlockKey> keys;
-  private final Serial serial = new Serial(this::fail);
   private final BlockScope scope = new BlockScope();
   private final ArrayDeque<PutMessages.PutSignal> signals = new ArrayDeque<>();
   /// Those with room for more slices.
@@ -52,9 +51,7 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
   private int nextKey;
   private int nextWindow;
   private int committing;
-  private long requested;
   private boolean senderDone;
-  private volatile boolean done;
 
   PutReceiver(CoreSubscriber<? super Payload> out, Setting setting, List<BlockKey> keys) {
     this.out = out;
@@ -107,20 +104,12 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
   }
 
   @Override
-  public void request(long n) {
-    serial.run(() -> {
-      requested = Demand.plus(requested, n);
-      proceed();
-    });
+  void letGo() {
+    end(() -> {});
   }
 
   @Override
-  public void cancel() {
-    done = true;
-    serial.run(() -> end(() -> {}));
-  }
-
-  private void proceed() {
+  void proceed() {
     if (done) {
       return;
     }
@@ -224,7 +213,8 @@ final class PutReceiver implements CoreSubscriber<Payload>, Subscription {
     end(out::onComplete);
   }
 
-  private void fail(Throwable error) {
+  @Override
+  void fail(Throwable error) {
     if (!done) {
       done = true;
       end(() -> out.onError(error));

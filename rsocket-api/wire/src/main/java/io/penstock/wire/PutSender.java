@@ -6,6 +6,7 @@ import io.penstock.tier.Receipt;
 import io.rsocket.Payload;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Sinks;
 import reactor.util.concurrent.Queues;
@@ -13,8 +14,9 @@ import reactor.util.concurrent.Queues;
 /// The sending end of one `put` channel: the node says for which window it has room, the source is asked for that window, and receipts
 /// come back.
 ///
-/// Windows come one after the other and cover the keys in order, each once; a node that says otherwise is a typed error. Signals of the
-/// node come one at a time, as RSocket gives them, and nothing else touches the state.
+/// Windows come one after the other and cover the keys in order, each once, and the channel ends when the slices of all were taken; a node
+/// that does otherwise is a typed error. Signals of the node come one at a time, as RSocket gives them, and nothing else touches the
+/// state but the count of windows taken.
 final class PutSender {
   /// Windows for which a server may have made room before their slices were taken.
   private static final int ROOMS_AHEAD = 64;
@@ -25,6 +27,9 @@ final class PutSender {
   private final Sinks.Many<PutWindow> rooms = Sinks.many().unicast().onBackpressureBuffer(Queues.<PutWindow>get(ROOMS_AHEAD).get());
   private int nextWindow;
   private int nextKey;
+  /// Windows with keys that are wanted.
+  private int offered;
+  private final AtomicInteger taken = new AtomicInteger();
 
   /// @param open the message that opens the channel, for `keys`
   PutSender(PutSource source, List<BlockKey> keys, PutMessages.PutRequest open) {
@@ -39,13 +44,33 @@ final class PutSender {
     return connection.rsocket().requestChannel(up)
         .map(this::signalled) // releases the payload before anything can drop it
         .concatMapIterable(receipts -> receipts, 4)
-        .doOnTerminate(rooms::tryEmitComplete)
+        .doOnComplete(this::requireWhole)
+        .doOnError(rooms::tryEmitError) // or what the node did not take would keep the channel open on this side
+        .doOnComplete(rooms::tryEmitComplete)
         .onErrorMap(connection::failure);
+  }
+
+  private void requireWhole() {
+    if (nextKey < keys.size() || taken.get() < offered) {
+      throw WireFormatException.request("end of a put", "after room for " + keys.size() + " keys and the slices of all windows",
+          "after room for " + nextKey + " and " + taken.get() + " of " + offered + " windows");
+    }
   }
 
   /// A window ends with its last slice, also if its source does not say so.
   private Flux<LayerSlice> slices(PutWindow window) {
-    return source.window(window).takeUntil(slice -> slice.place().remaining() == 0);
+    return source.window(window).doOnNext(this::count).takeUntil(PutSender::isLast);
+  }
+
+  /// Before it is sent: the answer to it may come on another thread.
+  private void count(LayerSlice slice) {
+    if (isLast(slice)) {
+      taken.incrementAndGet();
+    }
+  }
+
+  private static boolean isLast(LayerSlice slice) {
+    return slice.place().remaining() == 0;
   }
 
   private List<Receipt> signalled(Payload payload) {
@@ -76,6 +101,7 @@ final class PutSender {
   }
 
   private void offer(PutWindow window) {
+    offered++;
     Sinks.EmitResult result = rooms.tryEmitNext(window);
     if (result != Sinks.EmitResult.FAIL_CANCELLED && result != Sinks.EmitResult.FAIL_TERMINATED) { // else the slices have failed
       result.orThrow();

@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockScope;
+import io.penstock.block.Checks;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
@@ -88,9 +89,7 @@ public final class RemoteLease extends Lease {
 
   @Override
   public Flux<List<Leased>> windows(int maxBlocks, BlockScope scope) {
-    if (maxBlocks <= 0) {
-      throw new IllegalArgumentException("maxBlocks must be > 0 (was " + maxBlocks + ")");
-    }
+    Checks.positive("maxBlocks", maxBlocks);
     if (receiver.startLayer() > 0) {
       throw new IllegalStateException("startLayer must be 0 to get whole blocks (was " + receiver.startLayer() + ")");
     }

@@ -15,19 +15,16 @@ import reactor.core.publisher.Operators;
 /// peer asks for at once: what it is too slow for stays at the source, whose log is bounded.
 ///
 /// @param <T> what is replied
-final class ReplyGate<T> implements CoreSubscriber<T>, Subscription {
+final class ReplyGate<T> extends SerialSubscription implements CoreSubscriber<T> {
   /// Replies of one stream that may wait for the socket.
   static final int UNSENT = 256;
 
   private final CoreSubscriber<? super Payload> actual;
   private final Function<? super T, ByteBuf> encoder;
   private final ByteBufAllocator allocator;
-  private final Serial serial = new Serial(this::fail);
   private @Nullable Subscription source;
-  private long requested;
   /// Asked of the source, or sent and not released by the socket.
   private int outstanding;
-  private volatile boolean done;
 
   private ReplyGate(CoreSubscriber<? super Payload> actual, Function<? super T, ByteBuf> encoder, ByteBufAllocator allocator) {
     this.actual = actual;
@@ -44,20 +41,6 @@ final class ReplyGate<T> implements CoreSubscriber<T>, Subscription {
   public void onSubscribe(Subscription subscription) {
     source = subscription;
     actual.onSubscribe(this);
-  }
-
-  @Override
-  public void request(long n) {
-    serial.run(() -> {
-      requested = Demand.plus(requested, n);
-      proceed();
-    });
-  }
-
-  @Override
-  public void cancel() {
-    done = true;
-    serial.run(this::stop);
   }
 
   @Override
@@ -91,7 +74,8 @@ final class ReplyGate<T> implements CoreSubscriber<T>, Subscription {
     proceed();
   }
 
-  private void proceed() {
+  @Override
+  void proceed() {
     if (done || source == null) {
       return;
     }
@@ -103,15 +87,17 @@ final class ReplyGate<T> implements CoreSubscriber<T>, Subscription {
     }
   }
 
-  private void fail(Throwable error) {
+  @Override
+  void fail(Throwable error) {
     if (!done) {
       done = true;
-      stop();
+      letGo();
       actual.onError(error);
     }
   }
 
-  private void stop() {
+  @Override
+  void letGo() {
     if (source != null) {
       source.cancel();
     }

@@ -21,24 +21,21 @@ import reactor.core.publisher.Operators;
 /// it. All state is touched by [#serial] steps only.
 ///
 /// @param <W> a window: what can be cut into slices
-final class SliceGate<W> implements CoreSubscriber<W>, Subscription {
+final class SliceGate<W> extends SerialSubscription implements CoreSubscriber<W> {
   private final CoreSubscriber<? super Payload> actual;
   private final Function<? super W, Flux<LayerSlice>> cut;
   private final SliceFraming framing;
   private final InFlight inFlight;
-  private final Serial serial = new Serial(this::fail);
   private @Nullable Supplier<Payload> head;
   private @Nullable Subscription windows;
   private @Nullable Subscription slices;
   /// A slice whose bytes wait for room.
   private @Nullable LayerSlice waiting;
   private Permits.@Nullable Ticket ticket;
-  private long requested;
   /// A slice was asked for and has not come.
   private boolean asked;
   private boolean cutting;
   private boolean lastWindow;
-  private volatile boolean done;
 
   private SliceGate(CoreSubscriber<? super Payload> actual, Function<? super W, Flux<LayerSlice>> cut, SliceFraming framing,
       @Nullable Supplier<Payload> head, InFlight inFlight) {
@@ -63,20 +60,6 @@ final class SliceGate<W> implements CoreSubscriber<W>, Subscription {
   public void onSubscribe(Subscription subscription) {
     windows = subscription;
     actual.onSubscribe(this);
-  }
-
-  @Override
-  public void request(long n) {
-    serial.run(() -> {
-      requested = Demand.plus(requested, n);
-      proceed();
-    });
-  }
-
-  @Override
-  public void cancel() {
-    done = true;
-    serial.run(this::stop);
   }
 
   @Override
@@ -138,7 +121,8 @@ final class SliceGate<W> implements CoreSubscriber<W>, Subscription {
     }
   }
 
-  private void proceed() {
+  @Override
+  void proceed() {
     if (done) {
       return;
     }
@@ -213,21 +197,23 @@ final class SliceGate<W> implements CoreSubscriber<W>, Subscription {
     actual.onNext(payload);
   }
 
-  private void fail(Throwable error) {
+  @Override
+  void fail(Throwable error) {
     if (!done) {
       done = true;
-      stop();
+      letGo();
       actual.onError(error);
     }
   }
 
   private void finish() {
     done = true;
-    stop();
+    letGo();
     actual.onComplete();
   }
 
-  private void stop() {
+  @Override
+  void letGo() {
     if (windows != null && !lastWindow) {
       windows.cancel();
     }

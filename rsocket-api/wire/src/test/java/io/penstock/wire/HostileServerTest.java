@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import static java.util.Objects.requireNonNull;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -41,6 +42,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscription;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
@@ -68,6 +71,7 @@ final class HostileServerTest {
     private Object reply = new Messages.MatchReply(0);
     private List<byte[]> stream = List.of();
     private @Nullable Throwable failure;
+    private boolean ends;
 
     @Override
     public Mono<Payload> requestResponse(Payload payload) {
@@ -84,8 +88,21 @@ final class HostileServerTest {
 
     @Override
     public Flux<Payload> requestChannel(Publisher<Payload> payloads) {
-      return Flux.fromIterable(stream).map(ByteBufPayload::create).cast(Payload.class).concatWith(Mono.never())
-          .doOnSubscribe(subscription -> Flux.from(payloads).subscribe(Payload::release, error -> {}));
+      return Flux.fromIterable(stream).map(ByteBufPayload::create).cast(Payload.class).concatWith(ends ? Mono.empty() : Mono.never())
+          .doOnSubscribe(subscription -> Flux.from(payloads).subscribe(new BaseSubscriber<>() {
+            @Override
+            protected void hookOnSubscribe(Subscription slices) {
+              slices.request(ends ? 2 : Long.MAX_VALUE); // the open message, and a slice of many
+            }
+
+            @Override
+            protected void hookOnNext(Payload payload) {
+              payload.release();
+            }
+
+            @Override
+            protected void hookOnError(Throwable error) {}
+          }));
     }
   }
 
@@ -251,6 +268,33 @@ final class HostileServerTest {
           () -> "" + signal);
       client.close().block(WireNode.PATIENCE);
       leaks.awaitEmpty(LeakLedger.PATIENCE);
+    }
+  }
+
+  @Test
+  void put_thatEndsBeforeAllWasAskedFor_isRefused() {
+    Object half = new PutMessages.PutSignal(new PutMessages.Room(0, 0, bits(WINDOW)), null);
+    Object rest = new PutMessages.PutSignal(new PutMessages.Room(1, WINDOW, bits(WINDOW, 0, 1, 2)), null);
+    lies.ends = true;
+    for (List<byte[]> signals : List.of(List.<byte[]>of(), List.of(bytes(half)), List.of(bytes(half), bytes(rest)))) {
+      lies.stream = signals;
+      assertThrows(WireFormatException.class, () -> connect()
+          .put(ALL, new ProducingSource(arena, SliceOrder.LAYER_FIRST, (key, range, memory) -> {})).blockLast(WireNode.PATIENCE),
+          () -> signals.size() + " signals");
+      leaks.awaitEmpty(LeakLedger.PATIENCE); // with the connection still there
+      client.close().block(WireNode.PATIENCE);
+    }
+  }
+
+  @Test
+  void fragments_endTheConnection() {
+    CloseableChannel cutting = requireNonNull(RSocketServer.create(SocketAcceptor.with(lies)).payloadDecoder(PayloadDecoder.ZERO_COPY)
+        .fragment(64).bind(TcpServerTransport.create("127.0.0.1", 0)).block(WireNode.PATIENCE));
+    try {
+      assertThrows(ConnectionLostException.class, () -> KvClient.connect(TcpClientTransport.create(cutting.address()),
+          KvClientOptions.defaults().withMaxSliceBytes(4096), SPACE, arena, budget).block(WireNode.PATIENCE));
+    } finally {
+      cutting.dispose();
     }
   }
 

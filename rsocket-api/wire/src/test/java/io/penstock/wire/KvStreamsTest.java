@@ -124,9 +124,9 @@ final class KvStreamsTest {
   void draining_refusesNewWork_andLetsOldEnd(Link link) {
     try (WireNode node = node(link)) {
       KvClient client = node.client(WINDOW);
-      node.put(client, node.keys(0, 20));
+      List<BlockKey> keys = node.stored(client, 20);
       BlockScope scope = new BlockScope();
-      RemoteLease lease = requireNonNull(client.lease(node.keys(0, 20), OnMiss.SKIP, scope).block(PATIENCE));
+      RemoteLease lease = requireNonNull(client.lease(keys, OnMiss.SKIP, scope).block(PATIENCE));
       node.server.drain();
       for (Mono<?> work : List.of(node.get(client, node.keys(0, 1), OnMiss.SKIP), client.remove(node.keys(0, 1)),
           client.put(node.keys(0, 1), window -> Flux.empty()).then())) {
@@ -150,8 +150,7 @@ final class KvStreamsTest {
   void drained_meansThatTheSourceHoldsNothing(Link link) {
     try (WireNode node = node(link)) {
       KvClient client = node.client(WINDOW);
-      List<BlockKey> keys = node.keys(0, 40);
-      node.put(client, keys);
+      List<BlockKey> keys = node.stored(client, 40);
       for (int taken = 0; taken < 20; taken++) {
         BlockScope scope = new BlockScope();
         RemoteLease lease = requireNonNull(client.lease(keys, OnMiss.SKIP, scope).block(PATIENCE));
@@ -171,8 +170,7 @@ final class KvStreamsTest {
   void corruptMemory_isATypedError_andTheRetryIsAMiss(Link link) {
     try (WireNode node = node(link)) {
       KvClient client = node.client(WINDOW);
-      List<BlockKey> keys = node.keys(0, 12);
-      node.put(client, keys);
+      List<BlockKey> keys = node.stored(client, 12);
       try (BlockScope scope = new BlockScope()) {
         Block block = requireNonNull(node.tier.get(List.of(keys.get(9)), scope).blockFirst(PATIENCE));
         Blocks.corrupt(block, 4321);

@@ -132,6 +132,13 @@ final class WireNode implements AutoCloseable {
     return Blocks.keys(space, from, to);
   }
 
+  /// The first `count` keys, which the node has from now on.
+  List<BlockKey> stored(KvClient client, int count) {
+    List<BlockKey> keys = keys(0, count);
+    put(client, keys);
+    return keys;
+  }
+
   PutSource source(SlabArena arena, SliceOrder order) {
     return new ProducingSource(arena, order, (key, range, memory) -> Blocks.fill(key, range.offset(space.layout()), memory));
   }

@@ -2,6 +2,7 @@ package io.penstock.wire.simulate;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
@@ -54,8 +55,6 @@ public sealed interface LinkFault {
 
   private static void check(Direction direction, int atFrame) {
     requireNonNull(direction, "direction");
-    if (atFrame < 0) {
-      throw new IllegalArgumentException("atFrame must be >= 0 (was " + atFrame + ")");
-    }
+    Checks.notNegative("atFrame", atFrame);
   }
 }

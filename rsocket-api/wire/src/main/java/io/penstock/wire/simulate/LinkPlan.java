@@ -2,6 +2,7 @@ package io.penstock.wire.simulate;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import io.penstock.wire.transport.ConnectionLimits;
 import java.time.Duration;
 import java.util.List;
@@ -30,12 +31,8 @@ public record LinkPlan(
       throw new IllegalArgumentException(
           "minLatency must be in [0, maxLatency] (was " + minLatency + ", maxLatency " + maxLatency + ")");
     }
-    if (bytesPerSecond <= 0) {
-      throw new IllegalArgumentException("bytesPerSecond must be > 0 (was " + bytesPerSecond + ")");
-    }
-    if (windowBytes <= 0) {
-      throw new IllegalArgumentException("windowBytes must be > 0 (was " + windowBytes + ")");
-    }
+    Checks.positive("bytesPerSecond", bytesPerSecond);
+    Checks.positive("windowBytes", windowBytes);
   }
 
   /// 50 to 200 µs, 10 GB/s, a window of 4 MiB, bytes copied, default limits, no faults.

@@ -1,7 +1,6 @@
 package io.penstock.wire.transport;
 
-import static java.util.Objects.requireNonNull;
-
+import io.penstock.block.Checks;
 import java.time.Duration;
 
 /// The numbers one connection keeps to.
@@ -37,10 +36,7 @@ public record ConnectionLimits(
     within("maxChannelBytes", maxChannelBytes, 1 << 12, 1 << 26);
     within("minReceiveBytes", minReceiveBytes, 1 << 10, 1 << 20);
     within("maxReceiveBytes", maxReceiveBytes, minReceiveBytes, 1 << 24);
-    requireNonNull(closeGrace, "closeGrace");
-    if (closeGrace.isNegative() || closeGrace.isZero()) {
-      throw new IllegalArgumentException("closeGrace must be > 0 (was " + closeGrace + ")");
-    }
+    Checks.positive("closeGrace", closeGrace);
   }
 
   /// Frames up to 16,777,215 bytes; 64 MiB or 65,536 frames queued; 1 MiB in the socket; receive buffers of 64 KiB to 1 MiB; 2 s grace.

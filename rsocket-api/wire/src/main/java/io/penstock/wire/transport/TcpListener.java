@@ -5,8 +5,8 @@ import io.rsocket.exceptions.RejectedSetupException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
@@ -59,36 +59,39 @@ public final class TcpListener implements Closeable {
     return server.onDispose().then(Mono.defer(accepted::onClose));
   }
 
-  /// The connections of one listener.
+  /// The connections of one listener. One that is refused has no slot of those there are, however long it takes to close.
   static final class Accepted {
     private final int maxConnections;
+    private final Semaphore slots;
     private final AtomicLong next = new AtomicLong();
     private final ConcurrentHashMap<Long, TcpConnection> open = new ConcurrentHashMap<>();
     private volatile boolean closing;
 
     Accepted(int maxConnections) {
       this.maxConnections = maxConnections;
+      this.slots = new Semaphore(maxConnections);
     }
 
-    /// True if `connection` may stay; else it was told why not and is closing.
+    /// True if `connection` may stay; else it was told why not and is closing. Any thread: each event loop accepts.
     boolean admit(TcpConnection connection) {
-      RejectedSetupException refusal = refusal();
+      boolean stays = slots.tryAcquire();
       long number = next.getAndIncrement();
       open.put(number, connection);
-      connection.gone().subscribe(nothing -> {}, failed -> {}, () -> open.remove(number));
-      if (refusal != null) {
-        connection.sendErrorAndClose(refusal);
+      connection.gone().subscribe(nothing -> {}, failed -> {}, () -> leave(number, stays));
+      if (!stays) {
+        connection.sendErrorAndClose(
+            new RejectedSetupException("connections must be <= " + maxConnections + " (was " + (maxConnections + 1) + ")"));
       } else if (closing) {
         connection.dispose();
       }
-      return refusal == null;
+      return stays;
     }
 
-    private @Nullable RejectedSetupException refusal() {
-      int would = open.size() + 1;
-      return would <= maxConnections
-          ? null
-          : new RejectedSetupException("connections must be <= " + maxConnections + " (was " + would + ")");
+    private void leave(long number, boolean stayed) {
+      open.remove(number);
+      if (stayed) {
+        slots.release();
+      }
     }
 
     void disposeAll() {

@@ -1,0 +1,35 @@
+package io.penstock.wire;
+
+import org.reactivestreams.Subscription;
+
+/// The side of a stream that its reader sees. Demand is counted, and all that happens to the stream is a step of [#serial]: whatever is
+/// touched by such steps only needs no other care.
+abstract class SerialSubscription implements Subscription {
+  final Serial serial = new Serial(this::fail);
+  /// What was asked for and was not sent; touched by steps only.
+  long requested;
+  volatile boolean done;
+
+  @Override
+  public final void request(long n) {
+    serial.run(() -> {
+      requested = Demand.plus(requested, n);
+      proceed();
+    });
+  }
+
+  @Override
+  public final void cancel() {
+    done = true;
+    serial.run(this::letGo);
+  }
+
+  /// Does what demand and what has come allow. A step.
+  abstract void proceed();
+
+  /// Gives back what the stream has: nobody reads it any more. A step.
+  abstract void letGo();
+
+  /// Ends the stream, unless it has. A step, or the end of one that threw.
+  abstract void fail(Throwable error);
+}

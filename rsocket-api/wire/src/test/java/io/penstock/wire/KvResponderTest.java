@@ -1,0 +1,106 @@
+package io.penstock.wire;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.AbstractByteBufAllocator;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.testkit.Blocks;
+import io.penstock.testkit.LeakLedger;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.HostTier;
+import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.Reservation;
+import io.penstock.tier.TierListener;
+import io.rsocket.Payload;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.scheduler.Schedulers;
+
+/// A connection that goes at the worst moment: while a payload is being made, on whichever thread.
+final class KvResponderTest {
+  private static final List<BlockKey> KEYS = Blocks.keys(Blocks.smallSpace(), 0, 4);
+
+  @RegisterExtension
+  final LeakLedger leaks = new LeakLedger();
+
+  private final HostTier tier = new HostTier(Blocks.smallSpace(), HostTierOptions.defaults(8), TierListener.noop());
+  private final ByteBudget ingress = leaks.watch(new ByteBudget("ingress", 1 << 20, 4));
+  private final RunningStreams running = new RunningStreams();
+  private final Interrupted memory = new Interrupted();
+  private final KvResponder responder = new KvResponder(new KvResponder.Serving(tier, KvServerOptions.defaults(), ingress.permits(),
+      Schedulers.immediate(), memory, () -> false, running), ControlCodec.CBOR.mimeType());
+
+  private final BaseSubscriber<Payload> reader = new BaseSubscriber<>() {
+    @Override
+    protected void hookOnNext(Payload payload) {
+      payload.release();
+    }
+  };
+
+  /// Something happens before direct memory is lent.
+  private static final class Interrupted extends AbstractByteBufAllocator {
+    private final List<ByteBuf> lent = new ArrayList<>();
+    private Runnable before = () -> {};
+
+    @Override
+    protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
+      return noted(UnpooledByteBufAllocator.DEFAULT.heapBuffer(initialCapacity, maxCapacity));
+    }
+
+    @Override
+    protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+      before.run();
+      return noted(UnpooledByteBufAllocator.DEFAULT.directBuffer(initialCapacity, maxCapacity));
+    }
+
+    private ByteBuf noted(ByteBuf buffer) {
+      lent.add(buffer);
+      return buffer;
+    }
+
+    @Override
+    public boolean isDirectBufferPooled() {
+      return false;
+    }
+  }
+
+  private void store() {
+    try (BlockScope scope = new BlockScope()) {
+      Reservation room = requireNonNull(tier.reserve(KEYS, scope).block());
+      room.drafts().forEach(Blocks::produce);
+      room.commit(room.drafts()).block();
+    }
+  }
+
+  @Test
+  void connection_goneWhileASliceIsMade_leavesNothingHeld() {
+    store();
+    memory.before = responder::dispose;
+    Messages.GetRequest get = new Messages.GetRequest(Messages.Keys.of(KEYS), "SKIP", "LAYER_FIRST", 0, 4096, 4, 1);
+
+    responder.requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET, get)).subscribe(reader);
+
+    assertThat(running.count()).isZero();
+    tier.remove(KEYS).block();
+    assertThat(tier.arena().claimedSlots()).isZero();
+    assertThat(memory.lent).allMatch(buffer -> buffer.refCnt() == 0);
+  }
+
+  @Test
+  void connection_gone_endsAStreamOfEvents_andWhateverComesLater() {
+    Messages.EventsRequest events = new Messages.EventsRequest(0);
+    responder.requestStream(WireNode.request(ControlCodec.CBOR, Routes.EVENTS, events)).subscribe(reader);
+    responder.dispose();
+    responder.requestStream(WireNode.request(ControlCodec.CBOR, Routes.EVENTS, events)).subscribe(reader);
+    store();
+
+    assertThat(memory.lent).isEmpty();
+  }
+}

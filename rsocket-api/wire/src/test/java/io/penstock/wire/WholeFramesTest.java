@@ -1,0 +1,79 @@
+package io.penstock.wire;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.penstock.testkit.Blocks;
+import io.rsocket.DuplexConnection;
+import io.rsocket.frame.ErrorFrameCodec;
+import io.rsocket.frame.FrameHeaderCodec;
+import io.rsocket.frame.FrameType;
+import io.rsocket.frame.PayloadFrameCodec;
+import io.rsocket.frame.RequestChannelFrameCodec;
+import io.rsocket.frame.RequestFireAndForgetFrameCodec;
+import io.rsocket.frame.RequestResponseFrameCodec;
+import io.rsocket.frame.RequestStreamFrameCodec;
+import io.rsocket.frame.SetupFrameCodec;
+import io.rsocket.util.DefaultPayload;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// A peer that sends a payload in fragments, which RSocket would put together as long as more come, is told so and let go.
+@Timeout(60)
+final class WholeFramesTest {
+  private static final ByteBufAllocator ALLOC = ByteBufAllocator.DEFAULT;
+  private static final List<BiFunction<Integer, ByteBuf, ByteBuf>> FRAGMENTS = List.of(
+      (stream, data) -> RequestResponseFrameCodec.encode(ALLOC, stream, true, null, data),
+      (stream, data) -> RequestFireAndForgetFrameCodec.encode(ALLOC, stream, true, null, data),
+      (stream, data) -> RequestStreamFrameCodec.encode(ALLOC, stream, true, 1, null, data),
+      (stream, data) -> RequestChannelFrameCodec.encode(ALLOC, stream, true, false, 1, null, data),
+      (stream, data) -> PayloadFrameCodec.encode(ALLOC, stream, true, false, true, null, data));
+
+  @ParameterizedTest
+  @EnumSource
+  void fragment_ofAnyPayload_endsTheConnection(Link link) throws Exception {
+    try (WireNode node = WireNode.of(link, Blocks.smallSpace(), 4)) {
+      for (var fragment : FRAGMENTS) {
+        DuplexConnection peer = requireNonNull(node.transport().connect().block(WireNode.PATIENCE));
+        CompletableFuture<String> told = peer.receive().filter(frame -> FrameHeaderCodec.frameType(frame) == FrameType.ERROR)
+            .map(ErrorFrameCodec::dataUtf8).next().toFuture();
+        peer.sendFrame(0, setup());
+        peer.sendFrame(1, fragment.apply(1, Unpooled.wrappedBuffer(new byte[256])));
+
+        assertThat(told.get(20, TimeUnit.SECONDS)).contains("payloads must come in one frame each");
+        peer.onClose().onErrorComplete().block(WireNode.PATIENCE);
+      }
+      assertThat(node.put(node.client(4), node.keys(0, 4))).hasSize(4);
+    }
+  }
+
+  /// What looks like a fragment of a type that there is not. RSocket's own transport tells the peer, and leaves the connection open.
+  @ParameterizedTest
+  @EnumSource(names = "PENSTOCK")
+  void frame_ofNoKnownType_endsItsConnection_withAnError(Link link) throws Exception {
+    try (WireNode node = WireNode.of(link, Blocks.smallSpace(), 4)) {
+      DuplexConnection peer = requireNonNull(node.transport().connect().block(WireNode.PATIENCE));
+      CompletableFuture<FrameType> told = peer.receive().map(FrameHeaderCodec::frameType).filter(type -> type == FrameType.ERROR)
+          .next().toFuture();
+      peer.sendFrame(0, setup());
+      peer.sendFrame(1, Unpooled.buffer().writeInt(1).writeShort(0x30 << 10 | 0x80).writeZero(16));
+
+      assertThat(told.get(20, TimeUnit.SECONDS)).isEqualTo(FrameType.ERROR);
+      peer.onClose().onErrorComplete().block(WireNode.PATIENCE);
+      assertThat(node.put(node.client(4), node.keys(0, 4))).hasSize(4);
+    }
+  }
+
+  private static ByteBuf setup() {
+    return SetupFrameCodec.encode(ALLOC, false, 20_000, 90_000, Unpooled.EMPTY_BUFFER, RequestMetadata.COMPOSITE, ControlCodec.CBOR.mimeType(),
+        DefaultPayload.create(""));
+  }
+}
