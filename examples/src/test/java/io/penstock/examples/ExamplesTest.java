@@ -2,11 +2,16 @@ package io.penstock.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
@@ -41,7 +46,7 @@ final class ExamplesTest {
   @Test
   void unknownName_isMisuseAndListsWhatThereIs() {
     assertThat(run("gret")).isEqualTo(2);
-    assertThat(capture.err()).contains("(was gret)", "greet", "says who is greeted");
+    assertThat(capture.err()).contains("(was gret)", "Did you mean: greet?", "greet", "says who is greeted");
     assertThat(capture.out()).isEmpty();
   }
 
@@ -63,6 +68,28 @@ final class ExamplesTest {
   void unknownOption_isMisuse(String name) {
     assertThat(Examples.run(new String[] {name, "--no-such-option"}, capture.console())).isEqualTo(2);
     assertThat(capture.err()).contains("--no-such-option");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"tiers", "pressure"})
+  void folder_isMadeAsEverywhere_andAFileIsNone(String name, @TempDir Path parent) throws IOException {
+    Path file = Files.writeString(parent.resolve("file"), "");
+
+    assertThat(Examples.run(new String[] {name, "--help"}, capture.console())).isZero();
+    assertThat(Examples.run(new String[] {name, "--dir", file.toString()}, capture.console())).isEqualTo(74);
+
+    assertThat(capture.out().replaceAll("\\s+", " ")).contains("Made if it is not there.");
+    assertThat(capture.err()).contains("--dir must be a folder that can be written to: " + file + " must be a folder (is a file)");
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {"stream --seconds 0 | --seconds must be > 0 (was 0)", "stream --rate 0 | --rate must be > 0 (was 0)",
+    "stream --size 1 | --size must be from 64 KiB to 4 GiB (was 1 B)", "pipe --size 0 | --size must be > 0 (was 0)",
+    "pressure --put 0 | --put must be >= --dram, 1 GiB (was 0 B)"})
+  void nonsense_isRefusedByFlagRuleAndValue(String line, String said) {
+    assertThat(Examples.run(line.split(" "), capture.console())).isEqualTo(2);
+    assertThat(capture.err()).endsWith(": " + said + "\n");
+    assertThat(capture.out()).isEmpty();
   }
 
   private int run(String... args) {

@@ -2,18 +2,22 @@ package io.penstock.examples.pipe;
 
 import io.penstock.block.BlockScope;
 import io.penstock.examples.source.SeededBytes;
+import java.util.function.LongConsumer;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// Receives a [TensorSequence] and compares type, shape and every byte of each tensor with what it must be.
 final class Comparing {
   private final TensorSequence sequence;
+  private final LongConsumer listener;
   private int tensors;
   private long bytes;
   private int wrong;
 
-  Comparing(TensorSequence sequence) {
+  /// @param listener told the bytes so far
+  Comparing(TensorSequence sequence, LongConsumer listener) {
     this.sequence = sequence;
+    this.listener = listener;
   }
 
   /// Receives everything, or ends as the pipe did.
@@ -32,6 +36,7 @@ final class Comparing {
       if (number >= sequence.count() || !tensor.shape().equals(sequence.shape(number)) || differs(tensor, sequence.seedOf(number))) {
         wrong++;
       }
+      listener.accept(bytes);
     }
   }
 

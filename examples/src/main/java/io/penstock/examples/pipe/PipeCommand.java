@@ -1,8 +1,12 @@
 package io.penstock.examples.pipe;
 
+import io.penstock.block.Checks;
 import io.penstock.examples.OtherJvm;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Numbers;
+import io.penstock.node.cli.Plural;
+import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.config.Sizes;
 import io.penstock.wire.transport.TcpClientOptions;
@@ -31,6 +35,7 @@ import reactor.netty.resources.LoopResources;
         "  penstock example pipe --receive localhost:7001"})
 public final class PipeCommand implements Callable<Integer> {
   private static final Duration PATIENCE = Duration.ofMinutes(10);
+  private static final long MIB = 1 << 20;
 
   private final Console console;
 
@@ -60,6 +65,7 @@ public final class PipeCommand implements Callable<Integer> {
     if (send != null && receive != null) {
       throw new IllegalArgumentException("one of --send and --receive must be given (was both)");
     }
+    Checks.positive("--size", size);
     TensorSequence sequence = TensorSequence.ofBytes(seed, size);
     Scheduler timers = Schedulers.newSingle("pipe-timers");
     LoopResources loops = LoopResources.create("pipe", 1, true);
@@ -76,6 +82,7 @@ public final class PipeCommand implements Callable<Integer> {
 
   /// The other end is a second JVM, which says on its first line where it listens.
   private int both(TensorSequence sequence, LoopResources loops) throws IOException, InterruptedException {
+    console.say("pipe: starting a second process, which sends " + Plural.of(sequence.count(), "tensor") + ", " + Sizes.human(sequence.bytes()));
     Process other = OtherJvm.start(List.of(), List.of("pipe", "--send", "0", "--size", String.valueOf(size), "--seed", Long.toString(seed)));
     try (BufferedReader lines = other.inputReader()) {
       String line = lines.readLine();
@@ -100,21 +107,29 @@ public final class PipeCommand implements Callable<Integer> {
     } finally {
       end.close().block(PATIENCE);
     }
-    console.print("pipe: sent " + sequence.count() + " tensors, " + sequence.bytes() + " bytes");
+    console.print("pipe: sent " + Plural.of(sequence.count(), "tensor") + ", " + Plural.of(sequence.bytes(), "byte"));
     return ExitCode.OK;
   }
 
   private int receive(TcpClientOptions where, TensorSequence sequence, LoopResources loops) {
-    PipeOutcome outcome = TensorPipe.connect(where, PipeOptions.defaults(), loops)
-        .flatMap(end -> Mono.usingWhen(Mono.just(end), new Comparing(sequence)::from, ReceivingEnd::close))
-        .blockOptional(PATIENCE).orElseThrow();
+    PipeOutcome outcome = compared(where, sequence, loops);
     if (json) {
       console.json(outcome);
     } else {
-      console.print(String.format(Locale.ROOT, "pipe: %d tensors, %s, %d wrong, %d leaked, %.2f GB/s", outcome.tensors(),
-          Sizes.human(outcome.bytes()), outcome.wrong(), outcome.leakedChunks(), outcome.bytesPerSecond() / 1e9));
+      console.print(String.format(Locale.ROOT, "pipe: %s, %s, %s wrong, %s leaked, %.2f GB/s", Plural.of(outcome.tensors(), "tensor"),
+          Sizes.human(outcome.bytes()), Numbers.of(outcome.wrong()), Numbers.of(outcome.leakedChunks()), outcome.bytesPerSecond() / 1e9));
     }
     return outcome.isGood(sequence) ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+  }
+
+  private PipeOutcome compared(TcpClientOptions where, TensorSequence sequence, LoopResources loops) {
+    long all = sequence.bytes();
+    try (Progress progress = Progress.of(console, "pipe", "MiB", MIB)) {
+      progress.next("receiving, and making every byte again to compare");
+      return TensorPipe.connect(where, PipeOptions.defaults(), loops)
+          .flatMap(end -> Mono.usingWhen(Mono.just(end), new Comparing(sequence, done -> progress.at(done, all))::from, ReceivingEnd::close))
+          .blockOptional(PATIENCE).orElseThrow();
+    }
   }
 
   private static InetSocketAddress address(String text) {

@@ -1,5 +1,6 @@
 package io.penstock.examples.pipe;
 
+import io.penstock.block.Checks;
 import io.penstock.examples.source.SeededBytes;
 import java.util.SplittableRandom;
 import reactor.core.publisher.Flux;
@@ -13,9 +14,7 @@ record TensorSequence(long seed, int count) {
   private static final long WIDTH = 512;
 
   TensorSequence {
-    if (count <= 0) {
-      throw new IllegalArgumentException("count must be > 0 (was " + count + ")");
-    }
+    Checks.positive("count", count);
   }
 
   /// As many tensors as make about `bytes`.

@@ -2,6 +2,7 @@ package io.penstock.examples.pipe;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import java.util.Arrays;
 import java.util.List;
 
@@ -20,9 +21,7 @@ public record TensorShape(TensorType type, List<Long> dimensions) {
       throw new IllegalArgumentException("dimensions must be <= " + MOST_DIMENSIONS + " (was " + dimensions.size() + ")");
     }
     for (long dimension : dimensions) {
-      if (dimension < 0) {
-        throw new IllegalArgumentException("dimension must be >= 0 (was " + dimension + ")");
-      }
+      Checks.notNegative("dimension", dimension);
     }
     bytes(type, dimensions);
   }

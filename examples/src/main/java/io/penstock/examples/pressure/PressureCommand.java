@@ -3,6 +3,7 @@ package io.penstock.examples.pressure;
 import io.penstock.examples.pressure.PressureReport.Baseline;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.config.Sizes;
@@ -26,7 +27,7 @@ import picocli.CommandLine.Option;
 public final class PressureCommand implements Callable<Integer> {
   private final Console console;
 
-  @Option(names = "--dir", paramLabel = "DIR", description = "Folder for a journal, which is made in it and removed (default: a temporary one).")
+  @Option(names = "--dir", paramLabel = "DIR", description = "Folder for a journal, which is made in it and removed (default: a temporary one). " + Folders.MADE)
   private @Nullable Path directory;
 
   @Option(names = "--put", paramLabel = "SIZE", converter = SizeOption.class, defaultValue = "3GiB", description = "Bytes of all blocks (default: ${DEFAULT-VALUE}).")
@@ -77,6 +78,9 @@ public final class PressureCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
+    if (directory != null) {
+      Folders.make(console::say, "--dir", directory);
+    }
     try (TemporaryFolder own = TemporaryFolder.in(directory, "penstock-pressure-")) {
       return run(own.path());
     }
@@ -86,6 +90,8 @@ public final class PressureCommand implements Callable<Integer> {
     PressureOptions options = new PressureOptions(folder, engine, writeThrough ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE, durability,
         put, memory, Math.clamp(blockBytes, 0, Integer.MAX_VALUE), layers,
         cache.equals("unbounded") ? EngineOptions.UNLIMITED : Sizes.parseBytes(cache), reads, seed);
+    console.say("pressure: putting %s into %s of memory over a disk%s".formatted(Sizes.human(put), Sizes.human(memory),
+        noBaseline ? "" : "; before that, the same bytes into bare files, and into memory alone"));
     try (PressureRun pressure = new PressureRun(options)) {
       PressureReport report = pressure.run(noBaseline ? new Baseline(0, 0) : pressure.baseline());
       if (json) {

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.node.config.BlockShape;
+import io.penstock.node.config.Sizes;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.SyncMode;
@@ -41,10 +42,10 @@ record PressureOptions(Path directory, EngineKind engine, StackMode mode, SyncMo
     requireNonNull(durability, "durability");
     requireNonNull(reads, "reads");
     if (memoryBytes < (long) LEAST_WINDOWS * blockBytes) {
-      throw new IllegalArgumentException("memory must be >= %d blocks of %d B (was %d B)".formatted(LEAST_WINDOWS, blockBytes, memoryBytes));
+      throw new IllegalArgumentException("--dram must be >= %d blocks of --block-bytes, %s (was %s)".formatted(LEAST_WINDOWS, Sizes.exact(blockBytes), Sizes.exact(memoryBytes)));
     }
     if (putBytes < memoryBytes) {
-      throw new IllegalArgumentException("bytes to put must be >= the memory, %d B (was %d B)".formatted(memoryBytes, putBytes));
+      throw new IllegalArgumentException("--put must be >= --dram, %s (was %s)".formatted(Sizes.exact(memoryBytes), Sizes.exact(putBytes)));
     }
   }
 

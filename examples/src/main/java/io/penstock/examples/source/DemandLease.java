@@ -2,6 +2,7 @@ package io.penstock.examples.source;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.block.Checks;
 import io.penstock.tier.Lease;
 import io.penstock.tier.Leased;
 import io.penstock.tier.Presence;
@@ -51,9 +52,7 @@ final class DemandLease extends Lease {
 
   @Override
   public Flux<List<Leased>> windows(int maxBlocks, BlockScope scope) {
-    if (maxBlocks <= 0) {
-      throw new IllegalArgumentException("maxBlocks must be > 0 (was " + maxBlocks + ")");
-    }
+    Checks.positive("maxBlocks", maxBlocks);
     return Flux.defer(() -> {
       if (!read.compareAndSet(false, true)) {
         return Flux.error(new IllegalStateException("lease must be read once (was read before)"));

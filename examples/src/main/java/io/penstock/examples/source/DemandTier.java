@@ -19,7 +19,6 @@ import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import java.util.BitSet;
-import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
@@ -84,13 +83,13 @@ public abstract class DemandTier implements BlockTier {
 
   @Override
   public final Mono<Presence> contains(List<BlockKey> keys) {
-    List<BlockKey> asked = checked(keys);
+    List<BlockKey> asked = BlockKey.distinct(keys, space);
     return open(() -> known(asked));
   }
 
   @Override
   public final Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
-    List<BlockKey> asked = checked(keys);
+    List<BlockKey> asked = BlockKey.distinct(keys, space);
     return open(() -> {
       references.addAndGet(asked.size());
       return scope.adopt(new DemandLease(this, asked, known(asked)));
@@ -139,19 +138,6 @@ public abstract class DemandTier implements BlockTier {
       }
       return answer.get();
     });
-  }
-
-  private List<BlockKey> checked(List<BlockKey> keys) {
-    List<BlockKey> copy = List.copyOf(keys);
-    for (BlockKey key : copy) {
-      if (!key.space().equals(space)) {
-        throw new IllegalArgumentException("key must be of space " + space + " (was " + key + ")");
-      }
-    }
-    if (new HashSet<>(copy).size() < copy.size()) {
-      throw new IllegalArgumentException("keys must be distinct (was " + copy.size() + " keys with duplicates)");
-    }
-    return copy;
   }
 
   private Presence known(List<BlockKey> keys) {

@@ -1,7 +1,9 @@
 package io.penstock.examples.stream;
 
+import io.penstock.block.Checks;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Numbers;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.config.Sizes;
 import java.time.Duration;
@@ -55,6 +57,7 @@ public final class StreamCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    requireSense();
     StreamOptions options = defaults.withRate(rate).withDuration(Duration.ofSeconds(seconds))
         .withStreamBytes(size).withBudgetBytes(budget).withSecond(Duration.ofSeconds(second))
         .withSeed(seed);
@@ -65,6 +68,20 @@ public final class StreamCommand implements Callable<Integer> {
       console.print(summary(report));
     }
     return report.isGood() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+  }
+
+  /// What the options refuse, too, but by the names of flags, in sizes and whole seconds.
+  private void requireSense() {
+    Checks.positive("--seconds", seconds);
+    Checks.positive("--rate", rate);
+    Checks.notNegative("--second", second);
+    if (size < Shape.BLOCK_BYTES || size > Shape.MOST_STREAM_BYTES) {
+      throw new IllegalArgumentException("--size must be from %s to %s (was %s)".formatted(Sizes.exact(Shape.BLOCK_BYTES),
+          Sizes.exact(Shape.MOST_STREAM_BYTES), Sizes.exact(size)));
+    }
+    if (budget < Shape.SLICE_BYTES) {
+      throw new IllegalArgumentException("--budget must be >= one slice, %s (was %s)".formatted(Sizes.exact(Shape.SLICE_BYTES), Sizes.exact(budget)));
+    }
   }
 
   private StreamReport run(StreamOptions options) {
@@ -80,10 +97,10 @@ public final class StreamCommand implements Callable<Integer> {
 
   private static String summary(StreamReport report) {
     String line = String.format(Locale.ROOT,
-        "stream: read %s in %.1f s, made %s, held at most %s of %s, in flight at most %s of %s, %d wrong, %d leaked",
+        "stream: read %s in %.1f s, made %s, held at most %s of %s, in flight at most %s of %s, %s wrong, %s leaked",
         Sizes.human(report.readBytes()), report.elapsedSeconds(), Sizes.human(report.madeBytes()), Sizes.human(report.peakHeldBytes()),
         Sizes.human(report.boundBytes()), Sizes.human(report.peakInFlightBytes()), Sizes.human(report.budgetBytes()),
-        report.wrongSpans(), report.leakedBlocks());
+        Numbers.of(report.wrongSpans()), Numbers.of(report.leakedBlocks()));
     return report.secondAlone() == 0 ? line : line + String.format(Locale.ROOT, ", second reader %s/s alone and %s/s beside",
         Sizes.human(report.secondAlone()), Sizes.human(report.secondBeside()));
   }

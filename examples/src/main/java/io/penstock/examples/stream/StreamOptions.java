@@ -2,6 +2,7 @@ package io.penstock.examples.stream;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import java.time.Duration;
 
 /// What a [StreamRun] does.
@@ -20,9 +21,9 @@ record StreamOptions(long bytesPerSecond, Duration duration, long streamBytes, l
     requireNonNull(duration, "duration");
     requireNonNull(second, "second");
     requireNonNull(sampleEvery, "sampleEvery");
-    positive("bytesPerSecond", bytesPerSecond);
-    positive("duration", duration.toNanos());
-    positive("sampleEvery", sampleEvery.toNanos());
+    Checks.positive("bytesPerSecond", bytesPerSecond);
+    Checks.positive("duration", duration.toNanos());
+    Checks.positive("sampleEvery", sampleEvery.toNanos());
     if (streamBytes < Shape.BLOCK_BYTES || streamBytes > Shape.MOST_STREAM_BYTES) {
       throw new IllegalArgumentException(
           "streamBytes must be in [" + Shape.BLOCK_BYTES + ", " + Shape.MOST_STREAM_BYTES + "] (was " + streamBytes + ")");
@@ -30,9 +31,7 @@ record StreamOptions(long bytesPerSecond, Duration duration, long streamBytes, l
     if (budgetBytes < Shape.SLICE_BYTES) {
       throw new IllegalArgumentException("budgetBytes must be >= one slice, " + Shape.SLICE_BYTES + " (was " + budgetBytes + ")");
     }
-    if (second.isNegative()) {
-      throw new IllegalArgumentException("second must be >= 0 (was " + second + ")");
-    }
+    Checks.notNegative("second", second);
   }
 
   /// 1 MB/s for 3 s of a 2 GB stream, at most 1 MiB in flight, no second reader, ten looks a second.
@@ -68,11 +67,5 @@ record StreamOptions(long bytesPerSecond, Duration duration, long streamBytes, l
   /// what the reader takes ahead of its pace.
   long boundBytes() {
     return 2L * Shape.WINDOW_BLOCKS * Shape.BLOCK_BYTES + budgetBytes + (Shape.READ_AHEAD_SLICES + 1L) * Shape.SLICE_BYTES;
-  }
-
-  private static void positive(String name, long value) {
-    if (value <= 0) {
-      throw new IllegalArgumentException(name + " must be > 0 (was " + value + ")");
-    }
   }
 }

@@ -26,7 +26,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -82,15 +81,11 @@ final class StreamRun {
       long start = timers.now(TimeUnit.NANOSECONDS);
       Mono<Double> beside = options.second().isZero() ? Mono.just(0.0)
           : Mono.delay(Duration.ofMillis((long) (1000 * StreamReport.SETTLED)), timers).then(measured(second));
-      Disposable sampler = Flux.interval(Duration.ZERO, options.sampleEvery(), timers).onBackpressureDrop()
-          .subscribe(tick -> look(slow, start, watcher));
-      double besideRate;
-      try {
-        besideRate = get(slow.read(options.streamBytes(), options.duration(), paced(), timers)
-            .then(Mono.just(true)).zipWith(beside.subscribeOn(timers), (done, rate) -> rate), options.duration().multipliedBy(2));
-      } finally {
-        sampler.dispose();
-      }
+      Mono<Double> looks = Flux.interval(Duration.ZERO, options.sampleEvery(), timers).onBackpressureDrop()
+          .doOnNext(tick -> look(slow, start, watcher)).then(Mono.never());
+      Mono<Double> reads = slow.read(options.streamBytes(), options.duration(), paced(), timers)
+          .then(Mono.just(true)).zipWith(beside.subscribeOn(timers), (done, rate) -> rate);
+      double besideRate = get(Mono.firstWithSignal(looks, reads), options.duration().multipliedBy(2)); // looks only fail
       return report(slow, second, secondsSince(start), alone, besideRate);
     } finally {
       slow.close().then(second.close()).block(PATIENCE);

@@ -2,6 +2,8 @@ package io.penstock.examples.tiers;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Folders;
+import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.storage.EngineKind;
 import io.penstock.tier.StackMode;
@@ -22,7 +24,7 @@ import reactor.core.scheduler.Schedulers;
 public final class TiersCommand implements Callable<Integer> {
   private final Console console;
 
-  @Option(names = "--dir", paramLabel = "DIR", description = "Folder of the disk's journal, kept afterwards (default: a temporary one).")
+  @Option(names = "--dir", paramLabel = "DIR", description = "Folder of the disk's journal, kept afterwards (default: a temporary one). " + Folders.MADE)
   private @Nullable Path directory;
 
   @Option(names = "--engine", paramLabel = "ENGINE", defaultValue = "chronicle",
@@ -46,7 +48,7 @@ public final class TiersCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     if (directory != null) {
-      return run(directory);
+      return run(Folders.make(console::say, "--dir", directory));
     }
     try (TemporaryFolder temporary = TemporaryFolder.create("penstock-tiers-")) {
       return run(temporary.path());
@@ -58,7 +60,7 @@ public final class TiersCommand implements Callable<Integer> {
     TiersOptions options = new TiersOptions(journal, engine, mode, seed);
     Scheduler timers = Schedulers.newSingle("tiers-timers");
     try {
-      TiersReport report = new TiersRun(options, timers).run();
+      TiersReport report = run(options, timers);
       if (json) {
         console.json(report);
       } else {
@@ -67,6 +69,12 @@ public final class TiersCommand implements Callable<Integer> {
       return report.isGood() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
     } finally {
       timers.dispose();
+    }
+  }
+
+  private TiersReport run(TiersOptions options, Scheduler timers) {
+    try (Progress progress = Progress.of(console, "tiers", "blocks")) {
+      return new TiersRun(options, timers, progress).run();
     }
   }
 }

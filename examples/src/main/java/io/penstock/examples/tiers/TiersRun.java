@@ -7,6 +7,8 @@ import io.penstock.device.sim.SimulatedDeviceOptions;
 import io.penstock.examples.tiers.TiersReport.First;
 import io.penstock.examples.tiers.TiersReport.Second;
 import io.penstock.examples.tiers.TiersReport.Step;
+import io.penstock.node.cli.Progress;
+import io.penstock.node.config.Sizes;
 import io.penstock.tier.LevelStat;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Receipt;
@@ -26,18 +28,24 @@ import reactor.core.scheduler.Scheduler;
 /// The story: more blocks than device and host memory hold sink to the disk and rise again; then the same folder is opened anew.
 final class TiersRun {
   static final int BLOCKS = 64;
+  /// Each is put, and read once before and once after the folder is opened again; the first window is read once more.
+  private static final int STEPS = 3 * BLOCKS + Tiers.WINDOW_BLOCKS;
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final Duration LOOK_EVERY = Duration.ofMillis(20);
   private static final int STILL_LOOKS = 4;
 
   private final TiersOptions options;
   private final Scheduler timers;
+  private final Progress progress;
   private final List<BlockKey> keys;
   private final List<BlockKey> window;
   private final List<BlockKey> others;
   private long leakedBlocks;
+  private int done;
 
-  TiersRun(TiersOptions options, Scheduler timers) {
+  /// @param progress is told the blocks that were put and read
+  TiersRun(TiersOptions options, Scheduler timers, Progress progress) {
+    this.progress = progress;
     this.options = options;
     this.timers = timers;
     this.keys = Tiers.keys(options.seed(), BLOCKS);
@@ -71,12 +79,16 @@ final class TiersRun {
     List<Step> steps = new ArrayList<>();
     long found = present(stack);
     long besides = await(stack.stat()).blocks() - found;
+    begin("putting " + BLOCKS + " blocks of " + Sizes.exact(Tiers.SPACE.layout().blockBytes()), 0);
     List<Receipt> receipts = await(Tiers.put(stack, keys).collectList());
     steps.add(step("put " + BLOCKS, stack));
+    begin("reading the first " + window.size() + " from the disk", BLOCKS);
     Reading fromDisk = await(Tiers.read(stack, window));
     steps.add(step("read first " + window.size(), stack));
+    begin("reading them again", window.size());
     Reading again = await(Tiers.read(stack, window));
     steps.add(step("read them again", stack));
+    begin("reading the other " + others.size(), window.size());
     Reading rest = await(Tiers.read(stack, others));
     steps.add(step("read other " + others.size(), stack));
     return new First(found, besides, receipts.stream().collect(Collectors.groupingBy(Receipt::durability, Collectors.counting())), fromDisk, again,
@@ -84,8 +96,19 @@ final class TiersRun {
   }
 
   private Second readWhatIsLeft(TierStack stack) {
+    begin("reading what is left, after the folder was opened again", others.size());
     Step opened = step("open again", stack);
-    return new Second(present(stack), await(Tiers.read(stack, keys)), opened);
+    Second second = new Second(present(stack), await(Tiers.read(stack, keys)), opened);
+    done += BLOCKS;
+    progress.at(done, STEPS);
+    return second;
+  }
+
+  /// @param behind blocks of the step before
+  private void begin(String what, int behind) {
+    done += behind;
+    progress.next(what);
+    progress.at(done, STEPS);
   }
 
   /// How many of the blocks of this run are there.

@@ -1,6 +1,8 @@
 package io.penstock.examples.tiers;
 
 import io.penstock.examples.tiers.TiersReport.Step;
+import io.penstock.node.cli.Numbers;
+import io.penstock.node.cli.Plural;
 import io.penstock.node.config.Sizes;
 import io.penstock.tier.LevelStat;
 import io.penstock.tier.StackMode;
@@ -27,11 +29,11 @@ final class TiersTable {
     lines.add(arrival("first " + Tiers.WINDOW_BLOCKS + ", from disk", report.first().fromDisk()));
     lines.add(arrival("the same again", report.first().again()));
     lines.add("");
-    lines.add("on disk before " + before(report) + ", receipts " + report.first().receipts() + ", after reopening "
+    lines.add("on disk before " + before(report) + ", receipts " + Numbers.of(report.first().receipts()) + ", after reopening "
         + report.second().recovered() + " of " + report.blocks());
     lines.add(moral(report));
-    lines.add(String.format(Locale.ROOT, "tiers: %d blocks put, %d read, %d wrong, %d leaked", report.blocks(), report.blocksRead(),
-        report.wrongSpans(), report.leakedBlocks()));
+    lines.add(String.format(Locale.ROOT, "tiers: %s put, %s read, %s wrong, %s leaked", Plural.of(report.blocks(), "block"), Numbers.of(report.blocksRead()),
+        Numbers.of(report.wrongSpans()), Numbers.of(report.leakedBlocks())));
     return lines;
   }
 

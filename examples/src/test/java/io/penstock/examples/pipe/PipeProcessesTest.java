@@ -2,6 +2,7 @@ package io.penstock.examples.pipe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.block.BlockScope;
 import io.penstock.examples.ConsoleCapture;
 import io.penstock.examples.Examples;
@@ -48,8 +49,20 @@ final class PipeProcessesTest {
 
     assertThat(Examples.run(new String[] {"pipe", "--size", "48MiB", "--seed", "5"}, capture.console())).as(capture.err()).isZero();
 
+    assertThat(capture.err()).containsPattern("^pipe: starting a second process, which sends \\d+ tensors, .* MiB\n").contains("pipe: receiving, and making");
     int tensors = TensorSequence.ofBytes(5, 48 << 20).count();
     assertThat(capture.out()).matches("pipe: " + tensors + " tensors, .* MiB, 0 wrong, 0 leaked, .* GB/s\n");
+  }
+
+  @Test
+  void json_isAloneOnStandardOutput() throws IOException {
+    ConsoleCapture capture = new ConsoleCapture();
+
+    assertThat(Examples.run(new String[] {"pipe", "--size", "4MiB", "--json"}, capture.console())).as(capture.err()).isZero();
+
+    assertThat(capture.out().lines()).hasSize(1);
+    assertThat(new ObjectMapper().readTree(capture.out()).get("wrong").asInt()).isZero();
+    assertThat(capture.err()).startsWith("pipe: starting a second process, ");
   }
 
   @Test

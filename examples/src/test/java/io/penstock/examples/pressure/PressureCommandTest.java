@@ -64,7 +64,7 @@ final class PressureCommandTest {
   @Test
   void memoryForLessThanItsWindows_isMisuse() {
     assertThat(run("pressure", "--put", "8MiB", "--dram", "1MiB", "--block-bytes", "64KiB")).isEqualTo(2);
-    assertThat(capture.err()).contains("memory must be >= 32 blocks of 65536 B (was 1048576 B)");
+    assertThat(capture.err()).contains("--dram must be >= 32 blocks of --block-bytes, 64 KiB (was 1 MiB)");
   }
 
   /// Runs it and asserts what is true of any run.

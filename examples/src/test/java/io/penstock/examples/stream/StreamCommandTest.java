@@ -42,7 +42,7 @@ final class StreamCommandTest {
   @Test
   void senselessSize_isMisuse() {
     assertThat(run("stream", "--size", "1TB")).isEqualTo(2);
-    assertThat(capture.err()).contains("streamBytes must be in");
+    assertThat(capture.err()).contains("--size must be from 64 KiB to 4 GiB (was 1 TiB)");
   }
 
   private int run(String... args) {

@@ -67,7 +67,7 @@ final class TiersCommandTest {
     assertThat(Examples.run(new String[] {"tiers", "--engine", "plain", "--write-through", "--dir", directory.toString()}, second.console()))
         .as(second.err()).isZero();
 
-    assertThat(second.out()).contains("on disk before 64 of 64, receipts {}, after reopening 64 of 64\nwritten through: ")
+    assertThat(second.out()).contains("on disk before 64 of 64, receipts none, after reopening 64 of 64\nwritten through: ")
         .endsWith(" 0 wrong, 0 leaked\n");
   }
 
@@ -95,7 +95,12 @@ final class TiersCommandTest {
 
   @Test
   void table_hasAColumnForEachLevel() {
-    assertThat(run("tiers", "--engine", "memory")).as(capture.err()).isZero();
+    Path fresh = directory.resolve("new/er");
+    assertThat(run("tiers", "--engine", "memory", "--dir", fresh.toString())).as(capture.err()).isZero();
+
+    assertThat(capture.err()).contains("made the folder " + fresh + "\n");
+    assertThat(capture.out()).contains(" receipts 64 volatile, after reopening 0 of 64\n");
+    assertThat(fresh).isDirectory();
 
     assertThat(capture.out()).contains("hbm 16", "dram 24", "ssd 96", "put 64", "open again", "layer 0 after");
   }
@@ -113,6 +118,8 @@ final class TiersCommandTest {
     String[] line = Stream.concat(List.of("tiers", "--json", "--engine", name, "--dir", directory.toString()).stream(),
         args.stream()).toArray(String[]::new);
     assertThat(run(line)).as(capture.err() + capture.out()).isZero();
+    assertThat(capture.err()).contains("tiers: putting 64 blocks of 1 MiB\n", "tiers: reading what is left, after the folder was opened again\n");
+    assertThat(capture.out().lines()).as("JSON alone").hasSize(1);
     TiersReport report = JSON.readValue(capture.out(), TiersReport.class);
     assertThat(report.isGood()).isTrue();
     assertThat(report.mode()).isEqualTo(mode);

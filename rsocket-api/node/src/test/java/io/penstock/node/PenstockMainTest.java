@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 final class PenstockMainTest {
@@ -75,7 +76,14 @@ final class PenstockMainTest {
     "put --timeout 5 x | put: --timeout must be at least 1ms, such as 500ms, 30s or 2m (was 5)",
     "check --acks x --connect nowhere | check: --connect must be HOST:PORT with a port from 1 to 65535 (was nowhere)",
     "torture ssd --dir x --kills many | torture ssd: --kills must be a whole number (was many)",
-    "torture ssd --dir x --engine tape | torture ssd: --engine must be one of chronicle, plain, memory (was tape)",
+    "torture ssd --dir x --engine tape | torture ssd: --engine must be one of chronicle, plain (was tape)",
+    "torture ssd --dir x --engine memory | torture ssd: --engine must be one of chronicle, plain (was memory)",
+    "bench recovery --engine memory | bench recovery: --engine must be one of chronicle, plain (was memory)",
+    "bench reclaim --engine memory | bench reclaim: --engine must be one of chronicle, plain (was memory)",
+    "replay --limit 0 | replay: --limit must be > 0 (was 0)",
+    "replay --concurrency 0 | replay: --concurrency must be in [1, 256] (was 0)",
+    "replay --block-bytes 3 | replay: --block-bytes must be a multiple of 32",
+    "trace generate --requests 0 | trace generate: --requests must be > 0 (was 0)",
     "bench recovery --size big | bench recovery: --size must be whole bytes, in B, KiB, MiB, GiB or TiB (was big)",
     "bench recovery --block-bytes 1MiB --segment 2MiB | bench recovery: --block-bytes must be > 0 and less than a ninth of --segment, 2 MiB (was 1 MiB)",
     "bench reclaim --churn much | bench reclaim: --churn must be a number (was much)",
@@ -126,7 +134,30 @@ final class PenstockMainTest {
 
     assertThat(bogus.exitCode()).isEqualTo(2);
     assertThat(bogus.err()).startsWith("penstock: command must be one of serve, put, get,").contains("simulate", "(was bogus)");
-    assertThat(CommandLineRun.of("simulte").err()).contains("Did you mean", "simulate");
+    assertThat(CommandLineRun.of("simulte").err()).contains("Did you mean: penstock simulate?\n");
+    assertThat(bogus.err()).doesNotContain("Did you mean");
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {"replay --limt 3 | Did you mean: --limit?", "simulate --sedes 1..2 | Did you mean: --seeds?",
+    "replay --html x | Did you mean: --report-html?", "stats | Did you mean: penstock stat?"})
+  void mistypedWord_isAnsweredByTheNearest(String line, String said) {
+    assertThat(CommandLineRun.of(line.split(" ")).err().lines()).contains(said);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"replay --verbose", "list", "bench reclaim --seconds 3", "stat --foo"})
+  void farOffWord_isAnsweredByNone(String line) {
+    assertThat(CommandLineRun.of(line.split(" ")).err()).doesNotContain("Did you mean", "Possible");
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {"bench reclaim | --dir", "bench recovery | --dir", "torture ssd | --dir", "replay | --dir", "replay | --ssd-dir",
+    "serve | --ssd-dir"})
+  void helpOfAFolder_saysThatItIsMade(String command, String option) {
+    String help = CommandLineRun.of((command + " --help").split(" ")).out();
+
+    assertThat(help.substring(help.indexOf("  " + option + "=")).replaceAll("\\s+", " ")).containsPattern("^ " + option + "[^-]*?(-(?!-)[^-]*?)*Made if it is not there\\.");
   }
 
   @Test
@@ -140,16 +171,19 @@ final class PenstockMainTest {
     }
   }
 
-  @Test
-  void aReportThatCannotBeWritten_isMisuse_foundBeforeTheRun(@TempDir Path folder) {
+  @ParameterizedTest
+  @ValueSource(strings = {"replay --report", "replay --report-html", "bench reclaim --html", "trace generate --out", "get --trace-id 1 --output",
+    "load --blocks 1 --acks", "serve --listen-port 0 --admin-port off --ready-file"})
+  void fileThatCannotBeWritten_is74_foundBeforeTheWork(String command, @TempDir Path folder) {
     String nothing = folder.resolve("nothing/file").toString();
 
-    for (String option : List.of("--report", "--report-html")) {
-      CommandLineRun run = CommandLineRun.of("replay", option, nothing);
+    CommandLineRun run = CommandLineRun.of((command + " " + nothing).split(" "));
 
-      assertThat(run.exitCode()).as(run.err()).isEqualTo(2);
-      assertThat(run.err()).contains(option, nothing, " must be in a folder that exists (no such folder)").doesNotContain("of 1,000 requests");
-    }
+    assertThat(run.exitCode()).as(run.err()).isEqualTo(74);
+    assertThat(run.err()).endsWith(command.substring(command.lastIndexOf(' ') + 1) + " must be a file that can be written: " + nothing
+        + " must be in a folder that exists (no such folder)\n").satisfies(said -> assertThat(said.lines()).hasSize(1));
+    assertThat(run.out()).isEmpty();
+    assertThat(folder).isEmptyDirectory();
   }
 
   @Test

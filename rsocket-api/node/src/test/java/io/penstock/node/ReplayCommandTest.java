@@ -81,7 +81,7 @@ final class ReplayCommandTest {
   void reportHtml_thatCannotBeWritten_isRefusedBeforeTheRun(@TempDir Path folder) {
     CommandLineRun run = CommandLineRun.of("replay", "--report-html", folder.resolve("none/report.html").toString());
 
-    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.exitCode()).isEqualTo(74);
     assertThat(run.err()).contains("--report-html must be a file that can be written: " + folder.resolve("none/report.html")).doesNotContain("requests");
     assertThat(run.out()).isEmpty();
   }

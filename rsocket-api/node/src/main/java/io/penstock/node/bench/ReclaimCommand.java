@@ -2,6 +2,8 @@ package io.penstock.node.bench;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.FileEngineOption;
+import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.OutputFile;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.TemporaryFolder;
@@ -30,10 +32,10 @@ import picocli.CommandLine.Option;
 final class ReclaimCommand implements Callable<Integer> {
   private final Console console;
 
-  @Option(names = "--dir", paramLabel = "FOLDER", description = "A folder on the disk to be measured; what is made there is deleted (default: a temporary folder).")
+  @Option(names = "--dir", paramLabel = "FOLDER", description = "A folder on the disk to be measured; what is made in it is deleted (default: a temporary folder). " + Folders.MADE)
   private @Nullable Path dir;
 
-  @Option(names = "--engine", paramLabel = "NAME", description = "chronicle or plain (default: ${DEFAULT-VALUE}).", defaultValue = "chronicle")
+  @Option(names = "--engine", paramLabel = "NAME", converter = FileEngineOption.class, description = "chronicle or plain (default: ${DEFAULT-VALUE}).", defaultValue = "chronicle")
   private EngineKind engine = EngineKind.CHRONICLE;
 
   @Option(names = "--live", paramLabel = "SIZE", converter = SizeOption.class,
@@ -82,6 +84,9 @@ final class ReclaimCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     ReclaimLoad load = new ReclaimLoad(engine, live, Math.clamp(blockBytes, 0, Integer.MAX_VALUE), segment, liveShare, reads, puts, churn, phase, seed);
     OutputFile page = html == null ? null : OutputFile.of("--html", html);
+    if (dir != null) {
+      Folders.make(console::say, "--dir", dir);
+    }
     try (TemporaryFolder place = TemporaryFolder.in(dir, "penstock-bench-")) {
       ReclaimBench bench = new ReclaimBench(load, place.path().resolve("journal"));
       ReclaimReport report = BenchFailure.guarded(() -> bench.run(console::say));

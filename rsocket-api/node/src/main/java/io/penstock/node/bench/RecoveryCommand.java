@@ -2,6 +2,8 @@ package io.penstock.node.bench;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.FileEngineOption;
+import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.config.Sizes;
@@ -29,10 +31,11 @@ final class RecoveryCommand implements Callable<Integer> {
   private final Console console;
 
   @Option(names = "--dir", paramLabel = "FOLDER",
-      description = "The folder of blocks: written if it is not there, and kept (default: a temporary folder, deleted afterwards).")
+      description = "The folder of blocks: one that is there is measured as it is, else it is written, and kept (default: a temporary folder, deleted afterwards). "
+          + Folders.MADE)
   private @Nullable Path dir;
 
-  @Option(names = "--engine", paramLabel = "NAME", description = "chronicle or plain (default: ${DEFAULT-VALUE}).", defaultValue = "chronicle")
+  @Option(names = "--engine", paramLabel = "NAME", converter = FileEngineOption.class, description = "chronicle or plain (default: ${DEFAULT-VALUE}).", defaultValue = "chronicle")
   private EngineKind engine = EngineKind.CHRONICLE;
 
   @Option(names = "--size", paramLabel = "SIZE", converter = SizeOption.class,
@@ -64,16 +67,17 @@ final class RecoveryCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     RecoveryLoad load = new RecoveryLoad(engine, size, Math.clamp(blockBytes, 0, Integer.MAX_VALUE), segment, rounds, cold);
     if (dir != null) {
-      return run(load, dir);
+      boolean isNew = !Files.exists(dir);
+      return run(load, Folders.make(console::say, "--dir", dir), isNew);
     }
     try (TemporaryFolder place = TemporaryFolder.create("penstock-bench-")) {
-      return run(load, place.path().resolve("journal"));
+      return run(load, place.path().resolve("journal"), true);
     }
   }
 
-  private int run(RecoveryLoad load, Path journal) throws IOException {
+  private int run(RecoveryLoad load, Path journal, boolean isNew) throws IOException {
     RecoveryBench bench = new RecoveryBench(load, journal);
-    if (!Files.exists(journal)) {
+    if (isNew) {
       console.say("writing " + Sizes.human(load.bytes()));
       BenchFailure.guarded(() -> bench.build(console));
     }

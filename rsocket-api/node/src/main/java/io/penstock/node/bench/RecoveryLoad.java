@@ -1,5 +1,6 @@
 package io.penstock.node.bench;
 
+import io.penstock.block.Checks;
 import io.penstock.node.config.Sizes;
 import io.penstock.storage.EngineKind;
 
@@ -20,9 +21,7 @@ record RecoveryLoad(EngineKind engine, long bytes, int blockBytes, long segmentB
     if (bytes < blockBytes) {
       throw new IllegalArgumentException("--size must be >= --block-bytes, %s (was %s)".formatted(Sizes.exact(blockBytes), Sizes.exact(bytes)));
     }
-    if (rounds < 0) {
-      throw new IllegalArgumentException("--rounds must be >= 0 (was " + rounds + ")");
-    }
+    Checks.notNegative("--rounds", rounds);
   }
 
   int blocks() {

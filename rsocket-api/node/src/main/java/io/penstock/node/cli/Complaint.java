@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.ArgSpec;
@@ -22,6 +23,23 @@ final class Complaint {
     ArgSpec argument = failure.getArgSpec();
     String value = failure.getValue();
     return argument == null || value == null ? String.valueOf(failure.getMessage()) : ofValue(argument, value, failure);
+  }
+
+  /// What was probably meant, if an option or a command is near.
+  static Optional<String> nearest(ParameterException failure) {
+    if (!(failure instanceof UnmatchedArgumentException unmatched)) {
+      return Optional.empty();
+    }
+    CommandLine command = failure.getCommandLine();
+    String word = unmatched.getUnmatched().getFirst();
+    String prefix = unmatched.isUnknownOption() ? "" : command.getCommandSpec().qualifiedName() + " ";
+    List<String> near = Nearest.of(word.replaceFirst("=.*", ""), unmatched.isUnknownOption() ? options(command) : commands(command));
+    return near.isEmpty() ? Optional.empty()
+        : Optional.of("Did you mean: " + near.stream().map(name -> prefix + name).collect(Collectors.joining(" or ")) + "?");
+  }
+
+  private static List<String> options(CommandLine command) {
+    return command.getCommandSpec().options().stream().filter(option -> !option.hidden()).map(OptionSpec::longestName).toList();
   }
 
   private static String ofValue(ArgSpec argument, String value, ParameterException failure) {

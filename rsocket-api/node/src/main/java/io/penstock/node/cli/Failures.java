@@ -24,7 +24,6 @@ import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
-import picocli.CommandLine.UnmatchedArgumentException;
 import reactor.core.Exceptions;
 
 /// Turns what a command throws into a line on standard error and an exit code.
@@ -61,7 +60,7 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
     CommandLine command = failure.getCommandLine();
     PrintWriter err = command.getErr();
     err.println(name(command) + ": " + Complaint.of(failure));
-    UnmatchedArgumentException.printSuggestions(failure, err);
+    Complaint.nearest(failure).ifPresent(err::println);
     err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help' for more.");
     err.flush();
     return ExitCode.USAGE;

@@ -2,13 +2,19 @@ package io.penstock.node.cli;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /// What is done to whole folders.
 public final class Folders {
+  /// What the help of an option says of the folder that it names.
+  public static final String MADE = "Made if it is not there.";
+
   private Folders() {}
 
   /// Deletes `folder` and all that is in it, if it is there.
@@ -22,6 +28,42 @@ public final class Folders {
       }
     } catch (UncheckedIOException e) {
       throw e.getCause();
+    }
+  }
+
+  /// Makes `folder` and those above it, and says so, unless it is there: the rule for every folder that a command writes to.
+  ///
+  /// @param say is told if it was made
+  /// @param option that named it, for the complaint
+  /// @throws IOException if it is a file, or cannot be made or written to
+  public static Path make(Consumer<String> say, String option, Path folder) throws IOException {
+    try {
+      if (!Files.exists(folder)) {
+        Files.createDirectories(folder);
+        say.accept("made the folder " + folder);
+      }
+      if (!Files.isDirectory(folder)) {
+        throw new NotDirectoryException(folder.toString());
+      }
+      if (!Files.isWritable(folder)) {
+        throw new AccessDeniedException(folder.toString());
+      }
+      return folder;
+    } catch (IOException e) {
+      throw new IOException(Reason.after(option + " must be a folder that can be written to", e), e);
+    }
+  }
+
+  /// The rule for every folder that a command only looks after: it is never made.
+  ///
+  /// @param option that named it, for the complaint
+  /// @throws IOException if it is not there, or is a file
+  public static void require(String option, Path folder) throws IOException {
+    if (!Files.exists(folder)) {
+      throw new IOException(option + " must be a folder that is there (was " + folder + ", which is missing)");
+    }
+    if (!Files.isDirectory(folder)) {
+      throw new IOException(option + " must be a folder (was " + folder + ", which is a file)");
     }
   }
 

@@ -24,15 +24,29 @@ public final class OutputFile {
   /// A file to write later.
   ///
   /// @param option that named it, for the complaint
-  /// @throws IllegalArgumentException if it cannot be written
-  public static OutputFile of(String option, Path file) {
+  /// @throws IOException if it cannot be written; nothing is made for it, nor is its folder
+  public static OutputFile of(String option, Path file) throws IOException {
     try {
       OutputFile output = new OutputFile(Files.exists(file) ? file.toRealPath() : file.toAbsolutePath());
       output.tryOut();
       return output;
     } catch (IOException e) {
-      throw new IllegalArgumentException(option + " must be a file that can be written: " + Reason.of(e), e);
+      throw refused(option, e);
     }
+  }
+
+  /// Finds out the same about a file that is written in place, bit by bit: then a device or a pipe will do, too, and of a file that is there
+  /// the folder need not be one to write in.
+  public static void require(String option, Path file) throws IOException {
+    if (!Files.exists(file)) {
+      of(option, file);
+    } else if (Files.isDirectory(file) || !Files.isWritable(file)) {
+      throw refused(option, Files.isDirectory(file) ? new FileSystemException(file.toString(), null, "is a folder") : new AccessDeniedException(file.toString()));
+    }
+  }
+
+  private static IOException refused(String option, IOException reason) {
+    return new IOException(Reason.after(option + " must be a file that can be written", reason), reason);
   }
 
   /// Writes the whole of it, replacing what was there.

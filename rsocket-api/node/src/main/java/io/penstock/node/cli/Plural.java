@@ -1,7 +1,5 @@
 package io.penstock.node.cli;
 
-import java.util.Locale;
-
 /// Numbers with what they count, as people say them: `1 block`, `2,000 blocks`, `2 passes`.
 public final class Plural {
   private Plural() {}
@@ -12,6 +10,6 @@ public final class Plural {
   }
 
   public static String of(long count, String one, String several) {
-    return String.format(Locale.ROOT, "%,d %s", count, count == 1 ? one : several);
+    return Numbers.of(count) + " " + (count == 1 ? one : several);
   }
 }

@@ -10,7 +10,7 @@ import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
 /// Shows a person how far long work has come, with its rate and the time left: a bar that is redrawn on a terminal, elsewhere a line about every
-/// ten seconds, so that short work says nothing. One thread.
+/// ten seconds, so that short work says nothing but what it begins, if anything. One thread at a time.
 public final class Progress implements AutoCloseable {
   static final long EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int REDRAW_MILLIS = 200;
@@ -54,6 +54,15 @@ public final class Progress implements AutoCloseable {
         .setUpdateIntervalMillis(REDRAW_MILLIS).setConsumer(new ConsoleProgressBarConsumer(console.err())).build();
   }
 
+  /// What comes next, in a few words: beside the bar, or a line at once.
+  public void next(String what) {
+    if (bar == null) {
+      console.say(task + ": " + what);
+    } else {
+      bar.setExtraMessage(" " + what);
+    }
+  }
+
   /// `done` of `all` are behind us.
   public void at(long done, long all) {
     if (bar != null) {
@@ -71,7 +80,7 @@ public final class Progress implements AutoCloseable {
   private String line(long done, long all, double seconds) {
     double rate = done / seconds;
     String left = done == 0 ? "" : ", " + time(Math.round((all - done) / rate)) + " left";
-    return String.format(Locale.ROOT, "%s: %,d of %,d %s, %s a second%s", task, done / unitSize, all / unitSize, unit, figure(rate / unitSize), left);
+    return String.format(Locale.ROOT, "%s: %s of %s %s, %s a second%s", task, Numbers.of(done / unitSize), Numbers.of(all / unitSize), unit, figure(rate / unitSize), left);
   }
 
   private static String figure(double rate) {

@@ -9,6 +9,7 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Setting;
 import io.penstock.wire.ConnectionLostException;
+import io.penstock.wire.RemotePermanentException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -51,6 +52,8 @@ abstract class ClientCommand implements Callable<Integer> {
     Work work = work(config);
     try (NodeLink node = dialer.dial(address, config, timeout)) {
       return work.with(node);
+    } catch (RemotePermanentException e) {
+      throw OtherShape.told(address, config.space(), e);
     } catch (ConnectionLostException e) {
       throw new UnavailableException("the connection to the node at " + address + " ended (" + Reason.ofCause(e) + ")", e);
     }

@@ -1,5 +1,6 @@
 package io.penstock.node.client;
 
+import io.penstock.block.Checks;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.config.NodeConfig;
@@ -36,9 +37,7 @@ final class EventsCommand extends ClientCommand {
     if (from < 1) {
       throw new IllegalArgumentException("--from must be >= 1 (was " + from + ")");
     }
-    if (limit < 0) {
-      throw new IllegalArgumentException("--limit must be >= 0 (was " + limit + ")");
-    }
+    Checks.notNegative("--limit", limit);
     return this::follow;
   }
 

@@ -5,6 +5,8 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Numbers;
+import io.penstock.node.cli.OutputFile;
 import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.config.NodeConfig;
@@ -69,6 +71,9 @@ final class GetCommand extends ClientCommand {
       throw new IllegalArgumentException("--json must come with --output or --discard (was without: standard output takes the bytes)");
     }
     List<BlockKey> keys = choice.of(config.space(), console.in());
+    if (output != null) {
+      OutputFile.require("--output", output);
+    }
     return node -> get(node, keys, config.get(NodeSettings.WINDOW_BLOCKS));
   }
 
@@ -77,7 +82,7 @@ final class GetCommand extends ClientCommand {
       Lease lease = Answers.of(node.tier().lease(keys, OnMiss.SKIP, scope), patience());
       List<String> missing = missing(keys, lease);
       return report(missing.isEmpty() ? copy(lease, windowBlocks, scope)
-          : new Outcome(0, 0, missing, List.of()));
+          : new Outcome(0, 0, missing, List.of()), keys.size());
     }
   }
 
@@ -102,14 +107,15 @@ final class GetCommand extends ClientCommand {
     return new Outcome(blocks, done, List.of(), different);
   }
 
-  private int report(Outcome outcome) {
+  private int report(Outcome outcome, int asked) {
     if (isJson()) {
       console.json(outcome);
     } else {
       outcome.missing().forEach(key -> console.say("missing " + key));
       outcome.different().forEach(key -> console.say("different " + key));
-      console.say("%s, %s, verified on arrival%s".formatted(Plural.of(outcome.blocks(), "block"), Sizes.human(outcome.bytes()),
-          verify ? " and compared with what was generated" : ""));
+      console.say(outcome.missing().isEmpty() ? "%s, %s, verified on arrival%s".formatted(Plural.of(outcome.blocks(), "block"),
+          Sizes.human(outcome.bytes()), verify ? " and compared with what was generated" : "")
+          : "%s of %s missing: nothing was read".formatted(Numbers.of(outcome.missing().size()), Plural.of(asked, "block")));
     }
     return outcome.missing().isEmpty() && outcome.different().isEmpty() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }

@@ -105,7 +105,11 @@ final class KeyChoice {
 
   private static List<String> lines(String file, InputStream in) throws IOException {
     String all = file.equals("-") ? new String(in.readAllBytes(), StandardCharsets.UTF_8) : Files.readString(InputFile.of(file));
-    return all.lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
+    List<String> lines = all.lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
+    if (lines.isEmpty()) { // as a put that failed leaves it
+      throw new IllegalArgumentException("--keys-from must have one key a line (was empty: " + (file.equals("-") ? "standard input" : file) + ")");
+    }
+    return lines;
   }
 
   /// `key`, which is of `space`.

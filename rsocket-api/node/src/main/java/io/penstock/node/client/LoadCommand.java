@@ -5,6 +5,8 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockKey;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Numbers;
+import io.penstock.node.cli.OutputFile;
 import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.config.NodeConfig;
@@ -70,6 +72,7 @@ final class LoadCommand extends ClientCommand {
     requireInRange("--blocks", blocks, 1, MOST_BLOCKS);
     requireInRange("--seed", seed, 0, LARGEST_SEED);
     Path path = requireNonNull(acks);
+    OutputFile.require("--acks", path);
     Set<BlockKey> known = Files.exists(path) ? AckFile.read(path.toString()).keySet() : Set.of();
     return node -> load(node, config, path, known);
   }
@@ -129,8 +132,9 @@ final class LoadCommand extends ClientCommand {
     if (isJson()) {
       console.json(new Outcome(blocks, stored, present, elsewhere, seconds, rate));
     } else {
-      console.print(String.format(Locale.ROOT, "%s of %s: %d stored %s, %d there already%s; %.3f s, %.3f GB/s", Plural.of(blocks, "block"),
-          Sizes.exact(blockBytes), receipts, stored, present, elsewhere == 0 ? "" : ", " + elsewhere + " being written by somebody else", seconds, rate));
+      console.print(String.format(Locale.ROOT, "%s of %s: %s stored%s, %s there already%s; %.3f s, %.3f GB/s", Plural.of(blocks, "block"),
+          Sizes.exact(blockBytes), Numbers.of(receipts), stored.isEmpty() ? "" : " (" + Numbers.of(stored) + ")", Numbers.of(present),
+          elsewhere == 0 ? "" : ", " + Numbers.of(elsewhere) + " being written by somebody else", seconds, rate));
     }
   }
 }

@@ -3,6 +3,7 @@ package io.penstock.node.client;
 import io.penstock.block.BlockKey;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Numbers;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.tier.Presence;
 import java.io.IOException;
@@ -43,7 +44,7 @@ final class MatchCommand extends ClientCommand {
     if (isJson()) {
       console.json(answer);
     } else {
-      console.print("prefix %d of %d, present %d".formatted(answer.prefix(), answer.keys(), answer.present()));
+      console.print("prefix %s of %s, present %s".formatted(Numbers.of(answer.prefix()), Numbers.of(answer.keys()), Numbers.of(answer.present())));
     }
     return ExitCode.OK;
   }

@@ -2,9 +2,11 @@ package io.penstock.node.client;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.Checks;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.InputFile;
+import io.penstock.node.cli.Numbers;
 import io.penstock.node.cli.Plural;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
@@ -88,12 +90,8 @@ final class PutCommand extends ClientCommand {
   }
 
   private void requireAlone(int generated) {
-    if (generated < 1) {
-      throw new IllegalArgumentException("--count must be > 0 (was " + generated + ")");
-    }
-    if (seed < 0) {
-      throw new IllegalArgumentException("--seed must be >= 0 (was " + seed + ")");
-    }
+    Checks.positive("--count", generated);
+    Checks.notNegative("--seed", seed);
     if (file != null) {
       throw new IllegalArgumentException("FILE must be left out with --count (was " + file + ")");
     }
@@ -114,7 +112,7 @@ final class PutCommand extends ClientCommand {
 
   private void summary(long blockBytes, long paddingBytes) {
     long bytes = blocks * blockBytes - paddingBytes;
-    console.say("%s, %s: %d stored, %d there already".formatted(Plural.of(blocks, "block"), Sizes.human(bytes), stored, blocks - stored));
+    console.say("%s, %s: %s stored, %s there already".formatted(Plural.of(blocks, "block"), Sizes.human(bytes), Numbers.of(stored), Numbers.of(blocks - stored)));
     if (paddingBytes > 0) {
       console.say("%s at the end fill the last block; get them out again with: penstock get --bytes %d".formatted(Plural.of(paddingBytes, "zero byte"), bytes));
     }

@@ -2,6 +2,7 @@ package io.penstock.node.client;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Numbers;
 import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.NodeConfig;
@@ -51,16 +52,16 @@ final class StatCommand extends ClientCommand {
     TextTable table = new TextTable("WHAT", "VALUE")
         .row("node", node.node() + (node.draining() ? " (draining)" : ""))
         .row("tier", node.tier() + ", " + node.medium().toLowerCase(Locale.ROOT))
-        .row("blocks", tier.blocks() + " of " + capacity(tier.capacityBlocks()))
+        .row("blocks", Numbers.of(tier.blocks()) + " of " + capacity(tier.capacityBlocks()))
         .row("bytes", Sizes.human(tier.bytes()))
-        .row("bytes lent", Sizes.human(tier.claimedBytes()))
+        .row("bytes lent", Sizes.human(Math.max(0, tier.claimedBytes() - tier.bytes())) + " besides: being written, moved between levels, or evicted and still read")
         .row("hits", tier.hits())
         .row("misses", tier.misses())
         .row("hit rate", rate(tier.hits(), tier.misses()))
         .row("stored", tier.stored())
         .row("evicted", tier.evicted())
         .row("corrupt", tier.corrupt())
-        .row("last event", tier.lastSequence())
+        .row("last event", String.valueOf(tier.lastSequence()))
         .row("puts, in flight", Sizes.human(node.inFlightBytes()))
         .row("puts, at peak", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
     tier.levels().forEach(level -> table.row("level " + level.name(), level(level)));
@@ -70,29 +71,29 @@ final class StatCommand extends ClientCommand {
   }
 
   private static void withDisk(TextTable table, DiskStat disk) {
-    table.row("disk syncs", "%d, %d failed; %s unsynced for %d ms, %s uncertain".formatted(disk.syncs(), disk.failedSyncs(),
-            Sizes.human(disk.unsyncedBytes()), disk.unsyncedMillis(), Sizes.human(disk.uncertainBytes())))
-        .row("disk files", "%d, %s, of which %s count; %d emptied, each byte put is written %.2f times".formatted(disk.segments(),
-            Sizes.human(disk.heldBytes()), Sizes.human(disk.liveBytes()), disk.reclaimed(), disk.writeAmplification()))
-        .row("disk scrub", "%s, %s read; %s damaged, %d of them not kept aside, %d unreadable".formatted(
-            Plural.of(disk.scrubPasses(), "pass", "passes"), Sizes.human(disk.scrubbedBytes()), Plural.of(disk.damaged(), "block"), disk.unkept(),
-            disk.unreadable()));
+    table.row("disk syncs", "%s, %s failed; %s unsynced for %s ms, %s uncertain".formatted(Numbers.of(disk.syncs()), Numbers.of(disk.failedSyncs()),
+            Sizes.human(disk.unsyncedBytes()), Numbers.of(disk.unsyncedMillis()), Sizes.human(disk.uncertainBytes())))
+        .row("disk files", "%s, %s, of which %s count; %s emptied, each byte put is written %.2f times".formatted(Numbers.of(disk.segments()),
+            Sizes.human(disk.heldBytes()), Sizes.human(disk.liveBytes()), Numbers.of(disk.reclaimed()), disk.writeAmplification()))
+        .row("disk scrub", "%s, %s read; %s damaged, %s of them not kept aside, %s unreadable".formatted(
+            Plural.of(disk.scrubPasses(), "pass", "passes"), Sizes.human(disk.scrubbedBytes()), Plural.of(disk.damaged(), "block"), Numbers.of(disk.unkept()),
+            Numbers.of(disk.unreadable())));
     disk.problems().forEach(problem -> table.row("disk problem", problem));
   }
 
   private static TextTable withTiering(TextTable table, TieringStat tiering) {
     return table
-        .row("disk queue", "%s, %s; most %d of %s, longest wait %d ms, %s waited".formatted(Plural.of(tiering.queuedBlocks(), "block"),
-            Sizes.human(tiering.queuedBytes()), tiering.mostQueuedBlocks(), capacity(tiering.queueBlocks()), tiering.longestMillis(),
+        .row("disk queue", "%s, %s; most %s of %s, longest wait %s ms, %s waited".formatted(Plural.of(tiering.queuedBlocks(), "block"),
+            Sizes.human(tiering.queuedBytes()), Numbers.of(tiering.mostQueuedBlocks()), capacity(tiering.queueBlocks()), Numbers.of(tiering.longestMillis()),
             Plural.of(tiering.withheld(), "writer")))
-        .row("read ahead", "%s, %d useful, %d wasted".formatted(Plural.of(tiering.prefetched(), "block"), tiering.useful(), tiering.wasted()))
+        .row("read ahead", "%s, %s useful, %s wasted".formatted(Plural.of(tiering.prefetched(), "block"), Numbers.of(tiering.useful()), Numbers.of(tiering.wasted())))
         .row("stayed on disk", Plural.of(tiering.held(), "hit"))
         .row("given back", Plural.of(tiering.givenBack(), "block"));
   }
 
   /// Blocks that count for it, and copies that are there: on their way, or repeated lower down, a block is elsewhere, too.
   private static String level(LevelStat level) {
-    return "%d of %s blocks, %s here, %s%s".formatted(level.blocks(), capacity(level.capacityBlocks()),
+    return "%s of %s blocks, %s here, %s%s".formatted(Numbers.of(level.blocks()), capacity(level.capacityBlocks()),
         Plural.of(level.resting(), "copy", "copies"), Plural.of(level.hits(), "hit"), state(level.health()));
   }
 
@@ -107,7 +108,7 @@ final class StatCommand extends ClientCommand {
   }
 
   private static String capacity(long blocks) {
-    return blocks == Long.MAX_VALUE ? "unbounded" : String.valueOf(blocks);
+    return blocks == Long.MAX_VALUE ? "unbounded" : Numbers.of(blocks);
   }
 
   private static String rate(long hits, long misses) {

@@ -2,6 +2,7 @@ package io.penstock.node.config;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.Checks;
 import io.penstock.block.ElementType;
 
 /// A block described by its size instead of a model's dimensions: so many bytes over so many layers, a K and a V plane in each.
@@ -24,8 +25,8 @@ public record BlockShape(int blockBytes, int layers, int tokens) {
   private static final int MAX_BLOCK_BYTES = 1 << 30;
 
   public BlockShape {
-    requirePositive("layers", layers);
-    requirePositive("block.tokens", tokens);
+    Checks.positive("layers", layers);
+    Checks.positive("block.tokens", tokens);
     long unit = unit(layers, tokens);
     if (blockBytes <= 0 || blockBytes > MAX_BLOCK_BYTES || blockBytes % unit != 0) {
       throw new IllegalArgumentException(("block.bytes must be a multiple of %d, which is layers %d x block.tokens %d x %d planes x %d bytes "
@@ -46,7 +47,7 @@ public record BlockShape(int blockBytes, int layers, int tokens) {
   /// This size over this many layers, with as many tokens, 16 at most, as leave no remainder: what a replay needs, where tokens do
   /// not matter but any block size that splits into elements must do.
   public static BlockShape of(long blockBytes, int layers) {
-    requirePositive("layers", layers);
+    Checks.positive("layers", layers);
     long unit = (long) layers * PLANES * TYPE.bytes();
     int tokens = DEFAULT_TOKENS;
     while (tokens > 1 && blockBytes % (unit * tokens) != 0) {
@@ -63,11 +64,5 @@ public record BlockShape(int blockBytes, int layers, int tokens) {
   /// The space of `model` whose blocks have this shape.
   public CacheSpace space(String model) {
     return CacheSpace.of(model, layout());
-  }
-
-  private static void requirePositive(String name, int value) {
-    if (value <= 0) {
-      throw new IllegalArgumentException(name + " must be > 0 (was " + value + ")");
-    }
   }
 }

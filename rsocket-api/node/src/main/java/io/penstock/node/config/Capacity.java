@@ -1,5 +1,6 @@
 package io.penstock.node.config;
 
+import io.penstock.block.Checks;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -54,9 +55,7 @@ public sealed interface Capacity {
   /// A number of bytes.
   record Bytes(long bytes) implements Capacity {
     public Bytes {
-      if (bytes <= 0) {
-        throw new IllegalArgumentException("bytes must be > 0 (was " + bytes + ")");
-      }
+      Checks.positive("bytes", bytes);
     }
 
     @Override
@@ -78,9 +77,7 @@ public sealed interface Capacity {
     private static final Pattern FORM = Pattern.compile("(\\d{1,18})\\s*blocks?");
 
     public Blocks {
-      if (blocks <= 0) {
-        throw new IllegalArgumentException("blocks must be > 0 (was " + blocks + ")");
-      }
+      Checks.positive("blocks", blocks);
     }
 
     @Override

@@ -50,7 +50,7 @@ public final class NodeSettings {
   public static final Setting<Capacity> SSD = new Setting<>("ssd", SettingType.capacityOrOff(), "off",
       "Blocks kept on disk.");
   public static final Setting<Optional<Path>> SSD_DIR = new Setting<>("ssd.dir", SettingType.folder(), "none",
-      "Folder of the blocks on disk; one node at a time.");
+      "Folder of the blocks on disk; one node at a time. Made if it is not there.");
   public static final Setting<EngineKind> SSD_ENGINE = new Setting<>("ssd.engine", SettingType.oneOf(EngineKind.class), "chronicle",
       "What keeps the records on disk.");
   public static final Setting<Long> SSD_SEGMENT_BYTES = new Setting<>("ssd.segment.bytes", SettingType.longSizeOrAuto(1 << 20),

@@ -2,13 +2,17 @@ package io.penstock.node.device;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.device.DeviceMemoryExhaustedException;
 import io.penstock.device.ascend.AscendDevices;
 import io.penstock.device.ascend.CopyReport;
 import io.penstock.device.ascend.CopyRequest;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Plural;
+import io.penstock.node.cli.Reason;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.TextTable;
+import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.Sizes;
 import java.util.Arrays;
 import java.util.Locale;
@@ -68,13 +72,15 @@ final class CopyCommand implements Callable<Integer> {
 
   /// What was found.
   ///
+  /// @param bytes of each element
+  /// @param totalBytes of all of them, a round
   /// @param method `batch`, `single` (a call for each element), or both
   /// @param calls batch calls, as all figures but the speed those of the last round
   /// @param elementsPerCall most elements of one of them
   /// @param singleCalls calls that copied an element each
   /// @param differing elements that arrived with other bytes; −1 if nobody looked
   /// @param gigabytesPerSecond 10⁹ bytes a second, the median of the rounds
-  record Result(String library, int elements, long bytes, String direction, int rounds, String method, int calls, int elementsPerCall,
+  record Result(String library, int elements, long bytes, long totalBytes, String direction, int rounds, String method, int calls, int elementsPerCall,
       int singleCalls, int fallbacks, int failed, int code, int differing, double gigabytesPerSecond) {}
 
   @Override
@@ -110,7 +116,14 @@ final class CopyCommand implements Callable<Integer> {
 
   private CopyTrial trial(AscendDevices devices) {
     require(device < devices.count(), "--device must be < " + devices.count() + ", the devices of this process (was " + device + ")");
-    return new CopyTrial(requireNonNull(devices.open(device).block(), "device"), elements, bytes, i -> mixed ? CopyWay.ofMixed(i) : way());
+    String all = "%s of %s, %s in all, take twice that of host memory and of the device".formatted(Plural.of(elements, "element"), Sizes.exact(bytes),
+        Sizes.human((double) bytes * elements));
+    console.say(all);
+    try {
+      return new CopyTrial(requireNonNull(devices.open(device).block(), "device"), elements, bytes, i -> mixed ? CopyWay.ofMixed(i) : way());
+    } catch (DeviceMemoryExhaustedException | OutOfMemoryError e) {
+      throw new UnavailableException(Reason.after("memory for --elements x --bytes must be had (was refused): " + all, e), e);
+    }
   }
 
   private Result run(String path, CopyTrial trial) {
@@ -124,7 +137,7 @@ final class CopyCommand implements Callable<Integer> {
     }
     Arrays.sort(speeds);
     CopyReport report = requireNonNull(last, "round");
-    return new Result(path, elements, bytes, mixed ? "mixed" : way().name().toLowerCase(Locale.ROOT), rounds, method(report),
+    return new Result(path, elements, bytes, bytes * elements, mixed ? "mixed" : way().name().toLowerCase(Locale.ROOT), rounds, method(report),
         report.batchCalls(), report.largestBatch(), report.single(), report.fallbacks(), report.failed(), report.code(),
         verify ? trial.differing() : -1, speeds[rounds / 2]);
   }
@@ -139,8 +152,8 @@ final class CopyCommand implements Callable<Integer> {
       console.json(result);
       return;
     }
-    TextTable table = new TextTable("DIRECTION", "ELEMENTS", "BYTES", "METHOD", "BATCH CALLS", "LARGEST", "SINGLE CALLS", "FALLBACKS", "FAILED", "DIFFERING", "GB/S");
-    table.row(result.direction(), result.elements(), Sizes.exact(result.bytes()), result.method(), result.calls(), result.elementsPerCall(),
+    TextTable table = new TextTable("DIRECTION", "ELEMENTS", "BYTES", "TOTAL", "METHOD", "BATCH CALLS", "LARGEST", "SINGLE CALLS", "FALLBACKS", "FAILED", "DIFFERING", "GB/S");
+    table.row(result.direction(), result.elements(), Sizes.exact(result.bytes()), Sizes.human(result.totalBytes()), result.method(), result.calls(), result.elementsPerCall(),
         result.singleCalls(), result.fallbacks(), result.failed(), result.differing() < 0 ? "not looked" : result.differing(),
         "%.2f".formatted(result.gigabytesPerSecond()));
     console.out().print(table);

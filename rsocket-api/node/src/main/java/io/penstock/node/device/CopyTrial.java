@@ -26,24 +26,30 @@ final class CopyTrial implements AutoCloseable {
   private final long elsewhere;
 
   /// @param way of each element
+  /// @throws io.penstock.device.DeviceMemoryExhaustedException if the device has not as much; an `OutOfMemoryError` if the host has not
   CopyTrial(AscendDevice device, int elements, long bytes, IntFunction<CopyWay> way) {
     this.device = device;
     this.elements = elements;
     this.bytes = bytes;
     this.way = way;
     long all = Math.multiplyExact(bytes, (long) elements);
-    this.source = memory.allocate(all, 64);
-    this.target = memory.allocate(all, 64);
-    this.there = allocate(all);
-    this.elsewhere = allocate(all);
-    SplittableRandom random = new SplittableRandom(all);
-    for (long at = 0; at + 8 <= all; at += 8) {
-      source.set(JAVA_LONG, at, random.nextLong());
-    }
-    know(source);
-    know(target);
-    if (hasAny(true)) {
-      run(upload());
+    try {
+      this.there = allocate(all); // the device first: it has less, and says so before the host's is touched
+      this.elsewhere = allocate(all);
+      this.source = memory.allocate(all, 64);
+      this.target = memory.allocate(all, 64);
+      SplittableRandom random = new SplittableRandom(all);
+      for (long at = 0; at + 8 <= all; at += 8) {
+        source.set(JAVA_LONG, at, random.nextLong());
+      }
+      know(source);
+      know(target);
+      if (hasAny(true)) {
+        run(upload());
+      }
+    } catch (RuntimeException | Error e) {
+      close();
+      throw e;
     }
   }
 

@@ -27,7 +27,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "probe",
     description = {"Tells which library of Ascend devices is found, what it can do, and what is set for it.", "",
-        "Ends with 1 if there is none. One that lacks what Penstock needs, or has other structs, is an error that names it.", ""},
+        "Ends with 69 if there is none. One that lacks what Penstock needs, or has other structs, is an error that names it.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock device probe --ascend-lib /usr/local/Ascend/latest/lib64/libascendcl.so --json", ""})
@@ -53,7 +53,7 @@ final class ProbeCommand implements Callable<Integer> {
       } else {
         console.print("no Ascend devices: looked for " + AscendDevices.lookedFor(library.options()) + "; --ascend-lib names another library");
       }
-      return ExitCode.FOUND_FAILURE;
+      return ExitCode.UNAVAILABLE;
     }
     AscendDevices devices = found.get();
     try {
@@ -84,7 +84,7 @@ final class ProbeCommand implements Callable<Integer> {
   private static String table(AscendProbe probe) {
     TextTable devices = new TextTable("DEVICE", "PHYSICAL", "FREE");
     for (DeviceFacts each : probe.devices()) {
-      devices.row(each.logicalId(), each.physicalId(), each.freeBytes() < 0 ? "unknown" : Sizes.human(each.freeBytes()));
+      devices.row(String.valueOf(each.logicalId()), String.valueOf(each.physicalId()), each.freeBytes() < 0 ? "unknown" : Sizes.human(each.freeBytes()));
     }
     TextTable features = new TextTable("FEATURE", "STATE", "FOR");
     for (FeatureFacts each : probe.features()) {

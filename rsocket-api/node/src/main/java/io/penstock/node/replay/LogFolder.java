@@ -1,9 +1,9 @@
 package io.penstock.node.replay;
 
+import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.TemporaryFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +16,7 @@ final class LogFolder {
   private @Nullable TemporaryFolder temporary;
 
   /// @param named null for a temporary one
-  /// @param say hears of what could not be deleted
+  /// @param say hears of what was made, or could not be deleted
   LogFolder(@Nullable Path named, Consumer<String> say) {
     this.named = named;
     this.say = say;
@@ -26,7 +26,7 @@ final class LogFolder {
   synchronized Path open() {
     try {
       if (named != null) {
-        return Files.createDirectories(named);
+        return Folders.make(say, "--dir", named);
       }
       temporary = TemporaryFolder.create("penstock-replay-");
       return temporary.path();

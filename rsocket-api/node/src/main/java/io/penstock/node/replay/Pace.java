@@ -1,5 +1,7 @@
 package io.penstock.node.replay;
 
+import io.penstock.block.Checks;
+
 /// How much of a trace is replayed, and how fast.
 ///
 /// @param concurrency requests under way at a time; 1 is strict trace order
@@ -13,9 +15,7 @@ record Pace(int concurrency, long limit, double speed) {
     if (concurrency <= 0 || concurrency > MAX_CONCURRENCY) {
       throw new IllegalArgumentException("concurrency must be in [1, " + MAX_CONCURRENCY + "] (was " + concurrency + ")");
     }
-    if (limit <= 0) {
-      throw new IllegalArgumentException("limit must be > 0 (was " + limit + ")");
-    }
+    Checks.positive("limit", limit);
     if (!(speed >= 0) || Double.isInfinite(speed)) {
       throw new IllegalArgumentException("speed must be >= 0 (was " + speed + ")");
     }

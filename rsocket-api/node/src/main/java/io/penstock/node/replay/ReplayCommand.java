@@ -3,16 +3,22 @@ package io.penstock.node.replay;
 import io.penstock.block.CacheSpace;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Flag;
+import io.penstock.node.cli.Folders;
+import io.penstock.node.cli.LastWord;
 import io.penstock.node.cli.Reason;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.client.HostPort;
+import io.penstock.node.client.OtherShape;
 import io.penstock.node.config.BlockShape;
 import io.penstock.node.config.Sizes;
 import io.penstock.node.report.Summary.Row;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.node.trace.TraceSource;
 import io.penstock.wire.ConnectionLostException;
+import io.penstock.wire.RemotePermanentException;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -89,7 +95,7 @@ public final class ReplayCommand implements Callable<Integer> {
   @Option(names = "--processes", description = "Run node, prefill and decode as three processes instead of one.")
   private boolean processes;
 
-  @Option(names = "--dir", paramLabel = "FOLDER", description = "Where the processes log to (default: a temporary folder).")
+  @Option(names = "--dir", paramLabel = "FOLDER", description = "Where the processes log to (default: a temporary folder). " + Folders.MADE)
   private @Nullable Path dir;
 
   @Option(names = "--connect", paramLabel = "HOST:PORT", description = "Use a node that runs already, instead of starting one.",
@@ -118,13 +124,13 @@ public final class ReplayCommand implements Callable<Integer> {
 
   ReplayCommand(Console console) {
     this.console = console;
-    this.tiers = new TierFlags(console.environment());
+    this.tiers = new TierFlags(console);
   }
 
   @Override
-  public Integer call() {
+  public Integer call() throws IOException {
     requireTogether();
-    FlowPlan plan = FlowPlan.of(space(), budget, pace().concurrency());
+    FlowPlan plan = Flag.named(() -> FlowPlan.of(space(), budget, pace().concurrency()));
     ReplayOutput output = new ReplayOutput(console, json, reportHtml, report);
     Map<String, Double> ceilings = measuresCeilings ? new Ceilings(System::nanoTime).measure() : Map.of();
     try (tiers) {
@@ -153,7 +159,8 @@ public final class ReplayCommand implements Callable<Integer> {
   private ReplayReport replay(ReplaySubject subject, @Nullable TierPlan kept, @Nullable Timeline timeline, LogFolder logs) {
     Scheduler driver = Schedulers.newSingle("replay-driver");
     Tally tally = new Tally();
-    try (TraceSource requests = trace.open(); ProgressView view = view()) {
+    try (TraceSource requests = trace.open(); ProgressView view = view();
+        LastWord _ = new LastWord(console, () -> ProgressLine.interrupted(tally.sums(), trace.requests()))) {
       Mono<ReplayReport> run = Mono.usingWhen(parties(subject.plan(), kept, logs, driver), parties -> {
         Disposable watch = ProgressView.watch(parties, tally, view, driver);
         Mono<ReplayReport> report = new ReplayRun(parties, subject, tally, driver, System::nanoTime).report(requests);
@@ -183,6 +190,7 @@ public final class ReplayCommand implements Callable<Integer> {
   private Mono<Parties> connected(HostPort node, FlowPlan plan) {
     InetSocketAddress address = InetSocketAddress.createUnresolved(node.host(), node.port());
     return ConnectedParties.open("decode and prefill here, node at " + node, address, plan, keys(plan, true), System::nanoTime)
+        .onErrorMap(RemotePermanentException.class, e -> OtherShape.told(node, plan.space(), e))
         .onErrorMap(ConnectionLostException.class, e -> new UnavailableException("no node is listening at %s (%s)".formatted(node, Reason.ofCause(e)), e));
   }
 

@@ -17,8 +17,8 @@ final class ReplayOutput {
   private final @Nullable OutputFile page;
   private final @Nullable OutputFile report;
 
-  /// @throws IllegalArgumentException if a file cannot be written, which is known before the run
-  ReplayOutput(Console console, boolean json, @Nullable Path page, @Nullable Path report) {
+  /// @throws IOException if a file cannot be written, which is known before the run
+  ReplayOutput(Console console, boolean json, @Nullable Path page, @Nullable Path report) throws IOException {
     this.console = console;
     this.json = json;
     this.page = page == null ? null : OutputFile.of("--report-html", page);

@@ -2,6 +2,7 @@ package io.penstock.node.replay;
 
 
 import io.penstock.block.CacheSpace;
+import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.Reason;
 import io.penstock.node.cli.TemporaryFolder;
@@ -16,12 +17,11 @@ import io.penstock.storage.SyncRule;
 import io.penstock.tier.StackMode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -43,7 +43,7 @@ final class TierFlags implements AutoCloseable {
   @Option(names = "--ssd", paramLabel = "CAPACITY", description = "What it keeps on disk: a size, \"N blocks\" or unbounded (default: 0).")
   private @Nullable String ssd;
 
-  @Option(names = "--ssd-dir", paramLabel = "FOLDER", description = "An empty folder for the disk tier (default: a temporary one, deleted at the end).")
+  @Option(names = "--ssd-dir", paramLabel = "FOLDER", description = "An empty folder for the disk tier (default: a temporary one, deleted at the end). " + Folders.MADE)
   private @Nullable Path ssdDir;
 
   @Option(names = "--ssd-engine", paramLabel = "NAME",
@@ -68,10 +68,12 @@ final class TierFlags implements AutoCloseable {
   @Option(names = "--policy", paramLabel = "POLICY", description = "Who leaves first: lru or fifo (default: lru).")
   private @Nullable String policy;
 
+  private final Consumer<String> say;
   private @Nullable TemporaryFolder temporary;
 
-  TierFlags(Map<String, String> environment) {
-    this.device = new DeviceFlags(environment);
+  TierFlags(Console console) {
+    this.say = console::say;
+    this.device = new DeviceFlags(console.environment());
   }
 
   /// What the node keeps.
@@ -209,7 +211,7 @@ final class TierFlags implements AutoCloseable {
         temporary = TemporaryFolder.create("penstock-ssd-");
         return temporary.path();
       }
-      Folders.requireEmpty("--ssd-dir", Files.createDirectories(ssdDir)); // a replay starts cold
+      Folders.requireEmpty("--ssd-dir", Folders.make(say, "--ssd-dir", ssdDir)); // a replay starts cold
       return ssdDir;
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -1,5 +1,6 @@
 package io.penstock.node.replay;
 
+import io.penstock.node.cli.Plural;
 import io.penstock.node.trace.GeneratorOptions;
 import io.penstock.node.trace.TraceGenerator;
 import io.penstock.node.trace.TraceReader;
@@ -46,7 +47,7 @@ final class TraceFlags {
   }
 
   String name() {
-    return trace == null ? "generated, %d requests of seed %d".formatted(generated().requests(), generated().seed()) : trace.toString();
+    return trace == null ? "generated, %s of seed %d".formatted(Plural.of(generated().requests(), "request"), generated().seed()) : trace.toString();
   }
 
   private GeneratorOptions generated() {

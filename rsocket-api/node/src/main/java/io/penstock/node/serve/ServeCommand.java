@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.node.cli.ConfigReport;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.OutputFile;
 import io.penstock.node.cli.SettingOptions;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
@@ -103,6 +104,9 @@ public final class ServeCommand implements Callable<Integer> {
   }
 
   private void serve(NodeConfig settings) throws IOException, InterruptedException {
+    if (readyFile != null) {
+      OutputFile.of("--ready-file", readyFile);
+    }
     Logging.set(settings.get(NodeSettings.LOG_LEVEL));
     settings.withoutEffect().forEach(LOG::warn);
     Stop stop = Stop.onSignals();

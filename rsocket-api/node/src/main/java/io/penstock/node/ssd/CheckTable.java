@@ -2,6 +2,7 @@ package io.penstock.node.ssd;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.node.cli.Numbers;
 import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.Sizes;
@@ -34,22 +35,22 @@ final class CheckTable {
   private static TextTable segments(List<SegmentReport> rows) {
     TextTable table = new TextTable("SEGMENT", "FILE", "BYTES", "RECORDS", "LIVE", "DEAD", "REMOVALS", "CORRUPT", "TORN", "ASIDE");
     for (SegmentReport each : rows) {
-      table.row(each.segment(), each.file(), Sizes.human(each.bytes()), each.records(), each.live(), each.dead(), each.removals(),
+      table.row(String.valueOf(each.segment()), each.file(), Sizes.human(each.bytes()), each.records(), each.live(), each.dead(), each.removals(),
           each.corrupt(), each.torn(), Sizes.human(each.asideBytes()));
     }
     return table;
   }
 
   private static String summary(List<SegmentReport> sound) {
-    return "sound: %s, %s; %s, %,d live, %,d dead, %s, %s aside%n%n".formatted(Plural.of(sound.size(), "segment"),
-        Sizes.human(sum(sound, SegmentReport::bytes)), Plural.of(sum(sound, SegmentReport::records), "record"), sum(sound, SegmentReport::live),
-        sum(sound, SegmentReport::dead), Plural.of(sum(sound, SegmentReport::removals), "removal"), Sizes.human(sum(sound, SegmentReport::asideBytes)));
+    return "sound: %s, %s; %s, %s live, %s dead, %s, %s aside%n%n".formatted(Plural.of(sound.size(), "segment"),
+        Sizes.human(sum(sound, SegmentReport::bytes)), Plural.of(sum(sound, SegmentReport::records), "record"), Numbers.of(sum(sound, SegmentReport::live)),
+        Numbers.of(sum(sound, SegmentReport::dead)), Plural.of(sum(sound, SegmentReport::removals), "removal"), Sizes.human(sum(sound, SegmentReport::asideBytes)));
   }
 
   private static TextTable damage(List<Damage> damage) {
     TextTable table = new TextTable("SEGMENT", "OFFSET", "LENGTH", "WHAT", "COUNTS", "GRANULE", "KEY", "REASON");
     for (Damage each : damage) {
-      table.row(each.segment(), each.offset(), each.length(), word(each.kind()), each.live() ? "yes" : "no", each.granule() < 0 ? "-" : each.granule(),
+      table.row(String.valueOf(each.segment()), String.valueOf(each.offset()), each.length(), word(each.kind()), each.live() ? "yes" : "no", each.granule() < 0 ? "-" : String.valueOf(each.granule()),
           key(each), each.reason());
     }
     return table;

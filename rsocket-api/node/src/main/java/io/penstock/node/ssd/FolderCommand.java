@@ -2,6 +2,7 @@ package io.penstock.node.ssd;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.Progress;
 import io.penstock.storage.check.CheckProgress;
 import java.io.IOException;
@@ -40,6 +41,7 @@ abstract class FolderCommand<R> implements Callable<Integer> {
 
   @Override
   public final Integer call() throws IOException {
+    Folders.require("DIR", directory);
     R report = FolderFailure.guarded(directory, this::watched);
     if (json) {
       console.json(report);

@@ -31,6 +31,8 @@ final class FolderFailure {
   }
 
   private static IOException told(Path folder, String rule, Exception failure) {
-    return new IOException(Reason.after("DIR must be %s (was %s)".formatted(rule, folder), failure), failure);
+    String reason = Reason.of(failure);
+    boolean isNamed = reason.contains(folder.toString());
+    return new IOException("DIR must be %s%s: %s".formatted(rule, isNamed ? "" : " (was " + folder + ")", reason), failure);
   }
 }

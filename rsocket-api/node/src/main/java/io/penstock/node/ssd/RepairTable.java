@@ -1,5 +1,6 @@
 package io.penstock.node.ssd;
 
+import io.penstock.node.cli.Numbers;
 import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.TextTable;
 import io.penstock.storage.check.Damage;
@@ -18,12 +19,12 @@ final class RepairTable {
     TextTable table = new TextTable("SEGMENT", "OFFSET", "LENGTH", "WHAT", "DONE", "KEY", "KEPT IN");
     for (RepairAction action : report.actions()) {
       Damage damage = action.damage();
-      table.row(damage.segment(), damage.offset(), damage.length(), CheckTable.word(damage.kind()), CheckTable.word(action.done()),
+      table.row(String.valueOf(damage.segment()), String.valueOf(damage.offset()), damage.length(), CheckTable.word(damage.kind()), CheckTable.word(action.done()),
           CheckTable.key(damage), orDash(action.file()));
     }
     long givenUp = givenUp(report);
     return table + "\n%s repaired; %s good before, and as they were%s%n".formatted(Plural.of(report.actions().size() - givenUp, "range"), Plural.of(report.live(), "block"),
-        givenUp == 0 ? "" : "; %,d could not be mended".formatted(givenUp));
+        givenUp == 0 ? "" : "; %s could not be mended".formatted(Numbers.of(givenUp)));
   }
 
   private static String orDash(@Nullable String file) {

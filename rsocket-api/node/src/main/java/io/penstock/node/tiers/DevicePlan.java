@@ -2,6 +2,7 @@ package io.penstock.node.tiers;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import io.penstock.device.ascend.AscendOptions;
 import io.penstock.device.memory.StagingSpec;
 import io.penstock.node.config.DeviceKind;
@@ -16,9 +17,7 @@ public record DevicePlan(DeviceKind kind, int number, AscendOptions ascend, Stag
     requireNonNull(kind, "kind");
     requireNonNull(ascend, "ascend");
     requireNonNull(staging, "staging");
-    if (number < 0) {
-      throw new IllegalArgumentException("number must be >= 0 (was " + number + ")");
-    }
+    Checks.notNegative("number", number);
   }
 
   /// Simulated.

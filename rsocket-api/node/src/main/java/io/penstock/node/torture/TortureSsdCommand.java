@@ -2,9 +2,12 @@ package io.penstock.node.torture;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.FileEngineOption;
 import io.penstock.node.cli.Folders;
+import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.Sizes;
@@ -37,14 +40,14 @@ final class TortureSsdCommand implements Callable<Integer> {
   private int kills;
 
   @Option(names = "--dir", paramLabel = "D", required = true,
-      description = "Folder that is empty or not there; afterwards the journal is in it. It takes less than 64 MiB.")
+      description = "Folder, which must be empty if it is there; afterwards the journal is in it. It takes less than 64 MiB. " + Folders.MADE)
   private @Nullable Path directory;
 
   @Option(names = "--durability", paramLabel = "RULE", defaultValue = "interval",
       description = "What receipts promise: none, interval or always (default: ${DEFAULT-VALUE}).")
   private SyncMode durability = SyncMode.INTERVAL;
 
-  @Option(names = "--engine", paramLabel = "ENGINE", defaultValue = "chronicle",
+  @Option(names = "--engine", paramLabel = "ENGINE", defaultValue = "chronicle", converter = FileEngineOption.class,
       description = "What keeps the records: chronicle or plain (default: ${DEFAULT-VALUE}).")
   private EngineKind engine = EngineKind.CHRONICLE;
 
@@ -74,19 +77,22 @@ final class TortureSsdCommand implements Callable<Integer> {
   }
 
   private void requireSense(Path folder) throws IOException {
-    if (kills <= 0) {
-      throw new IllegalArgumentException("--kills must be > 0 (was " + kills + ")");
-    }
-    if (engine == EngineKind.MEMORY) {
-      throw new IllegalArgumentException("--engine must be one that keeps files, chronicle or plain (was memory)");
-    }
+    Checks.positive("--kills", kills);
     Folders.requireEmpty("--dir", folder);
+    Folders.make(console::say, "--dir", folder);
   }
 
   private TortureReport run(Path folder) throws IOException, InterruptedException {
     try (SsdTorture torture = new SsdTorture(folder, engine, durability, seed); Progress progress = Progress.of(console, "torture", "kills")) {
+      progress.next("killing a writer %s in %s: engine %s, durability %s, seed %d; the first one starts".formatted(Plural.of(kills, "time"), folder,
+          lower(engine), lower(durability), seed));
+      progress.at(0, kills);
       return torture.run(kills, done -> progress.at(done, kills));
     }
+  }
+
+  private static String lower(Enum<?> word) {
+    return word.name().toLowerCase(Locale.ROOT);
   }
 
   private static String table(TortureReport report, Path folder) {

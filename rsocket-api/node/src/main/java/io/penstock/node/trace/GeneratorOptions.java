@@ -1,14 +1,14 @@
 package io.penstock.node.trace;
 
+import io.penstock.block.Checks;
+
 /// How many requests to make, and from which seed: equal options make equal traces, byte for byte, on every machine.
 ///
 /// @param requests number of requests
 /// @param seed of everything random in the trace
 public record GeneratorOptions(int requests, long seed) {
   public GeneratorOptions {
-    if (requests <= 0) {
-      throw new IllegalArgumentException("requests must be > 0 (was " + requests + ")");
-    }
+    Checks.positive("requests", requests);
   }
 
   /// 1,000 requests of seed 1.

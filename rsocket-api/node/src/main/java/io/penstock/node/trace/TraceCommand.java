@@ -1,5 +1,7 @@
 package io.penstock.node.trace;
 
+import io.penstock.node.cli.Flag;
+import io.penstock.node.cli.OutputFile;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -46,9 +48,13 @@ public final class TraceCommand implements Runnable {
     private @Nullable Path out;
 
     @Override
-    public Integer call() {
+    public Integer call() throws IOException {
+      GeneratorOptions options = Flag.named(() -> new GeneratorOptions(requests, seed));
+      if (out != null) {
+        OutputFile.require("--out", out);
+      }
       try (TraceWriter writer = out == null ? new TraceWriter(keptOpen(System.out)) : TraceWriter.create(out)) {
-        TraceGenerator generator = new TraceGenerator(new GeneratorOptions(requests, seed));
+        TraceGenerator generator = new TraceGenerator(options);
         for (TraceRequest request = generator.next(); request != null; request = generator.next()) {
           writer.write(request);
         }

@@ -2,6 +2,7 @@ package io.penstock.node.trace;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import java.util.List;
 
 /// One request of a trace.
@@ -12,20 +13,14 @@ import java.util.List;
 /// @param hashIds one id a block of the prompt; each stands for the block and all before it; distinct
 public record TraceRequest(long timestampMillis, long inputTokens, long outputTokens, List<Long> hashIds) {
   public TraceRequest {
-    notNegative("timestampMillis", timestampMillis);
-    notNegative("inputTokens", inputTokens);
-    notNegative("outputTokens", outputTokens);
+    Checks.notNegative("timestampMillis", timestampMillis);
+    Checks.notNegative("inputTokens", inputTokens);
+    Checks.notNegative("outputTokens", outputTokens);
     hashIds = List.copyOf(requireNonNull(hashIds, "hashIds"));
   }
 
   /// Blocks that the prompt references.
   public int blocks() {
     return hashIds.size();
-  }
-
-  private static void notNegative(String name, long value) {
-    if (value < 0) {
-      throw new IllegalArgumentException(name + " must be >= 0 (was " + value + ")");
-    }
   }
 }

@@ -47,8 +47,27 @@ final class OutputFileTest {
     assertThat(names()).containsExactly("file");
   }
 
+  @Test
+  void require_takesADeviceButNoFolder() throws IOException {
+    OutputFile.require("--out", Path.of("/dev/null"));
+    OutputFile.require("--out", folder.resolve("new"));
+
+    assertThatThrownBy(() -> OutputFile.require("--out", folder)).isInstanceOf(IOException.class)
+        .hasMessage("--out must be a file that can be written: " + folder + " must be usable (is a folder)");
+    assertThat(names()).isEmpty();
+  }
+
+  @Test
+  void require_ofAFileThatIsThere_asksForNoPlaceBesideIt() throws IOException {
+    Path inAFolderThatTakesNoFile = Path.of("/proc/self/comm");
+
+    OutputFile.require("--out", inAFolderThatTakesNoFile);
+
+    assertThatThrownBy(() -> OutputFile.of("--out", inAFolderThatTakesNoFile)).isInstanceOf(IOException.class);
+  }
+
   private static void assertRefused(Path file, String reason) {
-    assertThatThrownBy(() -> OutputFile.of("--out", file)).isInstanceOf(IllegalArgumentException.class)
+    assertThatThrownBy(() -> OutputFile.of("--out", file)).isInstanceOf(IOException.class)
         .hasMessageStartingWith("--out must be a file that can be written: " + file).hasMessageContaining(reason);
   }
 

@@ -54,8 +54,17 @@ final class ProgressTest {
   }
 
   @Test
+  void withoutTerminal_saysAtOnceWhatComesNext() {
+    try (Progress progress = progress(false, "kills", 1)) {
+      progress.next("the first one starts");
+    }
+    assertThat(err).hasToString("work: the first one starts\n");
+  }
+
+  @Test
   void onATerminal_drawsABar() {
     try (Progress progress = progress(true, "kills", 1)) {
+      progress.next("the first one starts");
       progress.at(15, 30);
     }
     assertThat(err.toString(StandardCharsets.UTF_8)).contains("work", "15/30");

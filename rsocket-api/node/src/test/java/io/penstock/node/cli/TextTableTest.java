@@ -13,9 +13,9 @@ final class TextTableTest {
         .row("references", 12345, "12 KiB", "all");
 
     assertThat(table).hasToString("""
-        WHAT        COUNT     SIZE  NOTE
-        hits            7  1.5 GiB
-        references  12345   12 KiB  all
+        WHAT         COUNT     SIZE  NOTE
+        hits             7  1.5 GiB
+        references  12,345   12 KiB  all
         """);
   }
 

@@ -11,13 +11,13 @@ import io.penstock.block.BlockScope;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.tier.Durability;
+import io.penstock.tier.ForwardingLease;
 import io.penstock.tier.ForwardingTier;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.Lease;
 import io.penstock.tier.Leased;
 import io.penstock.tier.OnMiss;
-import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.StoreUnavailableException;
 import io.penstock.tier.TierListener;
@@ -64,43 +64,16 @@ final class CheckCommandTest {
   }
 
   /// Meets with damage if the block is there still, and lets go of it, as a stack of tiers does.
-  private final class RottenLease extends Lease {
-    private final Lease lease;
-
+  private final class RottenLease extends ForwardingLease {
     private RottenLease(Lease lease) {
-      this.lease = lease;
-    }
-
-    @Override
-    public Presence hits() {
-      return lease.hits();
-    }
-
-    @Override
-    public Presence found() {
-      return lease.found();
-    }
-
-    @Override
-    public Presence admitted() {
-      return lease.admitted();
-    }
-
-    @Override
-    public Presence awaited() {
-      return lease.awaited();
+      super(lease);
     }
 
     @Override
     public Flux<List<Leased>> windows(int maxBlocks, BlockScope scope) {
       BlockKey key = requireNonNull(rotten);
       return tier.remove(List.of(key)).flatMapMany(removed -> removed.get(0) ? Flux.error(new BlockCorruptException("ssd", key, 0, 1, 2))
-          : lease.windows(maxBlocks, scope));
-    }
-
-    @Override
-    protected void free() {
-      lease.close();
+          : super.windows(maxBlocks, scope));
     }
   }
 

@@ -142,7 +142,7 @@ final class ClientCommandsTest {
     CommandLineRun get = run("get", "--trace-id", "0-2", "--output", file.toString());
 
     assertThat(get.exitCode()).isEqualTo(1);
-    assertThat(get.err()).startsWith("missing ").contains(PrefixHasher.ofTraceId(2).toString());
+    assertThat(get.err()).startsWith("missing ").contains(PrefixHasher.ofTraceId(2).toString()).endsWith("\n1 of 3 blocks missing: nothing was read\n");
     assertThat(file).doesNotExist();
   }
 
@@ -204,6 +204,8 @@ final class ClientCommandsTest {
     assertMisuse("key must be SPACE:HASH in hex (was nonsense)", "match", "--key", "nonsense");
     assertMisuse("key must be of space ", "match", "--key", foreign);
     assertMisuse("keys must be given by exactly one of --key, --keys-from, --trace-id and --tokens (was 0)", "match");
+    Path none = Files.writeString(folder.resolve("none.txt"), "\n");
+    assertMisuse("--keys-from must have one key a line (was empty: " + none + ")", "get", "--keys-from", none.toString(), "--bytes", "7");
     assertMisuse("keys must be given by exactly one of", "match", "--trace-id", "1", "--tokens", "1-16");
     assertMisuse("--trace-id must be numbers and ranges such as 1,5,10-20", "match", "--trace-id", "1,x");
     assertMisuse("--trace-id must be numbers and ranges such as 1,5,10-20", "match", "--trace-id", "5-1");
@@ -222,10 +224,11 @@ final class ClientCommandsTest {
 
   @Test
   void space_thatDiffersFromTheNodes_isRefusedNamingTheField() {
-    CommandLineRun stat = run("stat", "--layers", "4");
-
-    assertThat(stat.exitCode()).isEqualTo(1);
-    assertThat(stat.err()).contains("layout.layers: 8, 4");
+    assertMisuse("match: --layers must be 8, as at the node at 127.0.0.1:" + node.port() + " (was 4)\n", "match", "--trace-id", "1", "--layers", "4");
+    assertMisuse("stat: --layers must be 8, as at the node at ", "stat", "--layers", "4");
+    assertMisuse(": --block-tokens must be 16, as at ", "match", "--trace-id", "1", "--block-tokens", "8");
+    assertMisuse(": --model must be penstock-demo, as at ", "match", "--trace-id", "1", "--model", "another");
+    assertMisuse(": --block-bytes must be 4 KiB, as at the node at 127.0.0.1:" + node.port() + " (was 64 KiB)\n", "match", "--trace-id", "1", "--block-bytes", "64KiB");
   }
 
   @Test
@@ -287,7 +290,7 @@ final class ClientCommandsTest {
   }
 
   private void assertMisuse(String message, String... arguments) {
-    CommandLineRun run = arguments[0].equals("stat") ? CommandLineRun.with(ENVIRONMENT, new byte[0], arguments) : run(arguments);
+    CommandLineRun run = List.of(arguments).contains("--connect") ? CommandLineRun.with(ENVIRONMENT, new byte[0], arguments) : run(arguments);
 
     assertThat(run.exitCode()).as(run.err()).isEqualTo(2);
     assertThat(run.err()).contains(message);

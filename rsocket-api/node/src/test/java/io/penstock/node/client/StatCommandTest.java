@@ -24,9 +24,12 @@ final class StatCommandTest {
   private static final LevelStat DRAM = new LevelStat("dram", Medium.HOST, 10, 1, 1, 0, 1);
 
   private static String stat(LevelStat... levels) {
+    return stat(new TierStat(1, 10, 0, 0, 0, 0, 1, 0, 0, 1, List.of(levels)));
+  }
+
+  private static String stat(TierStat tier) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     Console console = new Console(InputStream.nullInputStream(), new PrintStream(out, true, StandardCharsets.UTF_8), System.err, false, Map.of());
-    TierStat tier = new TierStat(1, 10, 0, 0, 0, 0, 1, 0, 0, 1, List.of(levels));
     NodeLink link = new NodeLink() {
       @Override
       public BlockTier tier() {
@@ -55,6 +58,14 @@ final class StatCommandTest {
         .containsPattern("disk files +5, 320 MiB, of which 200 MiB count; 3 emptied, each byte put is written 1.04 times\n")
         .containsPattern("disk scrub +2 passes, 1.00 GiB read; 7 blocks damaged, 2 of them not kept aside, 6 unreadable\n")
         .containsPattern("disk problem +sync: could not\n");
+  }
+
+  @Test
+  void bytesLent_areThoseBesidesTheBlocks_wherever() {
+    TierStat tier = new TierStat(12_031, 20_000, 10 << 20, 12 << 20, 0, 0, 1, 0, 0, 1_234_567, List.of());
+
+    assertThat(stat(tier)).containsPattern("\nblocks +12,031 of 20,000\nbytes +10.0 MiB\nbytes lent +2.00 MiB besides: being written, moved between levels, or evicted and still read\n")
+        .containsPattern("\nlast event +1234567\n");
   }
 
   @Test

@@ -86,9 +86,9 @@ final class DeviceCommandTest {
   }
 
   @Test
-  void probe_withoutALibrary_saysWhereItLookedAndEndsWith1() throws IOException {
+  void probe_withoutALibrary_saysWhereItLookedAndEndsWith69() throws IOException {
     CommandLineRun none = CommandLineRun.of("device", "probe", "--ascend-lib", "/nowhere/libascendcl.so");
-    assertThat(none.exitCode()).isOne();
+    assertThat(none.exitCode()).isEqualTo(69);
     assertThat(none.out()).isEqualTo("no Ascend devices: looked for /nowhere/libascendcl.so; --ascend-lib names another library\n");
     assertThat(json(CommandLineRun.of("device", "probe", "--json", "--ascend-lib", "/nowhere/libascendcl.so")).get("found").asBoolean())
         .isFalse();
@@ -124,7 +124,7 @@ final class DeviceCommandTest {
     driver.fail("aclrtMemcpyBatch", 1, 1, 507_056, 3);
     CommandLineRun run = run("copy", "--elements", "5000", "--bytes", "512");
     assertThat(run.exitCode()).isOne();
-    assertThat(run.out()).contains("FAILED").contains("4096");
+    assertThat(run.out()).contains("FAILED").contains("4,096");
   }
 
   @Test
@@ -133,6 +133,22 @@ final class DeviceCommandTest {
     JsonNode result = json(run("copy", "--elements", "100", "--bytes", "512", "--verify", "--json"));
     assertThat(result.get("fallbacks").asInt()).isOne();
     assertThat(result.get("method").asText()).isEqualTo("single");
+  }
+
+  @Test
+  void copy_tellsTheTotal_beforeMemoryIsAsked_andInTheTable() throws IOException {
+    CommandLineRun run = run("copy", "--elements", "2000", "--bytes", "4KiB");
+    assertThat(run.err()).isEqualTo("2,000 elements of 4 KiB, 7.81 MiB in all, take twice that of host memory and of the device\n");
+    assertThat(run.out()).contains("TOTAL").containsPattern("2,000 +4 KiB +7.81 MiB");
+    assertThat(json(run("copy", "--elements", "2000", "--bytes", "4KiB", "--json")).get("totalBytes").asLong()).isEqualTo(2000 * 4096);
+  }
+
+  @Test
+  void copy_forWhichThereIsNoMemory_endsWith69AndTellsTheTotal() {
+    CommandLineRun run = run("copy", "--elements", "4096", "--bytes", "256KiB");
+    assertThat(run.exitCode()).as(run.err()).isEqualTo(69);
+    assertThat(run.err()).contains("device copy: memory for --elements x --bytes must be had (was refused): 4,096 elements of 256 KiB, 1.00 GiB in all, take twice that");
+    assertThat(run.out()).isEmpty();
   }
 
   @Test

@@ -1,29 +1,18 @@
 package io.penstock.node.device;
 
-import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.device.ascend.CopyMethod;
 import io.penstock.device.ascend.DriverDouble;
 import io.penstock.device.ascend.DriverDouble.Profile;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.config.AscendSettings;
-import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Setting;
 import io.penstock.node.serve.Node;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,8 +24,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// Where the host memory of a node with a device comes from, by which way copies go, and what is said of it.
 @Timeout(300)
 final class DeviceMemoryTest {
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   private static DriverDouble driver;
 
   @BeforeAll
@@ -50,16 +37,11 @@ final class DeviceMemoryTest {
   }
 
   private static CommandLineRun replay(Map<String, String> environment, String library) {
-    return CommandLineRun.with(environment, new byte[0], "replay", "--limit", "300", "--block-bytes", "4KiB", "--layers", "4", "--hbm", "60 blocks",
-        "--dram", "90 blocks", "--hbm-device", "ascend", "--ascend-lib", library, "--json");
+    return AscendRuns.replay(library, environment);
   }
 
   private static void requireClean(CommandLineRun run) throws IOException {
-    assertThat(run.exitCode()).as(run.err()).isZero();
-    JsonNode report = JSON.readTree(run.out());
-    assertThat(report.get("corruptBlocks").longValue()).isZero();
-    assertThat(report.get("leakedBlocks").longValue()).isZero();
-    assertThat(report.get("bytesVerified")).isEqualTo(report.get("bytesDelivered"));
+    AscendRuns.requireClean(run);
     assertThat(driver.copied(CopyMethod.BATCH)).isPositive();
     assertThat(driver.calls("aclFinalize")).isOne();
   }
@@ -119,43 +101,22 @@ final class DeviceMemoryTest {
     assertThat(driver.calls("aclFinalize")).isOne();
   }
 
-  /// What a node of 64 blocks of 4 KiB in host memory says of it, after it took some.
-  private static String stat(Path folder, Map<Setting<?>, String> more) {
-    Map<Setting<?>, String> settings = new HashMap<>(Map.of(NodeSettings.LISTEN_PORT, "0", NodeSettings.ADMIN_PORT, "0", NodeSettings.HBM,
-        "1000 blocks", NodeSettings.DRAM, "64 blocks", NodeSettings.BLOCK_BYTES, "4KiB", NodeSettings.HBM_DEVICE, "ascend", AscendSettings.LIBRARY,
-        driver.path()));
-    settings.putAll(more);
-    Node node = requireNonNull(Node.start(NodeConfig.resolve(null, Map.of(), settings)).block());
+  /// What a node says of its memory after it took some blocks.
+  private static String stat(Path folder, Map<Setting<?>, String> more) throws Exception {
+    Node node = AscendRuns.start(driver.path(), more);
     try {
-      List<String> peer = List.of("--block-bytes", "4KiB", "--connect", "127.0.0.1:" + node.port());
-      CommandLineRun load = run(List.of("load", "--blocks", "500", "--acks", folder.resolve("acks").toString()), peer);
-      assertThat(load.exitCode()).as(load.err()).isZero();
-      CommandLineRun check = run(List.of("check", "--acks", folder.resolve("acks").toString()), peer);
-      assertThat(check.exitCode()).as(check.err()).isZero();
-      String metrics = get(node, "/metrics");
-      CommandLineRun stat = run(List.of("stat"), peer);
-      assertThat(stat.exitCode()).as(stat.err()).isZero();
-      return stat.out() + metrics;
+      Path acks = folder.resolve("acks");
+      AscendRuns.load(node, acks);
+      AscendRuns.requireWell(node, "check", "--acks", acks.toString());
+      String metrics = AscendRuns.metrics(node);
+      return AscendRuns.requireWell(node, "stat").out() + metrics;
     } finally {
       node.close().block();
     }
   }
 
-  private static CommandLineRun run(List<String> command, List<String> peer) {
-    return CommandLineRun.of(Stream.concat(command.stream(), peer.stream()).toArray(String[]::new));
-  }
-
-  private static String get(Node node, String path) {
-    try (HttpClient client = HttpClient.newHttpClient()) {
-      return client.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + node.adminPort().orElseThrow() + path)).build(),
-          BodyHandlers.ofString()).body();
-    } catch (IOException | InterruptedException e) {
-      throw new AssertionError(e);
-    }
-  }
-
   @Test
-  void stat_tellsWhereMemoryIsFrom(@TempDir Path folder) {
+  void stat_tellsWhereMemoryIsFrom(@TempDir Path folder) throws Exception {
     String text = stat(folder, Map.of());
     assertThat(text).containsPattern("memory +[0-9.]+ MiB: pages of 2 MiB that the device reaches; on any node, locked\n")
         .containsPattern("penstock_memory_taken_bytes\\{pages=\"host_2m\"} [1-9]").containsPattern("penstock_memory_locked_bytes [1-9]");
@@ -163,7 +124,7 @@ final class DeviceMemoryTest {
   }
 
   @Test
-  void pagesThatAreAskedFor_areTheSystems_andCopiesAreStaged(@TempDir Path folder) {
+  void pagesThatAreAskedFor_areTheSystems_andCopiesAreStaged(@TempDir Path folder) throws Exception {
     String text = stat(folder, Map.of(NodeSettings.MEMORY_PAGES, "plain", AscendSettings.BUFFER_POOL, "4:1"));
     assertThat(text).containsPattern("memory +[0-9.]+ MiB: plain pages; on any node, not locked\n")
         .containsPattern("memory +4.00 MiB: pages of 2 MiB that the device reaches; on any node, locked\n");

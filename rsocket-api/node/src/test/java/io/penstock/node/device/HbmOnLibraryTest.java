@@ -1,23 +1,14 @@
 package io.penstock.node.device;
 
-import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.device.ascend.CopyMethod;
 import io.penstock.device.ascend.DriverDouble;
 import io.penstock.device.ascend.DriverDouble.Profile;
 import io.penstock.node.CommandLineRun;
-import io.penstock.node.config.AscendSettings;
-import io.penstock.node.config.NodeConfig;
-import io.penstock.node.config.NodeSettings;
 import io.penstock.node.serve.Node;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,8 +26,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 /// Nodes whose device memory is behind a library: replays over a double of the driver, and what is said when there is none.
 @Timeout(300)
 final class HbmOnLibraryTest {
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   private static DriverDouble driver;
 
   @BeforeAll
@@ -50,18 +39,11 @@ final class HbmOnLibraryTest {
   }
 
   private static CommandLineRun replay(String... more) {
-    List<String> line = new ArrayList<>(List.of("replay", "--limit", "300", "--block-bytes", "4KiB", "--layers", "4", "--hbm", "60 blocks", "--dram",
-        "90 blocks", "--hbm-device", "ascend", "--ascend-lib", driver.path(), "--json"));
-    line.addAll(List.of(more));
-    return CommandLineRun.of(line.toArray(String[]::new));
+    return AscendRuns.replay(driver.path(), Map.of(), more);
   }
 
   private static JsonNode requireClean(CommandLineRun run) throws IOException {
-    assertThat(run.exitCode()).as(run.err()).isZero();
-    JsonNode report = JSON.readTree(run.out());
-    assertThat(report.get("corruptBlocks").longValue()).isZero();
-    assertThat(report.get("leakedBlocks").longValue()).isZero();
-    assertThat(report.get("bytesVerified")).isEqualTo(report.get("bytesDelivered"));
+    JsonNode report = AscendRuns.requireClean(run);
     assertThat(report.get("hitsByTier").get("hbm").longValue()).isPositive();
     return report.get("copiesByTier").get("hbm");
   }
@@ -100,18 +82,10 @@ final class HbmOnLibraryTest {
   @Test
   void node_metersItsCopies(@TempDir Path folder) throws IOException, InterruptedException {
     driver.fail("aclrtMemcpyBatch", 3, 1, 507_046, -1);
-    Node node = requireNonNull(Node.start(NodeConfig.resolve(null, Map.of(), Map.of(NodeSettings.LISTEN_PORT, "0", NodeSettings.ADMIN_PORT, "0",
-        NodeSettings.HBM, "1000 blocks", NodeSettings.DRAM, "64 blocks", NodeSettings.BLOCK_BYTES, "4KiB", NodeSettings.HBM_DEVICE, "ascend",
-        AscendSettings.LIBRARY, driver.path()))).block());
+    Node node = AscendRuns.start(driver.path(), Map.of());
     try {
-      CommandLineRun load = CommandLineRun.of("load", "--blocks", "500", "--block-bytes", "4KiB", "--acks", folder.resolve("acks").toString(),
-          "--connect", "127.0.0.1:" + node.port());
-      assertThat(load.exitCode()).as(load.err()).isZero();
-      String metrics;
-      try (HttpClient client = HttpClient.newHttpClient()) {
-        metrics = client.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + node.adminPort().orElseThrow() + "/metrics")).build(),
-            BodyHandlers.ofString()).body();
-      }
+      AscendRuns.load(node, folder.resolve("acks"));
+      String metrics = AscendRuns.metrics(node);
       String up = "{device=\"npu0\",direction=\"host_to_device\",method=\"batch\"} ";
       assertThat(metrics).contains("penstock_copy_carried_bytes_total" + up, "penstock_copy_batch_elements_count" + up,
           "penstock_copy_duration_seconds_count" + up, "penstock_copy_fallbacks_total{device=\"npu0\"} 0.0",

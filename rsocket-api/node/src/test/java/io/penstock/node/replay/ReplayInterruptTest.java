@@ -40,6 +40,8 @@ final class ReplayInterruptTest {
 
       assertThat(replay.waitFor(30, TimeUnit.SECONDS)).as("it ends").isTrue();
       assertThat(replay.exitValue()).isEqualTo(143);
+      assertThat(Files.readString(err)).containsPattern("\nreplay: interrupted after [\\d,]+ of 1,000,000 requests: [\\d,]+ block references?, [\\d,]+ hits?, "
+          + ".* verified; there is no report\n");
       assertThat(names()).noneMatch(name -> name.startsWith("penstock-"));
       assertThat(parties).noneMatch(ProcessHandle::isAlive);
     } finally {

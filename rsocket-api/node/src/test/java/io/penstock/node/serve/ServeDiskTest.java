@@ -5,12 +5,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.cli.ExitCode;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -80,11 +78,7 @@ final class ServeDiskTest {
   @ParameterizedTest
   @ValueSource(strings = {"chronicle", "plain"})
   void diskThatDoesNotAnswer_costsNoPut_andComesBack(String engine) throws Exception {
-    MountedDisk disk = MountedDisk.inAFile(folder.resolve("file"), folder.resolve("image"), 2 * DISK_MEBIBYTES);
-    assumeTrue(disk != null, "nothing can be mounted here");
-    try (disk; NodeProcess node = start(disk.path().resolve("ssd"), engine)) {
-      assertThat(load(node)).isEqualTo(BLOCKS);
-      disk.freeze();
+    onAFrozenDisk(engine, (disk, node) -> {
       assertThat(load(node)).as("blocks on a disk that does not answer").isLessThan(BLOCKS);
       awaitState(node, "off");
       assertThat(load(node)).isZero();
@@ -96,18 +90,14 @@ final class ServeDiskTest {
       assertNothingUnderWay(node);
       node.terminate();
       assertThat(node.exitCode()).as(node.said()).isZero();
-    }
+    });
   }
 
   @Tag("proof")
   @ParameterizedTest
   @ValueSource(strings = {"chronicle", "plain"})
   void nodeThatIsToEnd_whileItsDiskDoesNotAnswer_saysSo_andEnds(String engine) throws Exception {
-    MountedDisk disk = MountedDisk.inAFile(folder.resolve("file"), folder.resolve("image"), 2 * DISK_MEBIBYTES);
-    assumeTrue(disk != null, "nothing can be mounted here");
-    try (disk; NodeProcess node = start(disk.path().resolve("ssd"), engine)) {
-      assertThat(load(node)).isEqualTo(BLOCKS);
-      disk.freeze();
+    onAFrozenDisk(engine, (disk, node) -> {
       try {
         load(node);
         awaitState(node, "off");
@@ -122,6 +112,22 @@ final class ServeDiskTest {
         disk.thaw(); // until then the system keeps the process
       }
       assertThat(node.exitCode()).as(node.said()).isEqualTo(ExitCode.INPUT_OUTPUT);
+    });
+  }
+
+  /// What happens to a node whose disk does not answer.
+  private interface OnDisk {
+    void run(MountedDisk disk, NodeProcess node) throws Exception;
+  }
+
+  /// The node has put some blocks before its disk stopped.
+  private void onAFrozenDisk(String engine, OnDisk test) throws Exception {
+    MountedDisk disk = MountedDisk.inAFile(folder.resolve("file"), folder.resolve("image"), 2 * DISK_MEBIBYTES);
+    assumeTrue(disk != null, "nothing can be mounted here");
+    try (disk; NodeProcess node = start(disk.path().resolve("ssd"), engine)) {
+      assertThat(load(node)).isEqualTo(BLOCKS);
+      disk.freeze();
+      test.run(disk, node);
     }
   }
 
@@ -179,12 +185,9 @@ final class ServeDiskTest {
   }
 
   private static String get(NodeProcess node, String path) throws Exception {
-    try (HttpClient http = HttpClient.newHttpClient()) {
-      HttpResponse<String> answer = http.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + node.adminPort() + "/" + path)).build(),
-          HttpResponse.BodyHandlers.ofString());
-      assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-      return answer.body();
-    }
+    HttpResponse<String> answer = AdminRequest.get(node.adminPort(), "/" + path);
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    return answer.body();
   }
 
   private CommandLineRun client(NodeProcess node, String command, String... flags) {

@@ -10,6 +10,7 @@ import io.penstock.block.LayerSlice;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceOrder;
+import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.config.BlockShape;
 import io.penstock.node.replay.KvPattern;
@@ -23,11 +24,7 @@ import io.penstock.wire.PutSource;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -186,10 +183,7 @@ final class ServeProcessTest {
   }
 
   private static HttpResponse<String> http(NodeProcess node, String path) throws IOException, InterruptedException {
-    try (HttpClient client = HttpClient.newHttpClient()) {
-      URI uri = URI.create("http://127.0.0.1:" + node.adminPort() + path);
-      return client.send(HttpRequest.newBuilder(uri).timeout(SOON).build(), BodyHandlers.ofString());
-    }
+    return AdminRequest.get(node.adminPort(), path);
   }
 
   private interface Check {

@@ -6,17 +6,14 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.KvException;
 import io.penstock.block.BlockKey;
+import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Receipt;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -100,7 +97,7 @@ final class ServeStackTest {
 
       String[] stat = {"stat", "--connect", "127.0.0.1:" + node.port(), "--block-bytes", "4KiB", "--layers", "4"};
       assertThat(CommandLineRun.of(stat).out()).contains("\nlevel hbm        10 of 10 blocks, ", "\nlevel dram       20 of 20 blocks, ",
-          "\nlevel ssd        70 of 1000 blocks, ");
+          "\nlevel ssd        70 of 1,000 blocks, ");
       assertThat(CommandLineRun.of(stat).out()).containsPattern("\nmemory +32.0 MiB: .*; on any node, not locked\n");
       var json = new ObjectMapper().readTree(CommandLineRun.of(Stream.concat(Stream.of(stat), Stream.of("--json")).toArray(String[]::new)).out());
       assertThat(json.at("/stat/levels")).extracting(level -> level.get("blocks").asInt()).containsExactly(10, 20, 70);
@@ -315,9 +312,6 @@ final class ServeStackTest {
   }
 
   private static HttpResponse<String> http(NodeProcess node, String path) throws IOException, InterruptedException {
-    try (HttpClient client = HttpClient.newHttpClient()) {
-      URI uri = URI.create("http://127.0.0.1:" + node.adminPort() + path);
-      return client.send(HttpRequest.newBuilder(uri).timeout(SOON).build(), BodyHandlers.ofString());
-    }
+    return AdminRequest.get(node.adminPort(), path);
   }
 }

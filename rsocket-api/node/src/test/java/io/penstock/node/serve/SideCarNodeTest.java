@@ -10,14 +10,11 @@ import io.penstock.device.sidecar.SideCarClient;
 import io.penstock.device.sidecar.SideCarClientOptions;
 import io.penstock.device.sidecar.SideCarHealth;
 import io.penstock.device.sidecar.SideCarUnavailableException;
+import io.penstock.node.AdminRequest;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Setting;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -51,10 +48,7 @@ final class SideCarNodeTest {
   }
 
   private static String metrics(Node node) throws IOException, InterruptedException {
-    try (HttpClient http = HttpClient.newHttpClient()) {
-      return http.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + node.adminPort().orElseThrow() + "/metrics")).build(),
-          BodyHandlers.ofString()).body();
-    }
+    return AdminRequest.get(node.adminPort().orElseThrow(), "/metrics").body();
   }
 
   @Test

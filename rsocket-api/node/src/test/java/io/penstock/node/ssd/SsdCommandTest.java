@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// `penstock ssd`: what it says, and with which exit code.
 @Timeout(60)
@@ -114,6 +116,8 @@ final class SsdCommandTest {
     assertThat(none.exitCode()).isEqualTo(74);
     assertThat(none.err()).contains("DIR must be a folder of blocks of this release", "was none").doesNotContain("Exception");
 
+    assertThat(none.err()).containsOnlyOnce(folder.toString());
+
     JournalStore store = open();
     CommandLineRun inUse = CommandLineRun.of("ssd", "verify", folder.toString());
     store.close().block();
@@ -124,5 +128,17 @@ final class SsdCommandTest {
     CommandLineRun newer = CommandLineRun.of("ssd", "verify", folder.toString());
     assertThat(newer.exitCode()).isEqualTo(74);
     assertThat(newer.err()).contains("format 2, engine plain");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"verify", "repair"})
+  void folderThatIsMissing_isNamedAsThat_andNotMade(String verb) {
+    Path missing = folder.resolve("missing");
+
+    CommandLineRun run = CommandLineRun.of("ssd", verb, missing.toString());
+
+    assertThat(run.exitCode()).isEqualTo(74);
+    assertThat(run.err()).isEqualTo("ssd " + verb + ": DIR must be a folder that is there (was " + missing + ", which is missing)\n");
+    assertThat(missing).doesNotExist();
   }
 }

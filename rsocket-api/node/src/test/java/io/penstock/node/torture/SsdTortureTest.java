@@ -47,6 +47,8 @@ final class SsdTortureTest {
         "--engine", engine, "--durability", durability, "--seed", "42", "--json");
 
     assertThat(run.exitCode()).as(run.err() + run.out()).isZero();
+    assertThat(run.err()).as("what is going to happen").contains("torture: killing a writer " + (kills == 5 ? "5" : "1,000") + " times in ",
+        ": engine " + engine + ", durability " + durability + ", seed 42; the first one starts\n");
     JsonNode report = JSON.readTree(run.out());
     assertThat(report.get("kept").asBoolean()).isTrue();
     assertThat(report.get("kills").asInt()).isEqualTo(kills);

@@ -1,0 +1,24 @@
+package io.penstock.node.cli;
+
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/// Names values as the command line does.
+public final class Flag {
+  private static final Pattern REFUSAL = Pattern.compile("(?s)([a-z]+(?:\\.[a-z]+)*)( must .*)");
+
+  private Flag() {}
+
+  /// What `made` gives, of values whose flags have their names: *block.bytes must be …* becomes *--block-bytes must be …*.
+  ///
+  /// @throws IllegalArgumentException if `made` refuses one of them
+  public static <T> T named(Supplier<T> made) {
+    try {
+      return made.get();
+    } catch (IllegalArgumentException e) {
+      Matcher refusal = REFUSAL.matcher(String.valueOf(e.getMessage()));
+      throw refusal.matches() ? new IllegalArgumentException("--" + refusal.group(1).replace('.', '-') + refusal.group(2), e) : e;
+    }
+  }
+}

@@ -1,0 +1,20 @@
+package io.penstock.node.cli;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/// Counts as people read them, the same in every locale: `12,031`. What is typed in again, such as a key, a port or a sequence number, is no count.
+public final class Numbers {
+  private Numbers() {}
+
+  public static String of(long count) {
+    return String.format(Locale.ROOT, "%,d", count);
+  }
+
+  /// Counts with their names: `1,990 written, 10 volatile`; `none` if there are none.
+  public static String of(Map<?, Long> counts) {
+    List<String> each = counts.entrySet().stream().map(count -> of(count.getValue()) + " " + count.getKey().toString().toLowerCase(Locale.ROOT)).sorted().toList();
+    return each.isEmpty() ? "none" : String.join(", ", each);
+  }
+}
