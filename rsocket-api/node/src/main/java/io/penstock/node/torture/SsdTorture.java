@@ -52,9 +52,6 @@ final class SsdTorture implements AutoCloseable {
 
   /// @param listener told the number of kills so far
   TortureReport run(int times, IntConsumer listener) throws IOException, InterruptedException {
-    if (times > WriterProcess.WORTH_AN_ARCHIVE) {
-      WriterProcess.archive(rehearsal(), directory);
-    }
     WriterProcess next = WriterProcess.start(rehearsal(), directory);
     openOnce();
     try {

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -14,9 +13,6 @@ import java.util.stream.Collectors;
 
 /// A [TortureWriter] in a process of its own, which ends with this one.
 final class WriterProcess implements AutoCloseable {
-  /// From so many processes on an archive of their classes saves more time than it takes.
-  static final int WORTH_AN_ARCHIVE = 20;
-
   private static final List<String> QUICK = List.of("-XX:TieredStopAtLevel=1", "-XX:-UseParallelGC", "-XX:+UseSerialGC", "-Xmx128m", "-Xshare:auto",
       "-Xlog:disable", "-Xlog:all=off");
   private static final int SIGKILL = 128 + 9;
@@ -33,27 +29,12 @@ final class WriterProcess implements AutoCloseable {
 
   /// Starts one that rehearses, and waits for [#go].
   ///
-  /// @param folder where its log goes, and the archive of classes is, if there is one
+  /// @param folder where its log goes
   static WriterProcess start(Orders rehearsal, Path folder) throws IOException {
-    return start(rehearsal, folder, "-XX:SharedArchiveFile=");
-  }
-
-  private static WriterProcess start(Orders rehearsal, Path folder, String archive) throws IOException {
-    List<String> flags = new ArrayList<>(QUICK);
-    flags.add(archive + folder.resolve("writer.jsa"));
     Path log = folder.resolve(rehearsal.notes().getFileName() + ".log");
-    Process process = new ProcessBuilder(OwnCommand.of(flags, TortureWriter.class.getName(), rehearsal.words())).redirectErrorStream(true)
+    Process process = new ProcessBuilder(OwnCommand.of(QUICK, TortureWriter.class.getName(), rehearsal.words())).redirectErrorStream(true)
         .redirectOutput(log.toFile()).start();
     return new WriterProcess(process, log);
-  }
-
-  /// Runs one that ends after its rehearsal, and leaves an archive of the classes that it needed, from which the others start sooner. Where
-  /// that cannot be, they start without.
-  static void archive(Orders rehearsal, Path folder) throws IOException, InterruptedException {
-    try (WriterProcess process = start(rehearsal, folder, "-XX:ArchiveClassesAtExit=")) {
-      process.process.getOutputStream().close();
-      process.process.waitFor();
-    }
   }
 
   /// Has it work by `orders` until it is ended. One that is gone already hears nothing; why it went, [#kill] tells.

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /// `penstock serve` in a process of its own, on ports that were free.
 final class NodeProcess implements AutoCloseable {
@@ -35,7 +36,7 @@ final class NodeProcess implements AutoCloseable {
   /// @param folder for what it says on standard error
   static NodeProcess start(Path folder, String... flags) throws IOException {
     Path err = Files.createTempFile(folder, "node", ".err");
-    Process process = begin(accessFlags(), err, flags);
+    Process process = begin(Stream.concat(accessFlags().stream(), QuickStart.flags().stream()).toList(), err, flags);
     String line = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
     assertThat(line).as(() -> "ready line; standard error: " + read(err)).isNotNull();
     return new NodeProcess(process, err, new ObjectMapper().readTree(line));
@@ -49,22 +50,26 @@ final class NodeProcess implements AutoCloseable {
     return new NodeProcess(process, err, MissingNode.getInstance());
   }
 
-  private static Process begin(List<String> accessFlags, Path err, String... flags) throws IOException {
-    List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
-        "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
-    command.addAll(accessFlags);
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), PenstockMain.class.getName(), "serve", "--json", "--admin-port", "0"));
-    command.addAll(List.of(flags));
-    if (!command.contains("--listen-port")) {
-      command.addAll(List.of("--listen-port", "0"));
-    }
-    ProcessBuilder builder = new ProcessBuilder(command).redirectError(err.toFile());
+  private static Process begin(List<String> jvmFlags, Path err, String... flags) throws IOException {
+    ProcessBuilder builder = new ProcessBuilder(command(QuickStart.classPath(), jvmFlags, flags)).redirectError(err.toFile());
     builder.environment().keySet().removeIf(name -> name.startsWith("PENSTOCK_"));
     return builder.start();
   }
 
+  static List<String> command(String classPath, List<String> jvmFlags, String... flags) {
+    List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
+        "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.addAll(jvmFlags);
+    command.addAll(List.of("-cp", classPath, PenstockMain.class.getName(), "serve", "--json", "--admin-port", "0"));
+    command.addAll(List.of(flags));
+    if (!command.contains("--listen-port")) {
+      command.addAll(List.of("--listen-port", "0"));
+    }
+    return command;
+  }
+
   /// What this process was allowed of native code and of the JDK's inside.
-  private static List<String> accessFlags() {
+  static List<String> accessFlags() {
     return ManagementFactory.getRuntimeMXBean().getInputArguments().stream().filter(flag -> flag.startsWith("--")).toList();
   }
 
