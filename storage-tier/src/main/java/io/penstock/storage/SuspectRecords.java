@@ -19,7 +19,7 @@ final class SuspectRecords {
   static final int TOO_MANY = 3;
 
   /// A record that failed so often is given up although no other read shows that the disk gives anything.
-  private static final int PATIENCE = 8;
+  static final int PATIENCE = 8;
 
   /// One that failed so often is given up if other reads succeed.
   private static final int SURE = 3;
@@ -27,7 +27,7 @@ final class SuspectRecords {
   /// Most that are remembered: another one takes the place of that which failed first of those that are given up. And most that are tried again
   /// at a time.
   static final int MOST = 256;
-  private static final int TRIED = 4;
+  static final int TRIED = 4;
   private static final int PIECE_BYTES = 1 << 20;
 
   private static final class Tries {
@@ -37,6 +37,8 @@ final class SuspectRecords {
 
   private final Map<Location, Tries> records = new LinkedHashMap<>();
   private volatile int inARow;
+  /// Whether the disk gave one since it last failed to give one that is not given up.
+  private volatile boolean gave;
   /// Whether there are any records.
   private volatile boolean any;
   private @Nullable KvException trouble;
@@ -48,6 +50,9 @@ final class SuspectRecords {
     if (inARow != 0) {
       inARow = 0;
     }
+    if (!gave) {
+      gave = true;
+    }
     if (whole) {
       forget(record);
     }
@@ -55,6 +60,7 @@ final class SuspectRecords {
 
   synchronized void add(Location record, KvException e) {
     inARow = inARow + 1;
+    gave = false;
     if (inARow >= TOO_MANY) {
       trouble = e;
     }
@@ -92,11 +98,13 @@ final class SuspectRecords {
     boolean given = false;
     List<Location> failed = new ArrayList<>(TRIED);
     for (Location record : next()) {
-      if (isReadable(engine, record)) {
-        given = true;
-        forget(record);
-      } else {
-        failed.add(record);
+      switch (answer(engine, record)) {
+        case GIVEN -> {
+          given = true;
+          forget(record);
+        }
+        case GONE -> forget(record);
+        case NOT_GIVEN -> failed.add(record);
       }
     }
     judge(failed, given, isWritten);
@@ -125,7 +133,10 @@ final class SuspectRecords {
   }
 
   private synchronized void judge(List<Location> failed, boolean given, boolean isWritten) {
-    boolean others = given || (inARow == 0 && isWritten);
+    if (given) {
+      gave = true;
+    }
+    boolean others = given || (gave && isWritten);
     boolean patient = true;
     for (Location record : failed) {
       Tries tries = records.get(record);
@@ -139,20 +150,29 @@ final class SuspectRecords {
       trouble = null;
       inARow = 0;
     }
+    if (!patient) {
+      gave = false; // the next are given up for what is read from now on
+    }
   }
 
-  /// Whether every byte of it can be had, or it is gone.
-  private static boolean isReadable(SegmentEngine engine, Location record) {
+  private enum Answer {
+    /// Every byte of it.
+    GIVEN, NOT_GIVEN,
+    /// It was deleted, or the engine is closed: that tells nothing of the disk.
+    GONE
+  }
+
+  private static Answer answer(SegmentEngine engine, Location record) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment piece = arena.allocate(Math.min(PIECE_BYTES, record.length()));
       for (long at = 0; at < record.length(); at += PIECE_BYTES) {
         engine.read(record, at, piece.asSlice(0, Math.min(PIECE_BYTES, record.length() - at)));
       }
-      return true;
+      return Answer.GIVEN;
     } catch (StorageFailedException e) {
-      return false;
-    } catch (KvException e) { // deleted, or closed
-      return true;
+      return Answer.NOT_GIVEN;
+    } catch (KvException e) {
+      return Answer.GONE;
     }
   }
 }

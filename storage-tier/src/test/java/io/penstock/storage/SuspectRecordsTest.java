@@ -8,6 +8,7 @@ import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import java.io.IOException;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -57,5 +58,39 @@ final class SuspectRecordsTest {
     }
     assertThat(suspects.isGivenUp(record(0))).isFalse();
     assertThat(suspects.isGivenUp(record(1))).isTrue();
+  }
+
+  @Test
+  void recordsThatFollowThoseGivenUp_areTriedAsOften_ifNothingElseIsRead() {
+    disk.fail(FaultyEngine.Fault.IO_ERROR, FaultyEngine.Work.READ);
+    for (int number = 0; number < 2 * SuspectRecords.TRIED; number++) {
+      suspects.add(record(number), WHY);
+    }
+    for (int i = 0; i < SuspectRecords.PATIENCE; i++) {
+      assertThat(givenUp()).as("after %d tries", i).isZero();
+      suspects.retry(disk, true);
+    }
+    for (int i = 0; i < SuspectRecords.PATIENCE; i++) {
+      assertThat(givenUp()).as("after %d more", i).isEqualTo(SuspectRecords.TRIED);
+      assertThat(suspects.trouble()).isNull();
+      suspects.retry(disk, true);
+    }
+    assertThat(givenUp()).isEqualTo(2 * SuspectRecords.TRIED);
+  }
+
+  private long givenUp() {
+    return IntStream.range(0, 2 * SuspectRecords.TRIED).filter(number -> suspects.isGivenUp(record(number))).count();
+  }
+
+  @Test
+  void segmentThatIsDeletedMeanwhile_provesNothing() {
+    disk.failAt(record(0));
+    suspects.add(record(0), WHY);
+    suspects.add(record(2), WHY); // of which the engine knows nothing
+    for (int i = 0; i < SuspectRecords.PATIENCE; i++) {
+      assertThat(suspects.isGivenUp(record(0))).as("after %d tries", i).isFalse();
+      suspects.retry(disk, true);
+    }
+    assertThat(suspects.isGivenUp(record(0))).isTrue();
   }
 }
