@@ -136,13 +136,12 @@ final class SuspectRecords {
     if (given) {
       gave = true;
     }
-    boolean others = given || (gave && isWritten);
     boolean patient = true;
     for (Location record : failed) {
       Tries tries = records.get(record);
       if (tries != null) {
         tries.failed++;
-        tries.givenUp = (others && tries.failed >= SURE) || (isWritten && tries.failed > PATIENCE);
+        tries.givenUp = (gave && tries.failed >= SURE) || (isWritten && tries.failed > PATIENCE);
         patient &= !tries.givenUp;
       }
     }

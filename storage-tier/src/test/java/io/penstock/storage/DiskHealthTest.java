@@ -250,6 +250,21 @@ final class DiskHealthTest {
   }
 
   @Test
+  void oneRecordThatCannotBeRead_isGivenUp_alsoIfTheDiskIsFull() throws Exception {
+    Rest bad = put(0);
+    Rest good = put(1);
+    disk.fail(Fault.NO_SPACE, Work.APPEND, Work.PROBE);
+    assertUnavailable(putLater(2));
+    disk.failAt(((JournalRest) bad).location());
+    assertThatThrownBy(() -> read(bad)).cause().isInstanceOf(StorageFailedException.class);
+    read(good);
+    pass(60);
+    assertState(StoreState.DEGRADED);
+    assertThatThrownBy(() -> read(bad)).cause().isInstanceOf(BlockUnreadableException.class);
+    read(good);
+  }
+
+  @Test
   void recordThatFailedInPassing_isReadAgain() throws Exception {
     Rest rest = put(0);
     disk.failAt(((JournalRest) rest).location());

@@ -93,4 +93,17 @@ final class SuspectRecordsTest {
     }
     assertThat(suspects.isGivenUp(record(0))).isTrue();
   }
+
+  @Test
+  void recordOfADiskThatTakesNothing_isGivenUp_ifTheDiskGaveAnother_andOnlyThen() {
+    disk.fail(FaultyEngine.Fault.IO_ERROR, FaultyEngine.Work.READ);
+    suspects.add(record(0), WHY);
+    for (int i = 0; i < 2 * SuspectRecords.PATIENCE; i++) {
+      suspects.retry(disk, false);
+    }
+    assertThat(suspects.isGivenUp(record(0))).isFalse();
+    suspects.readDone(record(1), true);
+    suspects.retry(disk, false);
+    assertThat(suspects.isGivenUp(record(0))).isTrue();
+  }
 }
