@@ -19,16 +19,19 @@ final class SuspectRecords {
   /// So many failures in a row are the disk's.
   static final int TOO_MANY = 3;
 
-  /// A record that failed so often is given up although no other read shows that the disk gives anything.
+  /// A record that failed more often is given up although no other read shows that the disk gives anything, if it takes what is written.
   static final int PATIENCE = 8;
 
   /// One that failed so often is given up if other reads succeed.
   private static final int SURE = 3;
 
-  /// Most that are remembered: another one takes the place of that which failed first of those that are given up. And most that are tried again
-  /// at a time.
+  /// Most that are remembered: another one takes the place of that which failed first of those that are given up.
   static final int MOST = 256;
+
+  /// Most that are tried again at a time.
   static final int TRIED = 4;
+
+  /// A long record is read again in pieces.
   private static final int PIECE_BYTES = 1 << 20;
 
   private static final class Tries {
