@@ -2,6 +2,8 @@ package io.penstock.storage;
 
 import io.penstock.KvException;
 import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.StorageFailedException;
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /// Forces to the medium what was appended, by a [SyncRule], and knows what is not forced yet. Safe from any thread.
@@ -49,7 +51,7 @@ final class SyncLine {
 
   /// Makes sure that another `bytes` may be unsynced; waits for a sync if not.
   ///
-  /// @throws io.penstock.storage.engine.StorageFailedException if that failed: nothing more may be appended now
+  /// @throws StorageFailedException if that failed: nothing more may be appended now
   void admit(long bytes) {
     if (rule.mode() == SyncMode.INTERVAL && isTooMuch(bytes) && !isRoomSoon(bytes)) {
       sync();
@@ -88,7 +90,7 @@ final class SyncLine {
 
   /// A batch is about to be acknowledged.
   ///
-  /// @throws io.penstock.storage.engine.StorageFailedException if it had to be on the medium and is not
+  /// @throws StorageFailedException if it had to be on the medium and is not
   void acknowledged() {
     if (rule.mode() == SyncMode.ALWAYS) {
       sync();
@@ -165,7 +167,7 @@ final class SyncLine {
 
   /// Forces everything appended so far; waits for a sync that runs. Nothing after [#close].
   ///
-  /// @throws io.penstock.storage.engine.StorageFailedException if the medium did not do it
+  /// @throws StorageFailedException if the medium did not do it
   void sync() {
     synchronized (forcing) {
       long upTo;
@@ -222,22 +224,23 @@ final class SyncLine {
       engine.sync();
     } catch (KvException e) {
       failed(e);
-      rolled();
-      lost();
+      roll();
       throw e;
     } catch (Throwable e) { // not what an engine says, and as bad
-      rolled();
-      lost();
+      failed(new StorageFailedException("sync", new IOException(e)));
+      roll();
       throw e;
     }
   }
 
   /// What a failed sync left may have holes, and nobody reads beyond one: what comes next must not lie behind it.
-  private void rolled() {
+  private void roll() {
     try {
       engine.roll();
     } catch (KvException e) {
       failed(e);
+    } finally {
+      lost();
     }
   }
 
@@ -279,7 +282,7 @@ final class SyncLine {
   ///
   /// @param now at once, in any case
   /// @return whether it is
-  /// @throws io.penstock.storage.engine.StorageFailedException if the medium did not do it; now or, if it must be now, before
+  /// @throws StorageFailedException if the medium did not do it; now or, if it must be now, before
   boolean secure(long from, long to, boolean now) {
     if (covers(from, to)) {
       return true;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
+import io.penstock.storage.engine.StorageFailedException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -59,7 +60,7 @@ final class SyncLineTest {
   }
 
   @Test
-  void syncThatEndsInAnError_losesWhatItCovered() {
+  void syncThatEndsInAnError_losesWhatItCovered_andSaysSo() {
     FaultyEngine disk = new FaultyEngine(MemoryEngine.open(new MemoryDisk(), EngineOptions.defaults()));
     SyncLine line = new SyncLine(disk, SyncRule.interval(Duration.ofSeconds(1), 1000), JournalClock.stopped(), () -> {});
     line.start();
@@ -67,5 +68,25 @@ final class SyncLineTest {
     disk.err(FaultyEngine.Work.SYNC);
     assertThatThrownBy(line::sync).isInstanceOf(InternalError.class);
     assertThat(line.isLost(0, 600)).isTrue();
+    SyncStat stat = line.stat();
+    assertThat(stat).isEqualTo(new SyncStat(600, 0, 0, 1, 600, stat.failure()));
+    assertThat(stat.failure()).isInstanceOf(StorageFailedException.class).hasMessageContaining("InternalError");
+    disk.mend();
+    assertThat(line.close()).as("though the next one succeeds").isSameAs(stat.failure());
+    assertThat(line.stat().syncs()).isEqualTo(1);
+  }
+
+  @Test
+  void syncThatFails_losesWhatItCovered_alsoIfTheSegmentCannotBeEnded() {
+    FaultyEngine disk = new FaultyEngine(MemoryEngine.open(new MemoryDisk(), EngineOptions.defaults()));
+    SyncLine line = new SyncLine(disk, SyncRule.interval(Duration.ofSeconds(1), 1000), JournalClock.stopped(), () -> {});
+    line.start();
+    line.appended(600);
+    disk.fail(FaultyEngine.Fault.IO_ERROR, FaultyEngine.Work.SYNC);
+    disk.err(FaultyEngine.Work.ROLL);
+    assertThatThrownBy(line::sync).isInstanceOf(InternalError.class);
+    assertThat(line.isLost(0, 600)).isTrue();
+    disk.mend();
+    assertThat(line.close()).isInstanceOf(StorageFailedException.class);
   }
 }
