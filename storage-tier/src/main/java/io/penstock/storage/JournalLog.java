@@ -67,7 +67,7 @@ final class JournalLog {
       }
       syncs.acknowledged();
       return rests;
-    } catch (RuntimeException e) {
+    } catch (Throwable e) { // whatever it is: nobody else has them
       rests.forEach(JournalRest::close);
       throw e;
     }

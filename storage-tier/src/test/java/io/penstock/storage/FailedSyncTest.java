@@ -2,7 +2,9 @@ package io.penstock.storage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.block.Block;
 import io.penstock.storage.engine.StorageFailedException;
+import io.penstock.testkit.Blocks;
 import io.penstock.tier.Rest;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,6 +34,26 @@ final class FailedSyncTest extends SyncFixture {
     assertThat(store.diskStat().putBytes()).isEqualTo(store.disk().userBytes()).isPositive();
     assertThat(store.syncs()).isEqualTo(new SyncStat(0, 0, 2, 1, RECORD, store.syncs().failure()));
     assertThat(store.syncs().failure()).as("is not forgotten").isNotNull();
+  }
+
+  @Test
+  void always_whenASyncEndsInAnError_keepsNoBlockOfTheBatch() {
+    open(SyncRule.always());
+    put(0, 1);
+    medium.whileForcing = () -> {
+      throw new AssertionError("a page is gone");
+    };
+    try (Block block = Blocks.block(arena, Blocks.key(SPACE, 1))) {
+      StepVerifier.create(store.put(List.of(block))).expectError(AssertionError.class).verify(PATIENCE);
+    }
+    medium.whileForcing = () -> {};
+    store.settled().block(PATIENCE);
+    assertThat(store.disk().liveBytes()).isEqualTo(RECORD);
+    assertThat(store.places().size()).isEqualTo(1);
+    medium = new Medium(disk.copy());
+    store.close().block(PATIENCE);
+    open(SyncRule.always());
+    assertThat(keys(store.recovered())).containsExactly(Blocks.key(SPACE, 0));
   }
 
   @Test
