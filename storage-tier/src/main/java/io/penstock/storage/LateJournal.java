@@ -39,6 +39,7 @@ public final class LateJournal implements BlockStore {
 
   private final CacheSpace space;
   private final JournalOptions options;
+  private final Consumer<JournalStore> begun;
   private final LateOpening opening;
   private final List<Runnable> watchers = new CopyOnWriteArrayList<>();
   private volatile @Nullable JournalStore opened;
@@ -46,12 +47,14 @@ public final class LateJournal implements BlockStore {
   private @Nullable Shortage shortage;
   private @Nullable Consumer<BlockKey> reporter;
 
+  /// @param begun as in [#open(CacheSpace, JournalOptions, Consumer)]
   /// @param clock runs another task while one opens
   /// @param stopping ends the clock
-  LateJournal(CacheSpace space, JournalOptions options, StoreUnavailableException first, Supplier<JournalStore> opening, JournalClock clock,
-      Runnable stopping) {
+  LateJournal(CacheSpace space, JournalOptions options, StoreUnavailableException first, Supplier<JournalStore> opening,
+      Consumer<JournalStore> begun, JournalClock clock, Runnable stopping) {
     this.space = space;
     this.options = options;
+    this.begun = begun;
     this.opening = new LateOpening(options, first, opening, clock, stopping, this::take);
     this.opening.begin(this::tell);
   }
@@ -59,28 +62,28 @@ public final class LateJournal implements BlockStore {
   /// Opens the journal of `options`, at once or, if its disk is not well, later. Waits until every record's head was read: not for an event
   /// loop.
   ///
-  /// @param begun told of the journal when it is open
+  /// @param begun told of the journal when it is open, before anybody else has it; if that fails, it is closed, and not open
   /// @throws io.penstock.KvException as [JournalStore#open(CacheSpace, JournalOptions)] does, but for a disk that fails
   public static BlockStore open(CacheSpace space, JournalOptions options, Consumer<JournalStore> begun) {
-    Supplier<JournalStore> opening = () -> begun(JournalStore.open(space, options), begun);
+    Supplier<JournalStore> opening = () -> JournalStore.open(space, options);
     try {
-      return opening.get();
+      return begun(opening.get(), begun);
     } catch (StoreUnavailableException e) {
       if (!isOfTheDisk(e, options.directory())) {
         throw e;
       }
       var thread = JournalThreads.timed(options.name() + "-open", 2); // one that opens, one that looks at the clock
-      return new LateJournal(space, options, e, opening, JournalClock.of(thread), thread::shutdown);
+      return new LateJournal(space, options, e, opening, begun, JournalClock.of(thread), thread::shutdown);
     }
   }
 
-  /// One that cannot be begun is closed: nobody else has it.
+  /// One that cannot be begun is closed, for nobody else has it; whoever opens it next does not find its lock.
   static JournalStore begun(JournalStore store, Consumer<JournalStore> begun) {
     try {
       begun.accept(store);
       return store;
     } catch (Throwable e) {
-      LateOpening.letGo(store).subscribe();
+      LateOpening.letGo(store).block();
       throw e;
     }
   }
@@ -109,6 +112,7 @@ public final class LateJournal implements BlockStore {
     if (reporter != null) {
       store.report(reporter);
     }
+    begun.accept(store);
     opened = store;
   }
 

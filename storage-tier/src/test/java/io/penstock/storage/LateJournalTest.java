@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.storage.engine.DirectoryLockedException;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
@@ -36,6 +35,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -49,6 +49,7 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 final class LateJournalTest {
   private static final CacheSpace SPACE = Blocks.smallSpace();
   private static final Duration SOON = Duration.ofSeconds(5);
+  private static final StorageFailedException READ_ONLY = new StorageFailedException("open", new IOException("Read-only file system"));
 
   private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
   private final MemoryDisk disk = new MemoryDisk();
@@ -57,7 +58,7 @@ final class LateJournalTest {
 
   private JournalStore journal() {
     if (broken) {
-      throw new StorageFailedException("open", new IOException("Read-only file system"));
+      throw READ_ONLY;
     }
     return journal(engine(), new SerialExecutor());
   }
@@ -80,13 +81,16 @@ final class LateJournalTest {
   }
 
   private LateJournal late(Supplier<JournalStore> opening, JournalClock clock, Runnable stopping) {
-    return new LateJournal(SPACE, options, new StorageFailedException("open", new IOException("Read-only file system")), opening, clock, stopping);
+    return late(opening, journal -> {}, clock, stopping);
+  }
+
+  private LateJournal late(Supplier<JournalStore> opening, Consumer<JournalStore> begun, JournalClock clock, Runnable stopping) {
+    return new LateJournal(SPACE, options, READ_ONLY, opening, begun, clock, stopping);
   }
 
   /// What it opens first cannot be taken.
   private LateOpening opening(Supplier<JournalStore> opening, Runnable stopping, AtomicInteger takes) {
-    return new LateOpening(options, new StorageFailedException("open", new IOException("Read-only file system")), opening, JournalClock.of(time),
-        stopping, store -> {
+    return new LateOpening(options, READ_ONLY, opening, JournalClock.of(time), stopping, store -> {
       if (takes.incrementAndGet() == 1) {
         throw new InternalError("no thread");
       }
@@ -251,15 +255,25 @@ final class LateJournalTest {
       throw new InternalError("no thread");
     })).isInstanceOf(InternalError.class);
     assertThat(begun).hasValue(1);
-    JournalStore again = null;
-    while (again == null) { // its end comes on a thread of its own
-      try {
-        again = JournalStore.open(SPACE, own);
-      } catch (DirectoryLockedException e) {
-        Thread.onSpinWait();
-      }
+    JournalStore.open(SPACE, own).close().block(SOON); // nobody has its lock
+  }
+
+  @Test
+  void closedWhileAStoreThatCannotBeBegunIsClosed_endsWhenThatIs() {
+    List<Runnable> tasks = new ArrayList<>();
+    LateJournal late = late(() -> journal(engine(), tasks::add), journal -> {
+      throw new IllegalStateException("no meters");
+    }, JournalClock.of(time), () -> {});
+    time.advanceTimeBy(Duration.ofMillis(100));
+    assertThat(late.health().problem()).contains("no meters");
+    CompletableFuture<Void> closed = late.close().toFuture();
+    assertThat(closed).isNotDone();
+    for (int i = 0; i < tasks.size(); i++) {
+      tasks.get(i).run();
     }
-    again.close().block(SOON);
+    assertThat(closed).isCompleted();
+    broken = false;
+    journal().close().block(SOON); // nobody has the disk
   }
 
   @Test
