@@ -1,5 +1,6 @@
 package io.penstock.storage;
 
+import io.penstock.KvException;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.StoreState;
 import io.penstock.tier.StoreUnavailableException;
@@ -45,7 +46,7 @@ final class LateOpening {
   }
 
   private static StoreHealth off(Throwable why) {
-    return new StoreHealth(StoreState.OFF, why instanceof Error ? why.toString() : why.getMessage());
+    return new StoreHealth(StoreState.OFF, why instanceof KvException ? why.getMessage() : why.toString());
   }
 
   /// The first try comes in a while.
@@ -120,7 +121,7 @@ final class LateOpening {
   private void failed(Throwable e) {
     StoreHealth before = health;
     health = off(e);
-    if (e instanceof Error && !health.equals(before)) {
+    if (!(e instanceof KvException) && !health.equals(before)) {
       LOG.warn("store {} could not be opened, and is tried again", options.name(), e);
     }
   }

@@ -88,15 +88,6 @@ final class LateJournalTest {
     return new LateJournal(SPACE, options, READ_ONLY, opening, begun, clock, stopping);
   }
 
-  /// What it opens first cannot be taken.
-  private LateOpening opening(Supplier<JournalStore> opening, Runnable stopping, AtomicInteger takes) {
-    return new LateOpening(options, READ_ONLY, opening, JournalClock.of(time), stopping, store -> {
-      if (takes.incrementAndGet() == 1) {
-        throw new InternalError("no thread");
-      }
-    });
-  }
-
   @Test
   void stackOverADiskThatCannotBeOpened_goesOnWithout_andFindsWhatIsThereLater() {
     broken = false;
@@ -127,97 +118,6 @@ final class LateJournalTest {
         .withMode(StackMode.WRITE_THROUGH), TierListener.noop());
     assertThat(present(after)).as("3 was written when the disk was back").isEqualTo("0111");
     after.close().block(SOON);
-  }
-
-  @Test
-  void errorWhileItIsOpened_isTriedAgain() {
-    broken = false;
-    AtomicInteger tries = new AtomicInteger();
-    LateJournal late = late(() -> {
-      if (tries.incrementAndGet() == 1) {
-        throw new InternalError("a page is gone");
-      }
-      return journal();
-    }, JournalClock.of(time), () -> {});
-    time.advanceTimeBy(Duration.ofMillis(100));
-    assertThat(late.health()).isEqualTo(new StoreHealth(StoreState.OFF, "java.lang.InternalError: a page is gone"));
-    time.advanceTimeBy(Duration.ofSeconds(5));
-    assertThat(late.health()).isEqualTo(StoreHealth.GOOD);
-    late.close().block(SOON);
-  }
-
-  @Test
-  void storeThatCannotBeTaken_isClosed_andOpenedAgain() {
-    broken = false;
-    AtomicInteger takes = new AtomicInteger();
-    AtomicInteger told = new AtomicInteger();
-    LateOpening opening = opening(this::journal, () -> {}, takes);
-    opening.begin(told::incrementAndGet);
-    time.advanceTimeBy(Duration.ofMillis(100));
-    assertThat(opening.health().problem()).isEqualTo("java.lang.InternalError: no thread");
-    assertThat(told).hasValue(0);
-    time.advanceTimeBy(Duration.ofSeconds(5));
-    assertThat(takes).hasValue(2);
-    assertThat(told).hasValue(1);
-    opening.close().block(SOON);
-    journal().close().block(SOON); // nobody has the disk
-  }
-
-  /// It has the lock on the directory until then.
-  @Test
-  void closedWhileAStoreThatCannotBeTakenIsClosed_endsWhenThatIs() {
-    List<Runnable> tasks = new ArrayList<>();
-    AtomicInteger takes = new AtomicInteger();
-    AtomicInteger stops = new AtomicInteger();
-    LateOpening opening = opening(() -> journal(engine(), tasks::add), stops::incrementAndGet, takes);
-    opening.begin(() -> {});
-    time.advanceTimeBy(Duration.ofMillis(100));
-    assertThat(takes).hasValue(1);
-    CompletableFuture<Void> closed = opening.close().toFuture();
-    assertThat(closed).isNotDone();
-    assertThat(stops).hasValue(0);
-    for (int i = 0; i < tasks.size(); i++) {
-      tasks.get(i).run();
-    }
-    assertThat(closed).isCompleted();
-    assertThat(stops).hasValue(1);
-    time.advanceTimeBy(Duration.ofMinutes(1));
-    assertThat(takes).hasValue(1);
-    broken = false;
-    journal().close().block(SOON); // nobody has the disk
-  }
-
-  @Test
-  void storeThatCannotBeTaken_isNotOpenedAgain_beforeItIsClosed() {
-    List<Runnable> tasks = new ArrayList<>();
-    AtomicInteger takes = new AtomicInteger();
-    LateOpening opening = opening(() -> journal(engine(), tasks::add), () -> {}, takes);
-    opening.begin(() -> {});
-    time.advanceTimeBy(Duration.ofMillis(100));
-    time.advanceTimeBy(Duration.ofSeconds(1));
-    assertThat(opening.health().problem()).isEqualTo("java.lang.InternalError: no thread");
-    for (int i = 0; i < tasks.size(); i++) {
-      tasks.get(i).run();
-    }
-    time.advanceTimeBy(Duration.ofMillis(200));
-    assertThat(takes).hasValue(2);
-  }
-
-  @Test
-  void storeThatCannotBeTaken_andDoesNotClose_isLogged_andSoIsOneThatCannotBeBegun() {
-    FaultyEngine faulty = new FaultyEngine(engine());
-    faulty.fail(FaultyEngine.Fault.IO_ERROR, FaultyEngine.Work.CLOSE);
-    try (LoggedLines logged = new LoggedLines(LateOpening.class)) {
-      opening(() -> journal(faulty, new SerialExecutor()), () -> {}, new AtomicInteger()).begin(() -> {});
-      time.advanceTimeBy(Duration.ofMillis(100));
-      assertThat(logged.lines()).hasSize(2).last().asString().startsWith("store ssd was opened for nobody, and did not close: ")
-          .contains("could not CLOSE", "Input/output error");
-      JournalStore store = journal(faulty, new SerialExecutor());
-      assertThatThrownBy(() -> LateJournal.begun(store, journal -> {
-        throw new IllegalStateException("no meters");
-      })).hasMessage("no meters");
-      assertThat(logged.lines()).hasSize(3).last().asString().contains("could not CLOSE");
-    }
   }
 
   @Test
