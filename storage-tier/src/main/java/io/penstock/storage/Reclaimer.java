@@ -36,6 +36,8 @@ final class Reclaimer {
   private int victim;
   /// Blocks of the victim, beside those that were to be moved, that could not be read.
   private int failed;
+  /// One of them could.
+  private boolean gave;
   private final DiskWater water;
   private boolean draining;
   private long movedBytes;
@@ -106,12 +108,14 @@ final class Reclaimer {
 
   /// Moves blocks of at most `bytes`, or one. Ends behind the first that is kept aside, for which the medium is waited for several times.
   ///
-  /// @return bytes written, also of what was kept aside; 0 if there is nothing to move, nothing of it was left, or it could not be read
+  /// @return bytes written, also of what was kept aside, and as many for what was given up; 0 if there is nothing to move, nothing of it was left,
+  /// or it could not be read
   /// @throws io.penstock.KvException if the disk is full or fails; tried again at the next call
   long step(long bytes) {
     if (victim == 0) {
       victim = pick();
       failed = 0;
+      gave = false;
     }
     long done = 0;
     long before = corrupt;
@@ -148,12 +152,12 @@ final class Reclaimer {
     try {
       flaw = read(from);
     } catch (RecordUnreadableException e) { // the disk gives others
-      if (mayGiveUp(number)) {
-        giveUp(number, from, e);
-      } else {
+      if (!mayGiveUp(number)) {
         leave(e);
+        return 0;
       }
-      return 0;
+      giveUp(number, from, e);
+      return recordBytes; // as much was asked for, and more while others were looked at
     }
     if (flaw == null) {
       log.move(number, from, mover);
@@ -182,11 +186,15 @@ final class Reclaimer {
   /// Whether it is not the whole segment that the disk does not give: it gives another block of the victim, or each of the few that are left was
   /// tried as often as this one.
   private boolean mayGiveUp(int number) {
+    if (gave) {
+      return true;
+    }
     int[] others = IntStream.of(places.numbers(victim)).filter(each -> each != number).toArray();
     int[] untold = IntStream.of(others).filter(each -> !isTold(each)).toArray();
     int at = untold.length - 1; // the last, the middle one, …, the first: what cannot be read lies side by side
     for (int asked = 0; at >= 0 && asked < FEW && failed < MOST_FAILED; asked++) {
-      if (isGiven(untold[at])) {
+      gave = isGiven(untold[at]);
+      if (gave) {
         return true;
       }
       at = at == 0 ? -1 : at / 2;

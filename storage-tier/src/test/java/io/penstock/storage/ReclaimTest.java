@@ -33,8 +33,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -88,6 +90,8 @@ final class ReclaimTest {
     private volatile Set<Location> unreadable = Set.of();
     private volatile int unreadableTo;
     private volatile int givenUpTo;
+    private volatile Set<Location> givenUp = Set.of();
+    private final Map<Location, Integer> reads = new ConcurrentHashMap<>();
     /// Happens during the next read, which fails then.
     private final AtomicReference<@Nullable Runnable> meanwhile = new AtomicReference<>();
 
@@ -96,6 +100,7 @@ final class ReclaimTest {
       return new WrappedEngine(MemoryEngine.open(disks.getLast(), options)) {
         @Override
         public void read(Location record, long from, MemorySegment into) {
+          reads.merge(record, 1, Integer::sum);
           Runnable event = meanwhile.getAndSet(null);
           if (event != null) {
             event.run();
@@ -104,7 +109,7 @@ final class ReclaimTest {
           if (record.segment() <= unreadableTo || unreadable.contains(record)) {
             throw new StorageFailedException("read", new IOException("Input/output error"));
           }
-          if (record.segment() <= givenUpTo) {
+          if (record.segment() <= givenUpTo || givenUp.contains(record)) {
             throw new RecordUnreadableException(record, new IOException("Input/output error"));
           }
           super.read(record, from, into);
@@ -247,6 +252,21 @@ final class ReclaimTest {
       assertThat(store.disk().unreadable()).isEqualTo(gone.size()).isEqualTo(store.diskStat().unreadable());
       assertThat(store.disk().liveBytes()).isEqualTo((long) (live.size() + bad.size() - gone.size()) * RECORD);
       assertReadable(store, live);
+    }
+
+    @Test
+    void recordsThatAreGivenUp_keepBelowTheRate_andOneThatIsGivenIsAskedForOnce() {
+      JournalStore store = open(options(spread(1.1).withBytesPerSecond(SEGMENT)));
+      List<Rest> all = fill(store, 0, 6L * SEGMENT / RECORD);
+      List<List<Location>> live = IntStream.rangeClosed(1, 3).mapToObj(segment -> IntStream.range(0, all.size()).filter(i -> i % 2 == 0)
+          .mapToObj(i -> ((JournalRest) all.get(i)).location()).filter(at -> at.segment() == segment).toList()).toList();
+      givenUp = live.stream().flatMap(segment -> segment.subList(0, segment.size() - 1).stream()).collect(Collectors.toSet());
+      IntStream.range(0, all.size()).filter(i -> i % 2 == 1).forEach(i -> all.get(i).close());
+      time.advanceTimeBy(Duration.ofMillis(100));
+      assertThat(store.disk().unreadable()).as("of one segment").isBetween(1L, (long) live.getFirst().size());
+      time.advanceTimeBy(Duration.ofMinutes(1));
+      assertThat(store.disk().unreadable()).isEqualTo(givenUp.size());
+      assertThat(live).as("asked for, and moved").allMatch(segment -> reads.get(segment.getLast()) <= 2);
     }
 
     @Test
