@@ -55,13 +55,11 @@ final class RangeReader {
       }
     } catch (RecordUnreadableException e) {
       Place place = rest.place();
-      if (!place.location().equals(e.record())) { // it was read there, and moved
+      if (!place.location().equals(e.record()) || !lost.lose(rest.number(), place, e)) { // it was moved since, or another reader lost it
         read(rest, draft, range, scratch);
         return;
       }
-      if (lost.lose(rest.number(), place, e)) {
-        freed.accept(new DeadRecord(new RecordName(rest.key(), place.sequence()), place.segment()));
-      }
+      freed.accept(new DeadRecord(new RecordName(rest.key(), place.sequence()), place.segment()));
       throw new BlockUnreadableException(boundary, rest.key(), e);
     }
   }
