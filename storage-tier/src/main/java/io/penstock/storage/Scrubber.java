@@ -38,6 +38,7 @@ final class Scrubber {
   private int next;
   private int pauses;
   private long began;
+  private boolean failing;
   private volatile boolean closed;
   private volatile ScrubStat stat = new ScrubStat(0, 0, 0, 0, null);
 
@@ -84,7 +85,7 @@ final class Scrubber {
     pauses = 0;
     try {
       if (isOver()) {
-        told(1, 0, 0, 0, null);
+        passed();
         after(Math.max(rate.waitMillis(), began + options.pass().toMillis() - clock.millis()));
         began = Math.max(clock.millis(), began + options.pass().toMillis());
       } else {
@@ -93,7 +94,7 @@ final class Scrubber {
     } catch (EngineClosedException e) {
       closed = true;
     } catch (RuntimeException e) { // of one segment: the next step begins behind it
-      told(0, 0, 0, 1, e);
+      told(0, 0, 1, e);
       next = numbers.length;
       after(PAUSE_MILLIS);
     }
@@ -131,7 +132,7 @@ final class Scrubber {
     } catch (UnknownLocationException e) {
       return 0; // deleted meanwhile
     } catch (StorageFailedException e) {
-      told(0, 0, 0, 1, e);
+      told(0, 0, 1, e);
     }
     return place.location().length();
   }
@@ -143,7 +144,7 @@ final class Scrubber {
       if (flaw != null) {
         setAside(number, place, flaw);
       }
-      told(0, place.location().length(), 0, 0, null);
+      told(place.location().length(), 0, 0, null);
     } catch (RecordUnreadableException e) { // the disk gives others
       giveUp(number, place, e);
     } finally {
@@ -153,20 +154,21 @@ final class Scrubber {
 
   private void setAside(int number, Place place, Flaw flaw) {
     StorageFailedException failure = lost.lose(number, place, records, flaw, dead -> {
-      told(0, 0, 1, 0, null);
+      told(0, 1, 0, null);
       freed.accept(dead);
     });
     if (failure != null) {
-      told(0, 0, 0, 0, failure);
+      told(0, 0, 0, failure);
     }
   }
 
   private void giveUp(int number, Place place, RecordUnreadableException why) {
     RecordName name = nameAt(place);
-    if (lost.lose(number, place, why)) {
+    boolean isLost = lost.lose(number, place, why);
+    if (isLost) {
       freed.accept(new DeadRecord(name, place.segment()));
     }
-    told(0, 0, 0, 1, why);
+    told(0, 0, 1, isLost ? null : why); // what is lost is not tried again
   }
 
   /// Often it is only a part of a record that is not given.
@@ -179,10 +181,18 @@ final class Scrubber {
     }
   }
 
-  private void told(long passes, long bytes, long corrupt, long failed, @Nullable RuntimeException failure) {
+  private void told(long bytes, long corrupt, long failed, @Nullable RuntimeException failure) {
     ScrubStat last = stat;
-    stat = new ScrubStat(last.passes() + passes, last.bytes() + bytes, last.corrupt() + corrupt, last.failed() + failed,
+    failing |= failure != null;
+    stat = new ScrubStat(last.passes(), last.bytes() + bytes, last.corrupt() + corrupt, last.failed() + failed,
         failure == null ? last.failure() : failure);
+  }
+
+  /// What failed in a pass is a problem until one comes to its end without.
+  private void passed() {
+    ScrubStat last = stat;
+    stat = new ScrubStat(last.passes() + 1, last.bytes(), last.corrupt(), last.failed(), failing ? last.failure() : null);
+    failing = false;
   }
 
   ScrubStat stat() {

@@ -92,6 +92,7 @@ final class UnreadableRecordsTest extends JournalFixture {
     time.advanceTimeBy(Duration.ofMinutes(1));
     assertThat(store.scrubbed().passes()).isEqualTo(1);
     assertThat(store.scrubbed().bytes()).isEqualTo(9L * RECORD);
+    assertThat(store.diskStat().problems()).as("it is not tried again").isEmpty();
     assertLostOnce();
   }
 
@@ -103,8 +104,10 @@ final class UnreadableRecordsTest extends JournalFixture {
     assertThat(store.isSound(bad)).isTrue();
     assertThat(store.diskStat().unreadable()).isZero();
     assertThat(store.scrubbed().failed()).isEqualTo(1);
+    assertThat(store.diskStat().problems()).singleElement().asString().startsWith("scrub: could not read");
     time.advanceTimeBy(Duration.ofHours(1)); // the next pass
     assertThat(store.scrubbed().failed()).isEqualTo(2);
+    assertThat(store.diskStat().problems()).as("it is not tried again").isEmpty();
     assertLostOnce();
   }
 
