@@ -14,7 +14,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// Keeps damaged bytes aside: `quarantine/` of the journal, a file for each range, and a line for each in `index.jsonl`. Safe from any thread, none
-/// of which waits for what another one writes, but for a line.
+/// of which waits for another one longer than its first look at the folder, or a line of the index, takes.
 public final class Quarantine {
   private static final String FOLDER = "quarantine";
   private static final String INDEX = "index.jsonl";
@@ -22,9 +22,10 @@ public final class Quarantine {
   private final Path journal;
   private final Path folder;
   private final QuarantineBound bound;
-  /// What is there, once it was looked at. Guarded by `this`, as is what follows.
+  private final Object looking = new Object();
+  /// What is there, once it was looked at; guarded by `looking`, what is in it by `this`.
   private @Nullable QuarantineStock stock;
-  /// Copies that are being made, by the beginnings of their names.
+  /// Copies that are being made, by the beginnings of their names. Guarded by `this`, as is what follows.
   private final Set<String> begun = new HashSet<>();
   private long unkept;
 
@@ -106,16 +107,12 @@ public final class Quarantine {
     }
   }
 
-  /// Whoever looks first says what is there.
+  /// Whoever comes first looks what is there; the others wait for that, for a draft of theirs would be taken for one of an earlier run.
   private QuarantineStock stock() throws IOException {
-    synchronized (this) {
-      if (stock != null) {
-        return stock;
+    synchronized (looking) {
+      if (stock == null) {
+        stock = QuarantineStock.of(folder, folder.resolve(INDEX));
       }
-    }
-    QuarantineStock found = QuarantineStock.of(folder, folder.resolve(INDEX));
-    synchronized (this) {
-      stock = stock == null ? found : stock;
       return stock;
     }
   }

@@ -19,12 +19,17 @@ final class QuarantineStock {
     this.index = new QuarantineIndex(isCut);
   }
 
-  /// What is in `folder`, that of earlier runs.
+  /// What is in `folder`, that of earlier runs. Copies that these did not finish go: nobody makes one yet.
   static QuarantineStock of(Path folder, Path index) throws IOException {
     String text = Files.exists(index) ? Files.readString(index) : "";
     QuarantineStock stock = new QuarantineStock(!text.isEmpty() && !text.endsWith("\n"));
     text.lines().forEach(each -> stock.lines.add(each + "\n"));
-    try (DirectoryStream<Path> copies = Files.newDirectoryStream(folder, "*.{bin,draft}")) {
+    try (DirectoryStream<Path> drafts = Files.newDirectoryStream(folder, "*.draft")) {
+      for (Path draft : drafts) {
+        Files.delete(draft);
+      }
+    }
+    try (DirectoryStream<Path> copies = Files.newDirectoryStream(folder, "*.bin")) {
       for (Path copy : copies) {
         stock.take(Files.size(copy));
       }

@@ -92,6 +92,18 @@ final class QuarantineTest {
   }
 
   @Test
+  void draftsOfAnEarlierRun_go_andTakeNoRoom() throws IOException {
+    of(2 * BYTES, 2).keep(record(1), at(0));
+    Path other = Files.write(journal.resolve("quarantine/segment-0000000001-000000000600.draft"), new byte[BYTES]);
+    Files.write(journal.resolve("quarantine/segment-0000000001-000000000200.draft"), new byte[BYTES / 2]);
+    Quarantine quarantine = of(2 * BYTES, 2);
+    quarantine.keep(record(2), at(200));
+    assertThat(copy(200)).hasSize(BYTES);
+    assertThat(other).doesNotExist();
+    assertThatThrownBy(() -> quarantine.keep(record(3), at(400))).hasMessageContaining("had 2 records and 200 bytes");
+  }
+
+  @Test
   void lineThatCouldNotBeWritten_isWrittenTheNextTime() throws IOException {
     Quarantine quarantine = of(1_000, 10);
     quarantine.keep(record(1), at(0));
@@ -123,9 +135,10 @@ final class QuarantineTest {
   /// The draft of the first is a pipe, at which the system keeps the writer waiting as a disk would.
   @Test
   void keep_whileAnotherThreadWaitsForTheMedium_doesNot() throws Exception {
-    Path pipe = Files.createDirectories(journal.resolve("quarantine")).resolve("segment-0000000001-000000000000.draft");
-    assumeTrue(canMakePipe(pipe), "no mkfifo here");
     Quarantine quarantine = of(1_000, 10);
+    quarantine.keep(record(3), at(400)); // it has looked at what is there
+    Path pipe = journal.resolve("quarantine/segment-0000000001-000000000000.draft");
+    assumeTrue(canMakePipe(pipe), "no mkfifo here");
     CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> quarantine.keep(record(1), at(0)), task -> Thread.ofPlatform().daemon().start(task));
     while (!quarantine.isBegun()) {
       Thread.onSpinWait();
