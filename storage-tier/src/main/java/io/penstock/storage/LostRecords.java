@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 /// What becomes of blocks whose records are no more. One that is found damaged while nobody asks for it: its bytes are set aside, and whoever owns it
 /// hears so at once; where the quarantine is full only its bytes are not kept. One that the disk does not give, though it gives others: nothing is to
 /// be had, and whoever asks for it from now on hears so, but for the reader who found it. Each is lost and counted once, whoever comes first. Safe from
-/// any thread; each waits for the disk, and for nobody else.
+/// any thread; each waits for the disk, and for another one that keeps damage no longer than the first look at the quarantine, or a line of its index,
+/// takes.
 final class LostRecords {
   private final PlaceTable places;
   private final SpaceId space;
