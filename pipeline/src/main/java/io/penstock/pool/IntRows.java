@@ -25,8 +25,7 @@ public final class IntRows {
 
   /// @param width `int` values of a row
   public IntRows(int width) {
-    Checks.positive("width", width);
-    this.width = width;
+    this.width = Checks.positive("width", width);
   }
 
   /// A row that nobody has; what is in it is undefined.

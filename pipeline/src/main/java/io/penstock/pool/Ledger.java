@@ -160,7 +160,7 @@ public final class Ledger<V> {
 
   /// The same, with a number instead of a value.
   public void insertNumberAt(int level, BlockKey key, int number, Moves<V> moves) {
-    requireNumber(number);
+    Checks.notNegative("number", number);
     requireAbsent(key);
     int line = lines.add(key);
     remembered.setNumber(line, number);
@@ -172,10 +172,6 @@ public final class Ledger<V> {
     if (lines.find(key) != NONE) {
       throw new IllegalStateException("key must be absent to be inserted (was present, " + key + ")");
     }
-  }
-
-  private static void requireNumber(int number) {
-    Checks.notNegative("number", number);
   }
 
   /// Moves on who is one too many, from `level` down.
@@ -233,7 +229,7 @@ public final class Ledger<V> {
 
   /// The same: a number is remembered from now on.
   public void updateNumber(BlockKey key, int number) {
-    requireNumber(number);
+    Checks.notNegative("number", number);
     remembered.replaceNumber(present(key), number);
   }
 
