@@ -46,6 +46,11 @@ public final class Checks {
     return value;
   }
 
+  /// What whoever requests `n` elements, none or fewer, of a stream is answered with.
+  public static IllegalArgumentException misrequest(long n) {
+    return new IllegalArgumentException("request must be > 0 (was " + n + "), Reactive Streams rule 3.9");
+  }
+
   static void within(String name, int value, int below) {
     if (value < 0 || value >= below) {
       throw new IndexOutOfBoundsException(name + " must be in [0, " + below + ") (was " + value + ")");

@@ -2,6 +2,7 @@ package io.penstock.stage;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -112,7 +113,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
         demand = Operators.addCap(demand, n);
       } else { // also if the source has ended, and a batch still waits
         ended = true;
-        failure = new IllegalArgumentException("request must be > 0 (was " + n + "), rule 3.9");
+        failure = Checks.misrequest(n);
       }
     }
     if (n <= 0) {

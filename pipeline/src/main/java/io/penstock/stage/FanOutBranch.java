@@ -1,5 +1,6 @@
 package io.penstock.stage;
 
+import io.penstock.block.Checks;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,7 +56,7 @@ final class FanOutBranch<T> extends Flux<T> implements Subscription {
   @Override
   public void request(long n) {
     if (n <= 0) {
-      fail(new IllegalArgumentException("request must be > 0 (was " + n + "), rule 3.9"));
+      fail(Checks.misrequest(n));
       return;
     }
     synchronized (hub) {

@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.block.Checks;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +18,7 @@ abstract class DemandLoop implements Subscription {
   @Override
   public final void request(long n) {
     if (n <= 0) {
-      misuse = new IllegalArgumentException("n must be > 0 (was " + n + "), Reactive Streams rule 3.9");
+      misuse = Checks.misrequest(n);
     } else {
       requested.accumulateAndGet(n, Operators::addCap);
     }

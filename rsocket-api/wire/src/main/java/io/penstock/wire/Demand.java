@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.block.Checks;
 import reactor.core.publisher.Operators;
 
 /// Counts what a subscriber asked for and has not got; `Long.MAX_VALUE` is without end.
@@ -9,7 +10,7 @@ final class Demand {
   /// @throws IllegalArgumentException if `n` is not above 0, as a peer may ask
   static long plus(long requested, long n) {
     if (n <= 0) {
-      throw new IllegalArgumentException("n must be > 0 (was " + n + "), Reactive Streams rule 3.9");
+      throw Checks.misrequest(n);
     }
     return Operators.addCap(requested, n);
   }
