@@ -120,10 +120,15 @@ final class SyncLine {
       timed = false;
       due = appended > synced && clock.millis() - since >= rule.interval().toMillis();
     }
-    if (due && !tried()) {
-      again();
-    } else {
-      askInTime();
+    boolean rests = false;
+    try {
+      rests = !due || tried();
+    } finally { // whatever it ended with: bytes that nobody tries again would stay volatile
+      if (rests) {
+        askInTime();
+      } else {
+        again();
+      }
     }
   }
 

@@ -8,6 +8,8 @@ import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -88,5 +90,49 @@ final class SyncLineTest {
     assertThat(line.isLost(0, 600)).isTrue();
     disk.mend();
     assertThat(line.close()).isInstanceOf(StorageFailedException.class);
+  }
+
+  @Test
+  void syncThatEndsInAnErrorInItsTime_isTriedAgainAnIntervalLater() {
+    FaultyEngine disk = new FaultyEngine(MemoryEngine.open(new MemoryDisk(), EngineOptions.defaults()));
+    HandClock clock = new HandClock();
+    SyncLine line = new SyncLine(disk, SyncRule.interval(Duration.ofSeconds(1), 1000), clock, () -> {});
+    line.start();
+    line.appended(300);
+    disk.err(FaultyEngine.Work.SYNC);
+    assertThatThrownBy(clock::next).isInstanceOf(InternalError.class);
+    disk.mend();
+    clock.next();
+    assertThat(line.stat().syncs()).isEqualTo(1);
+    assertThat(clock.tasks).as("nothing is left to be forced").isEmpty();
+  }
+
+  /// Goes on to the next task when the test says so.
+  private static final class HandClock implements JournalClock {
+    private record Task(long at, Runnable work) {}
+
+    private final Queue<Task> tasks = new ArrayDeque<>();
+    private long now;
+
+    void next() {
+      Task task = tasks.remove();
+      now = task.at;
+      task.work.run();
+    }
+
+    @Override
+    public long millis() {
+      return now;
+    }
+
+    @Override
+    public void after(long millis, Runnable task) {
+      tasks.add(new Task(now + millis, task));
+    }
+
+    @Override
+    public boolean runs() {
+      return true;
+    }
   }
 }
