@@ -3,6 +3,8 @@ package io.penstock.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -116,6 +119,29 @@ final class LauncherTest {
   }
 
   @Test
+  void longBuild_isSaidToGoOn_whereNoTerminalIs() throws Exception {
+    program(root.resolve("bin/sleep"), "exit 0");
+    program(root.resolve("bin/mvn"), "until grep -q 'still building' ../err; do /bin/sleep 0.05; done\n" + MVN);
+
+    Outcome outcome = launch();
+
+    assertThat(outcome.code()).isZero();
+    assertThat(outcome.err()).contains("penstock: still building; Maven's lines are in target/launcher-build.log\n");
+    assertThat(outcome.out()).doesNotContain("still building");
+  }
+
+  @Test
+  void launcherKilledWhileItBuilds_leavesNobodyWhoHoldsItsOutputOpen() throws Exception {
+    program(root.resolve("bin/mvn"), "kill -9 $PPID");
+
+    Process process = process(root.resolve("penstock").toString()).redirectErrorStream(true).start();
+    CompletableFuture<String> said = CompletableFuture.supplyAsync(() -> read(process.getInputStream()));
+
+    assertThat(said).as("the end of all that holds the output").succeedsWithin(Duration.ofSeconds(30)).asString().contains("building").doesNotContain("still");
+    assertThat(process.waitFor()).isEqualTo(128 + 9);
+  }
+
+  @Test
   void example_runsTheExamplesWithTheRest() throws Exception {
     assertThat(launch("example", "hello", "--x").out().lines())
         .containsSubsequence("io.penstock.examples.Examples", "hello", "--x")
@@ -184,15 +210,27 @@ final class LauncherTest {
     return run(command.toArray(String[]::new));
   }
 
-  private Outcome run(String... command) throws Exception {
-    Path out = temp.resolve("out");
-    Path err = temp.resolve("err");
+  private ProcessBuilder process(String... command) {
     ProcessBuilder builder = new ProcessBuilder(command).directory(root.toFile());
     builder.environment().remove("JAVA_HOME");
     builder.environment().remove("PENSTOCK_JAVA_OPTS");
     builder.environment().putAll(environment);
     builder.environment().merge("PATH", root.resolve("bin").toString(), (old, bin) -> bin + ":" + old);
-    Process process = builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start();
+    return builder;
+  }
+
+  private static String read(InputStream said) {
+    try (said) {
+      return new String(said.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private Outcome run(String... command) throws Exception {
+    Path out = temp.resolve("out");
+    Path err = temp.resolve("err");
+    Process process = process(command).redirectOutput(out.toFile()).redirectError(err.toFile()).start();
     process.getOutputStream().close();
     if (!process.waitFor(30, TimeUnit.SECONDS)) {
       process.destroyForcibly();
