@@ -87,11 +87,12 @@ public final class TcpListener implements Closeable {
       return stays;
     }
 
+    /// The slot goes first: whoever sees that there is one connection less may open another.
     private void leave(long number, boolean stayed) {
-      open.remove(number);
       if (stayed) {
         slots.release();
       }
+      open.remove(number);
     }
 
     void disposeAll() {
