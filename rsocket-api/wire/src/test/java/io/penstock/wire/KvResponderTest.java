@@ -34,15 +34,22 @@ final class KvResponderTest {
   private final ByteBudget ingress = leaks.watch(new ByteBudget("ingress", 1 << 20, 4));
   private final RunningStreams running = new RunningStreams();
   private final Interrupted memory = new Interrupted();
+  private final List<Throwable> failures = new ArrayList<>();
   private final KvResponder responder = new KvResponder(new KvResponder.Serving(tier, KvServerOptions.defaults(), ingress.permits(),
       Schedulers.immediate(), memory, () -> false, running), ControlCodec.CBOR.mimeType());
 
-  private final BaseSubscriber<Payload> reader = new BaseSubscriber<>() {
+  /// Of one stream.
+  private final class Reader extends BaseSubscriber<Payload> {
     @Override
     protected void hookOnNext(Payload payload) {
       payload.release();
     }
-  };
+
+    @Override
+    protected void hookOnError(Throwable failure) {
+      failures.add(failure);
+    }
+  }
 
   /// Something happens before direct memory is lent.
   private static final class Interrupted extends AbstractByteBufAllocator {
@@ -85,22 +92,24 @@ final class KvResponderTest {
     memory.before = responder::dispose;
     Messages.GetRequest get = new Messages.GetRequest(Messages.Keys.of(KEYS), "SKIP", "LAYER_FIRST", 0, 4096, 4, 1);
 
-    responder.requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET, get)).subscribe(reader);
+    responder.requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET, get)).subscribe(new Reader());
 
+    assertThat(failures).isEmpty();
     assertThat(running.count()).isZero();
     tier.remove(KEYS).block();
     assertThat(tier.arena().claimedSlots()).isZero();
-    assertThat(memory.lent).allMatch(buffer -> buffer.refCnt() == 0);
+    assertThat(memory.lent).isNotEmpty().allMatch(buffer -> buffer.refCnt() == 0);
   }
 
   @Test
   void connection_gone_endsAStreamOfEvents_andWhateverComesLater() {
     Messages.EventsRequest events = new Messages.EventsRequest(0);
-    responder.requestStream(WireNode.request(ControlCodec.CBOR, Routes.EVENTS, events)).subscribe(reader);
+    responder.requestStream(WireNode.request(ControlCodec.CBOR, Routes.EVENTS, events)).subscribe(new Reader());
     responder.dispose();
-    responder.requestStream(WireNode.request(ControlCodec.CBOR, Routes.EVENTS, events)).subscribe(reader);
+    responder.requestStream(WireNode.request(ControlCodec.CBOR, Routes.EVENTS, events)).subscribe(new Reader());
     store();
 
+    assertThat(failures).isEmpty();
     assertThat(memory.lent).isEmpty();
   }
 }
