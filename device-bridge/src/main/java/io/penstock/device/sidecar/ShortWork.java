@@ -49,6 +49,7 @@ final class ShortWork {
         if (pieces.remove(piece)) {
           sink.error(e);
         }
+        makeAll(); // those that came meanwhile found enough threads, of which this one was to be one
       }
     });
   }

@@ -12,6 +12,7 @@ final class ScarceThreads implements Scheduler {
   private final Deque<Runnable> inLine = new ArrayDeque<>();
   private boolean isHeld;
   private boolean isNone;
+  private Runnable onAsked = () -> {};
 
   ScarceThreads(Scheduler threads) {
     this.threads = threads;
@@ -39,8 +40,14 @@ final class ScarceThreads implements Scheduler {
     isNone = false;
   }
 
+  /// Happens each time one is asked for.
+  void onAsked(Runnable happens) {
+    onAsked = happens;
+  }
+
   @Override
   public Disposable schedule(Runnable task) {
+    onAsked.run();
     if (isNone || isHeld) {
       inLine.add(task);
     }

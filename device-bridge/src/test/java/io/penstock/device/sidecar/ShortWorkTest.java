@@ -106,6 +106,15 @@ final class ShortWorkTest {
   }
 
   @Test
+  void pieceThatComes_whileAThreadIsAskedForInVain_isMade() {
+    ShortWork single = new ShortWork(hands, 1);
+    hands.none();
+    hands.onAsked(() -> single.on(() -> made.add("another")).subscribe());
+    single.on(() -> made.add("piece")).subscribe(yes -> { }, error -> made.add(error.getClass().getSimpleName()));
+    assertThat(made).containsExactly("OutOfMemoryError", "another");
+  }
+
+  @Test
   void pieces_whoseThreadsGoMeanwhile_areMade() {
     add(3);
     work.on(() -> {
