@@ -3,6 +3,7 @@ package io.penstock.device.ascend;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
+import io.penstock.block.Checks;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.DeviceMemoryExhaustedException;
 import io.penstock.device.memory.HostMemory;
@@ -43,7 +44,7 @@ final class AscendMemory {
   /// As [AscendDevice#hostMemory] does it.
   Mono<HostMemory> allocateHost(long bytes, BlockScope scope, MemoryListener listener) {
     requireNonNull(scope, "scope");
-    requirePositive(bytes);
+    Checks.positive("bytes", bytes);
     return thread.submitted(sink -> sink.success(scope.adopt(regions.allocateHost(bytes, listener, this::giveBack))));
   }
 
@@ -75,7 +76,7 @@ final class AscendMemory {
   /// @param got where the memory begins, on the device's thread
   private Mono<DeviceMemory> held(long bytes, BlockScope scope, LongSupplier got) {
     requireNonNull(scope, "scope");
-    requirePositive(bytes);
+    Checks.positive("bytes", bytes);
     return thread.submitted(sink -> {
       long address = got.getAsLong();
       sink.success(scope.adopt(new DeviceMemory(address, bytes, () -> giveBack(address))));
@@ -84,11 +85,5 @@ final class AscendMemory {
 
   private void giveBack(long address) {
     thread.submitReturn(() -> regions.free(address));
-  }
-
-  private static void requirePositive(long bytes) {
-    if (bytes <= 0) {
-      throw new IllegalArgumentException("bytes must be > 0 (was " + bytes + ")");
-    }
   }
 }

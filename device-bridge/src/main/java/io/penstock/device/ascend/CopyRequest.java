@@ -2,6 +2,7 @@ package io.penstock.device.ascend;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import io.penstock.block.Owned;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,9 +35,7 @@ public final class CopyRequest {
 
   /// @param elements as many as it is likely to have
   public CopyRequest(int elements) {
-    if (elements < 0) {
-      throw new IllegalArgumentException("elements must be >= 0 (was " + elements + ")");
-    }
+    Checks.notNegative("elements", elements);
     int room = Math.max(1, elements);
     this.from = new long[room];
     this.to = new long[room];
@@ -47,9 +46,7 @@ public final class CopyRequest {
   /// Adds the copy of `bytes` from one address to another; the two ranges must not overlap.
   public CopyRequest add(long from, long to, long bytes) {
     requireReady();
-    if (bytes <= 0) {
-      throw new IllegalArgumentException("bytes of an element must be > 0 (was " + bytes + ")");
-    }
+    Checks.positive("bytes of an element", bytes);
     if (from > Long.MAX_VALUE - bytes || to > Long.MAX_VALUE - bytes || from <= 0 || to <= 0) {
       throw new IllegalArgumentException("addresses must be > 0 and end below 2^63 (was %#x and %#x, %d bytes)".formatted(from, to, bytes));
     }

@@ -1,5 +1,6 @@
 package io.penstock.device.sidecar;
 
+import io.penstock.block.Checks;
 import io.penstock.device.sidecar.RegionSource.MappedFile;
 import io.penstock.device.sidecar.RegionSource.Memfd;
 import java.io.IOException;
@@ -28,7 +29,7 @@ public final class SharedMemory implements AutoCloseable {
   ///
   /// @param name for whoever looks into `/proc`
   public static SharedMemory allocate(String name, long bytes) throws IOException {
-    requirePositive(bytes);
+    Checks.positive("bytes", bytes);
     Descriptor file = Descriptor.memfd(name, bytes);
     try {
       file.seal(Descriptor.SEAL_SHRINK | Descriptor.SEAL_GROW);
@@ -44,19 +45,13 @@ public final class SharedMemory implements AutoCloseable {
   ///
   /// @param path a regular file of this user
   public static SharedMemory map(Path path, long bytes) throws IOException {
-    requirePositive(bytes);
+    Checks.positive("bytes", bytes);
     Path whole = path.toAbsolutePath().normalize();
     Descriptor file = Descriptor.open(whole, false);
     if (file.bytes() < bytes) {
       file.resize(bytes);
     }
     return map(file, new MappedFile(whole), bytes);
-  }
-
-  private static void requirePositive(long bytes) {
-    if (bytes <= 0) {
-      throw new IllegalArgumentException("bytes must be > 0 (was " + bytes + ")");
-    }
   }
 
   private static SharedMemory map(Descriptor file, RegionSource source, long bytes) throws IOException {

@@ -2,6 +2,7 @@ package io.penstock.device.sidecar;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import io.penstock.device.sidecar.RegionSource.Memfd;
 
 /// Memory that a process shares with the node, under a number that copies name it by.
@@ -13,9 +14,7 @@ public record SharedRegion(long id, long bytes, RegionSource source) {
   public static final long MAX_BYTES = 1L << 46;
 
   public SharedRegion {
-    if (id <= 0) {
-      throw new IllegalArgumentException("id must be > 0 (was " + id + ")");
-    }
+    Checks.positive("id", id);
     if (bytes <= 0 || bytes > MAX_BYTES) {
       throw new IllegalArgumentException("bytes must be in [1, " + MAX_BYTES + "] (was " + bytes + ")");
     }

@@ -1,7 +1,6 @@
 package io.penstock.device.sidecar;
 
-import static java.util.Objects.requireNonNull;
-
+import io.penstock.block.Checks;
 import java.time.Duration;
 
 /// How a process keeps in touch with its node.
@@ -13,23 +12,15 @@ import java.time.Duration;
 /// @param maxWaiting copies that may wait for those that the node lets be in flight
 public record SideCarClientOptions(Duration ping, Duration timeToLive, Duration minBackOff, Duration maxBackOff, int maxWaiting) {
   public SideCarClientOptions {
-    requirePositive("ping", ping);
-    requirePositive("minBackOff", minBackOff);
+    Checks.positive("ping", ping);
+    Checks.positive("minBackOff", minBackOff);
     if (timeToLive.compareTo(ping) <= 0) {
       throw new IllegalArgumentException("timeToLive must be > ping " + ping + " (was " + timeToLive + ")");
     }
     if (maxBackOff.compareTo(minBackOff) < 0) {
       throw new IllegalArgumentException("maxBackOff must be >= minBackOff " + minBackOff + " (was " + maxBackOff + ")");
     }
-    if (maxWaiting <= 0) {
-      throw new IllegalArgumentException("maxWaiting must be > 0 (was " + maxWaiting + ")");
-    }
-  }
-
-  private static void requirePositive(String name, Duration value) {
-    if (requireNonNull(value, name).toMillis() <= 0) {
-      throw new IllegalArgumentException(name + " must be >= 1 ms (was " + value + ")");
-    }
+    Checks.positive("maxWaiting", maxWaiting);
   }
 
   /// 1 s, 10 s, 50 ms to 5 s, 1,024.

@@ -2,6 +2,7 @@ package io.penstock.device.sidecar;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Checks;
 import java.time.Duration;
 
 /// Bounds of a node's side of the side-car.
@@ -21,22 +22,16 @@ public record SideCarServerOptions(int maxClients, int maxRegions, int maxCopies
   public static final long DEFAULT_BYTES = 256L << 30;
 
   public SideCarServerOptions {
-    requirePositive("maxClients", maxClients);
-    requirePositive("maxRegions", maxRegions);
-    requirePositive("maxCopies", maxCopies);
+    Checks.positive("maxClients", maxClients);
+    Checks.positive("maxRegions", maxRegions);
+    Checks.positive("maxCopies", maxCopies);
     if (maxRegions > MAX_REGIONS) {
       throw new IllegalArgumentException("maxRegions must be <= " + MAX_REGIONS + " (was " + maxRegions + ")");
     }
-    requirePositive("maxClientBytes", maxClientBytes);
-    requirePositive("maxBytes", maxBytes);
+    Checks.positive("maxClientBytes", maxClientBytes);
+    Checks.positive("maxBytes", maxBytes);
     if (requireNonNull(timeToLive, "timeToLive").toMillis() <= 0) {
       throw new IllegalArgumentException("timeToLive must be >= 1 ms (was " + timeToLive + ")");
-    }
-  }
-
-  private static void requirePositive(String name, long value) {
-    if (value <= 0) {
-      throw new IllegalArgumentException(name + " must be > 0 (was " + value + ")");
     }
   }
 
