@@ -12,9 +12,10 @@ public final class Numbers {
     return String.format(Locale.ROOT, "%,d", count);
   }
 
-  /// Counts with their names: `1,990 written, 10 volatile`; `none` if there are none.
+  /// Counts with their names: `10 volatile, 1,990 written`, in the order of the names; `none` if there are none.
   public static String of(Map<?, Long> counts) {
-    List<String> each = counts.entrySet().stream().map(count -> of(count.getValue()) + " " + count.getKey().toString().toLowerCase(Locale.ROOT)).sorted().toList();
+    List<String> each = counts.entrySet().stream().map(count -> Map.entry(count.getKey().toString().toLowerCase(Locale.ROOT), of(count.getValue())))
+        .sorted(Map.Entry.comparingByKey()).map(count -> count.getValue() + " " + count.getKey()).toList();
     return each.isEmpty() ? "none" : String.join(", ", each);
   }
 }
