@@ -9,7 +9,11 @@ public final class LastWord implements AutoCloseable {
   /// @param line made at that moment, on a thread of its own
   public LastWord(Console console, Supplier<String> line) {
     this.speaker = Thread.ofPlatform().name("penstock-last-word").unstarted(() -> console.say((console.isTerminal() ? "\n" : "") + line.get()));
-    Runtime.getRuntime().addShutdownHook(speaker);
+    try {
+      Runtime.getRuntime().addShutdownHook(speaker);
+    } catch (IllegalStateException e) { // the process is ending: nothing was done before
+      return;
+    }
   }
 
   /// Leaves it unsaid. Idempotent.
