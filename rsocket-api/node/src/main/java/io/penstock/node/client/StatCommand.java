@@ -54,7 +54,7 @@ final class StatCommand extends ClientCommand {
         .row("tier", node.tier() + ", " + node.medium().toLowerCase(Locale.ROOT))
         .row("blocks", Numbers.of(tier.blocks()) + " of " + capacity(tier.capacityBlocks()))
         .row("bytes", Sizes.human(tier.bytes()))
-        .row("bytes lent", Sizes.human(Math.max(0, tier.claimedBytes() - tier.bytes())) + " besides: being written, moved between levels, or evicted and still read")
+        .row("bytes besides", Sizes.human(Math.max(0, tier.claimedBytes() - tier.bytes())) + ": being written, moved between levels, or evicted and still read")
         .row("hits", tier.hits())
         .row("misses", tier.misses())
         .row("hit rate", rate(tier.hits(), tier.misses()))

@@ -61,10 +61,10 @@ final class StatCommandTest {
   }
 
   @Test
-  void bytesLent_areThoseBesidesTheBlocks_wherever() {
+  void bytesLentBesidesTheBlocks_areTold_wherever() {
     TierStat tier = new TierStat(12_031, 20_000, 10 << 20, 12 << 20, 0, 0, 1, 0, 0, 1_234_567, List.of());
 
-    assertThat(stat(tier)).containsPattern("\nblocks +12,031 of 20,000\nbytes +10.0 MiB\nbytes lent +2.00 MiB besides: being written, moved between levels, or evicted and still read\n")
+    assertThat(stat(tier)).containsPattern("\nblocks +12,031 of 20,000\nbytes +10.0 MiB\nbytes besides +2.00 MiB: being written, moved between levels, or evicted and still read\n")
         .containsPattern("\nlast event +1234567\n");
   }
 
