@@ -53,7 +53,7 @@ abstract class ClientCommand implements Callable<Integer> {
     try (NodeLink node = dialer.dial(address, config, timeout)) {
       return work.with(node);
     } catch (RemotePermanentException e) {
-      throw OtherShape.told(address, config.space(), e);
+      throw OtherShape.told(address, config.space(), spec.optionsMap().keySet(), e);
     } catch (ConnectionLostException e) {
       throw new UnavailableException("the connection to the node at " + address + " ended (" + Reason.ofCause(e) + ")", e);
     }

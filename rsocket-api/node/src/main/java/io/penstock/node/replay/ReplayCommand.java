@@ -190,7 +190,7 @@ public final class ReplayCommand implements Callable<Integer> {
   private Mono<Parties> connected(HostPort node, FlowPlan plan) {
     InetSocketAddress address = InetSocketAddress.createUnresolved(node.host(), node.port());
     return ConnectedParties.open("decode and prefill here, node at " + node, address, plan, keys(plan, true), System::nanoTime)
-        .onErrorMap(RemotePermanentException.class, e -> OtherShape.told(node, plan.space(), e))
+        .onErrorMap(RemotePermanentException.class, e -> OtherShape.told(node, plan.space(), spec.optionsMap().keySet(), e))
         .onErrorMap(ConnectionLostException.class, e -> new UnavailableException("no node is listening at %s (%s)".formatted(node, Reason.ofCause(e)), e));
   }
 
