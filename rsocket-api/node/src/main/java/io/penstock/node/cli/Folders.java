@@ -31,7 +31,8 @@ public final class Folders {
     }
   }
 
-  /// Makes `folder` and those above it, and says so, unless it is there: the rule for every folder that a command writes to.
+  /// Makes `folder` and those above it, and says so, unless it is there: the rule for every folder that a command writes to. The node of
+  /// `serve` makes its own, when nothing else keeps it from starting.
   ///
   /// @param say is told if it was made
   /// @param option that named it, for the complaint
@@ -40,7 +41,7 @@ public final class Folders {
     try {
       if (!Files.exists(folder)) {
         Files.createDirectories(folder);
-        say.accept("made the folder " + folder);
+        say.accept(made(folder));
       }
       if (!Files.isDirectory(folder)) {
         throw new NotDirectoryException(folder.toString());
@@ -52,6 +53,11 @@ public final class Folders {
     } catch (IOException e) {
       throw new IOException(Reason.after(option + " must be a folder that can be written to", e), e);
     }
+  }
+
+  /// What is said of a folder that was made.
+  public static String made(Path folder) {
+    return "made the folder " + folder;
   }
 
   /// The rule for every folder that a command only looks after: it is never made.

@@ -5,14 +5,17 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.node.cli.ConfigReport;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
+import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.OutputFile;
 import io.penstock.node.cli.SettingOptions;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Setting;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -129,8 +132,13 @@ public final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private static Node start(NodeConfig settings) {
-    return requireNonNull(Node.start(settings).block(), "a node starts or fails");
+  private Node start(NodeConfig settings) {
+    Optional<Path> absent = settings.get(NodeSettings.SSD_DIR).filter(Files::notExists);
+    try {
+      return requireNonNull(Node.start(settings).block(), "a node starts or fails");
+    } finally {
+      absent.filter(Files::exists).map(Folders::made).ifPresent(console::say);
+    }
   }
 
   private void announce(Ready ready) throws IOException {

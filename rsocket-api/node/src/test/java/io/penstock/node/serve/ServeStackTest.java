@@ -59,7 +59,7 @@ final class ServeStackTest {
       assertThat(receipts).extracting(Receipt::durability)
           .containsOnly(mode.equals("write_through") ? Durability.WRITTEN : Durability.VOLATILE);
       assertThat(node.exitCode()).isZero();
-      assertThat(node.said()).endsWith("draining\nstopped\n");
+      assertThat(node.said()).contains("made the folder " + ssd() + "\n").endsWith("draining\nstopped\n");
     }
 
     try (NodeProcess again = start(engine, mode); PatternClient client = new PatternClient(again)) {
@@ -67,6 +67,7 @@ final class ServeStackTest {
       assertThat(client.read(keys)).as("what was on disk").hasSizeGreaterThanOrEqualTo(BLOCKS - inMemory);
       again.terminate();
       assertThat(again.exitCode()).isZero();
+      assertThat(again.said()).doesNotContain("made the folder");
     }
   }
 
@@ -112,8 +113,8 @@ final class ServeStackTest {
     assumeTrue(Files.exists(pages) && Files.readString(pages).strip().equals("0"), "large pages are set aside here");
     CommandLineRun run = CommandLineRun.of(arguments("plain", "exclusive", "--memory-pages", "huge", "--listen-port", "0", "--admin-port", "off"));
     assertThat(run.exitCode()).isEqualTo(2);
-    assertThat(run.err()).startsWith("serve: memory.pages must be auto or plain where large pages are not set aside for all of dram (was huge, from"
-        + " --memory-pages): mapped memory: 33554432 bytes of host memory must be available (was refused): pages of 1 GiB: ")
+    assertThat(run.err()).startsWith("made the folder " + ssd() + "\nserve: memory.pages must be auto or plain where large pages are not set aside for all of dram"
+        + " (was huge, from --memory-pages): mapped memory: 33554432 bytes of host memory must be available (was refused): pages of 1 GiB: ")
         .contains("pages of 2 MiB: 16 must be free (was 0)");
   }
 
