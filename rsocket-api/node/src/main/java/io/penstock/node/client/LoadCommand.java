@@ -44,10 +44,11 @@ final class LoadCommand extends ClientCommand {
 
   /// What was done, in JSON.
   ///
+  /// @param ended false if there would have been more to do, but the node or a file failed
   /// @param stored blocks with a receipt, by what it promised
   /// @param present blocks that the node had already: nobody promised anything for them now
   /// @param elsewhere blocks that somebody else was writing
-  record Outcome(long blocks, Map<String, Long> stored, long present, long elsewhere, double seconds, double gigabytesPerSecond) {}
+  record Outcome(long blocks, boolean ended, Map<String, Long> stored, long present, long elsewhere, double seconds, double gigabytesPerSecond) {}
 
   @Option(names = "--blocks", paramLabel = "N", required = true, description = "How many blocks.")
   private long blocks;
@@ -85,10 +86,13 @@ final class LoadCommand extends ClientCommand {
       } catch (RuntimeException | IOException e) {
         console.say("%s of %s came, and are in %s; the same command goes on behind them".formatted(Plural.of(receipts, "receipt"),
             Plural.of(blocks, "block"), path));
+        if (isJson()) {
+          tell(false, began, config);
+        }
         throw e;
       }
     }
-    tell((System.nanoTime() - began) / 1e9, config.space().layout().blockBytes());
+    tell(true, began, config);
     return ExitCode.OK;
   }
 
@@ -127,10 +131,12 @@ final class LoadCommand extends ClientCommand {
     }
   }
 
-  private void tell(double seconds, int blockBytes) {
+  private void tell(boolean ended, long began, NodeConfig config) {
+    double seconds = (System.nanoTime() - began) / 1e9;
+    int blockBytes = config.space().layout().blockBytes();
     double rate = receipts * (double) blockBytes / 1e9 / seconds;
     if (isJson()) {
-      console.json(new Outcome(blocks, stored, present, elsewhere, seconds, rate));
+      console.json(new Outcome(blocks, ended, stored, present, elsewhere, seconds, rate));
     } else {
       console.print(String.format(Locale.ROOT, "%s of %s: %s stored%s, %s there already%s; %.3f s, %.3f GB/s", Plural.of(blocks, "block"),
           Sizes.exact(blockBytes), Numbers.of(receipts), stored.isEmpty() ? "" : " (" + Numbers.of(stored) + ")", Numbers.of(present),

@@ -59,6 +59,21 @@ final class LoadCommandTest {
   }
 
   @Test
+  void silentNode_leavesAnOutcomeForMachines_thatHasNotEnded() throws IOException {
+    AtomicInteger reservations = new AtomicInteger();
+    LinkedTier silent = new LinkedTier(new FaultyTier(tier,
+        call -> call == Call.RESERVE && reservations.incrementAndGet() > 3 ? Mono.never() : Mono.empty()));
+
+    LinkedTier.Run run = load(silent, "--timeout", "50ms", "--json");
+
+    assertThat(run.code()).isEqualTo(69);
+    JsonNode outcome = new ObjectMapper().readTree(run.out());
+    assertThat(outcome.get("ended").asBoolean(true)).isFalse();
+    assertThat(outcome.get("blocks").asInt()).isEqualTo(50);
+    assertThat(outcome.at("/stored/volatile").asInt()).isEqualTo(30);
+  }
+
+  @Test
   void blocksThatWereThereAlready_areCheckedToo_ifNothingElseIsKnownOfThem() throws IOException {
     load(new LinkedTier(tier));
     Path all = Path.of(acks());
@@ -70,6 +85,7 @@ final class LoadCommandTest {
     JsonNode outcome = new ObjectMapper().readTree(again.out());
     assertThat(outcome.get("present").asInt()).isEqualTo(50);
     assertThat(outcome.get("elsewhere").asInt()).isZero();
+    assertThat(outcome.get("ended").asBoolean()).isTrue();
     assertThat(Files.readAllLines(all)).hasSize(50);
     LinkedTier.Run check = new LinkedTier(tier).run("check", "--acks", acks());
     assertThat(check.code()).as(check.err()).isZero();
