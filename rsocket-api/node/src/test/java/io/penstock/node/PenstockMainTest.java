@@ -186,6 +186,16 @@ final class PenstockMainTest {
     assertThat(folder).isEmptyDirectory();
   }
 
+  @ParameterizedTest
+  @CsvSource({"help --all, --all", "help put --all, --all", "help put get, get"})
+  void wordThatHelpDoesNotKnow_isMisuse(String line, String word) {
+    CommandLineRun run = CommandLineRun.of(line.split(" "));
+
+    assertThat(run.exitCode()).as(run.err()).isEqualTo(2);
+    assertThat(run.err()).startsWith("help: ").contains("'" + word + "'");
+    assertThat(run.out()).isEmpty();
+  }
+
   @Test
   void unknownOption_isMisuseAndNamesTheOption() {
     CommandLineRun run = CommandLineRun.of("serve", "--dramm", "1GiB");

@@ -24,6 +24,7 @@ import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
 import reactor.core.Exceptions;
 
 /// Turns what a command throws into a line on standard error and an exit code.
@@ -31,13 +32,16 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
   /// Runs the command; an `Error` goes the way of exceptions, too, which picocli does not do by itself.
   @Override
   public int execute(ParseResult parsed) {
+    ParseResult last = parsed;
+    while (last.hasSubcommand()) {
+      last = last.subcommand();
+    }
+    if (last.commandSpec().helpCommand() && !last.unmatched().isEmpty()) { // which picocli passes over
+      throw new UnmatchedArgumentException(last.commandSpec().commandLine(), last.unmatched());
+    }
     try {
       return new CommandLine.RunLast().execute(parsed);
     } catch (Error e) {
-      ParseResult last = parsed;
-      while (last.hasSubcommand()) {
-        last = last.subcommand();
-      }
       throw new ExecutionException(last.commandSpec().commandLine(), e.toString(), e);
     }
   }
