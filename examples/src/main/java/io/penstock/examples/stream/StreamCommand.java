@@ -1,6 +1,5 @@
 package io.penstock.examples.stream;
 
-import io.penstock.block.Checks;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Numbers;
@@ -22,7 +21,6 @@ import reactor.netty.resources.LoopResources;
     footer = {"", "Example:", "  penstock example stream --rate 2MB --seconds 10"})
 public final class StreamCommand implements Callable<Integer> {
   private final Console console;
-  private final StreamOptions defaults = StreamOptions.defaults();
 
   @Option(names = "--rate", paramLabel = "SIZE", converter = SizeOption.class, description = "Bytes a second of the reader (default: ${DEFAULT-VALUE}).",
       defaultValue = "1000000")
@@ -57,8 +55,7 @@ public final class StreamCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    requireSense();
-    StreamOptions options = defaults.withRate(rate).withDuration(Duration.ofSeconds(seconds))
+    StreamOptions options = StreamOptions.defaults().withRate(rate).withDuration(Duration.ofSeconds(seconds))
         .withStreamBytes(size).withBudgetBytes(budget).withSecond(Duration.ofSeconds(second))
         .withSeed(seed);
     StreamReport report = run(options);
@@ -68,20 +65,6 @@ public final class StreamCommand implements Callable<Integer> {
       console.print(summary(report));
     }
     return report.isGood() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
-  }
-
-  /// What the options refuse, too, but by the names of flags, in sizes and whole seconds.
-  private void requireSense() {
-    Checks.positive("--seconds", seconds);
-    Checks.positive("--rate", rate);
-    Checks.notNegative("--second", second);
-    if (size < Shape.BLOCK_BYTES || size > Shape.MOST_STREAM_BYTES) {
-      throw new IllegalArgumentException("--size must be from %s to %s (was %s)".formatted(Sizes.exact(Shape.BLOCK_BYTES),
-          Sizes.exact(Shape.MOST_STREAM_BYTES), Sizes.exact(size)));
-    }
-    if (budget < Shape.SLICE_BYTES) {
-      throw new IllegalArgumentException("--budget must be >= one slice, %s (was %s)".formatted(Sizes.exact(Shape.SLICE_BYTES), Sizes.exact(budget)));
-    }
   }
 
   private StreamReport run(StreamOptions options) {

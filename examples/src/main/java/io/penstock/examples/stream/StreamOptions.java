@@ -3,9 +3,10 @@ package io.penstock.examples.stream;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Checks;
+import io.penstock.node.config.Sizes;
 import java.time.Duration;
 
-/// What a [StreamRun] does.
+/// What a [StreamRun] does. Values that make no sense are refused by the names of their flags.
 ///
 /// @param bytesPerSecond how fast the slow reader reads
 /// @param duration how long it reads before it cancels
@@ -21,17 +22,17 @@ record StreamOptions(long bytesPerSecond, Duration duration, long streamBytes, l
     requireNonNull(duration, "duration");
     requireNonNull(second, "second");
     requireNonNull(sampleEvery, "sampleEvery");
-    Checks.positive("bytesPerSecond", bytesPerSecond);
-    Checks.positive("duration", duration.toNanos());
-    Checks.positive("sampleEvery", sampleEvery.toNanos());
+    Checks.positive("--rate", bytesPerSecond);
+    Checks.positive("--seconds", duration.toSeconds());
+    Checks.positive("sampleEvery", sampleEvery);
     if (streamBytes < Shape.BLOCK_BYTES || streamBytes > Shape.MOST_STREAM_BYTES) {
-      throw new IllegalArgumentException(
-          "streamBytes must be in [" + Shape.BLOCK_BYTES + ", " + Shape.MOST_STREAM_BYTES + "] (was " + streamBytes + ")");
+      throw new IllegalArgumentException("--size must be from %s to %s (was %s)".formatted(Sizes.exact(Shape.BLOCK_BYTES),
+          Sizes.exact(Shape.MOST_STREAM_BYTES), Sizes.exact(streamBytes)));
     }
     if (budgetBytes < Shape.SLICE_BYTES) {
-      throw new IllegalArgumentException("budgetBytes must be >= one slice, " + Shape.SLICE_BYTES + " (was " + budgetBytes + ")");
+      throw new IllegalArgumentException("--budget must be >= one slice, %s (was %s)".formatted(Sizes.exact(Shape.SLICE_BYTES), Sizes.exact(budgetBytes)));
     }
-    Checks.notNegative("second", second);
+    Checks.notNegative("--second", second.toSeconds());
   }
 
   /// 1 MB/s for 3 s of a 2 GB stream, at most 1 MiB in flight, no second reader, ten looks a second.
