@@ -16,7 +16,11 @@ public final class TemporaryFolder implements AutoCloseable {
   private TemporaryFolder(Path path) {
     this.path = path;
     this.cleaner = Thread.ofPlatform().name("penstock-folder-cleaner").unstarted(this::interrupted);
-    Runtime.getRuntime().addShutdownHook(cleaner);
+    try {
+      Runtime.getRuntime().addShutdownHook(cleaner);
+    } catch (IllegalStateException e) { // the process is ending: whatever was to be done in it ends too
+      interrupted();
+    }
   }
 
   /// A new one, where the system has such folders.
