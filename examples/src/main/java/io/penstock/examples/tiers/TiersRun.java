@@ -18,7 +18,6 @@ import io.penstock.tier.TierStat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import reactor.core.publisher.Flux;
@@ -116,12 +115,17 @@ final class TiersRun {
     return await(stack.contains(keys)).count();
   }
 
-  /// Bytes follow the books. Only somebody who looks at both has to wait, until no memory holds more than the books put there, and nothing
-  /// changes for a while.
+  /// Bytes follow the books. Only somebody who looks at both has to wait, until no memory holds more than the books put there, and no block
+  /// moves for a while. (What the disk does besides, such as forcing, goes on.)
   private Step step(String did, TierStack stack) {
     Flux<TierStat> looks = stack.stat().repeatWhen(looked -> looked.delayElements(LOOK_EVERY, timers));
-    return await(looks.map(TierStat::levels).buffer(STILL_LOOKS, 1).filter(last -> Set.copyOf(last).size() == 1 && hasSunk(last.getFirst())).next()
+    return await(looks.map(TierStat::levels).buffer(STILL_LOOKS, 1).filter(last -> isStill(last) && hasSunk(last.getFirst())).next()
         .map(last -> new Step(did, last.getFirst())));
+  }
+
+  private static boolean isStill(List<List<LevelStat>> looks) {
+    return looks.stream().map(levels -> levels.stream().map(level -> List.of(level.blocks(), level.resting(), level.arrived())).toList())
+        .distinct().count() == 1;
   }
 
   private boolean hasSunk(List<LevelStat> levels) {
