@@ -29,6 +29,7 @@ final class LauncherTest {
   private static final Path LAUNCHER =
       Path.of(System.getProperty("basedir", "")).toAbsolutePath().getParent().resolve("penstock");
   private static final String MODULES = "pipeline storage-tier device-bridge rsocket-api/wire rsocket-api/node examples";
+  private static final String JAVA = "printf '%s\\n' \"$@\"";
   private static final String MVN =
       """
       echo "mvn with $JAVA_HOME: $*" >> calls
@@ -74,6 +75,7 @@ final class LauncherTest {
             "replay",
             "two words",
             "");
+    assertThat(outcome.out()).as("where the JVM left none").doesNotContain("SharedArchiveFile");
     assertThat(outcome.err().lines()).singleElement().asString().contains("building");
   }
 
@@ -83,6 +85,21 @@ final class LauncherTest {
 
     assertThat(launch().err()).isEmpty();
     assertThat(calls()).hasSize(1);
+  }
+
+  @Test
+  void archiveOfClasses_isMadeWithTheBuild_andUsedUnlessTheUserHasOne() throws Exception {
+    Path jdk = jdk("25.0.4");
+    program(jdk.resolve("bin/java"), "for each; do case $each in -XX:ArchiveClassesAtExit=*) : > \"${each#*=}\" ;; esac; done\n" + JAVA);
+    environment.put("PENSTOCK_JAVA_HOME", jdk.toString());
+    String archive = root + "/examples/target/launcher/classes.jsa";
+    environment.put("PENSTOCK_JAVA_OPTS", "-Dmine=1");
+
+    assertThat(launch("stat").out().lines()).containsSubsequence("-XX:SharedArchiveFile=" + archive, "-Xlog:cds*=off", "-Dmine=1", "stat");
+    assertThat(Path.of(archive)).exists();
+    assertThat(launch("stat").out().lines()).contains("-XX:SharedArchiveFile=" + archive);
+    environment.put("PENSTOCK_JAVA_OPTS", "-XX:AOTCache=mine");
+    assertThat(launch("stat").out()).doesNotContain("SharedArchiveFile");
   }
 
   @Test
@@ -193,7 +210,7 @@ final class LauncherTest {
   private Path jdk(String version) throws IOException {
     Path home = Files.createDirectory(temp.toRealPath().resolve("jdk-" + version));
     Files.writeString(home.resolve("release"), "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"" + version + "\"\n");
-    program(home.resolve("bin/java"), "printf '%s\\n' \"$@\"");
+    program(home.resolve("bin/java"), JAVA);
     program(home.resolve("bin/javac"), "exit 1");
     return home;
   }
