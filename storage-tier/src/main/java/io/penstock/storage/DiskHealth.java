@@ -189,7 +189,7 @@ final class DiskHealth {
       int slot = enterSlow();
       KvException unwritten = failureOf(probed::probe);
       leave(slot);
-      KvException untried = failureOf(() -> suspects.retry(probed, unwritten == null));
+      KvException untried = failureOf(() -> suspects.retry(probed, unwritten == null || unwritten instanceof StorageFullException));
       change(() -> {
         boolean well = unwritten == null && untried == null && suspects.trouble() == null;
         writeTrouble = unwritten;

@@ -19,7 +19,7 @@ final class SuspectRecords {
   /// So many failures in a row are the disk's.
   static final int TOO_MANY = 3;
 
-  /// A record that failed more often is given up although no other read shows that the disk gives anything, if it takes what is written.
+  /// A record that failed more often is given up although no other read shows that the disk gives anything.
   static final int PATIENCE = 8;
 
   /// One that failed so often is given up if other reads succeed.
@@ -41,7 +41,7 @@ final class SuspectRecords {
 
   private final Map<Location, Tries> records = new LinkedHashMap<>();
   private volatile int inARow;
-  /// Whether the disk gave one since it last failed to give one that is not given up.
+  /// Whether the disk gave one since a read of one that is not given up failed, or one was given up.
   private volatile boolean gave;
   /// Whether there are any records.
   private volatile boolean any;
@@ -97,8 +97,8 @@ final class SuspectRecords {
 
   /// Reads some of them again. Waits for the disk.
   ///
-  /// @param isWritten whether the disk takes what is written
-  void retry(SegmentEngine engine, boolean isWritten) {
+  /// @param answers whether the disk takes what is written, or says that it is full: one that does neither is not well
+  void retry(SegmentEngine engine, boolean answers) {
     boolean given = false;
     List<Location> failed = new ArrayList<>(TRIED);
     for (Location record : next()) {
@@ -111,7 +111,7 @@ final class SuspectRecords {
         case NOT_GIVEN -> failed.add(record);
       }
     }
-    judge(failed, given, isWritten);
+    judge(failed, given, answers);
   }
 
   private synchronized List<Location> next() {
@@ -136,24 +136,24 @@ final class SuspectRecords {
     any = !records.isEmpty();
   }
 
-  private synchronized void judge(List<Location> failed, boolean given, boolean isWritten) {
+  private synchronized void judge(List<Location> failed, boolean given, boolean answers) {
     if (given) {
       gave = true;
     }
-    boolean patient = true;
+    boolean gaveUp = false;
     for (Location record : failed) {
       Tries tries = records.get(record);
       if (tries != null) {
         tries.failed++;
-        tries.givenUp = (gave && tries.failed >= SURE) || (isWritten && tries.failed > PATIENCE);
-        patient &= !tries.givenUp;
+        tries.givenUp = answers && (tries.failed > PATIENCE || (gave && tries.failed >= SURE));
+        gaveUp |= tries.givenUp;
       }
     }
-    if (given || failed.isEmpty() || !patient) {
+    if (given || failed.isEmpty() || gaveUp) {
       trouble = null;
       inARow = 0;
     }
-    if (!patient) {
+    if (gaveUp) {
       gave = false; // the next are given up for what is read from now on
     }
   }
