@@ -27,6 +27,14 @@ public final class Checks {
     return value;
   }
 
+  /// For what is waited for: timers count in milliseconds.
+  public static Duration atLeastOneMilli(String name, Duration value) {
+    if (requireNonNull(value, name).toMillis() < 1) {
+      throw new IllegalArgumentException(name + " must be >= 1 ms (was " + value + ")");
+    }
+    return value;
+  }
+
   public static int notNegative(String name, int value) {
     notNegative(name, (long) value);
     return value;

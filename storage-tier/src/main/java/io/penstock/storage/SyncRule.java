@@ -29,9 +29,7 @@ public record SyncRule(SyncMode mode, Duration interval, long bytes) {
 
   public SyncRule {
     requireNonNull(mode, "mode");
-    if (requireNonNull(interval, "interval").toMillis() <= 0) {
-      throw new IllegalArgumentException("interval must be >= 1 ms (was " + interval + ")");
-    }
+    Checks.atLeastOneMilli("interval", interval);
     Checks.positive("bytes", bytes);
   }
 

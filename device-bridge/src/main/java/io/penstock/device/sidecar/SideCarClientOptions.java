@@ -12,8 +12,8 @@ import java.time.Duration;
 /// @param maxWaiting copies that may wait for those that the node lets be in flight
 public record SideCarClientOptions(Duration ping, Duration timeToLive, Duration minBackOff, Duration maxBackOff, int maxWaiting) {
   public SideCarClientOptions {
-    Checks.positive("ping", ping);
-    Checks.positive("minBackOff", minBackOff);
+    Checks.atLeastOneMilli("ping", ping);
+    Checks.atLeastOneMilli("minBackOff", minBackOff);
     if (timeToLive.compareTo(ping) <= 0) {
       throw new IllegalArgumentException("timeToLive must be > ping " + ping + " (was " + timeToLive + ")");
     }

@@ -1,7 +1,5 @@
 package io.penstock.device.sidecar;
 
-import static java.util.Objects.requireNonNull;
-
 import io.penstock.block.Checks;
 import java.time.Duration;
 
@@ -30,9 +28,7 @@ public record SideCarServerOptions(int maxClients, int maxRegions, int maxCopies
     }
     Checks.positive("maxClientBytes", maxClientBytes);
     Checks.positive("maxBytes", maxBytes);
-    if (requireNonNull(timeToLive, "timeToLive").toMillis() <= 0) {
-      throw new IllegalArgumentException("timeToLive must be >= 1 ms (was " + timeToLive + ")");
-    }
+    Checks.atLeastOneMilli("timeToLive", timeToLive);
   }
 
   /// 16 clients of 1,024 regions, 32 copies and 64 GiB, 256 GiB in all, 10 s.
