@@ -32,7 +32,7 @@ public final class Folders {
   }
 
   /// Makes `folder` and those above it, and says so, unless it is there: the rule for every folder that a command writes to. The node of
-  /// `serve` makes its own, when nothing else keeps it from starting.
+  /// `serve` makes its own while it starts.
   ///
   /// @param say is told if it was made
   /// @param option that named it, for the complaint

@@ -13,17 +13,20 @@ public final class TemporaryFolder implements AutoCloseable {
   private final Path path;
   private final Thread cleaner;
 
-  private TemporaryFolder(Path path) {
+  private TemporaryFolder(Path path) throws IOException {
     this.path = path;
     this.cleaner = Thread.ofPlatform().name("penstock-folder-cleaner").unstarted(this::interrupted);
     try {
       Runtime.getRuntime().addShutdownHook(cleaner);
-    } catch (IllegalStateException e) { // the process is ending: whatever was to be done in it ends too
-      interrupted();
+    } catch (IllegalStateException e) { // nobody would delete what is done in it from now on
+      Folders.delete(path);
+      throw new IOException("a temporary folder must be made before the process ends (was ending)", e);
     }
   }
 
   /// A new one, where the system has such folders.
+  ///
+  /// @throws IOException if it cannot be made, or the process is ending
   public static TemporaryFolder create(String prefix) throws IOException {
     return in(null, prefix);
   }

@@ -14,6 +14,7 @@ import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Sizes;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt;
+import io.penstock.wire.RemotePermanentException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -86,14 +87,23 @@ final class LoadCommand extends ClientCommand {
       } catch (RuntimeException | IOException e) {
         console.say("%s of %s came, and are in %s; the same command goes on behind them".formatted(Plural.of(receipts, "receipt"),
             Plural.of(blocks, "block"), path));
-        if (isJson()) {
-          tell(false, began, config);
+        if (isJson() && !(e instanceof RemotePermanentException)) { // that one is refused, and nothing came
+          tellAll(e, () -> tell(false, began, config));
         }
         throw e;
       }
     }
     tell(true, began, config);
     return ExitCode.OK;
+  }
+
+  /// Of what went wrong the first is what the command ends with.
+  private static void tellAll(Exception first, Runnable tell) {
+    try {
+      tell.run();
+    } catch (RuntimeException e) {
+      first.addSuppressed(e);
+    }
   }
 
   private void put(NodeLink node, NodeConfig config, AckFile file, Set<BlockKey> known) throws IOException {
