@@ -22,6 +22,8 @@ import io.penstock.storage.record.RecordVersionException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import reactor.util.Logger;
+import reactor.util.Loggers;
 
 /// Reads a journal at opening: the checkpoint of each segment or, where there is none to be believed, every head and commit mark. In the
 /// newest segments, as many as a failure of the machine may have left half on the medium, also every byte of those without a checkpoint.
@@ -30,10 +32,13 @@ import org.jspecify.annotations.Nullable;
 /// The file of a segment may have had an earlier life, whose records lie behind the last one: a record whose sequence is not higher than
 /// all before is one of those, and ends its segment.
 final class Recovery {
+  private static final Logger LOG = Loggers.getLogger(Recovery.class);
+
   private final CacheSpace space;
   private final SpaceId spaceId;
   private final SegmentEngine engine;
   private final RecordReader reader;
+  private final String boundary;
   private final @Nullable CheckpointedEngine noting;
   private final @Nullable Checkpoints checkpoints;
   private final int doubtful;
@@ -57,6 +62,7 @@ final class Recovery {
     this.places = new PlaceTable(RecordFormat.recordBytes(space.layout()));
     this.found = new FoundBlocks(spaceId, places);
     this.reader = new RecordReader(engine, boundary);
+    this.boundary = boundary;
     this.noting = engine instanceof CheckpointedEngine noted ? noted : null;
     this.checkpoints = noting == null ? null : noting.checkpoints();
     this.doubtful = doubtful;
@@ -85,6 +91,9 @@ final class Recovery {
       dead.add(older);
       freed++;
     });
+    if (dropped > 0) {
+      LOG.warn("{}: {} of its records are not whole and count no more: left unfinished at the last stop, or damaged since", boundary, dropped);
+    }
     return found;
   }
 

@@ -96,8 +96,11 @@ final class JournalStoreTest {
       closeAll();
       damage(".log", at(rests.get(2)) + 104 + 70);
       JournalSample.deleteCheckpoints(directory());
+      LoggedLines logged = new LoggedLines(Recovery.class);
       JournalStore again = open();
+      logged.close();
       assertThat(again.recovery().dropped()).isEqualTo(1);
+      assertThat(logged.lines()).singleElement().asString().contains(": 1 of its records are not whole and count no more");
       assertThat(keys(again.recovered())).hasSize(4).doesNotContain(Blocks.key(SPACE, 2));
       again.settled().block();
       put(again, 10, 11);
