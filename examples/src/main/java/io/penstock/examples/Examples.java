@@ -63,13 +63,14 @@ public final class Examples {
   }
 
   private static CommandLine commandLine(Story story, Console console) {
-    Failures failures = new Failures();
+    Failures failures = new Failures(console);
     return new CommandLine(story.command().apply(console))
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setCommandName("penstock example " + story.name())
         .setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8))
         .setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8))
         .setExecutionExceptionHandler(failures)
+        .setExecutionStrategy(failures)
         .setParameterExceptionHandler(failures);
   }
 

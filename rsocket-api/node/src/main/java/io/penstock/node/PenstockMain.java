@@ -65,14 +65,21 @@ public final class PenstockMain implements Runnable {
     line.addSubcommand(BenchCommand.class);
     line.addSubcommand(DeviceCommand.class);
     line.addSubcommand(help());
-    Failures failures = new Failures();
+    Failures failures = new Failures(console);
     line.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));
     line.setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8));
     line.setParameterExceptionHandler(failures).setExecutionExceptionHandler(failures).setExecutionStrategy(failures);
     line.setColorScheme(Help.defaultColorScheme(console.isTerminal() ? Help.Ansi.AUTO : Help.Ansi.OFF));
     line.getCommandSpec().usageMessage().exitCodeList(ExitCode.meanings());
+    versioned(line);
     line.setUsageHelpLongOptionsMaxWidth(26).setUsageHelpWidth(120).setCaseInsensitiveEnumValuesAllowed(true);
     return line;
+  }
+
+  /// Whatever has `--version` answers it, and all say the same.
+  private static void versioned(CommandLine line) {
+    line.getCommandSpec().versionProvider(new Version());
+    line.getSubcommands().values().forEach(PenstockMain::versioned);
   }
 
   private static CommandLine help() {

@@ -1,11 +1,13 @@
 package io.penstock.node;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.config.NodeSettings;
 import java.io.IOException;
+import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -106,6 +108,31 @@ final class PenstockMainTest {
     assertThat(run.exitCode()).isZero();
     assertThat(run.out()).contains("Usage: penstock " + path, "Example").doesNotContain("\u001b");
     assertThat(run.err()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyCommand")
+  void version_ofEveryCommandThatHasIt_isThatOfAll(String path) {
+    CommandLineRun run = CommandLineRun.of((path + " --version").split(" "));
+
+    assertThat(run.out().isEmpty() ? run.err() : run.out()).isIn(CommandLineRun.of("--version").out(), run.err());
+    assertThat(run.exitCode()).isEqualTo(run.out().isEmpty() ? 2 : 0);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--help", "simulate --seeds 1", "trace generate --requests 5", "serve --print-config", "replay --limit 1"})
+  void resultsThatNobodyTakes_areNoSuccess(String line) {
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    PrintStream full = new PrintStream(new OutputStream() {
+      @Override
+      public void write(int b) throws IOException {
+        throw new IOException("No space left on device");
+      }
+    });
+    Console console = new Console(InputStream.nullInputStream(), full, new PrintStream(err, true, UTF_8), false, Map.of());
+
+    assertThat(PenstockMain.commandLine(console).execute(line.split(" "))).as(err.toString(UTF_8)).isEqualTo(74);
+    assertThat(err.toString(UTF_8)).contains("standard output must take the results (was closed by its reader, or full)\n");
   }
 
   @Test

@@ -55,7 +55,8 @@ public record Console(InputStream in, PrintStream out, PrintStream err, boolean 
   /// @throws UncheckedIOException if `out` failed, for instance because the reader of a pipe went away
   public void requireHeard() {
     if (out.checkError()) {
-      throw new UncheckedIOException("standard output must be open (was closed by its reader)", new IOException("standard output failed"));
+      throw new UncheckedIOException("standard output must take the results (was closed by its reader, or full)",
+          new IOException("standard output failed"));
     }
   }
 

@@ -29,7 +29,13 @@ import reactor.core.Exceptions;
 
 /// Turns what a command throws into a line on standard error and an exit code.
 public final class Failures implements IExecutionExceptionHandler, IParameterExceptionHandler, IExecutionStrategy {
-  /// Runs the command; an `Error` goes the way of exceptions, too, which picocli does not do by itself.
+  private final Console console;
+
+  public Failures(Console console) {
+    this.console = console;
+  }
+
+  /// Runs the command, which is no success if its results got lost; an `Error` goes the way of exceptions, too, which picocli does not do by itself.
   @Override
   public int execute(ParseResult parsed) {
     ParseResult last = parsed;
@@ -40,7 +46,13 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
       throw new UnmatchedArgumentException(last.commandSpec().commandLine(), last.unmatched());
     }
     try {
-      return new CommandLine.RunLast().execute(parsed);
+      int code = new CommandLine.RunLast().execute(parsed);
+      if (code == ExitCode.OK) { // it may not have looked, and help does not
+        console.requireHeard();
+      }
+      return code;
+    } catch (UncheckedIOException e) {
+      throw new ExecutionException(last.commandSpec().commandLine(), e.getMessage(), e);
     } catch (Error e) {
       throw new ExecutionException(last.commandSpec().commandLine(), e.toString(), e);
     }

@@ -1,5 +1,7 @@
 package io.penstock.node.cli;
 
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -25,5 +27,17 @@ public final class InputFile {
       throw new AccessDeniedException(name);
     }
     return file;
+  }
+
+  /// What the file `name` says.
+  ///
+  /// @throws DataException if it is no text
+  /// @throws FileSystemException as of [#of]
+  public static String text(String name) throws IOException {
+    try {
+      return Files.readString(of(name));
+    } catch (CharacterCodingException e) {
+      throw new DataException(name + " must be text in UTF-8 (was not)");
+    }
   }
 }

@@ -56,7 +56,7 @@ final class AckFile implements AutoCloseable {
   /// @throws io.penstock.node.cli.DataException if a line is no ack
   static Map<BlockKey, Promise> read(String path) throws IOException {
     Map<BlockKey, Promise> promised = new LinkedHashMap<>();
-    String all = Files.readString(InputFile.of(path));
+    String all = InputFile.text(path);
     int number = 0;
     for (int from = 0, end = all.indexOf('\n'); end >= 0; from = end + 1, end = all.indexOf('\n', from)) {
       number++;

@@ -9,7 +9,6 @@ import io.penstock.node.cli.InputFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -104,7 +103,7 @@ final class KeyChoice {
   }
 
   private static List<String> lines(String file, InputStream in) throws IOException {
-    String all = file.equals("-") ? new String(in.readAllBytes(), StandardCharsets.UTF_8) : Files.readString(InputFile.of(file));
+    String all = file.equals("-") ? new String(in.readAllBytes(), StandardCharsets.UTF_8) : InputFile.text(file);
     List<String> lines = all.lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
     if (lines.isEmpty()) { // as a put that failed leaves it
       throw new IllegalArgumentException("--keys-from must have one key a line (was empty: " + (file.equals("-") ? "standard input" : file) + ")");

@@ -50,7 +50,7 @@ public final class PartyCommand implements Callable<Integer> {
         awaitEnd(console);
         Runtime.getRuntime().halt(ExitCode.INPUT_OUTPUT);
       });
-      Failures failures = new Failures();
+      Failures failures = new Failures(console);
       return ServeCommand.line(console).setParameterExceptionHandler(failures).setExecutionExceptionHandler(failures)
           .execute(arguments.toArray(String[]::new));
     }

@@ -1,5 +1,6 @@
 package io.penstock.node.trace;
 
+import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Flag;
 import io.penstock.node.cli.OutputFile;
 import java.io.FilterOutputStream;
@@ -47,13 +48,19 @@ public final class TraceCommand implements Runnable {
     @Option(names = "--out", paramLabel = "FILE", description = "Where to write; a name that ends with .gz is packed (default: standard output).")
     private @Nullable Path out;
 
+    private final Console console;
+
+    Generate(Console console) {
+      this.console = console;
+    }
+
     @Override
     public Integer call() throws IOException {
       GeneratorOptions options = Flag.named(() -> new GeneratorOptions(requests, seed));
       if (out != null) {
         OutputFile.require("--out", out);
       }
-      try (TraceWriter writer = out == null ? new TraceWriter(keptOpen(System.out)) : TraceWriter.create(out)) {
+      try (TraceWriter writer = out == null ? new TraceWriter(keptOpen(console.out())) : TraceWriter.create(out)) {
         TraceGenerator generator = new TraceGenerator(options);
         for (TraceRequest request = generator.next(); request != null; request = generator.next()) {
           writer.write(request);

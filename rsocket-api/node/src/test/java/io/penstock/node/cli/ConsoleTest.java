@@ -43,7 +43,7 @@ final class ConsoleTest {
     });
 
     assertThatThrownBy(() -> console.print("line")).isInstanceOf(UncheckedIOException.class)
-        .hasMessage("standard output must be open (was closed by its reader)");
+        .hasMessage("standard output must take the results (was closed by its reader, or full)");
   }
 
   @Test

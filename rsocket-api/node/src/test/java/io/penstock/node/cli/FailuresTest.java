@@ -78,7 +78,7 @@ final class FailuresTest {
   }
 
   private static CommandLine line(Throwable failure, StringWriter err) {
-    Failures failures = new Failures();
+    Failures failures = new Failures(Console.ofProcess());
     return new CommandLine(new Failing(failure)).setExecutionStrategy(failures).setExecutionExceptionHandler(failures).setErr(new PrintWriter(err, true));
   }
 }

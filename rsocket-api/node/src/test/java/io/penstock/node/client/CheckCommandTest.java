@@ -114,6 +114,14 @@ final class CheckCommandTest {
   }
 
   @Test
+  void fileThatIsNoText_endsWith65_andIsNamed() throws IOException {
+    Files.write(folder.resolve("acks"), new byte[] {(byte) 0xff, (byte) 0xfe, 0, 1});
+    LinkedTier.Run run = check();
+    assertThat(run.code()).isEqualTo(65);
+    assertThat(run.err()).contains(folder.resolve("acks") + " must be text in UTF-8 (was not)");
+  }
+
+  @Test
   void refusedBlock_isUnknown_notCorrupt_andEndsWith69() throws IOException {
     refusals.put(keys.get(3), new StoreUnavailableException("the disk does not answer"));
     LinkedTier.Run run = check();

@@ -268,7 +268,7 @@ final class ClientCommandsTest {
     }, new PrintStream(err, true, UTF_8), false, ENVIRONMENT);
     run("put", "--count", "1");
     FutureTask<Integer> task = new FutureTask<>(() -> {
-      Failures failures = new Failures();
+      Failures failures = new Failures(console);
       CommandLine line = ClientCommands.lines(console).getLast().setErr(new PrintWriter(console.err(), true, UTF_8));
       return line.setExecutionExceptionHandler(failures).execute("--connect", "127.0.0.1:" + port);
     });

@@ -24,7 +24,7 @@ record LinkedTier(BlockTier tier) implements NodeLink {
         new PrintStream(err, true, StandardCharsets.UTF_8), false, Map.of());
     int code = ClientCommands.lines(console, (address, config, patience) -> this).stream()
         .filter(line -> line.getCommandName().equals(command)).findFirst().orElseThrow().setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8))
-        .setExecutionExceptionHandler(new Failures()).execute(flags);
+        .setExecutionExceptionHandler(new Failures(console)).execute(flags);
     return new Run(code, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
   }
 
