@@ -125,17 +125,16 @@ final class SideCarSpeedTest {
     }
   }
 
-  /// The same 4 MiB over and over never leave the cache of the core that `memmove` runs on, at 35 GB/s: two processes hand them from core to core.
   @ParameterizedTest
-  @CsvSource({"64, 65536, 1, 0.5", "64, 65536, 16, 0.8", "16, 1048576, 8, 0.8", "1024, 65536, 2, 0.8"})
-  void callsInFlight_haveTheBandwidthOfMemmoveOrNearly(int elements, long bytes, int layers, double share) throws IOException {
+  @CsvSource({"64, 65536, 1", "64, 65536, 16", "16, 1048576, 8", "1024, 65536, 2"})
+  void callsInFlight_haveTheBandwidthOfMemmoveOrNearly(int elements, long bytes, int layers) throws IOException {
     try (Calls calls = new Calls(folder.resolve("s"), elements, bytes, layers)) {
       Map<String, Double> micros = calls.measure();
       double memmove = micros.get("memmove");
       String shape = "%d x %d bytes, %d layers".formatted(elements, bytes, layers);
       System.out.println(shape);
       micros.forEach((way, each) -> System.out.printf(Locale.ROOT, "  %-12s %8.1f us a call, %.2f of memmove%n", way, each, memmove / each));
-      assertThat(memmove / micros.get("4 in flight")).as("share of memmove's bandwidth, %s: %s", shape, micros).isGreaterThanOrEqualTo(share);
+      assertThat(memmove / micros.get("4 in flight")).as("share of memmove's bandwidth, %s: %s", shape, micros).isGreaterThanOrEqualTo(0.8);
     }
   }
 }
