@@ -1,5 +1,6 @@
 package io.penstock.examples;
 
+import io.penstock.PenstockVersion;
 import io.penstock.examples.hello.HelloCommand;
 import io.penstock.examples.pipe.PipeCommand;
 import io.penstock.examples.pressure.PressureCommand;
@@ -49,6 +50,10 @@ public final class Examples {
       list(stories, console.out());
       return ExitCode.OK;
     }
+    if (args[0].equals("--version")) {
+      console.print(version());
+      return ExitCode.OK;
+    }
     Optional<Story> story = stories.stream().filter(known -> known.name().equals(args[0])).findFirst();
     if (story.isEmpty()) {
       console.say("example must be one of those listed here (was " + args[0] + ")");
@@ -64,7 +69,9 @@ public final class Examples {
 
   private static CommandLine commandLine(Story story, Console console) {
     Failures failures = new Failures(console);
-    return new CommandLine(story.command().apply(console))
+    CommandLine line = new CommandLine(story.command().apply(console));
+    line.getCommandSpec().versionProvider(() -> new String[] {version()});
+    return line
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setCommandName("penstock example " + story.name())
         .setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8))
@@ -72,6 +79,10 @@ public final class Examples {
         .setExecutionExceptionHandler(failures)
         .setExecutionStrategy(failures)
         .setParameterExceptionHandler(failures);
+  }
+
+  private static String version() {
+    return "penstock " + PenstockVersion.current();
   }
 
   private static void list(List<Story> stories, PrintStream to) {

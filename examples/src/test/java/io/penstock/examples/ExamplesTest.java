@@ -2,6 +2,7 @@ package io.penstock.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.PenstockVersion;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,6 +62,13 @@ final class ExamplesTest {
   void help_namesTheCommandAndItsOptions(String name) {
     assertThat(Examples.run(new String[] {name, "--help"}, capture.console())).isZero();
     assertThat(capture.out()).contains("Usage: penstock example " + name, "--help");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--version", "hello --version", "pressure --version"})
+  void version_isThatOfPenstock(String line) {
+    assertThat(Examples.run(line.split(" "), capture.console())).isZero();
+    assertThat(capture.out()).isEqualTo("penstock " + PenstockVersion.current() + "\n");
   }
 
   @ParameterizedTest

@@ -4,6 +4,7 @@ import io.penstock.examples.pressure.PressureReport.Baseline;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Folders;
+import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.config.Sizes;
@@ -92,8 +93,8 @@ public final class PressureCommand implements Callable<Integer> {
         cache.equals("unbounded") ? EngineOptions.UNLIMITED : Sizes.parseBytes(cache), reads, seed);
     console.say("pressure: putting %s into %s of memory over a disk%s".formatted(Sizes.human(put), Sizes.human(memory),
         noBaseline ? "" : "; before that, the same bytes into bare files, and into memory alone"));
-    try (PressureRun pressure = new PressureRun(options)) {
-      PressureReport report = pressure.run(noBaseline ? new Baseline(0, 0) : pressure.baseline());
+    try (PressureRun pressure = new PressureRun(options); Progress progress = Progress.of(console, "pressure", "blocks")) {
+      PressureReport report = pressure.run(noBaseline ? new Baseline(0, 0) : pressure.baseline(), put -> progress.at(put, options.blocks()));
       if (json) {
         console.json(report);
       } else {

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -55,14 +56,16 @@ final class PressureRun implements TierListener, AutoCloseable {
     }
   }
 
-  PressureReport run(Baseline baseline) {
+  /// @param progress hears how many blocks were put
+  PressureReport run(Baseline baseline, LongConsumer progress) {
     TierStack stack = Pressure.open(options, this);
     Rates rates;
     TierStat stat;
     Reads afterwards;
     try {
       long start = System.nanoTime();
-      await(windows().flatMap(window -> putAndLook(stack, window), PressureOptions.WINDOWS_AT_ONCE, 1).then(Mono.just(true)));
+      await(windows().flatMap(window -> putAndLook(stack, window).thenReturn(window.size()), PressureOptions.WINDOWS_AT_ONCE, 1)
+          .scan(0L, Long::sum).doOnNext(progress::accept).then(Mono.just(true)));
       rates = rates(start, System.nanoTime());
       stat = await(stack.stat());
       afterwards = await(windows().concatMap(window -> Pressure.read(stack, window, readers), 1).reduce(Reads.NONE, Reads::plus));

@@ -20,7 +20,6 @@ import java.nio.charset.StandardCharsets;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help;
-import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -64,7 +63,7 @@ public final class PenstockMain implements Runnable {
     line.addSubcommand(TortureCommand.class);
     line.addSubcommand(BenchCommand.class);
     line.addSubcommand(DeviceCommand.class);
-    line.addSubcommand(help());
+    line.addSubcommand(HelpVerb.class);
     Failures failures = new Failures(console);
     line.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));
     line.setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8));
@@ -80,13 +79,6 @@ public final class PenstockMain implements Runnable {
   private static void versioned(CommandLine line) {
     line.getCommandSpec().versionProvider(new Version());
     line.getSubcommands().values().forEach(PenstockMain::versioned);
-  }
-
-  private static CommandLine help() {
-    CommandLine help = new CommandLine(new HelpCommand());
-    help.getCommandSpec().usageMessage().description("Shows the help of a command, or of all.", "").footerHeading("%nExample:%n")
-        .header(new String[0]).footer("  penstock help replay", "");
-    return help;
   }
 
   @Override

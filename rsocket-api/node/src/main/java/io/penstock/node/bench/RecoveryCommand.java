@@ -31,7 +31,7 @@ final class RecoveryCommand implements Callable<Integer> {
   private final Console console;
 
   @Option(names = "--dir", paramLabel = "FOLDER",
-      description = "The folder of blocks: one that is there is measured as it is, else it is written, and kept (default: a temporary folder, deleted afterwards). "
+      description = "The folder of blocks: one that an earlier run wrote with the same options is measured as it is, else it is written, and kept (default: a temporary folder, deleted afterwards). "
           + Folders.MADE)
   private @Nullable Path dir;
 

@@ -7,8 +7,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
+import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.OverwrittenOptionException;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -17,12 +19,36 @@ final class Complaint {
   private Complaint() {}
 
   static String of(ParameterException failure) {
-    if (failure instanceof UnmatchedArgumentException unmatched && !unmatched.isUnknownOption() && hasCommands(failure.getCommandLine())) {
-      return "command must be one of %s (was %s)".formatted(String.join(", ", commands(failure.getCommandLine())), unmatched.getUnmatched().getFirst());
+    return switch (failure) {
+      case UnmatchedArgumentException e -> ofUnmatched(e);
+      case MissingParameterException e when !e.getMissing().isEmpty() -> ofMissing(e);
+      case OverwrittenOptionException e -> name(e.getOverwritten()) + " must be given once (was given again)";
+      default -> {
+        ArgSpec argument = failure.getArgSpec();
+        String value = failure.getValue();
+        yield argument == null || value == null ? words(failure) : ofValue(argument, value, failure);
+      }
+    };
+  }
+
+  private static String ofUnmatched(UnmatchedArgumentException failure) {
+    CommandLine command = failure.getCommandLine();
+    String word = failure.getUnmatched().getFirst();
+    if (failure.isUnknownOption()) {
+      return "option must be one that %s has (was %s)".formatted(command.getCommandSpec().qualifiedName(), word);
     }
-    ArgSpec argument = failure.getArgSpec();
-    String value = failure.getValue();
-    return argument == null || value == null ? String.valueOf(failure.getMessage()) : ofValue(argument, value, failure);
+    return hasCommands(command) ? "command must be one of %s (was %s)".formatted(String.join(", ", commands(command)), word)
+        : "argument must be left out, for %s takes no other (was %s)".formatted(command.getCommandSpec().qualifiedName(), word);
+  }
+
+  /// An option without its value, or what the command cannot do without.
+  private static String ofMissing(MissingParameterException failure) {
+    boolean isValue = words(failure).contains(" for option ");
+    return failure.getMissing().stream().map(Complaint::name).collect(Collectors.joining(", ")) + (isValue ? " must have a value" : " must be given");
+  }
+
+  private static String words(ParameterException failure) {
+    return String.valueOf(failure.getMessage());
   }
 
   /// What was probably meant, if an option or a command is near.
@@ -43,13 +69,17 @@ final class Complaint {
   }
 
   private static String ofValue(ArgSpec argument, String value, ParameterException failure) {
-    String name = argument instanceof OptionSpec option ? option.longestName() : argument.paramLabel();
+    String name = name(argument);
     if (failure.getCause() instanceof IllegalArgumentException refused) {
       return Reason.about(name, refused);
     }
     Class<?> type = argument.type();
     String rule = type.isEnum() ? "one of " + words(type) : isWhole(type) ? "a whole number" : isNumber(type) ? "a number" : null;
-    return rule == null ? String.valueOf(failure.getMessage()) : "%s must be %s (was %s)".formatted(name, rule, value);
+    return rule == null ? words(failure) : "%s must be %s (was %s)".formatted(name, rule, value);
+  }
+
+  private static String name(ArgSpec argument) {
+    return argument instanceof OptionSpec option ? option.longestName() : argument.paramLabel();
   }
 
   private static String words(Class<?> type) {

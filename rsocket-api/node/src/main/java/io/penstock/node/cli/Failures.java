@@ -63,7 +63,7 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
     PrintWriter err = command.getErr();
     Throwable cause = failure instanceof ExecutionException && failure.getCause() instanceof Error error ? error : Exceptions.unwrap(failure);
     int code = code(cause);
-    Reason.of(cause).lines().forEach(line -> err.println(name(command) + ": " + line));
+    Reason.of(cause).lines().forEach(line -> err.println(name(command) + ": " + Reason.printable(line)));
     if (code == ExitCode.INTERNAL && cause instanceof Exception) {
       cause.printStackTrace(err);
     }
@@ -75,7 +75,7 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
   public int handleParseException(ParameterException failure, String[] arguments) {
     CommandLine command = failure.getCommandLine();
     PrintWriter err = command.getErr();
-    err.println(name(command) + ": " + Complaint.of(failure));
+    Complaint.of(failure).lines().forEach(line -> err.println(name(command) + ": " + Reason.printable(line)));
     Complaint.nearest(failure).ifPresent(err::println);
     err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help' for more.");
     err.flush();

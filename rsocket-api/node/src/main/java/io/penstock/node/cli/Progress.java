@@ -10,7 +10,8 @@ import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
 /// Shows a person how far long work has come, with its rate and the time left: a bar that is redrawn on a terminal, elsewhere a line about every
-/// ten seconds, so that short work says nothing but what it begins, if anything. One thread at a time.
+/// ten seconds, so that short work says nothing but what it begins, if anything. If a signal ends the process first, a line says how far it came.
+/// One thread at a time.
 public final class Progress implements AutoCloseable {
   static final long EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int REDRAW_MILLIS = 200;
@@ -22,7 +23,11 @@ public final class Progress implements AutoCloseable {
   private final LongSupplier nanoClock;
   private final long began;
   private final @Nullable ProgressBar bar;
+  private final LastWord lastWord;
+  private volatile Counts counts = new Counts(0, 0);
   private long said;
+
+  private record Counts(long done, long all) {}
 
   private Progress(Console console, String task, String unit, long unitSize, LongSupplier nanoClock) {
     this.console = console;
@@ -33,6 +38,7 @@ public final class Progress implements AutoCloseable {
     this.began = nanoClock.getAsLong();
     this.said = began;
     this.bar = console.isTerminal() ? bar() : null;
+    this.lastWord = new LastWord(console, this::interrupted);
   }
 
   /// Of work that counts `unit`s, such as `blocks`.
@@ -65,6 +71,7 @@ public final class Progress implements AutoCloseable {
 
   /// `done` of `all` are behind us.
   public void at(long done, long all) {
+    counts = new Counts(done, all);
     if (bar != null) {
       bar.maxHint(all);
       bar.stepTo(done);
@@ -83,6 +90,12 @@ public final class Progress implements AutoCloseable {
     return String.format(Locale.ROOT, "%s: %s of %s %s, %s a second%s", task, Numbers.of(done / unitSize), Numbers.of(all / unitSize), unit, figure(rate / unitSize), left);
   }
 
+  String interrupted() {
+    Counts last = counts;
+    return last.all() == 0 ? task + ": interrupted before anything was done"
+        : "%s: interrupted after %s of %s %s".formatted(task, Numbers.of(last.done() / unitSize), Numbers.of(last.all() / unitSize), unit);
+  }
+
   private static String figure(double rate) {
     return String.format(Locale.ROOT, rate >= 100 ? "%,.0f" : "%.2f", rate);
   }
@@ -94,6 +107,7 @@ public final class Progress implements AutoCloseable {
 
   @Override
   public void close() {
+    lastWord.close();
     if (bar != null) {
       bar.close();
     }

@@ -20,6 +20,7 @@ public final class Reason {
   private static final Pattern PEER = Pattern.compile(": \\S*/[0-9a-f.:]+$");
   /// How it puts a system call before one; the error alone is plain.
   private static final Pattern SYSTEM_CALL = Pattern.compile("[a-zA-Z]+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ");
+  private static final Pattern CONTROL = Pattern.compile("[\\x00-\\x08\\x0a-\\x1f\\x7f-\\x9f]");
 
   private Reason() {}
 
@@ -49,6 +50,11 @@ public final class Reason {
   public static String about(String name, IllegalArgumentException refused) {
     String message = orName(refused);
     return message.matches("[a-z]+ must .*") ? name + message.substring(message.indexOf(' ')) : name + ": " + message;
+  }
+
+  /// `line` as a terminal can show it: what would move its cursor or change its colours is there by its number.
+  static String printable(String line) {
+    return CONTROL.matcher(line).replaceAll(found -> "\\\\x%02x".formatted((int) found.group().charAt(0)));
   }
 
   /// What is behind `failure`, for a message that says the rest itself.

@@ -53,9 +53,8 @@ final class PutCommand extends ClientCommand {
   @Option(names = "--count", paramLabel = "N", description = "Put N generated blocks instead of a file; `get --verify` knows their bytes.")
   private @Nullable Integer count;
 
-  @Option(names = "--seed", paramLabel = "ID", defaultValue = "0",
-      description = "With --count: trace id of the first block; the others follow (default: ${DEFAULT-VALUE}).")
-  private long seed;
+  @Option(names = "--seed", paramLabel = "ID", description = "With --count: trace id of the first block; the others follow (default: 0).")
+  private @Nullable Long seed;
 
   private long blocks;
   private long stored;
@@ -69,8 +68,12 @@ final class PutCommand extends ClientCommand {
     CacheSpace space = config.space();
     if (count != null) {
       int generated = count;
-      requireAlone(generated);
-      return node -> put(node, config, new GeneratedInput(space.id(), seed, generated));
+      long first = seed == null ? 0 : seed;
+      requireAlone(generated, first);
+      return node -> put(node, config, new GeneratedInput(space.id(), first, generated));
+    }
+    if (seed != null) {
+      throw new IllegalArgumentException("--seed must be left out without --count, for only generated blocks have one (was " + seed + ")");
     }
     List<BlockKey> keys = choice.isGiven() ? choice.of(space, console.in()) : null;
     Path from = file == null || file.equals("-") ? null : InputFile.of(file);
@@ -89,9 +92,9 @@ final class PutCommand extends ClientCommand {
     return ExitCode.OK;
   }
 
-  private void requireAlone(int generated) {
+  private void requireAlone(int generated, long first) {
     Checks.positive("--count", generated);
-    Checks.notNegative("--seed", seed);
+    Checks.notNegative("--seed", first);
     if (file != null) {
       throw new IllegalArgumentException("FILE must be left out with --count (was " + file + ")");
     }

@@ -100,6 +100,7 @@ final class YamlSource {
   }
 
   private static String firstLine(@Nullable String message) {
-    return message == null ? "unreadable" : message.lines().findFirst().orElse("unreadable");
+    String line = message == null ? "" : message.lines().findFirst().orElse("");
+    return line.isEmpty() ? "unreadable" : line.replaceFirst("^(?:\\w+\\.)+\\w+: ", ""); // of an error of Java inside, its class
   }
 }

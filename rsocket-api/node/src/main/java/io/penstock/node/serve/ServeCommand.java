@@ -78,7 +78,7 @@ public final class ServeCommand implements Callable<Integer> {
   public static CommandLine line(Console console) {
     CommandLine line = new CommandLine(new ServeCommand(console));
     SettingOptions.addTo(line.getCommandSpec(), NodeSettings.ALL);
-    UsageMessageSpec usage = line.getCommandSpec().usageMessage();
+    UsageMessageSpec usage = line.getCommandSpec().usageMessage().sortOptions(false); // what one is about, the next may go on with
     usage.footer(Stream.of(Stream.of(usage.footer()), Stream.of("Settings that are taken, for other programs have them, and have no effect here,"),
         SettingOptions.withoutEffect(NodeSettings.ALL).stream(), Stream.of("")).flatMap(Function.identity()).toArray(String[]::new));
     return line;

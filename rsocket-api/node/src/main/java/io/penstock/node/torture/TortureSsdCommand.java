@@ -113,7 +113,7 @@ final class TortureSsdCommand implements Callable<Integer> {
         .row("failed unasked", broken.failures())
         .row("opening, median", String.format(Locale.ROOT, "%.1f ms", recovery.medianMillis()))
         .row("opening, worst", String.format(Locale.ROOT, "%.1f ms", recovery.worstMillis()))
-        .row("the same times 1 GB / " + Sizes.human(recovery.journalBytes()) + ", the size of these journals", String.format(Locale.ROOT, "%.3f s", recovery.secondsPerGigabyte()));
+        .row("opening, per GB of journal (these have " + Sizes.human(recovery.journalBytes()) + ")", String.format(Locale.ROOT, "%.3f s", recovery.secondsPerGigabyte()));
     TextTable phases = new TextTable("PHASE", "AIMED AT", "FELL IN");
     report.phases().forEach(phase -> phases.row(phase.phase(), phase.aimed(), phase.fell()));
     return promises + "\n" + phases + "\n" + "%s: engine %s, durability %s, seed %d, journal %s%n".formatted(report.kept() ? "kept" : "BROKEN",

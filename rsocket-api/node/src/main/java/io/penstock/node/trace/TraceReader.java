@@ -19,7 +19,8 @@ import java.util.List;
 import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
-/// Reads a trace line by line; `.gz` files are unpacked on the way. Empty lines and unknown fields are passed over.
+/// Reads a trace line by line; `.gz` files are unpacked on the way. Empty lines and unknown fields are passed over; a trace without a request
+/// breaks the form.
 public final class TraceReader implements TraceSource {
   static final int MAX_LINE_BYTES = 16 << 20;
   private static final int IO_BUFFER_BYTES = 64 << 10;
@@ -28,6 +29,7 @@ public final class TraceReader implements TraceSource {
   private final String file;
   private final LineReader lines;
   private long line;
+  private boolean hasRequest;
 
   /// @param file named in errors
   TraceReader(String file, InputStream in) {
@@ -56,8 +58,13 @@ public final class TraceReader implements TraceSource {
           throw broken("line", "<= " + MAX_LINE_BYTES + " bytes", "longer");
         }
         if (!isBlank()) {
+          hasRequest = true;
           return parse();
         }
+      }
+      if (!hasRequest) {
+        line++;
+        throw broken("request", "there at least once", "absent");
       }
       return null;
     } catch (IOException e) {

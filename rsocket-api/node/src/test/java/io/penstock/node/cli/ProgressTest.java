@@ -69,4 +69,13 @@ final class ProgressTest {
     }
     assertThat(err.toString(StandardCharsets.UTF_8)).contains("work", "15/30");
   }
+
+  @Test
+  void interrupted_saysHowFarItCame() {
+    try (Progress progress = progress(false, "MiB", 1 << 20)) {
+      assertThat(progress.interrupted()).isEqualTo("work: interrupted before anything was done");
+      progress.at(1234L << 20, 30L << 30);
+      assertThat(progress.interrupted()).isEqualTo("work: interrupted after 1,234 of 30,720 MiB");
+    }
+  }
 }

@@ -145,6 +145,15 @@ final class NodeConfigTest {
   }
 
   @Test
+  void file_ofBytes_isNoYaml_inPlainWords() throws IOException {
+    Path file = file("");
+    Files.write(file, new byte[] {0x7f, 'E', 'L', 'F', 2, (byte) 0xe2, 'a', 0, (byte) 0xff});
+
+    assertThatThrownBy(() -> NodeConfig.resolve(file, Map.of(), Map.of())).isInstanceOf(ConfigException.class)
+        .hasMessageStartingWith("config must be YAML (was not, from " + file + " line 1): Invalid UTF-8");
+  }
+
+  @Test
   void file_withoutYaml_namesTheLine() throws IOException {
     Path file = file("layers: 8\nblock: {bytes: 1\n");
 

@@ -1,6 +1,7 @@
 package io.penstock.node.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.io.ByteArrayInputStream;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class TraceReaderTest {
   private static final String GOOD = "{\"timestamp\": 5, \"input_length\": 700, \"output_length\": 9, \"hash_ids\": [1, 2]}\n";
@@ -25,6 +27,13 @@ final class TraceReaderTest {
 
     assertThat(requests).containsExactly(
         new TraceRequest(5, 700, 9, List.of(1L, 2L)), new TraceRequest(6, 700, 9, List.of(1L, 2L)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "\n \n"})
+  void next_withoutARequest_isBroken(String text) {
+    assertThatThrownBy(reader(text)::next).isInstanceOf(TraceFormatException.class)
+        .hasMessage("t.jsonl, line %d: request must be there at least once (was absent)", text.lines().count() + 1);
   }
 
   @Test
