@@ -5,6 +5,7 @@ import io.penstock.block.BlockArena;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.block.Checks;
 import io.penstock.block.Permits;
 import io.penstock.block.SliceOrder;
 import io.penstock.block.SpaceId;
@@ -138,6 +139,11 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
       peerFailure = windows == null ? WireFormatException.request("get response", "a decision first", "empty") : windows.missing();
       proceed();
     });
+  }
+
+  @Override
+  RuntimeException misrequest(long n) {
+    return Checks.misrequest(n);
   }
 
   @Override

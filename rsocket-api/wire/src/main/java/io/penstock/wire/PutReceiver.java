@@ -88,7 +88,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   public void onError(Throwable error) {
     serial.run(() -> {
       senderDone = true;
-      fail(error);
+      fail(WireErrors.fromWire(error, "the sender"));
     });
   }
 

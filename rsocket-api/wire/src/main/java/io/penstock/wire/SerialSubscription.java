@@ -13,6 +13,9 @@ abstract class SerialSubscription implements Subscription {
   @Override
   public final void request(long n) {
     serial.run(() -> {
+      if (n <= 0) { // or it would count as demand without end
+        throw misrequest(n);
+      }
       requested = Demand.plus(requested, n);
       proceed();
     });
@@ -22,6 +25,12 @@ abstract class SerialSubscription implements Subscription {
   public final void cancel() {
     done = true;
     serial.run(this::letGo);
+  }
+
+  /// What a request for `n`, none or fewer, ends the stream with. Such a number is the peer's, or a link's that flipped its bits, unless the
+  /// reader is one of this process.
+  RuntimeException misrequest(long n) {
+    return WireFormatException.request("request", "> 0, Reactive Streams rule 3.9", n);
   }
 
   /// Does what demand and what has come allow. A step.
