@@ -74,7 +74,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     }
     List<BlockKey> keys = blocks.stream().filter(Rising::isMissing).map(each -> each.promised().key).toList();
     try {
-      Permits.Ticket place = rising.books.memory.transfer().claim(keys, drafts -> {
+      Permits.Ticket place = rising.memoryFor(blocks).claim(keys, drafts -> {
         grant(drafts);
         told.run();
       }, this::refuse);
@@ -96,7 +96,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   boolean claimAhead(Runnable told) {
     this.told = told;
     List<BlockKey> keys = blocks.stream().filter(Rising::isMissing).map(each -> each.promised().key).toList();
-    SlabPart memory = rising.books.memory.transfer();
+    SlabPart memory = rising.memoryFor(blocks);
     if (keys.isEmpty() || 2 * (memory.claimedSlots() + keys.size()) > memory.capacitySlots()) {
       return false;
     }

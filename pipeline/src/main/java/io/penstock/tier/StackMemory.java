@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /// | part | for | waits for |
 /// |---|---|---|
 /// | ingress | blocks being written, and written ones that have to move on | a place on a device, `resident`, the disk |
-/// | transfer | windows on their way up to readers | readers only |
+/// | transfer, of each store | windows on their way up to readers, of which no block comes from a slower store | readers only |
 /// | promotion | blocks that were read and are to rest higher up | a place on a device, `resident` |
 /// | resident | blocks at rest in host memory, and a few beyond the capacity of that level | a place on a device (to rise), the disk (to sink) |
 /// | bounce | blocks on their way from a device to a disk | the disk |
@@ -33,15 +33,17 @@ final class StackMemory {
   /// Whose slots the writers get.
   final SlabPart ingress;
   private final @Nullable SlabPart resident;
-  private final @Nullable SlabPart transfer;
+  /// By level; null where there is host memory.
+  private final @Nullable SlabPart[] transfer;
   private final @Nullable SlabPart promotion;
   private final @Nullable SlabPart bounce;
 
   StackMemory(BlockLayout layout, List<Level> levels, int host, StackOptions options, ChunkSource chunks) {
-    boolean stores = levels.size() > (host < 0 ? 0 : 1);
+    int storeCount = levels.size() - (host < 0 ? 0 : 1);
+    boolean stores = storeCount > 0;
     long capacity = host < 0 ? 0 : Math.min(levels.get(host).capacityBlocks(), Integer.MAX_VALUE);
     long resting = host == 0 ? capacity + options.ingressBlocks() : host > 0 ? capacity + options.bounceBlocks() : 0;
-    long moving = stores ? (long) options.transferBlocks() + options.promotionBlocks() + options.bounceBlocks() : 0;
+    long moving = stores ? (long) storeCount * options.transferBlocks() + options.promotionBlocks() + options.bounceBlocks() : 0;
     int writing = host == 0 ? 0 : options.ingressBlocks();
     if (moving + options.ingressBlocks() >= Integer.MAX_VALUE) {
       throw new IllegalArgumentException("slots beyond the capacity must be < %d in sum (was %d)".formatted(Integer.MAX_VALUE,
@@ -53,7 +55,11 @@ final class StackMemory {
     this.resident = host < 0 ? null : arena.part(options.name() + " resident", (int) resting, host == 0 && !stores
         ? options.maxWaiters() : movers);
     this.ingress = host == 0 ? requireNonNull(resident) : arena.part(options.name() + " ingress", writing, options.maxWaiters());
-    this.transfer = stores ? arena.part(options.name() + " transfer", options.transferBlocks(), options.maxWaiters()) : null;
+    this.transfer = new SlabPart[levels.size()];
+    for (int level = 0; level < levels.size(); level++) {
+      transfer[level] = level == host ? null
+          : arena.part(options.name() + " transfer from " + levels.get(level).name(), options.transferBlocks(), options.maxWaiters());
+    }
     this.promotion = stores ? arena.part(options.name() + " promotion", options.promotionBlocks(), movers) : null;
     this.bounce = stores ? arena.part(options.name() + " bounce", options.bounceBlocks(), movers) : null;
   }
@@ -71,8 +77,9 @@ final class StackMemory {
     return requireNonNull(resident, "host level");
   }
 
-  SlabPart transfer() {
-    return requireNonNull(transfer, "stores");
+  /// @param level of the slowest store that the window is read from: others do not wait for what that one leaves lying
+  SlabPart transfer(int level) {
+    return requireNonNull(transfer[level], "store");
   }
 
   SlabPart promotion() {

@@ -11,7 +11,7 @@ import io.penstock.pool.EvictionPolicy;
 /// @param name named in receipts, errors and meters
 /// @param mode whether a block is kept on one level or on all from its own down
 /// @param ingressBlocks slots for blocks being written; where the first level is host memory, slots beyond its capacity
-/// @param transferBlocks slots for windows on their way up to a reader; a window has at most so many blocks
+/// @param transferBlocks slots for windows on their way up to a reader, for each level that is not host memory; a window has at most so many blocks
 /// @param promotionBlocks slots for blocks that were read and wait for room on a faster level; without one a block stays where it is
 /// @param bounceBlocks slots for blocks on their way from a device to a disk, and beyond the capacity of a host level below a device
 /// @param batchBlocks most blocks that are copied to or from a store at once

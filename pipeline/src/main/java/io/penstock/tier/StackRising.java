@@ -99,6 +99,15 @@ final class StackRising {
     }
   }
 
+  /// The memory for those of `blocks` that are missing: that of the slowest store that they rest in now.
+  SlabPart memoryFor(List<Rising> blocks) {
+    synchronized (books.lock) {
+      int slowest = blocks.stream().filter(each -> each.pinned && each.promised().host == null)
+          .mapToInt(each -> books.docks.readableLevel(each.promised())).max().orElse(-1);
+      return books.memory.transfer(slowest >= 0 ? slowest : books.host == 0 ? 1 : 0); // all of them may have come meanwhile
+    }
+  }
+
   /// `window` waits for no store.
   void leave(RisingWindow window) {
     synchronized (books.lock) {

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.testkit.Blocks;
@@ -216,6 +217,30 @@ final class TierStackHealthTest extends StackSteps {
     disk.health(StoreState.ACTIVE);
     read(stack, 1);
     assertThat(lost(stack)).isEmpty();
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void readFromADevice_isNotHeldUpByReadsThatTheDiskLeavesLying() {
+    MemoryStore device = new MemoryStore("hbm", Medium.DEVICE, SPACE, Long.MAX_VALUE, Runnable::run);
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(device, 1), new Level.Host("dram", 1), new Level.Stored(disk, 4)),
+        options(), TierListener.noop());
+    for (int i = 0; i < 3; i++) {
+      put(stack, i);
+      runTasks();
+    }
+    List<Throwable> errors = new ArrayList<>();
+    try (BlockScope scope = new BlockScope()) {
+      stack.get(List.of(key(0)), scope).subscribe(block -> {}, errors::add); // has all the memory for windows from the disk
+      List<Block> read = new ArrayList<>();
+      stack.get(List.of(key(2)), scope).subscribe(read::add, errors::add);
+      assertThat(read).as("while the disk counts as well").singleElement().satisfies(Blocks::assertBytes);
+      disk.health(StoreState.OFF);
+      assertThat(errors).singleElement().isInstanceOf(StoreUnavailableException.class);
+      stack.get(List.of(key(2)), scope).subscribe(read::add, errors::add);
+      assertThat(read).as("while the disk still may write to its memory").hasSize(2);
+    }
+    assertThat(tasks).as("what the disk did not answer").isNotEmpty();
     assertClosesClean(stack);
   }
 
