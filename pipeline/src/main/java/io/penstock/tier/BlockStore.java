@@ -110,6 +110,9 @@ public interface BlockStore {
 
     /// One that has a number, now the taker's, as after [BlockStore#cool].
     void number(BlockKey key, int number);
+
+    /// One that was found damaged, and is not here any more, if no older copy of it is.
+    default void damaged(BlockKey key) {}
   }
 
   /// Refuses new work and completes when what was accepted has ended. Lazy and idempotent.

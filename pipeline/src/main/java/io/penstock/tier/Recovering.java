@@ -40,6 +40,11 @@ final class Recovering implements BlockStore.Recovered {
     }
   }
 
+  @Override
+  public void damaged(BlockKey key) {
+    books.departures.countCorrupt(after);
+  }
+
   /// Written through, the last level holds as much as all of the books; what it holds rises when it is read.
   private int start() {
     return books.options.mode() == StackMode.WRITE_THROUGH ? 0 : level;

@@ -9,12 +9,14 @@ import org.jspecify.annotations.Nullable;
 final class DiskFigures {
   private DiskFigures() {}
 
-  static DiskStat of(SyncStat syncs, SpaceStat space, ScrubStat scrub, long unkept) {
-    List<String> problems = Stream.of(problem("sync", syncs.failure()), problem("reclaim", space.failure()), problem("scrub", scrub.failure()))
-        .flatMap(List::stream).toList();
+  /// @param aside why something that the opening found is not set aside; null if all of it is
+  /// @param unkept damaged blocks whose bytes are not kept
+  static DiskStat of(SyncStat syncs, SpaceStat space, ScrubStat scrub, JournalRecovery opening, @Nullable RuntimeException aside, long unkept) {
+    List<String> problems = Stream.of(problem("sync", syncs.failure()), problem("reclaim", space.failure()), problem("scrub", scrub.failure()),
+        problem("opening", aside)).flatMap(List::stream).toList();
     return new DiskStat(syncs.unsyncedBytes(), syncs.unsyncedMillis(), syncs.syncs(), syncs.failedSyncs(), syncs.lostBytes(), space.segments(),
         space.heldBytes(), space.liveBytes(), space.userBytes(), space.movedBytes(), space.reclaimed(), scrub.passes(), scrub.bytes(),
-        space.corrupt() + scrub.corrupt(), space.unreadable(), unkept, problems);
+        opening.damaged() + space.corrupt() + scrub.corrupt(), space.unreadable(), unkept, problems);
   }
 
   private static List<String> problem(String what, @Nullable RuntimeException failure) {

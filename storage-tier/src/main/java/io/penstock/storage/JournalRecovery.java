@@ -6,5 +6,6 @@ package io.penstock.storage;
 /// @param blocks blocks that are at rest again
 /// @param freed records that count no more: removed, or followed by a newer one of the same key
 /// @param dropped records that a crash left unfinished, or that were damaged
+/// @param damaged of these, what was finished, counts still, and is set aside since it was damaged
 /// @param tornSegments segments whose last bytes are no record: where a crash, or damage, ended them
-public record JournalRecovery(int segments, int blocks, int freed, int dropped, int tornSegments) {}
+public record JournalRecovery(int segments, int blocks, int freed, int dropped, int damaged, int tornSegments) {}

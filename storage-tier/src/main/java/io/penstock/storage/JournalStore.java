@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
@@ -48,7 +47,6 @@ public final class JournalStore implements BlockStore {
   private final SegmentEngine engine;
   private final DiskHealth health;
   private final List<Runnable> watchers = new CopyOnWriteArrayList<>();
-  private final JournalThreads threads;
   private final SyncLine syncs;
   private final JournalWrites writes;
   private final JournalRecovery recovery;
@@ -59,17 +57,18 @@ public final class JournalStore implements BlockStore {
   private final JournalReads reads;
   private final JournalEnd end;
   private final FoundBlocks recovered;
-  private volatile @Nullable Scrubber scrubber;
+  private final DamageSearch search;
+  /// Found damaged by the opening, until somebody was told; guarded by `this`.
+  private List<BlockKey> damaged;
 
   private JournalStore(CacheSpace space, JournalOptions options, SegmentEngine disk, JournalThreads threads) {
     this.space = space;
     this.options = options;
     this.health = new DiskHealth(options.name(), options.health(), threads.clock(), threads.ticks(), this::healthChanged);
     this.engine = new WatchedEngine(disk, health);
-    this.threads = threads;
     this.line = new WorkLine(options.name(), "puts", options.maxWaitingPuts());
     this.end = new JournalEnd(options, engine, health, threads);
-    Recovery found = new Recovery(space, disk, boundary(), options.doubtfulSegments());
+    Recovery found = new Recovery(space, disk, boundary(), options.doubtfulSegments(), options.quarantine().records());
     this.recovered = found.run();
     this.recovery = found.summary();
     this.places = found.places();
@@ -84,6 +83,8 @@ public final class JournalStore implements BlockStore {
         new UnreadableSegments(threads.clock()), options, water);
     this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, water, options), options.reclaim(), threads, line);
     this.puts = new JournalPuts(space.id(), health, writes, line);
+    this.damaged = found.dropped().keys();
+    this.search = new DamageSearch(engine, places, lost, threads, found.dropped());
     writes.begin(found.dead());
     syncs.start();
     if (found.isUnsynced() && options.durability().mode() != SyncMode.NONE) {
@@ -91,6 +92,7 @@ public final class JournalStore implements BlockStore {
       syncs.ask();
     }
     health.start(disk);
+    search.begin();
   }
 
   /// Opens the journal of `options` with threads of its own. Waits until every record's head was read: not for an event loop.
@@ -208,20 +210,15 @@ public final class JournalStore implements BlockStore {
 
   @Override
   public DiskStat diskStat() {
-    return DiskFigures.of(syncs(), disk(), scrubbed(), lost.unkept());
+    return DiskFigures.of(syncs(), disk(), scrubbed(), recovery, search.unkept(), lost.unkept() + search.unlisted());
   }
 
   /// Begins to read what is at rest in the background, and to compare it; once. What is damaged is copied to `quarantine/` in the directory
   /// and gone: whoever asked by [#report] hears of it, and so does the next read of the block.
   ///
   /// @throws IllegalStateException if that goes on already
-  public synchronized void scrub(ScrubOptions how) {
-    if (scrubber != null) {
-      throw new IllegalStateException("a journal must be scrubbed once at a time (was scrubbed already)");
-    }
-    scrubber = new Scrubber(engine, places, new RecordMover(engine::readOnce, space.layout(), boundary()), lost, how, threads,
-        () -> line.open() + reads.open() > 0, writes::free);
-    scrubber.start();
+  public void scrub(ScrubOptions how) {
+    search.scrub(how, new RecordMover(engine::readOnce, space.layout(), boundary()), () -> line.open() + reads.open() > 0, writes::free);
   }
 
   @Override
@@ -236,14 +233,7 @@ public final class JournalStore implements BlockStore {
 
   /// What that came to.
   public ScrubStat scrubbed() {
-    Scrubber begun = scrubber;
-    return begun == null ? new ScrubStat(0, 0, 0, 0, null) : begun.stat();
-  }
-
-  private synchronized void endScrub() {
-    if (scrubber != null) {
-      scrubber.close();
-    }
+    return search.scrubbed();
   }
 
   /// What opening found.
@@ -261,6 +251,8 @@ public final class JournalStore implements BlockStore {
   @Override
   public synchronized void recover(Recovered to) {
     recovered.takeAll(to::number);
+    damaged.forEach(to::damaged);
+    damaged = List.of();
   }
 
   @Override
@@ -334,7 +326,7 @@ public final class JournalStore implements BlockStore {
   @Override
   public Mono<Void> close() {
     return end.close(Mono.defer(() -> {
-      endScrub();
+      search.close();
       return Mono.when(line.close(), reads.close());
     }), writes);
   }

@@ -6,10 +6,12 @@ import io.penstock.storage.check.Damage;
 import io.penstock.storage.check.DamageKind;
 import io.penstock.storage.check.Quarantine;
 import io.penstock.storage.check.QuarantineBound;
+import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.record.RecordName;
 import io.penstock.tier.BlockUnreadableException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -89,15 +91,21 @@ final class LostRecords {
   }
 
   private @Nullable StorageFailedException keep(BlockKey key, Place place, RecordMover records, Flaw flaw) {
+    Location at = place.location();
+    return keep(records.record(), records.isHeadOf(place) ? flaw.damage(at, key, place.sequence())
+        : new Damage(at.segment(), at.offset(), at.length(), DamageKind.HEAD, null, place.sequence(), -1, true, flaw.reason()));
+  }
+
+  /// Sets aside `record`, of which `damage` tells.
+  ///
+  /// @return as [#lose(int, Place, RecordMover, Flaw, Consumer)]
+  @Nullable StorageFailedException keep(MemorySegment record, Damage damage) {
     if (quarantine == null) {
       return null;
     }
-    boolean isHead = !records.isHeadOf(place);
     int slot = health.enterSlow();
     try {
-      quarantine.keep(records.record(), new Damage(place.segment(), place.location().offset(), place.location().length(),
-          isHead ? DamageKind.HEAD : DamageKind.PAYLOAD, isHead ? null : key.toString(), place.sequence(), isHead ? -1 : flaw.granule(), true,
-          "crc must be %08x (was %08x)".formatted(flaw.expected(), flaw.actual())));
+      quarantine.keep(record, damage);
       return null;
     } catch (StorageFailedException e) {
       return e;

@@ -3,7 +3,6 @@ package io.penstock.storage;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.KvException;
-import io.penstock.block.BlockCorruptException;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
 import io.penstock.storage.checkpoint.CheckpointedEngine;
@@ -46,22 +45,24 @@ final class Recovery {
   private final FoundBlocks found;
   private final List<DeadRecord> dead = new ArrayList<>();
   private final SegmentBook book = new SegmentBook();
+  private final DroppedRecords dropped;
   private long sequence;
   /// The rest of this segment is of an earlier life.
   private boolean ended;
-  private int dropped;
   private int torn;
   private int freed;
   private boolean unsynced;
 
   /// @param doubtful how many of the newest segments may have bytes that never got to the medium
-  Recovery(CacheSpace space, SegmentEngine engine, String boundary, int doubtful) {
+  /// @param mostDamaged records that are listed in [#dropped]
+  Recovery(CacheSpace space, SegmentEngine engine, String boundary, int doubtful, int mostDamaged) {
     this.space = space;
     this.spaceId = space.id();
     this.engine = engine;
     this.places = new PlaceTable(RecordFormat.recordBytes(space.layout()));
     this.found = new FoundBlocks(spaceId, places);
     this.reader = new RecordReader(engine, boundary);
+    this.dropped = new DroppedRecords(reader, RecordFormat.headBytes(space.layout()), RecordFormat.recordBytes(space.layout()), mostDamaged);
     this.boundary = boundary;
     this.noting = engine instanceof CheckpointedEngine noted ? noted : null;
     this.checkpoints = noting == null ? null : noting.checkpoints();
@@ -91,8 +92,8 @@ final class Recovery {
       dead.add(older);
       freed++;
     });
-    if (dropped > 0) {
-      LOG.warn("{}: {} of its records are not whole and count no more: left unfinished at the last stop, or damaged since", boundary, dropped);
+    if (dropped.dropped() > 0) {
+      LOG.warn("{}: {}", boundary, dropped);
     }
     return found;
   }
@@ -125,13 +126,15 @@ final class Recovery {
 
   private void visit(int segment, boolean isDoubtful) {
     List<Noted> visited = new ArrayList<>();
-    int before = dropped;
+    int before = dropped.dropped();
     ended = false;
-    boolean clean = engine.scan(segment, at -> take(at, isDoubtful, visited)) == ScanEnd.CLEAN;
-    if (!clean) {
+    if (engine.scan(segment, at -> take(at, isDoubtful, visited)) != ScanEnd.CLEAN) {
       torn++;
+      dropped.breaksOff();
+      return;
     }
-    if (clean && before == dropped && !visited.isEmpty()) {
+    dropped.follows();
+    if (before == dropped.dropped() && !visited.isEmpty()) {
       note(segment, visited, isDoubtful);
     }
   }
@@ -149,26 +152,39 @@ final class Recovery {
     if (ended) {
       return;
     }
-    RecordHead head;
+    RecordHead head = null;
     try {
-      head = reader.finished(at);
+      head = reader.head(at);
       requireSpace(head);
     } catch (RecordVersionException e) {
       throw e;
     } catch (RecordException e) {
-      if (!reader.isAside(at)) {
-        dropped++; // never finished, or damaged: it was never promised, or cannot be kept
-      }
+      dropped.bad(at, head, e);
       return;
     }
     ended = head.sequence() <= sequence;
-    if (!ended) {
-      Noted noted = Noted.of(at, head);
-      count(noted);
-      visited.add(noted);
-      if (isDoubtful && head.kind() == RecordKind.BLOCK) {
-        compare(noted, head);
-      }
+    if (ended) {
+      dropped.breaksOff();
+    } else {
+      take(Noted.of(at, head), head, isDoubtful, visited);
+    }
+  }
+
+  /// A record without its mark counts if every byte of it is right: it is the mark that is damaged, or nothing else was left to be written.
+  private void take(Noted noted, RecordHead head, boolean isDoubtful, List<Noted> visited) {
+    dropped.follows();
+    boolean isFinished = reader.isFinished(noted.at(), head);
+    boolean isCompared = (isDoubtful || !isFinished) && head.kind() == RecordKind.BLOCK;
+    Flaw flaw = isCompared ? reader.flaw(noted.at(), head) : null;
+    if (flaw != null && !isFinished) {
+      dropped.unfinished(); // it was never promised
+      return;
+    }
+    count(noted);
+    visited.add(noted);
+    if (flaw != null) {
+      dead.add(requireNonNull(found.remove(new RecordName(noted.key(), noted.sequence())), "a record that was just found"));
+      dropped.payload(noted, head, flaw);
     }
   }
 
@@ -177,6 +193,7 @@ final class Recovery {
     if (record.kind() == RecordKind.REMOVAL) {
       record.removals().forEach(name -> removed(name, record.at().segment()));
     } else {
+      dropped.written(record.key());
       book.written(record.at().segment());
       found.add(record.key(), new Place(record.at(), record.sequence(), record.crc()));
     }
@@ -185,19 +202,11 @@ final class Recovery {
   /// What is removed was found before: it has a lower sequence.
   private void removed(RecordName name, int segment) {
     DeadRecord removed = found.remove(name);
+    dropped.removed(name);
     if (removed != null) {
       book.freed(removed.segment());
       book.removed(removed, segment);
       freed++;
-    }
-  }
-
-  private void compare(Noted record, RecordHead head) {
-    try {
-      reader.verifyPayload(record.at(), head);
-    } catch (BlockCorruptException e) {
-      dropped++;
-      dead.add(requireNonNull(found.remove(new RecordName(record.key(), record.sequence())), "a record that was just found"));
     }
   }
 
@@ -228,12 +237,17 @@ final class Recovery {
     return dead;
   }
 
+  /// What does not count.
+  DroppedRecords dropped() {
+    return dropped;
+  }
+
   /// The highest sequence there is.
   long sequence() {
     return sequence;
   }
 
   JournalRecovery summary() {
-    return new JournalRecovery(engine.segments().size(), found.size(), freed, dropped, torn);
+    return new JournalRecovery(engine.segments().size(), found.size(), freed, dropped.dropped(), dropped.damaged(), torn);
   }
 }

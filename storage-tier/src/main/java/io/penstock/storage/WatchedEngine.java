@@ -104,6 +104,11 @@ final class WatchedEngine extends ForwardingEngine {
   }
 
   @Override
+  public void patch(Location record, long from, MemorySegment bytes) {
+    change(() -> engine.patch(record, from, bytes));
+  }
+
+  @Override
   public DiskSpace space() {
     int slot = health.enterSlow();
     try {

@@ -34,6 +34,7 @@ final class JournalSample {
   private final Set<BlockKey> written = new HashSet<>();
   private int blocksRead;
   private int refused;
+  private int damaged;
 
   /// @param arena of 64 slots or more
   JournalSample(EngineKind engine, SlabArena arena) {
@@ -100,6 +101,8 @@ final class JournalSample {
       refused++;
       return good;
     }
+    damaged = store.recovery().damaged();
+    assertThat(store.diskStat().damaged()).isEqualTo(damaged);
     try {
       for (Rest rest : store.recovered()) {
         assertThat(written).contains(rest.key());
@@ -129,6 +132,11 @@ final class JournalSample {
 
   int blocksRead() {
     return blocksRead;
+  }
+
+  /// Records that the newest opening found damaged, and set aside.
+  int damaged() {
+    return damaged;
   }
 
   /// Journals and blocks that were refused.

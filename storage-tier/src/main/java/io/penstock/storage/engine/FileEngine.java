@@ -226,6 +226,11 @@ abstract class FileEngine implements SegmentEngine {
   }
 
   @Override
+  public final void patch(Location record, long from, MemorySegment bytes) {
+    table.patch(record, from, bytes);
+  }
+
+  @Override
   public final Owned pin(int segment) {
     return table.pin(segment);
   }

@@ -55,6 +55,11 @@ public abstract class ForwardingEngine implements SegmentEngine {
   }
 
   @Override
+  public void patch(Location record, long from, MemorySegment bytes) {
+    engine.patch(record, from, bytes);
+  }
+
+  @Override
   public Owned pin(int segment) {
     return engine.pin(segment);
   }

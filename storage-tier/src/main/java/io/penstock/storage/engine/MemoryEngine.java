@@ -84,6 +84,11 @@ public final class MemoryEngine implements SegmentEngine {
   }
 
   @Override
+  public void patch(Location record, long from, MemorySegment bytes) {
+    table.patch(record, from, bytes);
+  }
+
+  @Override
   public Owned pin(int segment) {
     return table.pin(segment);
   }
@@ -187,6 +192,12 @@ public final class MemoryEngine implements SegmentEngine {
         done += count;
         at += count;
       }
+    }
+
+    @Override
+    void write(long offset, MemorySegment bytes) {
+      Map.Entry<Long, MemorySegment> record = log.records.floorEntry(offset);
+      MemorySegment.copy(bytes, 0, record.getValue(), offset - record.getKey(), bytes.byteSize());
     }
 
     @Override

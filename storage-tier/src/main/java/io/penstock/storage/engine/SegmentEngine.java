@@ -60,6 +60,13 @@ public interface SegmentEngine extends AutoCloseable {
     read(record, from, into);
   }
 
+  /// Writes `bytes` over those of `record` that begin at `from` inside it: of a record that nobody needs any more. No sync covers them.
+  ///
+  /// @param bytes native memory
+  /// @throws UnknownLocationException if there is no such record, or its segment was deleted
+  /// @throws IndexOutOfBoundsException if the bytes would leave the record
+  void patch(Location record, long from, MemorySegment bytes);
+
   /// Keeps the bytes of a segment readable, even if it is deleted meanwhile, until the pin is closed.
   ///
   /// @throws UnknownLocationException if the segment is not there

@@ -121,6 +121,11 @@ final class SegmentFile extends StoredSegment {
   }
 
   @Override
+  void write(long offset, MemorySegment bytes) throws IOException {
+    Transfer.write(channel, offset, bytes.asByteBuffer());
+  }
+
+  @Override
   void force() throws IOException {
     channel.force(false);
   }

@@ -66,12 +66,33 @@ final class SegmentTable {
     Objects.checkFromIndexSize(from, RecordParts.bytes(parts), record.length());
     StoredSegment segment = hold(record.segment());
     try {
-      if (record.length() > segment.end() - record.offset()) {
-        throw new UnknownLocationException(engine, record, segment.end());
-      }
+      requireInside(segment, record);
       read.from(segment, record.offset() + from, parts);
     } catch (IOException e) {
       throw new StorageFailedException("read " + record + " of engine " + engine, e);
+    } finally {
+      segment.release();
+    }
+  }
+
+  private void requireInside(StoredSegment segment, Location record) {
+    if (record.length() > segment.end() - record.offset()) {
+      throw new UnknownLocationException(engine, record, segment.end());
+    }
+  }
+
+  /// As [SegmentEngine#patch].
+  void patch(Location record, long from, MemorySegment bytes) {
+    Objects.checkFromIndexSize(from, bytes.byteSize(), record.length());
+    StoredSegment segment = hold(record.segment());
+    try {
+      if (segment.isDeleted()) {
+        throw new UnknownLocationException(engine, record.segment());
+      }
+      requireInside(segment, record);
+      segment.write(record.offset() + from, bytes);
+    } catch (IOException e) {
+      throw new StorageFailedException("write over " + record + " of engine " + engine, e);
     } finally {
       segment.release();
     }

@@ -18,7 +18,7 @@ public final class RecordFormat {
   static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /// Begins what a repair left where a damaged record was: to be skipped.
+  /// Begins what is left where a damaged record was taken out: to be skipped.
   public static final long GAP = magic("PNSTKGAP");
 
   /// What every record begins with.

@@ -207,6 +207,16 @@ public final class RecordHead {
     }
   }
 
+  /// Whether `mark` is the commit mark of this head.
+  public boolean isMarked(MemorySegment mark) {
+    return mark.get(INT, 0) == crc && isMark(mark);
+  }
+
+  /// Whether `mark` is the commit mark of some head.
+  public static boolean isMark(MemorySegment mark) {
+    return mark.get(INT, 0) == ~mark.get(INT, 4);
+  }
+
   /// @throws RecordMalformedException if the record is not of a block of `layout`
   public void requireLayout(BlockLayout layout) {
     boolean same = checksums.length == layout.granules() && planeBytes.length == layout.planes().size();

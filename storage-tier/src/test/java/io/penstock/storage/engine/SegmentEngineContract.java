@@ -213,6 +213,34 @@ abstract class SegmentEngineContract {
   }
 
   @Test
+  void patch_isReadAgain_alsoAfterReopening_andTouchesNothingElse() {
+    SegmentEngine engine = open();
+    List<Location> at = append(engine, 0, 3);
+    engine.close();
+    SegmentEngine again = open();
+    Location patched = at.get(1);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment expected = Records.of(1, arena);
+      MemorySegment bytes = Records.ofBytes(9, 8, arena);
+      MemorySegment.copy(bytes, 0, expected, patched.length() - 8, 8);
+      again.patch(patched, patched.length() - 8, bytes);
+      assertThat(expected.mismatch(Records.read(again, patched, arena))).isEqualTo(-1);
+      assertThatThrownBy(() -> again.patch(patched, patched.length() - 7, bytes)).isInstanceOf(IndexOutOfBoundsException.class);
+      assertThatThrownBy(() -> again.patch(new Location(patched.segment(), 1L << 40, 8), 0, bytes)).isInstanceOf(UnknownLocationException.class);
+      again.close();
+      SegmentEngine third = open();
+      assertThat(scanAll(third)).isEqualTo(at);
+      assertThat(expected.mismatch(Records.read(third, patched, arena))).isEqualTo(-1);
+      Records.assertRecord(third, at.get(0), 0);
+      Records.assertRecord(third, at.get(2), 2);
+      Owned pin = third.pin(patched.segment());
+      third.delete(patched.segment());
+      assertThatThrownBy(() -> third.patch(patched, 0, bytes)).isInstanceOf(UnknownLocationException.class);
+      pin.close();
+    }
+  }
+
+  @Test
   void delete_removesOneSegment_alsoAfterReopening() {
     SegmentEngine engine = open();
     Location gone = append(engine, 0, 1).getFirst();

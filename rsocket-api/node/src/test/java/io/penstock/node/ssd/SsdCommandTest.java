@@ -11,6 +11,7 @@ import io.penstock.node.CommandLineRun;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
+import io.penstock.storage.engine.PlainEngine;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import java.io.IOException;
@@ -108,6 +109,27 @@ final class SsdCommandTest {
     assertThat(again.exitCode()).isZero();
     assertThat(again.out()).isEqualTo("nothing to repair: 9 blocks of engine plain, all good\n");
     assertThat(json(CommandLineRun.of("ssd", "repair", folder.toString(), "--json")).get("actions")).isEmpty();
+  }
+
+  /// As a stop leaves it that comes before the checkpoint.
+  @Test
+  void verify_listsDamageBeforeAnOpening_andWhatThatSetAside() throws IOException {
+    write();
+    Files.delete(folder.resolve("checkpoint-0000000001"));
+    damage(64 + 8 + 104 + 64);
+    CommandLineRun before = CommandLineRun.of("ssd", "verify", folder.toString());
+    assertThat(before.exitCode()).isEqualTo(1);
+    assertThat(before.out()).contains("payload", Blocks.key(SPACE, 0).toString(), "damaged: 1 range, 0 torn ends; 9 good blocks left");
+    assertThat(folder.resolve("quarantine")).doesNotExist();
+
+    JournalOptions options = JournalOptions.defaults(folder).withEngine(EngineKind.PLAIN).withSegmentBytes(1 << 20);
+    JournalStore.open(SPACE, options, PlainEngine.open(folder, options.segments()), Runnable::run, Runnable::run).close().block();
+
+    CommandLineRun after = CommandLineRun.of("ssd", "verify", folder.toString());
+    assertThat(after.exitCode()).as(after.out()).isZero();
+    assertThat(after.out()).contains("1 removal, 376 B aside", "clean: 9 blocks");
+    assertThat(folder.resolve("quarantine/segment-0000000001-000000000072.bin")).isNotEmptyFile();
+    assertThat(CommandLineRun.of("ssd", "repair", folder.toString()).out()).startsWith("nothing to repair: 9 blocks");
   }
 
   @Test
