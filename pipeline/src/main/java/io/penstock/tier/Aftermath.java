@@ -12,16 +12,18 @@ import java.util.Set;
 /// never the innocent whose call made the decision.
 final class Aftermath {
   private final EventLog events;
+  private final List<Settling> settling;
   private final List<Owned> handles = new ArrayList<>(0);
   private final List<Runnable> tasks = new ArrayList<>(0);
   private final Set<StackLease> told = new LinkedHashSet<>(0);
   private final List<Runnable> reports = new ArrayList<>(1);
 
-  Aftermath(EventLog events) {
+  Aftermath(EventLog events, List<Settling> settling) {
     this.events = events;
+    this.settling = settling;
   }
 
-  /// Tells a listener, last of all.
+  /// Tells a listener, after all others.
   void hear(Runnable report) {
     reports.add(report);
   }
@@ -49,6 +51,9 @@ final class Aftermath {
     }
     attempt(events::signal);
     reports.forEach(Aftermath::attempt);
+    for (Settling each : settling) {
+      attempt(each::signal);
+    }
   }
 
   private static void attempt(Runnable task) {

@@ -55,6 +55,11 @@ final class OffloadQueue {
     line.add(waiting);
   }
 
+  /// Under the lock.
+  boolean isEmpty() {
+    return blocks == 0;
+  }
+
   private boolean isFull(int more) {
     return blocks > 0 && more > most - blocks;
   }

@@ -8,11 +8,14 @@ import io.penstock.block.SpaceId;
 import io.penstock.pool.Ledger;
 import io.penstock.tier.StackEntry.Pending;
 import io.penstock.tier.StackEntry.Resident;
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /// The books of a [TierStack]: which key is on which level, what happened, and the one lock that guards it all.
@@ -35,6 +38,7 @@ final class StackBooks {
   final Departures departures;
   final RisingWindows rising = new RisingWindows();
   final OffloadQueue queue;
+  final List<Settling> settling = new CopyOnWriteArrayList<>();
   private final StackTiering tiering;
   private final Ledger<StackEntry> ledger;
   private final ColdBlocks cold;
@@ -64,7 +68,7 @@ final class StackBooks {
   }
 
   Aftermath aftermath() {
-    return new Aftermath(events);
+    return new Aftermath(events, settling);
   }
 
   long blockBytes() {
@@ -73,6 +77,10 @@ final class StackBooks {
 
   boolean hasStores() {
     return levels.size() > (host < 0 ? 0 : 1);
+  }
+
+  boolean isDisk(int level) {
+    return levels.get(level).medium() == Medium.DISK;
   }
 
   BlockStore store(int level) {
@@ -229,14 +237,17 @@ final class StackBooks {
     return present;
   }
 
-  /// Blocks whose bytes are being moved, or wait for room to be.
-  int unsettledBlocks() {
-    int[] count = {0};
+  /// Visible blocks that are as `asked`, of those that are not cold.
+  List<Resident> residents(Predicate<Resident> asked) {
+    List<Resident> found = new ArrayList<>();
     for (int level = 0; level < levels.size(); level++) {
-      ledger.forEach(level, (key, entry) ->
-          count[0] += entry instanceof Resident resident && (resident.moving || resident.wait != null) ? 1 : 0);
+      ledger.forEach(level, (key, entry) -> {
+        if (entry instanceof Resident resident && asked.test(resident)) {
+          found.add(resident);
+        }
+      });
     }
-    return count[0];
+    return found;
   }
 
   /// A share of the block of `key` in host memory, if it is there now.
@@ -246,6 +257,7 @@ final class StackBooks {
 
   /// Ends the books; host memory goes, what rests in stores stays until [Mover#storesClosed].
   void close(Aftermath after) {
+    settling.forEach(each -> each.close(after));
     closed = true;
     mover.close(ledger.clear(), after);
   }

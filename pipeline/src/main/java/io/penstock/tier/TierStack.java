@@ -6,8 +6,10 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.Checks;
 import io.penstock.block.ChunkSource;
 import io.penstock.block.SlabArena;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -15,6 +17,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 
 /// Tiers under one set of books: device memory, host memory and disk as one [BlockTier] with an exact eviction policy.
 ///
@@ -177,6 +180,27 @@ public final class TierStack implements BlockTier {
     });
   }
 
+  /// Waits for blocks that are on their way to a disk, so that [#close], which waits for none of them, does not leave them behind: those that
+  /// the books have put on a disk and that move there or wait to, and commits that are written through. Chooses no others: what the books have in
+  /// memory stays there. For who puts nothing any more; what is put meanwhile is waited for, too.
+  ///
+  /// | | |
+  /// |---|---|
+  /// | unit | blocks |
+  /// | signals | how many of those that were on their way at the subscription have not got there: 0 if all have; else `patience` is over, the stack was closed, or a store failed. A commit tells its own writer |
+  /// | threads | that of a store, of `timers`, or of whoever closes the stack |
+  /// | cancel | waits no more; the moves go on |
+  ///
+  /// @param patience at least 1 ms
+  /// @param timers clock of that
+  /// @return cold
+  public Mono<Integer> settled(Duration patience, Scheduler timers) {
+    Checks.atLeastOneMilli("patience", patience);
+    requireNonNull(timers, "timers");
+    return Mono.using(() -> new Settling(books), settling -> settling.over().timeout(patience, Mono.empty(), timers)
+        .then(Mono.fromSupplier(settling::missed)), Settling::leave);
+  }
+
   /// Ends every wait, closes the stores, and completes when they have. What rests on disk stays there, memory of devices goes back.
   /// Host memory goes back to the system when the last lease has ended, which may be after this completes.
   @Override
@@ -215,7 +239,7 @@ public final class TierStack implements BlockTier {
   /// Blocks whose bytes are being moved, or wait for room to be.
   int unsettledBlocks() {
     synchronized (books.lock) {
-      return books.unsettledBlocks();
+      return books.residents(resident -> resident.moving || resident.wait != null).size();
     }
   }
 

@@ -116,7 +116,7 @@ public final class NodeSettings {
   public static final Setting<Duration> AWAIT_TIMEOUT = new Setting<>("await.timeout", SettingType.duration(), "1m",
       "Longest wait for a block that somebody else is writing.");
   public static final Setting<Duration> DRAIN_TIMEOUT = new Setting<>("drain.timeout", SettingType.duration(), "30s",
-      "How long running streams may go on after SIGTERM.");
+      "How long running streams, and blocks on their way to the disk, may go on after SIGTERM.");
   public static final Setting<Optional<Path>> SIDECAR = new Setting<>("sidecar", SettingType.pathOrOff(), "off",
       "Socket at which processes of this user have the node copy between their memory and its devices, or off.");
   public static final Setting<Long> SIDECAR_CLIENT_BYTES = new Setting<>("sidecar.client.bytes", SettingType.longSize(4 << 10),

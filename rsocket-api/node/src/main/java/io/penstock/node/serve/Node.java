@@ -72,6 +72,8 @@ public final class Node {
   private final NodeTiers tier;
   private final ByteBudget ingress;
   private final Mono<Void> closed = Mono.defer(this::closeNow).cache();
+  /// What running streams took of `drain.timeout`.
+  private volatile Duration spent = Duration.ZERO;
   private @Nullable KvServer server;
   private @Nullable DisposableServer admin;
   private @Nullable SideCarServer sideCar;
@@ -210,7 +212,8 @@ public final class Node {
     return state.get();
   }
 
-  /// Takes nothing new, lets running streams end for `drain.timeout`, then closes. Lazy and idempotent.
+  /// Takes nothing new, lets running streams end for `drain.timeout`, then closes, for which blocks that are on their way to the disk have what is
+  /// left of that. Lazy and idempotent.
   ///
   /// @return true if every stream ended by itself
   public Mono<Boolean> drain() {
@@ -219,11 +222,14 @@ public final class Node {
       KvServer bound = server;
       Mono<Boolean> ended = bound == null ? Mono.just(true) : bound.drained().thenReturn(true)
           .timeout(config.get(NodeSettings.DRAIN_TIMEOUT), Mono.just(false), timers);
-      return ended.flatMap(clean -> close().thenReturn(clean));
+      return ended.elapsed(timers).flatMap(clean -> {
+        spent = Duration.ofMillis(clean.getT1());
+        return close().thenReturn(clean.getT2());
+      });
     });
   }
 
-  /// Ends everything now. Lazy and idempotent.
+  /// Ends running streams now, then everything else; blocks that are on their way to the disk have `drain.timeout` to get there. Lazy and idempotent.
   public Mono<Void> close() {
     return closed;
   }
@@ -237,8 +243,15 @@ public final class Node {
     Mono<Void> copies = openSideCar == null ? Mono.empty() : openSideCar.close().timeout(GOODBYE, Mono.empty(), timers);
     Mono<Void> http = boundAdmin == null ? Mono.empty() : Mono.fromRunnable(boundAdmin::dispose);
     return Endings.inOrder(List.of(wire.timeout(GOODBYE, Mono.empty(), timers), http, copies,
-        tier.closeWithin(config.get(NodeSettings.DRAIN_TIMEOUT), timers), loops.disposeLater(QUIET, GOODBYE),
+        Mono.defer(() -> tier.closeWithin(patience(), timers)), loops.disposeLater(QUIET, GOODBYE),
         adminLoops.disposeLater(QUIET, GOODBYE), Mono.fromRunnable(this::closeRest)));
+  }
+
+  /// What streams left of `drain.timeout`; where that is less, as long as those have to end that were cut.
+  private Duration patience() {
+    Duration all = config.get(NodeSettings.DRAIN_TIMEOUT);
+    long least = Math.min(all.toMillis(), GOODBYE.toMillis());
+    return Duration.ofMillis(Math.clamp(all.minus(spent).toMillis(), least, all.toMillis()));
   }
 
   private void closeRest() {

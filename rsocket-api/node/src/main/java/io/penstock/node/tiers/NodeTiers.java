@@ -156,26 +156,41 @@ public final class NodeTiers extends ForwardingTier {
     return super.stat().map(stat -> stat.withMemory(memory.stat()));
   }
 
-  /// The same as [#close], but for a device that does not end its copies: when the levels have not closed after `patience`, it is closed, which
-  /// refuses the copies that wait, and after [#LAST_MOMENT] more it is left as it is, with whatever it holds, for the end of the process. A
-  /// disk has its own bound.
+  /// The same as [#close] in order: blocks that are on their way to the disk get there first, and what did not is told in a line of the log. Does not
+  /// wait for a device that does not end its copies: when the levels have not closed after `patience`, it is closed, which refuses the copies that
+  /// wait, and after [#LAST_MOMENT] more it is left as it is, with whatever it holds, for the end of the process. A disk has its own bound, which
+  /// begins when it is to close.
   ///
+  /// @param patience for all of it; at least 1 ms
   /// @param timers clock and thread of that
-  /// @return signals [UnavailableException] if the device was left
+  /// @return cold; signals [UnavailableException] if the device was left
   public Mono<Void> closeWithin(Duration patience, Scheduler timers) {
+    Mono<Void> settled = stack.settled(patience, timers).doOnNext(blocks -> sayLeft(blocks, patience)).then();
     HbmDevice hbm = device;
     if (hbm == null) {
-      return close();
+      return settled.then(stack.close());
     }
     Mono<Void> bounded = hbm.close().timeout(LAST_MOMENT, Mono.error(() -> new UnavailableException("device %s must close within %d ms (was left as it is)"
         .formatted(hbm.device().name(), LAST_MOMENT.toMillis()))), timers).cache();
-    Mono<Void> levels = stack.close().timeout(patience, Mono.defer(() -> {
+    Mono<Void> refusing = Mono.defer(() -> {
       LOG.warn("levels are not closed after {} ms: copies that wait for device {} are refused", patience.toMillis(), hbm.device().name());
-      return bounded.then(stack.close()).onErrorComplete(UnavailableException.class); // bounded tells it below
-    }), timers);
+      return Mono.when(stack.close(), bounded).onErrorComplete(UnavailableException.class); // bounded tells it below
+    });
+    Mono<Void> levels = settled.thenReturn(true).elapsed(timers).flatMap(settling -> {
+      long left = Math.min(patience.toMillis(), patience.toMillis() - settling.getT1());
+      return left <= 0 ? refusing : stack.close().timeout(Duration.ofMillis(left), refusing, timers);
+    });
     return Endings.inOrder(List.of(levels, bounded));
   }
 
+  private void sayLeft(int blocks, Duration patience) {
+    if (blocks > 0) {
+      LOG.warn("{} blocks ({} bytes) that were on their way to the disk did not get there within {} ms, and are left behind", blocks,
+          (long) blocks * info().space().layout().blockBytes(), patience.toMillis());
+    }
+  }
+
+  /// At once: what is on its way to the disk and has not begun to be written is left behind.
   @Override
   public Mono<Void> close() {
     return device == null ? stack.close() : Endings.inOrder(List.of(stack.close(), device.close()));

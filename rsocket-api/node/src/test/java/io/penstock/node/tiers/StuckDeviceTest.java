@@ -13,17 +13,21 @@ import io.penstock.device.ascend.DriverDouble.Profile;
 import io.penstock.device.memory.StagingSpec;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.Capacity;
+import io.penstock.storage.EngineKind;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierListener;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// The end of a node whose device does not come back from a call.
@@ -39,11 +43,14 @@ final class StuckDeviceTest {
   private NodeTiers tiers;
 
   @BeforeEach
-  void open() {
+  void prepare() {
     driver.reset(1, 64 << 20);
+  }
+
+  private void open(UnaryOperator<TierPlan> changes) {
     CacheSpace space = Blocks.smallSpace();
-    TierPlan plan = TierPlan.dram(space, Capacity.ofBlocks(4)).withHbm(Capacity.ofBlocks(4)).withReserveBlocks(4).withWindowBlocks(2)
-        .withDevice(DevicePlan.ascend(0, AscendOptions.defaults().withLibrary(driver.path()), StagingSpec.OFF));
+    TierPlan plan = changes.apply(TierPlan.dram(space, Capacity.ofBlocks(4)).withHbm(Capacity.ofBlocks(4)).withReserveBlocks(4).withWindowBlocks(2)
+        .withDevice(DevicePlan.ascend(0, AscendOptions.defaults().withLibrary(driver.path()), StagingSpec.OFF)));
     tiers = requireNonNull(NodeTiers.open(plan, NodeMemory.of(plan), TierListener.noop(), AscendListener.noop()).block(LIMIT));
   }
 
@@ -65,6 +72,7 @@ final class StuckDeviceTest {
 
   @Test
   void closeEndsAndSaysSo_thoughItsCopyDoesNot() throws InterruptedException {
+    open(plan -> plan);
     driver.hold("aclrtMemcpyBatch", true);
     put(1);
     awaitCopy();
@@ -82,7 +90,29 @@ final class StuckDeviceTest {
   }
 
   @Test
+  void closeEndsAtTheSameTime_thoughBlocksWaitToGetFromTheDeviceToTheDisk(@TempDir Path folder) throws InterruptedException {
+    DiskPlan disk = DiskPlan.in(folder.resolve("ssd")).withEngine(EngineKind.PLAIN);
+    open(plan -> plan.withReserveBlocks(32).withSsd(Capacity.ofBlocks(100), disk));
+    driver.hold("aclrtMemcpyBatch", true);
+    for (int i = 0; i < 12; i++) {
+      put(i); // the first of them belong on the disk, and the device has not let go of them
+    }
+    awaitCopy();
+    tiers.closeWithin(PATIENCE, timers).doOnError(failure::set).onErrorComplete().subscribe(null, null, closed::countDown);
+    timers.advanceTimeBy(PATIENCE.minusMillis(1));
+    assertThat(requireNonNull(tiers.stat().block(LIMIT)).blocks()).as("blocks of levels that are not closed yet").isEqualTo(12);
+    timers.advanceTimeBy(Duration.ofMillis(1));
+    timers.advanceTimeBy(Duration.ofSeconds(5));
+    assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(failure.get()).isInstanceOf(UnavailableException.class).hasMessageEndingWith("must close within 5000 ms (was left as it is)");
+
+    driver.hold("aclrtMemcpyBatch", false);
+    tiers.close().block(LIMIT);
+  }
+
+  @Test
   void closeOfADeviceThatIsSlow_waitsForIt() throws InterruptedException {
+    open(plan -> plan);
     driver.hold("aclrtMemcpyBatch", true);
     put(1);
     awaitCopy();
