@@ -51,9 +51,7 @@ final class Aftermath {
     }
     attempt(events::signal);
     reports.forEach(Aftermath::attempt);
-    for (Settling each : settling) {
-      attempt(each::signal);
-    }
+    settling.forEach(each -> attempt(each::signal));
   }
 
   private static void attempt(Runnable task) {

@@ -13,10 +13,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// One stack of the seed's shape with requests that read, write and leave in its order, in one thread: every request ends, no pool is
 /// overrun, every byte is right, nothing stays behind, and the decisions are the textbook's.
 final class StackSimulation {
+  private static final int SETTLE_STEPS = 10;
+
   final Random random;
   final List<BlockKey> keys;
   final TierStack stack;
@@ -24,6 +27,7 @@ final class StackSimulation {
   final int window;
   /// Whether readers leave before the end now and then.
   final boolean leaves;
+  private final VirtualTimeScheduler timers = VirtualTimeScheduler.create();
   private final SimulatedStores stores;
   private final List<SimulatedRequest> requests = new ArrayList<>();
   private final LinkedHashSet<BlockKey> model = new LinkedHashSet<>();
@@ -35,7 +39,10 @@ final class StackSimulation {
   private final boolean free;
   /// Steps until the stack is closed in the middle of it all; below 0 if it is not.
   private int stepsToClose;
+  private final int stepsAtFirst;
   private boolean closed;
+  /// Whether it settled, in the last steps before it was closed.
+  private boolean settled;
   private long hits;
 
   StackSimulation(long seed) {
@@ -43,7 +50,8 @@ final class StackSimulation {
     this.keys = Blocks.keys(SimulatedStores.SPACE, 0, 4 + random.nextInt(16));
     this.leaves = random.nextInt(3) == 0;
     this.faulty = random.nextInt(3) == 0;
-    this.stepsToClose = random.nextInt(4) == 0 ? random.nextInt(200) : -1;
+    this.stepsAtFirst = random.nextInt(4) == 0 ? random.nextInt(200) : -1;
+    this.stepsToClose = stepsAtFirst;
     this.window = 1 + random.nextInt(3);
     this.weak = random.nextInt(3) == 0;
     StackMode mode = random.nextInt(4) == 0 ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE;
@@ -80,6 +88,7 @@ final class StackSimulation {
   private void close() {
     closed = true;
     stack.close().subscribe();
+    assertThat(stepsAtFirst < SETTLE_STEPS || settled).as("whoever waited for it to settle heard that it closed").isTrue();
   }
 
   void run() {
@@ -91,6 +100,9 @@ final class StackSimulation {
       }
       stores.damage(keys);
       stores.weaken();
+      if (stepsToClose == SETTLE_STEPS) {
+        stack.settled(Duration.ofHours(1), timers).subscribe(missed -> settled = true);
+      }
       if (stepsToClose-- == 0) {
         close();
         toStart = 0;
@@ -124,6 +136,7 @@ final class StackSimulation {
     }
     TierStat stat = Objects.requireNonNull(stack.stat().block());
     assertThat(stack.unsettledBlocks()).as("blocks that still wait or move").isZero();
+    assertThat(stack.settled(Duration.ofHours(1), timers).block(Duration.ofSeconds(5))).as("blocks that did not get to the disk").isZero();
     assertThat(stat.claimedBytes()).as("bytes lent").isEqualTo(stat.bytes());
     stores.checkCold(stack.arena().claimedSlots());
     if (!faulty) {

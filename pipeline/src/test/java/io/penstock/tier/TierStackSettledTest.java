@@ -113,15 +113,15 @@ final class TierStackSettledTest extends StackSteps {
 
   @ParameterizedTest
   @EnumSource
-  void blocksOnTheirWay_getThereOrAreCounted_over1000Seeds(SettlingSimulation.Stores stores) {
-    run(stores, 0, 1_000);
+  void blocksOnTheirWay_getThereOrAreCounted_over500Seeds(SettlingSimulation.Stores stores) {
+    run(stores, 0, 500);
   }
 
   @Tag("proof")
   @ParameterizedTest
   @EnumSource
-  void blocksOnTheirWay_getThereOrAreCounted_over50000Seeds(SettlingSimulation.Stores stores) {
-    run(stores, 1_000, 50_000);
+  void blocksOnTheirWay_getThereOrAreCounted_over20000Seeds(SettlingSimulation.Stores stores) {
+    run(stores, 500, 20_000);
   }
 
   private static void run(SettlingSimulation.Stores stores, int from, int to) {

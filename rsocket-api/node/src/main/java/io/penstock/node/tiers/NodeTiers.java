@@ -165,7 +165,7 @@ public final class NodeTiers extends ForwardingTier {
   /// @param timers clock and thread of that
   /// @return cold; signals [UnavailableException] if the device was left
   public Mono<Void> closeWithin(Duration patience, Scheduler timers) {
-    Mono<Void> settled = stack.settled(patience, timers).doOnNext(blocks -> sayLeft(blocks, patience)).then();
+    Mono<Void> settled = stack.settled(patience, timers).doOnNext(this::sayLeft).then();
     HbmDevice hbm = device;
     if (hbm == null) {
       return settled.then(stack.close());
@@ -183,10 +183,10 @@ public final class NodeTiers extends ForwardingTier {
     return Endings.inOrder(List.of(levels, bounded));
   }
 
-  private void sayLeft(int blocks, Duration patience) {
+  private void sayLeft(int blocks) {
     if (blocks > 0) {
-      LOG.warn("{} blocks ({} bytes) that were on their way to the disk did not get there within {} ms, and are left behind", blocks,
-          (long) blocks * info().space().layout().blockBytes(), patience.toMillis());
+      LOG.warn("{} blocks ({} bytes) that were on their way to the disk did not get there, and are left behind", blocks,
+          (long) blocks * info().space().layout().blockBytes());
     }
   }
 

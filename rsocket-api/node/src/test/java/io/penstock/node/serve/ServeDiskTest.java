@@ -32,6 +32,8 @@ final class ServeDiskTest {
   private static final int DISK_MEBIBYTES = 288;
   private static final int FILLED_BYTES = 30 << 20;
   private static final int BLOCKS = 600;
+  /// As many as there is room for in memory beside those at rest.
+  private static final int WAITING = 100;
 
   @TempDir private Path folder;
   private int loads;
@@ -42,7 +44,7 @@ final class ServeDiskTest {
     assumeTrue(disk != null, "nothing can be mounted here");
     try (disk) {
       Path blocks = disk.path().resolve("ssd");
-      try (NodeProcess node = start(blocks, "chronicle")) {
+      try (NodeProcess node = start(blocks, "chronicle", "write_through")) {
         assertThat(load(node)).as(node::said).isEqualTo(BLOCKS);
 
         Path filler = Files.write(disk.path().resolve("filler"), new byte[FILLED_BYTES]);
@@ -68,7 +70,7 @@ final class ServeDiskTest {
         node.terminate();
         assertThat(node.exitCode()).as(node.said()).isZero();
       }
-      try (NodeProcess again = start(blocks, "chronicle")) {
+      try (NodeProcess again = start(blocks, "chronicle", "write_through")) {
         assertKept(again);
       }
     }
@@ -78,7 +80,7 @@ final class ServeDiskTest {
   @ParameterizedTest
   @ValueSource(strings = {"chronicle", "plain"})
   void diskThatDoesNotAnswer_costsNoPut_andComesBack(String engine) throws Exception {
-    onAFrozenDisk(engine, (disk, node) -> {
+    onAFrozenDisk(engine, "write_through", (disk, node) -> {
       assertThat(load(node)).as("blocks on a disk that does not answer").isLessThan(BLOCKS);
       awaitState(node, "off");
       assertThat(load(node)).isZero();
@@ -97,15 +99,12 @@ final class ServeDiskTest {
   @ParameterizedTest
   @ValueSource(strings = {"chronicle", "plain"})
   void nodeThatIsToEnd_whileItsDiskDoesNotAnswer_saysSo_andEnds(String engine) throws Exception {
-    onAFrozenDisk(engine, (disk, node) -> {
+    onAFrozenDisk(engine, "write_through", (disk, node) -> {
       try {
         load(node);
         awaitState(node, "off");
         node.terminate();
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (!node.said().contains("could not close store ssd within 10000 ms") && System.nanoTime() < deadline) {
-          Thread.onSpinWait();
-        }
+        awaitSaid(node, "could not close store ssd within 10000 ms");
         assertThat(node.said()).containsOnlyOnce("store ssd is left as it is: its disk does not answer")
             .contains("could not close store ssd within 10000 ms: java.io.IOException: its disk does not answer");
       } finally {
@@ -115,17 +114,43 @@ final class ServeDiskTest {
     });
   }
 
+  @Tag("proof")
+  @ParameterizedTest
+  @ValueSource(strings = {"chronicle", "plain"})
+  void nodeThatIsToEnd_whileBlocksWaitForADiskThatHasStopped_saysWhatItLeaves_andEnds(String engine) throws Exception {
+    onAFrozenDisk(engine, "exclusive", (disk, node) -> {
+      try {
+        load(node, WAITING);
+        assertState(node, "active");
+        node.terminate();
+        awaitSaid(node, "could not close store ssd within 10000 ms");
+        assertThat(node.said()).containsOnlyOnce("level ssd is off: no answer within 5000 ms")
+            .containsPattern("\\d+ blocks \\(\\d+ bytes\\) that were on their way to the disk did not get there, and are left behind");
+      } finally {
+        disk.thaw();
+      }
+      assertThat(node.exitCode()).as(node.said()).isEqualTo(ExitCode.INPUT_OUTPUT);
+    });
+  }
+
+  private static void awaitSaid(NodeProcess node, String sentence) {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (!node.said().contains(sentence) && System.nanoTime() < deadline) {
+      Thread.onSpinWait();
+    }
+  }
+
   /// What happens to a node whose disk does not answer.
   private interface OnDisk {
     void run(MountedDisk disk, NodeProcess node) throws Exception;
   }
 
   /// The node has put some blocks before its disk stopped.
-  private void onAFrozenDisk(String engine, OnDisk test) throws Exception {
+  private void onAFrozenDisk(String engine, String mode, OnDisk test) throws Exception {
     MountedDisk disk = MountedDisk.inAFile(folder.resolve("file"), folder.resolve("image"), 2 * DISK_MEBIBYTES);
     assumeTrue(disk != null, "nothing can be mounted here");
-    try (disk; NodeProcess node = start(disk.path().resolve("ssd"), engine)) {
-      assertThat(load(node)).isEqualTo(BLOCKS);
+    try (disk; NodeProcess node = start(disk.path().resolve("ssd"), engine, mode)) {
+      assertThat(load(node)).isEqualTo(mode.equals("write_through") ? BLOCKS : 0);
       disk.freeze();
       test.run(disk, node);
     }
@@ -135,11 +160,15 @@ final class ServeDiskTest {
   ///
   /// @return how many of the receipts said that they are on disk
   private int load(NodeProcess node) throws IOException {
-    CommandLineRun load = client(node, "load", "--blocks", String.valueOf(BLOCKS), "--seed", String.valueOf(++loads), "--json");
+    return load(node, BLOCKS);
+  }
+
+  private int load(NodeProcess node, int blocks) throws IOException {
+    CommandLineRun load = client(node, "load", "--blocks", String.valueOf(blocks), "--seed", String.valueOf(++loads), "--json");
     assertThat(load.exitCode()).as(load.err()).isZero();
     JsonNode stored = new ObjectMapper().readTree(load.out()).get("stored");
     int onDisk = stored.path("written").asInt();
-    assertThat(onDisk + stored.path("volatile").asInt()).as("receipts").isEqualTo(BLOCKS);
+    assertThat(onDisk + stored.path("volatile").asInt()).as("receipts").isEqualTo(blocks);
     return onDisk;
   }
 
@@ -201,10 +230,10 @@ final class ServeDiskTest {
   }
 
   /// Without a high water, above which blocks would leave before the disk is full.
-  private NodeProcess start(Path disk, String engine) throws IOException {
+  private NodeProcess start(Path disk, String engine, String mode) throws IOException {
     List<String> flags = new ArrayList<>(PatternClient.SHAPE);
     flags.addAll(List.of("--dram", "256 blocks", "--ssd", "1000000 blocks", "--ssd-dir", disk.toString(), "--ssd-segment-bytes", "1MiB",
-        "--ssd-engine", engine, "--stack-mode", "write_through", "--window-blocks", "32", "--ssd-disk-high", "100"));
+        "--ssd-engine", engine, "--stack-mode", mode, "--window-blocks", "32", "--ssd-disk-high", "100"));
     return NodeProcess.start(Files.createDirectories(folder.resolve("said")), flags.toArray(String[]::new));
   }
 }
