@@ -190,7 +190,7 @@ public final class NodeTiers extends ForwardingTier {
     }
   }
 
-  /// At once: what is on its way to the disk and has not begun to be written is left behind.
+  /// Waits for nothing that is on its way to the disk and has not begun to be written: it is left behind.
   @Override
   public Mono<Void> close() {
     return device == null ? stack.close() : Endings.inOrder(List.of(stack.close(), device.close()));
