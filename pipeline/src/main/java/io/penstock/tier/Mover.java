@@ -49,18 +49,9 @@ final class Mover {
     return level == host ? entry.host != null && entry.atHost : entry.places[level] != null;
   }
 
-  private boolean isShortOf(Resident entry, int level) {
+  /// Whether `entry` belongs on `level` and is not there.
+  boolean isShortOf(Resident entry, int level) {
     return wanted(entry, level) && !has(entry, level);
-  }
-
-  /// Whether `entry` belongs on a disk and is not there.
-  boolean isShortOfADisk(Resident entry) {
-    for (int level = 0; level < levels; level++) {
-      if (books.isDisk(level) && isShortOf(entry, level)) {
-        return true;
-      }
-    }
-    return false;
   }
 
   /// The lowest level on which `entry` belongs and is not, and may get now; −1 if there is none.

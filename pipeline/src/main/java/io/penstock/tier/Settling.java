@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.tier.StackEntry.Resident;
 import java.util.List;
+import java.util.stream.IntStream;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -55,12 +56,17 @@ final class Settling {
   }
 
   private boolean isOnItsWay(Resident entry) {
-    return !entry.gone && (entry.moving || (entry.wait != null && books.isDisk(entry.wait.target))) && isMissing(entry);
+    return !entry.gone && (entry.moving || (entry.wait != null && isDisk(entry.wait.target))) && isMissing(entry);
   }
 
   /// Whether a disk that is to have it does not.
   private boolean isMissing(Resident entry) {
-    return entry.gone || (!entry.released && books.mover.isShortOfADisk(entry));
+    return entry.gone || (!entry.released && IntStream.range(0, books.levels.size())
+        .anyMatch(level -> isDisk(level) && books.mover.isShortOf(entry, level)));
+  }
+
+  private boolean isDisk(int level) {
+    return books.levels.get(level).medium() == Medium.DISK;
   }
 
   /// How many of them have not got there.

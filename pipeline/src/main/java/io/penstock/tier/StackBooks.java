@@ -79,10 +79,6 @@ final class StackBooks {
     return levels.size() > (host < 0 ? 0 : 1);
   }
 
-  boolean isDisk(int level) {
-    return levels.get(level).medium() == Medium.DISK;
-  }
-
   BlockStore store(int level) {
     return ((Level.Stored) levels.get(level)).store();
   }

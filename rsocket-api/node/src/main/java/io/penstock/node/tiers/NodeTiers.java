@@ -156,7 +156,7 @@ public final class NodeTiers extends ForwardingTier {
     return super.stat().map(stat -> stat.withMemory(memory.stat()));
   }
 
-  /// The same as [#close] in order: blocks that are on their way to the disk get there first, and what did not is told in a line of the log. Does not
+  /// The same as [#close] in order: blocks that are on their way to the disk get there first, and how many had not in time is told in a line of the log. Does not
   /// wait for a device that does not end its copies: when the levels have not closed after `patience`, it is closed, which refuses the copies that
   /// wait, and after [#LAST_MOMENT] more it is left as it is, with whatever it holds, for the end of the process. A disk has its own bound, which
   /// begins when it is to close.
@@ -185,7 +185,7 @@ public final class NodeTiers extends ForwardingTier {
 
   private void sayLeft(int blocks) {
     if (blocks > 0) {
-      LOG.warn("{} blocks ({} bytes) that were on their way to the disk did not get there, and are left behind", blocks,
+      LOG.warn("{} blocks ({} bytes) that were on their way to the disk had not got there in time, and may be gone", blocks,
           (long) blocks * info().space().layout().blockBytes());
     }
   }

@@ -125,7 +125,7 @@ final class ServeDiskTest {
         node.terminate();
         awaitSaid(node, "could not close store ssd within 10000 ms");
         assertThat(node.said()).containsOnlyOnce("level ssd is off: no answer within 5000 ms")
-            .containsPattern("\\d+ blocks \\(\\d+ bytes\\) that were on their way to the disk did not get there, and are left behind");
+            .containsPattern("\\d+ blocks \\(\\d+ bytes\\) that were on their way to the disk had not got there in time, and may be gone");
       } finally {
         disk.thaw();
       }
