@@ -70,6 +70,11 @@ final class IncomingWindow {
     return drafts.keySet().iterator().next();
   }
 
+  /// Whether its room was taken back, as a tier does that closes.
+  boolean isOver() {
+    return reservation.isClosed();
+  }
+
   long slicesLeft() {
     return slicesLeft;
   }

@@ -8,6 +8,7 @@ import io.penstock.block.Permits;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
+import io.penstock.tier.TierClosedException;
 import io.rsocket.Payload;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -176,7 +177,11 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     if (window == null) {
       throw WireFormatException.slice("window", "one with room", "none");
     }
-    return window.land(data, keys);
+    try {
+      return window.land(data, keys);
+    } catch (IllegalStateException e) {
+      throw window.isOver() ? new TierClosedException(setting.tier().info().name()) : e;
+    }
   }
 
   private void commit(IncomingWindow window) {

@@ -5,23 +5,28 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.block.BlockKey;
+import io.penstock.block.SliceOrder;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierListener;
 import io.rsocket.Payload;
+import io.rsocket.util.ByteBufPayload;
 import io.rsocket.util.DefaultPayload;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Exceptions;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.test.publisher.TestPublisher;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// A sender that has credit and stays silent cannot hold room and budget for ever.
+/// A sender that has credit and stays silent cannot hold room and budget for ever; whatever ends a channel is named.
 final class PutReceiverTest {
   private static final Duration IDLE = Duration.ofSeconds(30);
 
@@ -47,12 +52,37 @@ final class PutReceiverTest {
     }
   };
 
-  @Test
-  void sender_silentWithCredit_isEndedAndEverythingGivenBack() {
+  private static final List<BlockKey> KEYS = Blocks.keys(Blocks.smallSpace(), 0, 2);
+
+  private void receive() {
     PutReceiver.Setting setting = new PutReceiver.Setting(tier, budget.permits(), 2, 4096, 4,
         signal -> DefaultPayload.create("signal"), IDLE, clock, () -> over++);
-    sender.flux().subscribe(new PutReceiver(signals, setting, Blocks.keys(Blocks.smallSpace(), 0, 2)));
+    sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     sender.assertMinRequested(1);
+  }
+
+  @Test
+  void slice_afterTheTierClosed_isToldSo_andNoFaultOfOurs() {
+    receive();
+    tier.close().subscribe();
+
+    sender.next(ByteBufPayload.create(new SliceStream(Blocks.smallSpace(), 4, 0, 4096, SliceOrder.LAYER_FIRST).of(KEYS, List.of(0, 1)).getFirst()));
+
+    assertEquals("tier dram must be open (was closed)", assertInstanceOf(TierClosedException.class, error).getMessage());
+    assertEquals(List.of(0L, 0L, 1L), List.of(tier.arena().claimedSlots(), budget.inUseBytes(), (long) over));
+  }
+
+  @Test
+  void sender_thatSendsMoreThanWasAskedFor_isToldSo() {
+    receive();
+    sender.error(Exceptions.failWithOverflow());
+
+    assertEquals("slice count must be <= what was asked for (was more)", assertInstanceOf(WireFormatException.class, error).getMessage());
+  }
+
+  @Test
+  void sender_silentWithCredit_isEndedAndEverythingGivenBack() {
+    receive();
     assertTrue(tier.arena().claimedSlots() == 2 && budget.inUseBytes() > 0, "room and credit were given");
 
     clock.advanceTimeBy(IDLE.minusSeconds(1));
