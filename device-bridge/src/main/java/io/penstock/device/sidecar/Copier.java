@@ -84,13 +84,17 @@ final class Copier {
     List<Mono<Void>> parts = new ArrayList<>();
     requests.forEach((device, request) -> parts.add(byAddress(device, request, holds)));
     batches.forEach((way, batch) -> parts.add(inTurn(way.device(), holds, share -> way.device().copy(batch.hold(share)))));
-    parts(inMemory, LEAST_PART_BYTES).forEach(part -> parts.add(byHand(part, holds.share(), shortWork::on)));
+    if (!inMemory.isEmpty()) {
+      List<Runnable> tasks = new ArrayList<>();
+      parts(inMemory, LEAST_PART_BYTES).forEach(part -> tasks.add(() -> part.forEach(Copier::move)));
+      parts.add(shortWork.on(tasks, holds.share()));
+    }
     long even = Math.ceilDiv(inHost.stream().mapToLong(Element::bytes).sum(), THREADS);
-    parts(inHost, Math.max(LEAST_PART_BYTES, even)).forEach(part -> parts.add(byHand(part, holds.share(), this::work)));
+    parts(inHost, Math.max(LEAST_PART_BYTES, even)).forEach(part -> parts.add(byHand(part, holds.share())));
     if (!staged.isEmpty()) {
       parts.add(staged(staged, holds));
     }
-    return Mono.whenDelayError(parts);
+    return parts.size() == 1 ? parts.getFirst() : Mono.whenDelayError(parts);
   }
 
   private static CopyBatch batch(Map<Way, CopyBatch> batches, Device device, CopyDirection direction) {
@@ -130,15 +134,15 @@ final class Copier {
     return parts;
   }
 
-  private static Mono<Void> byHand(List<Element> elements, Owned share, Function<Callable<?>, Mono<?>> workers) {
-    return workers.apply(() -> {
+  private Mono<Void> byHand(List<Element> elements, Owned share) {
+    return work(() -> {
       try (share) {
         for (Element each : elements) {
           copyByHand(each);
         }
       }
       return elements;
-    }).then().doFinally(end -> share.close()); // where nothing was run
+    }).doFinally(end -> share.close()); // where nothing was run
   }
 
   /// One side is mapped, neither is on a device.
@@ -147,9 +151,14 @@ final class Copier {
       file.read(each.fromOffset(), slice(to, each.toOffset(), each.bytes()));
     } else if (each.from() instanceof Mapped from && each.to() instanceof InFile file) {
       file.write(each.toOffset(), slice(from, each.fromOffset(), each.bytes()));
-    } else if (each.from() instanceof Mapped from && each.to() instanceof Mapped to) {
-      CLibrary.move(slice(from, each.fromOffset(), each.bytes()), slice(to, each.toOffset(), each.bytes()));
+    } else {
+      move(each);
     }
+  }
+
+  /// Both sides are mapped.
+  private static void move(Element each) {
+    CLibrary.move(slice((Mapped) each.from(), each.fromOffset(), each.bytes()), slice((Mapped) each.to(), each.toOffset(), each.bytes()));
   }
 
   private Mono<Void> staged(List<Element> elements, Holds holds) {

@@ -29,7 +29,7 @@ final class HandWork {
   }
 
   /// Runs `work` here.
-  static <T> void run(Callable<T> work, MonoSink<T> sink) {
+  private static <T> void run(Callable<T> work, MonoSink<T> sink) {
     T done;
     try {
       done = work.call();

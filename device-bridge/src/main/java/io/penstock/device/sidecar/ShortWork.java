@@ -1,14 +1,17 @@
 package io.penstock.device.sidecar;
 
+import io.penstock.block.Owned;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
@@ -18,15 +21,53 @@ import reactor.core.scheduler.Scheduler;
 ///
 /// Pieces are taken in the order they came. As many as were accepted: each is part of a copy that was counted.
 final class ShortWork {
-  private record Piece<T>(Callable<T> work, MonoSink<T> sink) {
+  /// A hand that has made so many pieces goes to the end of its line: regions are opened there.
+  private static final int PIECES_A_TURN = 16;
+
+  /// What has to be done before one who waits hears of it.
+  private static final class Call {
+    private final MonoSink<Void> sink;
+    private final Owned held;
+    private final AtomicInteger open;
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+
+    Call(MonoSink<Void> sink, Owned held, int open) {
+      this.sink = sink;
+      this.held = held;
+      this.open = new AtomicInteger(open);
+    }
+
+    void ended(@Nullable Throwable why) {
+      failure.compareAndSet(null, why);
+      if (open.decrementAndGet() > 0) {
+        return;
+      }
+      held.close();
+      Throwable first = failure.get();
+      if (first == null) {
+        sink.success();
+      } else {
+        sink.error(first);
+      }
+    }
+  }
+
+  private record Piece(Runnable work, Call call) {
+    /// Whatever it throws is its result.
     void run() {
-      HandWork.run(work, sink);
+      Throwable why = null;
+      try {
+        work.run();
+      } catch (Throwable e) {
+        why = e;
+      }
+      call.ended(why);
     }
   }
 
   private final Scheduler hands;
   private final int most;
-  private final Queue<Piece<?>> pieces = new ConcurrentLinkedQueue<>();
+  private final Queue<Piece> pieces = new ConcurrentLinkedQueue<>();
   private final Map<Thread, Reader> readers = new ConcurrentHashMap<>();
   /// Threads that are at it: each goes on until it has found no piece after it had left.
   private final AtomicInteger busy = new AtomicInteger();
@@ -38,20 +79,27 @@ final class ShortWork {
     this.most = most;
   }
 
-  /// @param work done to its end, also after a cancel
-  <T> Mono<T> on(Callable<T> work) {
+  /// Ends when every task has ended, with the first error of any.
+  ///
+  /// @param tasks at least one, each done to its end, also after a cancel
+  /// @param held closed when all have ended, before the result is sent
+  Mono<Void> on(List<Runnable> tasks, Owned held) {
     return Mono.create(sink -> {
-      Piece<T> piece = new Piece<>(work, sink);
-      pieces.add(piece);
-      try {
-        call();
-      } catch (Throwable e) { // no thread; who took it meanwhile ends it
-        if (pieces.remove(piece)) {
-          sink.error(e);
-        }
-        makeAll(); // those that came meanwhile found enough threads, of which this one was to be one
-      }
+      Call whole = new Call(sink, held, tasks.size());
+      tasks.forEach(task -> add(new Piece(task, whole)));
     });
+  }
+
+  private void add(Piece piece) {
+    pieces.add(piece);
+    try {
+      call();
+    } catch (Throwable e) { // no thread; who took it meanwhile ends it
+      if (pieces.remove(piece)) {
+        piece.call.ended(e);
+      }
+      makeAll(); // those that came meanwhile found enough threads, of which this one was to be one
+    }
   }
 
   /// Has one more thread at it, if that is worth it: this one rather than another.
@@ -72,13 +120,13 @@ final class ShortWork {
     return pieces.isEmpty() || !entered(); // who came meanwhile may have found enough threads
   }
 
-  /// After whatever else the hand has in its line: regions are opened there.
+  /// After whatever else the hand has in its line.
   private void handGoesOn() {
     AtomicBoolean begun = new AtomicBoolean();
     try {
       hands.schedule(() -> {
         if (!begun.getAndSet(true)) {
-          handMakesOne();
+          handMakesSome();
         }
       });
     } catch (Throwable e) { // no thread; a task that stays in line does nothing
@@ -89,8 +137,10 @@ final class ShortWork {
     }
   }
 
-  private void handMakesOne() {
-    makeOne();
+  private void handMakesSome() {
+    for (int made = 0; made < PIECES_A_TURN && !pieces.isEmpty(); made++) {
+      makeOne();
+    }
     if (pieces.isEmpty() && left()) {
       return;
     }
@@ -102,7 +152,7 @@ final class ShortWork {
   }
 
   private void makeOne() {
-    Piece<?> next = pieces.poll();
+    Piece next = pieces.poll();
     if (next != null) {
       next.run();
     }

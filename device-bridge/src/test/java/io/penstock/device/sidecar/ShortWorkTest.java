@@ -2,6 +2,7 @@ package io.penstock.device.sidecar;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.block.Owned;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -11,6 +12,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
@@ -26,10 +28,20 @@ final class ShortWorkTest {
     hands.hold();
   }
 
+  /// Nothing that anybody would want back.
+  private static Owned nothing() {
+    return new Holds(() -> { }).share();
+  }
+
+  /// So many calls of a piece.
   private void add(int pieces) {
     for (int i = 0; i < pieces; i++) {
-      work.on(() -> made.add("piece")).subscribe(yes -> { }, error -> made.add(error.getClass().getSimpleName()));
+      add(work, () -> made.add("piece"));
     }
+  }
+
+  private void add(ShortWork to, Runnable... pieces) {
+    to.on(List.of(pieces), nothing()).subscribe(nothing -> { }, error -> made.add(error.getClass().getSimpleName()));
   }
 
   @Test
@@ -83,10 +95,58 @@ final class ShortWorkTest {
   }
 
   @Test
-  void piece_thatBreaks_endsItself_andNoOther() {
-    work.on(() -> {
+  void call_ofSeveralPieces_endsOnce_afterAll_andWhatItHeldIsLetGoBefore() {
+    work.on(List.of(() -> made.add("one"), () -> made.add("two")), new Holds(() -> made.add("let go")).share())
+        .subscribe(nothing -> { }, error -> { }, () -> made.add("end"));
+    hands.run();
+    assertThat(made).containsExactly("one", "two", "let go", "end");
+  }
+
+  @Test
+  void call_whosePieceBreaks_endsWithThat_afterItsOtherPieces() {
+    Runnable breaks = () -> {
       throw new StackOverflowError("as told");
-    }).subscribe(nothing -> { }, error -> made.add(error.getClass().getSimpleName()));
+    };
+    add(work, breaks, () -> made.add("one"), () -> {
+      throw new IllegalStateException("later");
+    }, () -> made.add("two"));
+    hands.run();
+    assertThat(made).containsExactly("one", "two", "StackOverflowError");
+  }
+
+  @Test
+  void call_thatIsCancelled_isMade_andHoldsWhatItNeedsUntilThen() {
+    Disposable call = work.on(List.of(() -> made.add("one"), () -> made.add("two")), new Holds(() -> made.add("let go")).share())
+        .subscribe(nothing -> { }, error -> { }, () -> made.add("end"));
+    call.dispose();
+    assertThat(made).isEmpty();
+    hands.run();
+    assertThat(made).containsExactly("one", "two", "let go");
+  }
+
+  @Test
+  void call_withoutAThread_isOneError_andLetsGo() {
+    hands.none();
+    work.on(List.of(() -> made.add("one"), () -> made.add("two")), new Holds(() -> made.add("let go")).share())
+        .subscribe(nothing -> { }, error -> made.add(error.getClass().getSimpleName()));
+    assertThat(made).containsExactly("let go", "OutOfMemoryError");
+  }
+
+  @Test
+  void hand_thatHasMadeSixteen_letsOthersGoFirst() {
+    ShortWork single = new ShortWork(hands, 1);
+    IntStream.range(0, 20).forEach(i -> add(single, () -> made.add("piece")));
+    hands.schedule(() -> made.add("other work"));
+    hands.run();
+    assertThat(made).hasSize(21);
+    assertThat(made.indexOf("other work")).isEqualTo(16);
+  }
+
+  @Test
+  void piece_thatBreaks_endsItself_andNoOther() {
+    add(work, () -> {
+      throw new StackOverflowError("as told");
+    });
     add(1);
     hands.run();
     assertThat(made).containsExactly("StackOverflowError", "piece");
@@ -109,18 +169,15 @@ final class ShortWorkTest {
   void pieceThatComes_whileAThreadIsAskedForInVain_isMade() {
     ShortWork single = new ShortWork(hands, 1);
     hands.none();
-    hands.onAsked(() -> single.on(() -> made.add("another")).subscribe());
-    single.on(() -> made.add("piece")).subscribe(yes -> { }, error -> made.add(error.getClass().getSimpleName()));
+    hands.onAsked(() -> add(single, () -> made.add("another")));
+    add(single, () -> made.add("piece"));
     assertThat(made).containsExactly("OutOfMemoryError", "another");
   }
 
   @Test
   void pieces_whoseThreadsGoMeanwhile_areMade() {
     add(3);
-    work.on(() -> {
-      hands.none();
-      return "";
-    }).subscribe();
+    add(work, hands::none);
     add(3);
     hands.run();
     assertThat(made).hasSize(6).containsOnly("piece");
@@ -139,11 +196,11 @@ final class ShortWorkTest {
     List<Thread> started = IntStream.range(0, threads).mapToObj(thread -> Thread.ofPlatform().start(() -> shared.read(spare -> {
       for (int i = 0; i < each; i++) {
         int number = thread * each + i;
-        shared.on(() -> {
+        shared.on(List.of(() -> {
           most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
           atOnce.decrementAndGet();
-          return runs.incrementAndGet(number);
-        }).subscribe(run -> ended.countDown());
+          runs.incrementAndGet(number);
+        }), nothing()).subscribe(nothing -> { }, error -> { }, ended::countDown);
         while (thread > 1 && spare.getAsBoolean()) {
           Thread.onSpinWait();
         }
