@@ -9,11 +9,13 @@ import org.jspecify.annotations.Nullable;
 final class DiskFigures {
   private DiskFigures() {}
 
+  /// @param hidden what only a repair brings back; null if nothing
   /// @param aside why something that the opening found is not set aside; null if all of it is
   /// @param unkept damaged blocks whose bytes are not kept
-  static DiskStat of(SyncStat syncs, SpaceStat space, ScrubStat scrub, JournalRecovery opening, @Nullable RuntimeException aside, long unkept) {
+  static DiskStat of(SyncStat syncs, SpaceStat space, ScrubStat scrub, JournalRecovery opening, @Nullable String hidden,
+      @Nullable RuntimeException aside, long unkept) {
     List<String> problems = Stream.of(problem("sync", syncs.failure()), problem("reclaim", space.failure()), problem("scrub", scrub.failure()),
-        problem("opening", aside)).flatMap(List::stream).toList();
+        hidden == null ? List.<String>of() : List.of("opening: " + hidden), problem("opening", aside)).flatMap(List::stream).toList();
     return new DiskStat(syncs.unsyncedBytes(), syncs.unsyncedMillis(), syncs.syncs(), syncs.failedSyncs(), syncs.lostBytes(), space.segments(),
         space.heldBytes(), space.liveBytes(), space.userBytes(), space.movedBytes(), space.reclaimed(), scrub.passes(), scrub.bytes(),
         opening.damaged() + space.corrupt() + scrub.corrupt(), space.unreadable(), unkept, problems);

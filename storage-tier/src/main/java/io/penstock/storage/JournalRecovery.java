@@ -8,4 +8,5 @@ package io.penstock.storage;
 /// @param dropped records that a crash left unfinished, or that were damaged
 /// @param damaged of these, what was finished, counts still, and is set aside since it was damaged
 /// @param tornSegments segments whose last bytes are no record: where a crash, or damage, ended them
-public record JournalRecovery(int segments, int blocks, int freed, int dropped, int damaged, int tornSegments) {}
+/// @param keptSegments segments in which good records lie that no frame leads to: they stay until a repair brings these back
+public record JournalRecovery(int segments, int blocks, int freed, int dropped, int damaged, int tornSegments, int keptSegments) {}

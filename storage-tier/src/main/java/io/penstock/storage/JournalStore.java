@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
@@ -50,6 +51,8 @@ public final class JournalStore implements BlockStore {
   private final SyncLine syncs;
   private final JournalWrites writes;
   private final JournalRecovery recovery;
+  /// What only a repair brings back.
+  private final @Nullable String hidden;
   private final PlaceTable places;
   private final LostRecords lost;
   private final WorkLine line;
@@ -71,6 +74,7 @@ public final class JournalStore implements BlockStore {
     Recovery found = new Recovery(space, disk, boundary(), options.doubtfulSegments(), options.quarantine().records());
     this.recovered = found.run();
     this.recovery = found.summary();
+    this.hidden = found.hidden().problem();
     this.places = found.places();
     this.syncs = new SyncLine(engine, options.syncs(), threads.clock(), this::synced);
     JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), places,
@@ -210,7 +214,7 @@ public final class JournalStore implements BlockStore {
 
   @Override
   public DiskStat diskStat() {
-    return DiskFigures.of(syncs(), disk(), scrubbed(), recovery, search.unkept(), lost.unkept() + search.unlisted());
+    return DiskFigures.of(syncs(), disk(), scrubbed(), recovery, hidden, search.unkept(), lost.unkept() + search.unlisted());
   }
 
   /// Begins to read what is at rest in the background, and to compare it; once. What is damaged is copied to `quarantine/` in the directory

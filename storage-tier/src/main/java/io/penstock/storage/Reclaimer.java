@@ -69,7 +69,7 @@ final class Reclaimer {
   }
 
   private boolean isTooMuch() {
-    double held = (double) book.needed() * segmentBytes;
+    double held = (double) (book.needed() - book.kept().size()) * segmentBytes; // nothing that is moved makes those go
     if (options.capacityBytes() != ReclaimOptions.UNLIMITED) {
       draining = held > (draining ? options.lowWater() : options.highWater()) * options.capacityBytes();
     }

@@ -46,6 +46,7 @@ final class Recovery {
   private final List<DeadRecord> dead = new ArrayList<>();
   private final SegmentBook book = new SegmentBook();
   private final DroppedRecords dropped;
+  private final HiddenRecords hidden;
   private long sequence;
   /// The rest of this segment is of an earlier life.
   private boolean ended;
@@ -63,6 +64,7 @@ final class Recovery {
     this.found = new FoundBlocks(spaceId, places);
     this.reader = new RecordReader(engine, boundary);
     this.dropped = new DroppedRecords(reader, RecordFormat.headBytes(space.layout()), RecordFormat.recordBytes(space.layout()), mostDamaged);
+    this.hidden = new HiddenRecords(engine);
     this.boundary = boundary;
     this.noting = engine instanceof CheckpointedEngine noted ? noted : null;
     this.checkpoints = noting == null ? null : noting.checkpoints();
@@ -94,6 +96,9 @@ final class Recovery {
     });
     if (dropped.dropped() > 0) {
       LOG.warn("{}: {}", boundary, dropped);
+    }
+    if (hidden.problem() != null) {
+      LOG.warn("{}: {}", boundary, hidden.problem());
     }
     return found;
   }
@@ -128,13 +133,19 @@ final class Recovery {
     List<Noted> visited = new ArrayList<>();
     int before = dropped.dropped();
     ended = false;
-    if (engine.scan(segment, at -> take(at, isDoubtful, visited)) != ScanEnd.CLEAN) {
+    hidden.visit(segment);
+    ScanEnd end = engine.scan(segment, at -> take(at, isDoubtful, visited));
+    boolean hides = hidden.left(sequence);
+    if (hides) {
+      book.keep(segment);
+    }
+    if (end != ScanEnd.CLEAN) {
       torn++;
       dropped.breaksOff();
       return;
     }
     dropped.follows();
-    if (before == dropped.dropped() && !visited.isEmpty()) {
+    if (!hides && before == dropped.dropped() && !visited.isEmpty()) {
       note(segment, visited, isDoubtful);
     }
   }
@@ -160,8 +171,12 @@ final class Recovery {
       throw e;
     } catch (RecordException e) {
       dropped.bad(at, head, e);
+      if (hidden.hides(at, sequence)) {
+        dropped.breaksOff();
+      }
       return;
     }
+    hidden.passed(at, sequence);
     ended = head.sequence() <= sequence;
     if (ended) {
       dropped.breaksOff();
@@ -207,6 +222,8 @@ final class Recovery {
       book.freed(removed.segment());
       book.removed(removed, segment);
       freed++;
+    } else if (!book.kept().isEmpty()) { // it may be one of those that a repair brings back
+      book.removed(new DeadRecord(name, book.kept().first()), segment);
     }
   }
 
@@ -237,6 +254,11 @@ final class Recovery {
     return dead;
   }
 
+  /// Good records that no frame leads to.
+  HiddenRecords hidden() {
+    return hidden;
+  }
+
   /// What does not count.
   DroppedRecords dropped() {
     return dropped;
@@ -248,6 +270,6 @@ final class Recovery {
   }
 
   JournalRecovery summary() {
-    return new JournalRecovery(engine.segments().size(), found.size(), freed, dropped.dropped(), dropped.damaged(), torn);
+    return new JournalRecovery(engine.segments().size(), found.size(), freed, dropped.dropped(), dropped.damaged(), torn, hidden.segments());
   }
 }

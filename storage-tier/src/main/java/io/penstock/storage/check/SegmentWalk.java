@@ -43,6 +43,7 @@ final class SegmentWalk {
   private final int segment;
   private final SegmentWindow file;
   private final RecordCheck records;
+  private final HeadSearch heads;
   private final Visitor visitor;
   private final long from;
   private final long until;
@@ -57,6 +58,7 @@ final class SegmentWalk {
     this.segment = segment;
     this.file = file;
     this.records = new RecordCheck(file);
+    this.heads = new HeadSearch(frames, file);
     this.from = part.from();
     this.until = part.until();
     this.highest = highest;
@@ -158,7 +160,7 @@ final class SegmentWalk {
     int length = RecordCheck.length(head);
     RecordCheck.Flaw flaw = records.flaw(body, head);
     long next = frames.next(body + length);
-    if (flaw != null && !records.isMarked(body, head) && find(next, file.size()) == 0) {
+    if (flaw != null && heads.isUnfinished(body, head)) {
       visitor.damaged(at, file.size() - at, DamageKind.TORN, "the last record must be finished (was not)");
       return file.size();
     }
@@ -212,23 +214,13 @@ final class SegmentWalk {
 
   /// Where the next record of this life begins, before `end`; 0 if there is none.
   private long find(long from, long end) {
-    for (long at = magic(frames.next(from), end); at > 0; at = magic(at + frames.alignment(), end)) {
-      RecordHead head = records.headAlone(at);
-      if (head != null && head.sequence() > highest) {
-        return at;
-      }
-    }
-    return 0;
-  }
-
-  private long magic(long from, long end) {
-    return file.find(RecordFormat.MAGIC, from, end, frames.alignment());
+    return heads.find(from, end, highest);
   }
 
   /// Whether bytes follow an end that are neither reserved nor of an earlier life.
   private boolean hasStrayBytes(long at) {
     long behind = at + frames.bytes() + frames.at(file, segment, at).length();
-    return behind < file.size() && (!frames.isReserved() || !file.isZero(behind)) && !cutsEarlierLife(at, behind) && !hasEarlierLife(at);
+    return behind < file.size() && (!frames.isReserved() || !file.isZero(behind)) && !cutsEarlierLife(at, behind) && heads.find(at, file.size(), 0) == 0;
   }
 
   /// Whether the zeros that a writer leaves behind its last record, no more of them, stand at `at`: what follows them is the rest of a record of
@@ -236,14 +228,5 @@ final class SegmentWalk {
   private boolean cutsEarlierLife(long at, long behind) {
     long to = at + frames.zerosBehind();
     return to + Long.BYTES <= file.size() && records.isZero(behind, to) && records.word(to) != 0;
-  }
-
-  private boolean hasEarlierLife(long from) {
-    for (long at = magic(frames.next(from), file.size()); at > 0; at = magic(at + frames.alignment(), file.size())) {
-      if (records.headAlone(at) != null) {
-        return true;
-      }
-    }
-    return false;
   }
 }

@@ -268,6 +268,13 @@ abstract class FileEngine implements SegmentEngine {
   }
 
   @Override
+  public final Path file(int segment) {
+    SegmentFile held = (SegmentFile) table.hold(segment);
+    held.release();
+    return held.path();
+  }
+
+  @Override
   public final synchronized void delete(int segment) {
     if (segment == activeSegment()) {
       throw new IllegalStateException("segment must not be the active one to be deleted (was " + segment + ")");

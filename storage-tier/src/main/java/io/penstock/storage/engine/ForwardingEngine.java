@@ -85,6 +85,11 @@ public abstract class ForwardingEngine implements SegmentEngine {
   }
 
   @Override
+  public @Nullable Path file(int segment) {
+    return engine.file(segment);
+  }
+
+  @Override
   public void delete(int segment) {
     engine.delete(segment);
   }

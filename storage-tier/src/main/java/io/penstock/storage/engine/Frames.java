@@ -2,9 +2,19 @@ package io.penstock.storage.engine;
 
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /// How an engine lays records into a file: for those who look after files without the engine. `FORMAT.md` describes it.
 public sealed interface Frames permits PlainFrames, ChronicleFrames {
+  /// Those of the engine that is called so; null if it has none.
+  static @Nullable Frames of(String engine) {
+    return switch (engine) {
+      case PlainEngine.NAME -> new PlainFrames();
+      case ChronicleEngine.NAME -> new ChronicleFrames();
+      default -> null;
+    };
+  }
+
   /// Name of the engine.
   String engine();
 

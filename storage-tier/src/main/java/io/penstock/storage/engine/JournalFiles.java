@@ -57,12 +57,12 @@ public final class JournalFiles implements AutoCloseable {
 
   private static Frames frames(Path directory) {
     String format = format(directory);
-    return switch (format.startsWith(PREFIX) ? format.substring(PREFIX.length()).strip() : "") {
-      case PlainEngine.NAME -> new PlainFrames();
-      case ChronicleEngine.NAME -> new ChronicleFrames();
-      default -> throw new JournalFormatException("journal " + directory, "`" + PREFIX + "plain` or `chronicle`",
+    Frames frames = Frames.of(format.startsWith(PREFIX) ? format.substring(PREFIX.length()).strip() : "");
+    if (frames == null) {
+      throw new JournalFormatException("journal " + directory, "`" + PREFIX + "plain` or `chronicle`",
           "`" + format.substring(0, Math.min(format.length(), 80)).strip() + "`");
-    };
+    }
+    return frames;
   }
 
   private static String format(Path directory) {

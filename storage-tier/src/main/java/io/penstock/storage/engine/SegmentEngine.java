@@ -86,6 +86,13 @@ public interface SegmentEngine extends AutoCloseable {
   /// A segment that nobody appends to gives back what was reserved behind its last record.
   ScanEnd scan(int segment, Consumer<Location> visitor);
 
+  /// The file of `segment`, for those who look at what its frames do not lead to; null if it has none.
+  ///
+  /// @throws UnknownLocationException if the segment is not there
+  default @Nullable Path file(int segment) {
+    return null;
+  }
+
   /// Deletes a whole segment. Its name is gone at once, its bytes with the last reader.
   ///
   /// @throws IllegalStateException if it is the active one
