@@ -86,8 +86,8 @@ public enum KvMeters implements MeterDocumentation {
   /// Bytes read in the background.
   DISK_SCRUBBED("penstock.disk.scrubbed", Meter.Type.COUNTER, "bytes", "Bytes read from a disk in the background to find damage",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Blocks found damaged in the background, when they were to be moved, or at an opening.
-  DISK_DAMAGED("penstock.disk.damaged", Meter.Type.COUNTER, "blocks", "Blocks found damaged before anybody asked for them",
+  /// Blocks found damaged in the background, when they were to be moved, at an opening, or when they were read.
+  DISK_DAMAGED("penstock.disk.damaged", Meter.Type.COUNTER, "blocks", "Blocks found damaged on a disk, and gone",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   /// Blocks that the medium did not give, though it gave others, and that are gone.
   DISK_UNREADABLE("penstock.disk.unreadable", Meter.Type.COUNTER, "blocks", "Blocks that a disk did not give, though it gave others",

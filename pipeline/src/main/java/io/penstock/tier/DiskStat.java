@@ -17,7 +17,7 @@ import java.util.List;
 /// @param reclaimed files that went after that
 /// @param scrubPasses times that all blocks were read in the background
 /// @param scrubbedBytes bytes that were
-/// @param damaged blocks found damaged by that, when they were to be moved, or at the opening, and gone
+/// @param damaged blocks found damaged by that, when they were to be moved, at the opening, or when they were read, and gone
 /// @param unreadable blocks that the medium did not give, tried more than once, though it gave others, and gone: whoever asked for them
 /// @param unkept damaged blocks whose bytes are not kept aside, because the quarantine is full or the disk failed
 /// @param problems the newest failure of each of these works that has failed, and is tried again

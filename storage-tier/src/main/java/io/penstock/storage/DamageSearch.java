@@ -5,23 +5,25 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Who finds damage in a journal while nobody asks: its opening, what that found is set aside now, and the scrub. Safe from any thread.
+/// What becomes of damage in a journal: of what its opening found, and readers find, which is set aside here, and the scrub. Safe from any thread.
 final class DamageSearch {
   private final SegmentEngine engine;
   private final PlaceTable places;
   private final LostRecords lost;
   private final JournalThreads threads;
   private final SettingAside aside;
+  private final ReadDamage read;
   private final int unlisted;
   private volatile @Nullable Scrubber scrubber;
 
   /// @param dropped what the opening found in segments that are all there
-  DamageSearch(SegmentEngine engine, PlaceTable places, LostRecords lost, JournalThreads threads, DroppedRecords dropped) {
+  DamageSearch(SegmentEngine engine, PlaceTable places, LostRecords lost, JournalThreads threads, DroppedRecords dropped, ReadDamage read) {
     this.engine = engine;
     this.places = places;
     this.lost = lost;
     this.threads = threads;
     this.aside = new SettingAside(engine, lost, threads.reading(), dropped.records());
+    this.read = read;
     this.unlisted = dropped.unlisted();
   }
 
@@ -52,14 +54,20 @@ final class DamageSearch {
     return aside.failure();
   }
 
-  /// What the opening found that is more than a quarantine keeps.
-  int unlisted() {
-    return unlisted;
+  /// What readers find.
+  ReadDamage read() {
+    return read;
+  }
+
+  /// Damaged records, found by the opening or by readers, that are not set aside because there are too many, or the disk does not give them again.
+  long untried() {
+    return unlisted + read.unkept();
   }
 
   /// Begins nothing any more.
   synchronized void close() {
     aside.close();
+    read.close();
     if (scrubber != null) {
       scrubber.close();
     }

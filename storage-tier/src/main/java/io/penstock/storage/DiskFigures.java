@@ -10,15 +10,16 @@ final class DiskFigures {
   private DiskFigures() {}
 
   /// @param hidden what only a repair brings back; null if nothing
-  /// @param aside why something that the opening found is not set aside; null if all of it is
   /// @param unkept damaged blocks whose bytes are not kept
-  static DiskStat of(SyncStat syncs, SpaceStat space, ScrubStat scrub, JournalRecovery opening, @Nullable String hidden,
-      @Nullable RuntimeException aside, long unkept) {
+  static DiskStat of(SyncStat syncs, SpaceStat space, JournalRecovery opening, @Nullable String hidden, DamageSearch search,
+      long unkept) {
+    ScrubStat scrub = search.scrubbed();
     List<String> problems = Stream.of(problem("sync", syncs.failure()), problem("reclaim", space.failure()), problem("scrub", scrub.failure()),
-        hidden == null ? List.<String>of() : List.of("opening: " + hidden), problem("opening", aside)).flatMap(List::stream).toList();
+        hidden == null ? List.<String>of() : List.of("opening: " + hidden), problem("opening", search.unkept()),
+        problem("read", search.read().failure())).flatMap(List::stream).toList();
     return new DiskStat(syncs.unsyncedBytes(), syncs.unsyncedMillis(), syncs.syncs(), syncs.failedSyncs(), syncs.lostBytes(), space.segments(),
         space.heldBytes(), space.liveBytes(), space.userBytes(), space.movedBytes(), space.reclaimed(), scrub.passes(), scrub.bytes(),
-        opening.damaged() + space.corrupt() + scrub.corrupt(), space.unreadable(), unkept, problems);
+        opening.damaged() + space.corrupt() + scrub.corrupt() + search.read().damaged(), space.unreadable(), unkept + search.untried(), problems);
   }
 
   private static List<String> problem(String what, @Nullable RuntimeException failure) {

@@ -81,14 +81,15 @@ public final class JournalStore implements BlockStore {
         engine.segments().isEmpty() ? 0 : found.sequence() + UNSEEN, options.segments().segmentBytes());
     DiskWater water = new DiskWater(engine, options, threads.clock());
     this.lost = new LostRecords(places, space.id(), disk.directory(), options.quarantine(), health, boundary());
-    this.reads = new JournalReads(new RangeReader(engine, space.layout(), boundary(), lost, this::freed), space, options, health,
+    ReadDamage damage = new ReadDamage(engine, space.layout(), boundary(), lost, threads.reading(), this::freed);
+    this.reads = new JournalReads(new RangeReader(engine, space.layout(), boundary(), lost, this::freed, damage), space, options, health,
         threads.reading());
     Reclaimer reclaimer = new Reclaimer(engine, found.book(), places, log, new RecordMover(engine::read, space.layout(), boundary()), lost,
         new UnreadableSegments(threads.clock()), options, water);
     this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, water, options), options.reclaim(), threads, line);
     this.puts = new JournalPuts(space.id(), health, writes, line);
     this.damaged = found.dropped().keys();
-    this.search = new DamageSearch(engine, places, lost, threads, found.dropped());
+    this.search = new DamageSearch(engine, places, lost, threads, found.dropped(), damage);
     writes.begin(found.dead());
     syncs.start();
     if (found.isUnsynced() && options.durability().mode() != SyncMode.NONE) {
@@ -214,7 +215,7 @@ public final class JournalStore implements BlockStore {
 
   @Override
   public DiskStat diskStat() {
-    return DiskFigures.of(syncs(), disk(), scrubbed(), recovery, hidden, search.unkept(), lost.unkept() + search.unlisted());
+    return DiskFigures.of(syncs(), disk(), recovery, hidden, search, lost.unkept());
   }
 
   /// Begins to read what is at rest in the background, and to compare it; once. What is damaged is copied to `quarantine/` in the directory

@@ -19,7 +19,7 @@ record JournalThreads(Executor appending, Executor reading, JournalClock clock, 
   /// Threads of its own: one that appends, one that syncs, one that looks at the clock, and as many as `options` say that read.
   static JournalThreads own(JournalOptions options) {
     ThreadPoolExecutor appending = pool(options.name() + "-append", 1, options.maxWaitingPuts() + JournalWrites.OWN_TASKS);
-    ThreadPoolExecutor reading = pool(options.name() + "-read", options.ioThreads(), options.maxWaitingReads() * ReadJob.MOST_PARTS + 2); // and a step of a scrubber, and of [SettingAside]
+    ThreadPoolExecutor reading = pool(options.name() + "-read", options.ioThreads(), options.maxWaitingReads() * ReadJob.MOST_PARTS + 3); // and a step of a scrubber, of [SettingAside] and of [ReadDamage]
     ScheduledThreadPoolExecutor syncing = timed(options.name() + "-sync", 1);
     ScheduledThreadPoolExecutor watching = timed(options.name() + "-watch", 1);
     return new JournalThreads(appending, reading, JournalClock.of(syncing), JournalClock.of(watching), () -> {

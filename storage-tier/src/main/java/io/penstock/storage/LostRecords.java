@@ -13,6 +13,7 @@ import io.penstock.storage.record.RecordName;
 import io.penstock.tier.BlockUnreadableException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.LinkedHashSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -23,11 +24,16 @@ import org.jspecify.annotations.Nullable;
 /// any thread; each waits for the disk, and for another one that keeps damage no longer than the first look at the quarantine, or a line of its index,
 /// takes.
 final class LostRecords {
+  /// As long as a reader may be in a record that others found damaged meanwhile, and longer.
+  private static final int MOST_TOLD = 1_024;
+
   private final PlaceTable places;
   private final SpaceId space;
   private final @Nullable Quarantine quarantine;
   private final DiskHealth health;
   private final String boundary;
+  /// Guarded by itself: damaged records that were told of, the newest of them.
+  private final LinkedHashSet<Location> told = new LinkedHashSet<>();
   private final AtomicLong unreadable = new AtomicLong();
   private volatile Consumer<BlockKey> heard = key -> {};
 
@@ -61,7 +67,7 @@ final class LostRecords {
   @Nullable StorageFailedException lose(int number, Place place, RecordMover records, Flaw flaw, Consumer<DeadRecord> counted) {
     BlockKey key = new BlockKey(space, records.key().hash());
     StorageFailedException failure = keep(key, place, records, flaw);
-    if (places.lose(number, place, flaw)) {
+    if (isLost(number, place, flaw)) {
       counted.accept(new DeadRecord(new RecordName(key, place.sequence()), place.segment()));
       heard.accept(key);
     }
@@ -90,7 +96,49 @@ final class LostRecords {
     return unreadable.get();
   }
 
-  private @Nullable StorageFailedException keep(BlockKey key, Place place, RecordMover records, Flaw flaw) {
+  /// Loses the block of `number`, which a reader found damaged, and whose owner has heard so from the reader.
+  ///
+  /// @param freed hears of the record, unless the block was given back meanwhile
+  /// @return whether nobody told of this record before
+  boolean lose(int number, BlockKey key, Place place, Flaw flaw, Consumer<DeadRecord> freed) {
+    boolean isLost = isLost(number, place, flaw);
+    if (isLost) {
+      freed.accept(new DeadRecord(new RecordName(key, place.sequence()), place.segment()));
+    }
+    return isLost || isNews(place);
+  }
+
+  private boolean isLost(int number, Place place, Flaw flaw) {
+    synchronized (told) { // whoever finds it given back must know whether it was lost before
+      boolean isLost = places.lose(number, place, flaw);
+      if (isLost) {
+        isNews(place);
+      }
+      return isLost;
+    }
+  }
+
+  /// Whether nobody told of damage at `place` before; from now on somebody has.
+  boolean isNews(Place place) {
+    synchronized (told) {
+      if (told.size() > MOST_TOLD) {
+        told.removeFirst();
+      }
+      return told.add(place.location());
+    }
+  }
+
+  /// Whether somebody told of damage at `place`, not too long ago.
+  boolean isTold(Place place) {
+    synchronized (told) {
+      return told.contains(place.location());
+    }
+  }
+
+  /// Sets aside what is in `records`, the record at `place`, which has `flaw`.
+  ///
+  /// @return as [#lose(int, Place, RecordMover, Flaw, Consumer)]
+  @Nullable StorageFailedException keep(BlockKey key, Place place, RecordMover records, Flaw flaw) {
     Location at = place.location();
     return keep(records.record(), records.isHeadOf(place) ? flaw.damage(at, key, place.sequence())
         : new Damage(at.segment(), at.offset(), at.length(), DamageKind.HEAD, null, place.sequence(), -1, true, flaw.reason()));

@@ -27,15 +27,18 @@ final class RangeReader {
   private final String boundary;
   private final LostRecords lost;
   private final Consumer<DeadRecord> freed;
+  private final ReadDamage damage;
   private final int headBytes;
 
   /// @param freed hears of records that count no more
-  RangeReader(SegmentEngine engine, BlockLayout layout, String boundary, LostRecords lost, Consumer<DeadRecord> freed) {
+  /// @param damage hears of those that are damaged
+  RangeReader(SegmentEngine engine, BlockLayout layout, String boundary, LostRecords lost, Consumer<DeadRecord> freed, ReadDamage damage) {
     this.engine = engine;
     this.layout = layout;
     this.boundary = boundary;
     this.lost = lost;
     this.freed = freed;
+    this.damage = damage;
     this.headBytes = RecordFormat.headBytes(layout);
   }
 
@@ -76,7 +79,12 @@ final class RangeReader {
       place = to;
       gone = tried(place.location(), draft, range, head);
     }
-    draft.verify(range, checksums(rest.key(), place, range, head), boundary);
+    try {
+      draft.verify(range, checksums(rest.key(), place, range, head), boundary);
+    } catch (BlockCorruptException e) {
+      damage.found(rest, place);
+      throw e;
+    }
   }
 
   private @Nullable UnknownLocationException tried(Location at, BlockDraft draft, GranuleRange range, MemorySegment head) {
@@ -97,6 +105,9 @@ final class RangeReader {
     }
     try {
       read(rest.key(), place, place.location(), draft, range, scratch);
+    } catch (BlockCorruptException e) {
+      damage.found(rest, place);
+      throw e;
     } finally {
       pin.close();
     }
