@@ -2,11 +2,9 @@ package io.penstock.storage;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.KvException;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SpaceId;
 import io.penstock.storage.checkpoint.CheckpointedEngine;
-import io.penstock.storage.checkpoint.Checkpoints;
 import io.penstock.storage.checkpoint.Noted;
 import io.penstock.storage.engine.JournalFormatException;
 import io.penstock.storage.engine.Location;
@@ -39,7 +37,7 @@ final class Recovery {
   private final RecordReader reader;
   private final String boundary;
   private final @Nullable CheckpointedEngine noting;
-  private final @Nullable Checkpoints checkpoints;
+  private final @Nullable BelievedCheckpoints believed;
   private final int doubtful;
   private final PlaceTable places;
   private final FoundBlocks found;
@@ -67,7 +65,7 @@ final class Recovery {
     this.hidden = new HiddenRecords(engine);
     this.boundary = boundary;
     this.noting = engine instanceof CheckpointedEngine noted ? noted : null;
-    this.checkpoints = noting == null ? null : noting.checkpoints();
+    this.believed = noting == null ? null : new BelievedCheckpoints(noting.checkpoints(), spaceId, places, reader);
     this.doubtful = doubtful;
   }
 
@@ -76,14 +74,14 @@ final class Recovery {
   /// @throws RecordVersionException if a newer release wrote it
   FoundBlocks run() {
     List<Integer> segments = engine.segments();
-    if (checkpoints != null) {
-      checkpoints.retain(segments);
+    if (noting != null) {
+      noting.checkpoints().retain(segments);
     }
     int sure = segments.size() - doubtful;
     for (int i = 0; i < segments.size(); i++) {
       int segment = segments.get(i);
       book.found(segment);
-      List<Noted> known = believed(segment);
+      List<Noted> known = believed == null ? null : believed.of(segment, sequence);
       if (known == null) {
         visit(segment, i >= sure);
       } else {
@@ -101,32 +99,6 @@ final class Recovery {
       LOG.warn("{}: {}", boundary, hidden.problem());
     }
     return found;
-  }
-
-  /// The records of `segment`, if a checkpoint names them, and the last of them is where it says: whoever has that one has all before it.
-  private @Nullable List<Noted> believed(int segment) {
-    List<Noted> known = checkpoints == null ? null : checkpoints.read(segment);
-    if (known == null || known.isEmpty() || !known.getFirst().key().space().equals(spaceId) || !isPossible(known)) {
-      return null;
-    }
-    try {
-      RecordHead last = reader.finished(known.getLast().at());
-      return last.crc() == known.getLast().crc() && last.sequence() == known.getLast().sequence() ? known : null;
-    } catch (KvException e) {
-      return null; // the visit will tell
-    }
-  }
-
-  /// Whether each of `known` follows the one before, and every block's record is as long as all.
-  private boolean isPossible(List<Noted> known) {
-    long before = sequence;
-    for (Noted each : known) {
-      if (each.sequence() <= before || (each.kind() == RecordKind.BLOCK && !places.fits(each.at()))) {
-        return false;
-      }
-      before = each.sequence();
-    }
-    return true;
   }
 
   private void visit(int segment, boolean isDoubtful) {
@@ -154,8 +126,8 @@ final class Recovery {
     if (noting != null && isDoubtful) {
       noting.found(segment, visited); // a process that ended may have left it to the system
       unsynced = true;
-    } else if (checkpoints != null) {
-      checkpoints.write(segment, visited, true);
+    } else if (noting != null) {
+      noting.checkpoints().write(segment, visited, true);
     }
   }
 
