@@ -58,8 +58,9 @@ final class SettingAside {
       closed = true;
     } catch (RuntimeException e) { // of this one
       failure = e;
+    } finally { // also if there is no memory for it: else nobody would let go of the segments
+      next();
     }
-    next();
   }
 
   private void setAside(DamagedRecord damaged) {

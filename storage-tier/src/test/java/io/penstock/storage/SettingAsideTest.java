@@ -86,6 +86,34 @@ final class SettingAsideTest extends OpeningFixture {
     assertThat(store.diskStat().problems()).singleElement().asString().startsWith("opening: could not write over");
   }
 
+  @Test
+  void memoryThatIsExhausted_costsOneRecord_andHoldsNoSegment() throws IOException {
+    written(EngineKind.PLAIN);
+    for (int record = 0; record < BLOCKS; record++) {
+      flip(record, HEAD + 70);
+    }
+    ArrayDeque<Runnable> reading = new ArrayDeque<>();
+    open(new FileHome(engine()) {
+      @Override
+      public void readOnce(Location record, long from, MemorySegment into) {
+        if (record.equals(records.get(3))) {
+          throw new OutOfMemoryError("no more");
+        }
+        super.readOnce(record, from, into);
+      }
+    }, reading::add);
+    int exhausted = 0;
+    while (!reading.isEmpty()) {
+      try {
+        reading.poll().run();
+      } catch (OutOfMemoryError e) {
+        exhausted++;
+      }
+    }
+    assertThat(exhausted).isEqualTo(1);
+    assertThat(index()).hasSize(BLOCKS - 1);
+  }
+
   /// An engine with its own place for small files.
   private static class FileHome extends WrappedEngine {
     private final Path home;
