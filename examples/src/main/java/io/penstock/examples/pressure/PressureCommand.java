@@ -93,14 +93,21 @@ public final class PressureCommand implements Callable<Integer> {
         cache.equals("unbounded") ? EngineOptions.UNLIMITED : Sizes.parseBytes(cache), reads, seed);
     console.say("pressure: putting %s into %s of memory over a disk%s".formatted(Sizes.human(put), Sizes.human(memory),
         noBaseline ? "" : "; before that, the same bytes into bare files, and into memory alone"));
-    try (PressureRun pressure = new PressureRun(options); Progress progress = Progress.of(console, "pressure", "blocks")) {
-      PressureReport report = pressure.run(noBaseline ? new Baseline(0, 0) : pressure.baseline(), put -> progress.at(put, options.blocks()));
-      if (json) {
-        console.json(report);
-      } else {
-        console.out().print(PressureTable.of(report));
+    PressureReport report = run(options);
+    if (json) {
+      console.json(report);
+    } else {
+      console.out().print(PressureTable.of(report));
+    }
+    return report.isGood() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+  }
+
+  private PressureReport run(PressureOptions options) throws IOException {
+    try (PressureRun pressure = new PressureRun(options)) {
+      Baseline baseline = noBaseline ? new Baseline(0, 0) : pressure.baseline();
+      try (Progress progress = Progress.of(console, "pressure", "blocks")) { // not before: its rate is of the blocks that it counts
+        return pressure.run(baseline, put -> progress.at(put, options.blocks()));
       }
-      return report.isGood() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
     }
   }
 }

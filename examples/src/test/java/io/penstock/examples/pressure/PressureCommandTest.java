@@ -6,14 +6,20 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.examples.ConsoleCapture;
 import io.penstock.examples.Examples;
+import io.penstock.node.cli.Console;
 import io.penstock.storage.SyncMode;
 import io.penstock.tier.StackMode;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -59,6 +65,18 @@ final class PressureCommandTest {
 
     assertThat(capture.out()).contains("bare files, all of them", "memory alone, which evicts", "once memory was full")
         .endsWith("pressure: 128 blocks of 64 KiB, 0 refused, 0 lost, 0 not there at once, 0 leaked\n");
+  }
+
+  @Test
+  void table_onATerminal_comesWhenTheBarIsGone() {
+    ByteArrayOutputStream terminal = new ByteArrayOutputStream();
+    PrintStream both = new PrintStream(terminal, true, StandardCharsets.UTF_8);
+    Console console = new Console(InputStream.nullInputStream(), both, both, true, Map.of());
+
+    assertThat(Examples.run(new String[] {"pressure", "--no-baseline", "--put", "8MiB", "--dram", "4MiB", "--block-bytes", "64KiB", "--engine", "memory",
+        "--cache", "unbounded"}, console)).isZero();
+
+    assertThat(terminal.toString(StandardCharsets.UTF_8)).contains("128/128").endsWith("0 leaked\n");
   }
 
   @Test
