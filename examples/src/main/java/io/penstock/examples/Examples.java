@@ -10,6 +10,7 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Failures;
 import io.penstock.node.cli.Nearest;
+import io.penstock.node.cli.Reason;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -56,7 +57,7 @@ public final class Examples {
     }
     Optional<Story> story = stories.stream().filter(known -> known.name().equals(args[0])).findFirst();
     if (story.isEmpty()) {
-      console.say("example must be one of those listed here (was " + args[0] + ")");
+      console.say("example must be one of those listed here (was " + Reason.printable(args[0]) + ")");
       List<String> near = Nearest.of(args[0], stories.stream().map(Story::name).toList());
       if (!near.isEmpty()) {
         console.say("Did you mean: " + String.join(" or ", near) + "?");

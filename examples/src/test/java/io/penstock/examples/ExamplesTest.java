@@ -52,6 +52,12 @@ final class ExamplesTest {
   }
 
   @Test
+  void controlCharacters_areNamedAndNotPrinted() {
+    assertThat(run("a\u001b[31m")).isEqualTo(2);
+    assertThat(capture.err()).contains("(was a\\x1b[31m)").doesNotContain("\u001b");
+  }
+
+  @Test
   void noName_listsOnStandardOutput() {
     assertThat(run()).isZero();
     assertThat(capture.out()).contains("greet");

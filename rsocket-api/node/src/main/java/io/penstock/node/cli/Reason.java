@@ -53,7 +53,7 @@ public final class Reason {
   }
 
   /// `line` as a terminal can show it: what would move its cursor or change its colours is there by its number.
-  static String printable(String line) {
+  public static String printable(String line) {
     return CONTROL.matcher(line).replaceAll(found -> "\\\\x%02x".formatted((int) found.group().charAt(0)));
   }
 
