@@ -4,6 +4,7 @@ import io.penstock.storage.engine.SegmentEngine;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /// What becomes of damage in a journal: of what its opening found, and readers find, which is set aside here, and the scrub. Safe from any thread.
 final class DamageSearch {
@@ -29,7 +30,7 @@ final class DamageSearch {
 
   /// What the opening found is set aside from now on.
   void begin() {
-    aside.next();
+    aside.begin();
   }
 
   /// @param records for the scrub alone
@@ -65,11 +66,9 @@ final class DamageSearch {
   }
 
   /// Begins nothing any more.
-  synchronized void close() {
-    aside.close();
-    read.close();
-    if (scrubber != null) {
-      scrubber.close();
-    }
+  ///
+  /// @return completes when none of that is under way any more
+  synchronized Mono<Void> close() {
+    return Mono.when(aside.close(), read.close(), scrubber == null ? Mono.empty() : scrubber.close());
   }
 }

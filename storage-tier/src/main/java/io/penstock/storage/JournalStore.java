@@ -330,10 +330,7 @@ public final class JournalStore implements BlockStore {
   /// @return signals what could not be forced, or marked as dead, and [StoreUnavailableException] if the disk does not answer in time
   @Override
   public Mono<Void> close() {
-    return end.close(Mono.defer(() -> {
-      search.close();
-      return Mono.when(line.close(), reads.close());
-    }), writes);
+    return end.close(Mono.defer(() -> Mono.when(search.close(), line.close(), reads.close())), writes);
   }
 
   @Override

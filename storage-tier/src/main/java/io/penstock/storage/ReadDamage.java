@@ -11,6 +11,7 @@ import java.util.ArrayDeque;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /// What readers find damaged is read again, compared, and set aside as the scrub does it: a record at a time, on a thread that reads, behind those who wait
 /// there. Its segment stays until then, whatever becomes of the block. One that is whole when it is read again is left alone: it was memory that failed.
@@ -24,10 +25,10 @@ final class ReadDamage {
   private final LostRecords lost;
   private final Executor reading;
   private final Consumer<DeadRecord> freed;
+  private final Steps steps = new Steps();
   /// Guarded by `this`, as is the rest but for the mover.
   private final ArrayDeque<Found> waiting = new ArrayDeque<>();
   private @Nullable Found looking;
-  private boolean closed;
   private long damaged;
   private long unkept;
   private @Nullable RuntimeException failure;
@@ -55,7 +56,7 @@ final class ReadDamage {
 
   /// Whether a step is to be begun.
   private synchronized boolean takes(JournalRest rest, Place place) {
-    if (closed || lost.isTold(place) || isKnown(place)) {
+    if (steps.isClosed() || lost.isTold(place) || isKnown(place)) {
       return false;
     }
     if (waiting.size() == MOST_WAITING) {
@@ -75,22 +76,36 @@ final class ReadDamage {
   }
 
   private void step() {
-    Found next = next();
-    if (next == null) {
+    if (!steps.begin()) {
       return;
     }
     try {
+      Found next = next();
+      if (next != null) { // else it was closed meanwhile
+        step(next);
+      }
+    } finally {
+      boolean more = isLeft();
+      steps.ended();
+      if (more) {
+        reading.execute(this::step);
+      }
+    }
+  }
+
+  private void step(Found next) {
+    try {
       look(next);
     } catch (EngineClosedException e) {
-      close();
+      close().subscribe();
     } catch (RuntimeException e) { // it is not given now, and its owner gives it up
       told(e);
       untried(next.place());
+    } catch (Error e) { // no memory for a copy of it
+      untried(next.place());
+      throw e;
     } finally {
       next.pin().close();
-    }
-    if (isLeft()) {
-      reading.execute(this::step);
     }
   }
 
@@ -150,9 +165,11 @@ final class ReadDamage {
   }
 
   /// Gives up what waits, and takes nothing any more.
-  synchronized void close() {
-    closed = true;
+  ///
+  /// @return completes when none is being set aside any more
+  synchronized Mono<Void> close() {
     waiting.forEach(each -> each.pin().close());
     waiting.clear();
+    return steps.close();
   }
 }

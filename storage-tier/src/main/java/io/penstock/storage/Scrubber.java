@@ -12,6 +12,7 @@ import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /// Reads the live blocks of an open journal, segment after segment, in the background, and compares every byte. What is damaged is set
 /// aside and lost: whoever reads the block hears of it. So is what the disk does not give, once it was tried often enough.
@@ -39,7 +40,7 @@ final class Scrubber {
   private int pauses;
   private long began;
   private boolean failing;
-  private volatile boolean closed;
+  private final Steps steps = new Steps();
   private volatile ScrubStat stat = new ScrubStat(0, 0, 0, 0, null);
 
   /// @param records reads them; of this alone
@@ -68,35 +69,45 @@ final class Scrubber {
   }
 
   private void after(long millis) {
-    if (!closed) {
+    if (!steps.isClosed()) {
       clock.after(Math.max(1, millis), () -> reading.execute(this::step));
     }
   }
 
-  private synchronized void step() {
-    if (closed) {
-      return;
+  private void step() {
+    if (steps.begin()) {
+      long wait = 0;
+      try {
+        wait = compared();
+      } finally { // an Error ends the scrub, and no close waits for it
+        steps.ended();
+      }
+      after(wait);
     }
+  }
+
+  /// A step, and how long it is until the next.
+  private synchronized long compared() {
     if (busy.getAsBoolean() && pauses < MOST_PAUSES) {
       pauses++;
-      after(PAUSE_MILLIS);
-      return;
+      return PAUSE_MILLIS;
     }
     pauses = 0;
     try {
-      if (isOver()) {
-        passed();
-        after(Math.max(rate.waitMillis(), began + options.pass().toMillis() - clock.millis()));
-        began = Math.max(clock.millis(), began + options.pass().toMillis());
-      } else {
-        after(rate.waitMillis());
+      if (!isOver()) {
+        return rate.waitMillis();
       }
+      passed();
+      long wait = Math.max(rate.waitMillis(), began + options.pass().toMillis() - clock.millis());
+      began = Math.max(clock.millis(), began + options.pass().toMillis());
+      return wait;
     } catch (EngineClosedException e) {
-      closed = true;
+      close().subscribe();
+      return 0;
     } catch (RuntimeException e) { // of one segment: the next step begins behind it
       told(0, 0, 1, e);
       next = numbers.length;
-      after(PAUSE_MILLIS);
+      return PAUSE_MILLIS;
     }
   }
 
@@ -200,7 +211,9 @@ final class Scrubber {
   }
 
   /// Begins no step any more.
-  void close() {
-    closed = true;
+  ///
+  /// @return completes when none is under way
+  Mono<Void> close() {
+    return steps.close();
   }
 }

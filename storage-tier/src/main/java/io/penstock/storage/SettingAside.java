@@ -1,7 +1,6 @@
 package io.penstock.storage;
 
 import io.penstock.block.Owned;
-import io.penstock.storage.engine.EngineClosedException;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
@@ -15,6 +14,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /// What an opening found damaged goes to the quarantine and is taken out of the journal, as a repair would do it: a record at a time, on a thread that
 /// reads, each behind those who wait there. Its segments stay until then.
@@ -28,7 +28,7 @@ final class SettingAside {
   private final Executor reading;
   private final Iterator<DamagedRecord> left;
   private final List<Owned> pins;
-  private volatile boolean closed;
+  private final Steps steps = new Steps();
   private volatile @Nullable RuntimeException failure;
 
   /// @param damaged in segments that are all there
@@ -40,27 +40,36 @@ final class SettingAside {
     this.pins = damaged.stream().map(each -> each.at().segment()).distinct().map(engine::pin).toList();
   }
 
-  /// Begins, or goes on.
-  void next() {
-    if (!closed && left.hasNext()) {
+  /// Begins with the first.
+  void begin() {
+    if (left.hasNext()) {
       reading.execute(this::step);
-    } else {
-      pins.forEach(Owned::close);
     }
   }
 
   private void step() {
+    if (!steps.begin()) {
+      letGo();
+      return;
+    }
     try {
-      if (!closed) {
-        setAside(left.next());
-      }
-    } catch (EngineClosedException e) {
-      closed = true;
+      setAside(left.next());
     } catch (RuntimeException e) { // of this one
       failure = e;
     } finally { // also if there is no memory for it: else nobody would let go of the segments
-      next();
+      boolean more = left.hasNext() && !steps.isClosed();
+      if (!more) {
+        letGo();
+      }
+      steps.ended();
+      if (more) {
+        reading.execute(this::step);
+      }
     }
+  }
+
+  private void letGo() {
+    pins.forEach(Owned::close);
   }
 
   private void setAside(DamagedRecord damaged) {
@@ -91,7 +100,9 @@ final class SettingAside {
   }
 
   /// Leaves what is left to the next opening.
-  void close() {
-    closed = true;
+  ///
+  /// @return completes when none is being set aside any more
+  Mono<Void> close() {
+    return steps.close();
   }
 }

@@ -97,7 +97,7 @@ final class JournalStoreTest {
       damage(".log", at(rests.get(2)) + 104 + 70);
       JournalSample.deleteCheckpoints(directory());
       LoggedLines logged = new LoggedLines(Recovery.class);
-      JournalStore again = open();
+      JournalStore again = closing(JournalStore.open(SPACE, options(), engine(), new SerialExecutor(), Runnable::run)); // sets aside at once
       logged.close();
       assertThat(again.recovery().dropped()).isEqualTo(1);
       assertThat(logged.lines()).singleElement().asString().contains(": 1 of its records are not whole and count no more");

@@ -14,6 +14,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -112,6 +114,28 @@ final class SettingAsideTest extends OpeningFixture {
     }
     assertThat(exhausted).isEqualTo(1);
     assertThat(index()).hasSize(BLOCKS - 1);
+  }
+
+  @Test
+  void close_endsWhenTheRecordThatIsBeingSetAsideIs_andNotBefore() throws IOException {
+    written(EngineKind.PLAIN);
+    flip(3, HEAD + 70);
+    flip(4, HEAD + 70);
+    ArrayDeque<Runnable> reading = new ArrayDeque<>();
+    List<Boolean> ended = new ArrayList<>();
+    open(new FileHome(engine()) {
+      @Override
+      public void patch(Location record, long from, MemorySegment bytes) {
+        store.close().subscribe(nothing -> {}, failure -> {}, () -> ended.add(true));
+        assertThat(ended).as("while its segment is written").isEmpty();
+        super.patch(record, from, bytes);
+      }
+    }, reading::add);
+    requireNonNull(reading.poll()).run();
+    assertThat(ended).hasSize(1);
+    assertThat(store.diskStat().problems()).isEmpty();
+    assertThat(reading).isEmpty();
+    assertThat(index()).hasSize(1);
   }
 
   /// An engine with its own place for small files.
