@@ -49,6 +49,7 @@ import reactor.core.scheduler.Schedulers;
       "",
       "For each request a decode client asks the node for its blocks, a prefill client puts what is missing,",
       "and the decode client makes every byte anew and compares. Nothing moves that was not asked for.",
+      "The node is as the options say: of variables in the environment only PENSTOCK_ASCEND_LIB counts.",
       ""
     },
     mixinStandardHelpOptions = true,
