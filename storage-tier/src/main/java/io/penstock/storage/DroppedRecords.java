@@ -146,12 +146,12 @@ final class DroppedRecords {
   @Override
   public String toString() {
     return dropped + " of its records are not whole and count no more: left unfinished at the last stop, or damaged since"
-        + (damaged() == 0 ? "" : "; " + damaged() + " of these are damaged: " + names());
+        + (damaged() == 0 ? "" : "; " + "damaged: " + damaged() + ", " + names());
   }
 
   private String names() {
     Stream<String> first = named.keySet().stream().limit(NAMED).map(key -> "block " + key);
-    Stream<String> others = Stream.of(more(named.size() - NAMED, "more blocks"), more(heads, "whose heads are"), more(unlisted, "more"))
+    Stream<String> others = Stream.of(more(named.size() - NAMED, "more blocks"), more(heads, "of unknown blocks, by their heads"), more(unlisted, "more"))
         .filter(each -> !each.isEmpty());
     return Stream.concat(first, others).collect(Collectors.joining(", "));
   }

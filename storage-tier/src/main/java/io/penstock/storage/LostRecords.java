@@ -17,6 +17,8 @@ import java.util.LinkedHashSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import reactor.util.Logger;
+import reactor.util.Loggers;
 
 /// What becomes of blocks whose records are no more. One that is found damaged while nobody asks for it: its bytes are set aside, and whoever owns it
 /// hears so at once; where the quarantine is full only its bytes are not kept. One that the disk does not give, though it gives others: nothing is to
@@ -24,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 /// any thread; each waits for the disk, and for another one that keeps damage no longer than the first look at the quarantine, or a line of its index,
 /// takes.
 final class LostRecords {
+  private static final Logger LOG = Loggers.getLogger(LostRecords.class);
+
   /// As long as a reader may be in a record that others found damaged meanwhile, and longer.
   private static final int MOST_TOLD = 1_024;
 
@@ -154,6 +158,8 @@ final class LostRecords {
     int slot = health.enterSlow();
     try {
       quarantine.keep(record, damage);
+      LOG.warn("{}: {} in segment {} at {} is damaged, and set aside: {}", boundary, damage.key() == null ? "a record" : "block " + damage.key(),
+          damage.segment(), damage.offset(), damage.reason()); // as many lines as a quarantine keeps records
       return null;
     } catch (StorageFailedException e) {
       return e;

@@ -41,7 +41,7 @@ final class OpeningDamageTest extends OpeningFixture {
     try (LoggedLines logged = new LoggedLines(Recovery.class)) {
       open();
       assertThat(logged.lines()).singleElement().asString()
-          .contains(": 3 of its records are not whole and count no more", "3 of these are damaged", KEYS.get(3).toString(), "2 whose heads are");
+          .contains(": 3 of its records are not whole and count no more", "damaged: 3, block " + KEYS.get(3), "2 of unknown blocks, by their heads");
     }
     assertThat(store.recovery().dropped()).isEqualTo(3);
     assertThat(store.recovery().damaged()).isEqualTo(3);

@@ -4,6 +4,7 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.FileEngineOption;
 import io.penstock.node.cli.Folders;
+import io.penstock.node.cli.LastWord;
 import io.penstock.node.cli.OutputFile;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.TemporaryFolder;
@@ -87,7 +88,8 @@ final class ReclaimCommand implements Callable<Integer> {
     if (dir != null) {
       Folders.make(console::say, "--dir", dir);
     }
-    try (TemporaryFolder place = TemporaryFolder.in(dir, "penstock-bench-")) {
+    try (TemporaryFolder place = TemporaryFolder.in(dir, "penstock-bench-");
+        LastWord _ = new LastWord(console, () -> "bench reclaim: interrupted; there is no report")) {
       ReclaimBench bench = new ReclaimBench(load, place.path().resolve("journal"));
       ReclaimReport report = BenchFailure.guarded(() -> bench.run(console::say));
       tell(report);

@@ -4,6 +4,7 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.FileEngineOption;
 import io.penstock.node.cli.Folders;
+import io.penstock.node.cli.LastWord;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.config.Sizes;
@@ -84,7 +85,10 @@ final class RecoveryCommand implements Callable<Integer> {
     if (load.rounds() == 0) {
       return ExitCode.OK;
     }
-    RecoveryReport report = BenchFailure.guarded(() -> bench.run(console::say));
+    RecoveryReport report;
+    try (LastWord _ = new LastWord(console, () -> "bench recovery: interrupted; there is no report")) {
+      report = BenchFailure.guarded(() -> bench.run(console::say));
+    }
     if (json) {
       console.json(report);
     } else {
