@@ -83,7 +83,7 @@ final class BitRotTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"PLAIN, FLIP, 80", "CHRONICLE, FLIP, 80", "PLAIN, CUT, 10", "CHRONICLE, CUT, 10", "PLAIN, TORN_PAGE, 20", "CHRONICLE, TORN_PAGE, 20"})
+  @CsvSource({"PLAIN, FLIP, 40", "CHRONICLE, FLIP, 40", "PLAIN, CUT, 10", "CHRONICLE, CUT, 10", "PLAIN, TORN_PAGE, 20", "CHRONICLE, TORN_PAGE, 20"})
   void rottenWithoutACheckpoint_isSetAsideByAnOpening_whichHarmsNothing(EngineKind engine, Rot rot, long times) throws IOException {
     rotInTheNewest(engine, rot, 0, times);
   }

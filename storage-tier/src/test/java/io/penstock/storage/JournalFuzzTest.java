@@ -30,8 +30,8 @@ final class JournalFuzzTest {
   private final SlabArena arena = leaks.watch(new SlabArena("host", JournalSample.SPACE.layout(), 64, 64));
 
   @ParameterizedTest
-  @CsvSource({"PLAIN, 1500", "CHRONICLE, 500"})
-  void damaged_2000Times_givesNoWrongByte(EngineKind engine, long times) throws IOException {
+  @CsvSource({"PLAIN, 700", "CHRONICLE, 300"})
+  void damaged_1000Times_givesNoWrongByte(EngineKind engine, long times) throws IOException {
     fuzz(engine, 0, times);
   }
 

@@ -71,7 +71,7 @@ final class PowerLossTest {
   private long next;
 
   @ParameterizedTest
-  @CsvSource({"PLAIN, ALWAYS, 40", "CHRONICLE, ALWAYS, 40", "PLAIN, INTERVAL, 40", "CHRONICLE, INTERVAL, 40", "PLAIN, NONE, 16", "CHRONICLE, NONE, 16"})
+  @CsvSource({"PLAIN, ALWAYS, 24", "CHRONICLE, ALWAYS, 24", "PLAIN, INTERVAL, 24", "CHRONICLE, INTERVAL, 24", "PLAIN, NONE, 16", "CHRONICLE, NONE, 16"})
   void cut_keepsWhatTheRulePromised(EngineKind engine, SyncMode mode, int times) throws IOException {
     cutOverAndOver(engine, mode, 0, times);
   }
