@@ -20,7 +20,8 @@ public final class HeadSearch {
     this.records = new RecordCheck(file);
   }
 
-  /// Whether a record begins in `[from, end)` that may be brought back: one of this life of the file, which was finished, or which another follows.
+  /// Whether a record begins in `[from, end)` that may be brought back: one of this life of the file, which another follows. A last one looks as a
+  /// stop leaves it between its bytes and its frame: nobody was promised that.
   ///
   /// @param highest sequence of any record before
   /// @return true, too, if the medium does not say, or a newer release wrote what is there
@@ -28,7 +29,7 @@ public final class HeadSearch {
     try {
       long at = find(from, end, highest);
       RecordHead head = at == 0 ? null : records.headAlone(at);
-      return head != null && !isUnfinished(at, head);
+      return head != null && isFollowed(at, head);
     } catch (SegmentUnreadableException | RecordVersionException e) {
       return true;
     }
@@ -36,7 +37,11 @@ public final class HeadSearch {
 
   /// Whether the record at `at` was never finished: it has no mark, and nothing newer follows.
   boolean isUnfinished(long at, RecordHead head) {
-    return !records.isMarked(at, head) && find(frames.next(at + RecordCheck.length(head)), file.size(), head.sequence()) == 0;
+    return !records.isMarked(at, head) && !isFollowed(at, head);
+  }
+
+  private boolean isFollowed(long at, RecordHead head) {
+    return find(frames.next(at + RecordCheck.length(head)), file.size(), head.sequence()) > 0;
   }
 
   /// Where the next record begins in `[from, end)` whose sequence is higher than `highest`; 0 if there is none.
