@@ -85,9 +85,8 @@ final class ReadDamage {
         step(next);
       }
     } finally {
-      boolean more = isLeft();
-      steps.ended();
-      if (more) {
+      steps.ended(); // before anybody else may begin the next
+      if (isLeft()) {
         reading.execute(this::step);
       }
     }
@@ -97,7 +96,7 @@ final class ReadDamage {
     try {
       look(next);
     } catch (EngineClosedException e) {
-      close().subscribe();
+      stop();
     } catch (RuntimeException e) { // it is not given now, and its owner gives it up
       told(e);
       untried(next.place());
@@ -168,8 +167,13 @@ final class ReadDamage {
   ///
   /// @return completes when none is being set aside any more
   synchronized Mono<Void> close() {
+    stop();
+    return steps.close();
+  }
+
+  private synchronized void stop() {
+    steps.stop();
     waiting.forEach(each -> each.pin().close());
     waiting.clear();
-    return steps.close();
   }
 }

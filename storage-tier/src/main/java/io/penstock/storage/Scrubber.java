@@ -102,7 +102,7 @@ final class Scrubber {
       began = Math.max(clock.millis(), began + options.pass().toMillis());
       return wait;
     } catch (EngineClosedException e) {
-      close().subscribe();
+      steps.stop();
       return 0;
     } catch (RuntimeException e) { // of one segment: the next step begins behind it
       told(0, 0, 1, e);

@@ -31,9 +31,16 @@ final class Steps {
     return closed;
   }
 
+  /// Begins none any more.
+  synchronized void stop() {
+    closed = true;
+  }
+
+  /// The same.
+  ///
   /// @return completes when no step runs any more
   synchronized Mono<Void> close() {
-    closed = true;
+    stop();
     return running ? over.asMono() : Mono.empty();
   }
 }
