@@ -8,6 +8,10 @@ import io.penstock.storage.engine.SegmentWindow;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.LongSummaryStatistics;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /// Good records to which no frame leads any more, since one before them is broken: an opening does not take them, but a repair brings them back, so
@@ -18,11 +22,13 @@ final class HiddenRecords {
   private final SegmentEngine engine;
   private final @Nullable Frames frames;
   private final List<Path> files = new ArrayList<>();
+  /// Of each of `files`: the lowest sequence that is hidden, and the highest.
+  private final NavigableMap<Long, Long> sequences = new TreeMap<>();
   /// The rest is of the segment that is visited.
   private @Nullable Path file;
   private @Nullable SegmentWindow window;
   private long end;
-  private boolean found;
+  private LongSummaryStatistics found = new LongSummaryStatistics();
 
   HiddenRecords(SegmentEngine engine) {
     this.engine = engine;
@@ -33,7 +39,7 @@ final class HiddenRecords {
   void visit(int segment) {
     file = engine.file(segment);
     end = 0;
-    found = false;
+    found = new LongSummaryStatistics();
   }
 
   /// A good record is at `at`, and none before it has a sequence above `highest`: what lies between it and the one before is the engine's own.
@@ -56,10 +62,12 @@ final class HiddenRecords {
     close(); // the rest may have been cut off
     look(Long.MAX_VALUE, highest);
     close();
-    if (found && file != null) {
-      files.add(file);
+    if (found.getCount() == 0 || file == null) {
+      return false;
     }
-    return found;
+    files.add(file);
+    sequences.merge(found.getMin(), found.getMax(), Math::max);
+    return true;
   }
 
   private boolean look(long to, long highest) {
@@ -69,9 +77,9 @@ final class HiddenRecords {
     if (window == null) {
       window = SegmentWindow.open(file);
     }
-    boolean hides = new HeadSearch(frames, window).hides(end, Math.min(to, window.size()), highest);
-    found |= hides;
-    return hides;
+    LongSummaryStatistics hidden = new HeadSearch(frames, window).hidden(end, Math.min(to, window.size()), highest);
+    found.combine(hidden);
+    return hidden.getCount() > 0;
   }
 
   private void close() {
@@ -79,6 +87,12 @@ final class HiddenRecords {
       window.close();
       window = null;
     }
+  }
+
+  /// Whether a segment that must stay may hold the record of this sequence.
+  boolean mayHold(long sequence) {
+    Map.Entry<Long, Long> from = sequences.floorEntry(sequence);
+    return from != null && sequence <= from.getValue();
   }
 
   /// Segments that must stay.

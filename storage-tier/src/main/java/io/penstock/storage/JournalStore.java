@@ -6,6 +6,7 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
+import io.penstock.storage.check.HeadSearch;
 import io.penstock.storage.checkpoint.CheckpointedEngine;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordFormat;
@@ -40,9 +41,6 @@ import reactor.core.scheduler.Scheduler;
 /// | a disk that is not well | degraded when it is full or writes fail, off when reads fail or it does not answer: whoever waits, and whoever comes, fails at once with [StoreUnavailableException]; it is tried again and comes back by itself, as [HealthOptions] say |
 /// | cancel | changes nothing on the disk; rests that nobody takes any more are freed |
 public final class JournalStore implements BlockStore {
-  /// Behind a torn end there may be records that an opening does not see and a repair finds again: their sequences are not used again.
-  private static final long UNSEEN = 1L << 32;
-
   private final CacheSpace space;
   private final JournalOptions options;
   private final SegmentEngine engine;
@@ -78,7 +76,7 @@ public final class JournalStore implements BlockStore {
     this.places = found.places();
     this.syncs = new SyncLine(engine, options.syncs(), threads.clock(), this::synced);
     JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), places,
-        engine.segments().isEmpty() ? 0 : found.sequence() + UNSEEN, options.segments().segmentBytes());
+        engine.segments().isEmpty() ? 0 : found.sequence() + HeadSearch.UNSEEN, options.segments().segmentBytes());
     DiskWater water = new DiskWater(engine, options, threads.clock());
     this.lost = new LostRecords(places, space.id(), disk.directory(), options.quarantine(), health, boundary());
     ReadDamage damage = new ReadDamage(engine, space.layout(), boundary(), lost, threads.reading(), this::freed);

@@ -18,9 +18,6 @@ import io.penstock.storage.record.RecordName;
 import io.penstock.storage.record.RecordVersionException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.NavigableMap;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import reactor.util.Logger;
 import reactor.util.Loggers;
@@ -48,8 +45,6 @@ final class Recovery {
   private final SegmentBook book = new SegmentBook();
   private final DroppedRecords dropped;
   private final HiddenRecords hidden;
-  /// Sequences of records before a segment that is kept, and of the first one behind it, if that was seen.
-  private final NavigableMap<Long, Long> hiding = new TreeMap<>();
   private long sequence;
   /// The rest of this segment is of an earlier life.
   private boolean ended;
@@ -109,14 +104,12 @@ final class Recovery {
   private void visit(int segment, boolean isDoubtful) {
     List<Noted> visited = new ArrayList<>();
     int before = dropped.dropped();
-    long last = sequence;
     ended = false;
     hidden.visit(segment);
     ScanEnd end = engine.scan(segment, at -> take(at, isDoubtful, visited));
     boolean hides = hidden.left(sequence);
     if (hides) {
       book.keep(segment);
-      hiding.put(last, Long.MAX_VALUE);
     }
     if (end != ScanEnd.CLEAN) {
       torn++;
@@ -184,9 +177,6 @@ final class Recovery {
 
   private void count(Noted record) {
     sequence = record.sequence();
-    if (!hiding.isEmpty() && hiding.lastEntry().getValue() == Long.MAX_VALUE) {
-      hiding.put(hiding.lastKey(), sequence);
-    }
     if (record.kind() == RecordKind.REMOVAL) {
       record.removals().forEach(name -> removed(name, record.at().segment()));
     } else {
@@ -204,14 +194,9 @@ final class Recovery {
       book.freed(removed.segment());
       book.removed(removed, segment);
       freed++;
-    } else if (mayBeHidden(name.sequence())) { // then a repair brings it back
+    } else if (hidden.mayHold(name.sequence())) { // then a repair brings it back
       book.removed(new DeadRecord(name, book.kept().first()), segment);
     }
-  }
-
-  private boolean mayBeHidden(long number) {
-    Map.Entry<Long, Long> segment = hiding.lowerEntry(number);
-    return segment != null && number < segment.getValue();
   }
 
   private void requireSpace(RecordHead head) {

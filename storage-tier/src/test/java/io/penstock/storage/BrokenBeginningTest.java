@@ -2,11 +2,14 @@ package io.penstock.storage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.block.BlockKey;
 import io.penstock.storage.check.CheckProgress;
 import io.penstock.storage.check.JournalCheck;
 import io.penstock.storage.check.JournalRepair;
 import io.penstock.storage.engine.Directories;
 import io.penstock.storage.engine.JournalFiles;
+import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.testkit.Blocks;
 import io.penstock.tier.Rest;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -14,7 +17,10 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +30,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /// What an opening cannot read of a segment hides good records behind it: their file stays, whatever else of it counts, until a repair brings them
 /// back. What hides none goes.
 final class BrokenBeginningTest extends OpeningFixture {
+  private static final int LIVES = 12;
+
   @TempDir Path other;
 
   private Path file() throws IOException {
@@ -148,6 +156,46 @@ final class BrokenBeginningTest extends OpeningFixture {
     JournalRepair.run(temporary, CheckProgress.none());
     open();
     assertThat(JournalFixture.keys(store.recovered())).isEqualTo(without(3));
+  }
+
+  /// What removes blocks that were written after the kept segment goes with their segments: each life half of the newest blocks are given up, whose
+  /// removals must be written, and the other half of those before, with which their segment goes.
+  @ParameterizedTest
+  @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
+  void journalWithAKeptSegment_doesNotGrow(EngineKind engine) throws IOException {
+    written(engine);
+    int kept = records.getFirst().segment();
+    flip(6, engine == EngineKind.PLAIN ? -8 : -4); // its length
+    List<Integer> removals = new ArrayList<>();
+    for (long life = 1; life <= LIVES; life++) {
+      open();
+      assertThat(store.recovery().keptSegments()).isEqualTo(1);
+      Set<BlockKey> stay = new HashSet<>(KEYS);
+      stay.addAll(Blocks.keys(JournalSample.SPACE, life * BLOCKS - BLOCKS / 2, life * BLOCKS));
+      store.recovered().stream().filter(each -> !stay.contains(each.key())).forEach(Rest::close);
+      put(Blocks.keys(JournalSample.SPACE, life * BLOCKS, (life + 1) * BLOCKS));
+      store.settled().block(PATIENCE);
+      close();
+      removals.add(removalsBehind(kept));
+    }
+    assertThat(removals.getFirst()).as("nothing given up before").isZero();
+    assertThat(removals.get(1)).as("half of the first life's").isEqualTo(BLOCKS / 2);
+    assertThat(removals.getLast()).as("names in removals after each life %s", removals).isLessThanOrEqualTo(2 * BLOCKS);
+    JournalRepair.run(temporary, CheckProgress.none());
+    open();
+    assertThat(JournalFixture.keys(store.recovered())).startsWith(KEYS.toArray(BlockKey[]::new));
+  }
+
+  private int removalsBehind(int kept) {
+    try (SegmentEngine engine = engine()) {
+      assertThat(engine.segments()).startsWith(kept).hasSizeLessThanOrEqualTo(3);
+      RecordReader reader = new RecordReader(engine, "journal");
+      int[] names = {0};
+      engine.segments().stream().skip(1).forEach(segment -> engine.scan(segment, at -> {
+        names[0] += reader.head(at).removals().size();
+      }));
+      return names[0];
+    }
   }
 
   @ParameterizedTest

@@ -80,7 +80,11 @@ abstract class OpeningFixture {
   }
 
   final void put() {
-    List<Block> blocks = KEYS.stream().map(key -> Blocks.block(arena, key)).toList();
+    put(KEYS);
+  }
+
+  final void put(List<BlockKey> keys) {
+    List<Block> blocks = keys.stream().map(key -> Blocks.block(arena, key)).toList();
     records = requireNonNull(store.put(blocks).block(PATIENCE)).stream().map(rest -> ((JournalRest) rest).location()).toList();
     blocks.forEach(Block::close);
   }

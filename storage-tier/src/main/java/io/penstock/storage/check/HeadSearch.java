@@ -6,9 +6,13 @@ import io.penstock.storage.engine.SegmentWindow;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;
 import io.penstock.storage.record.RecordVersionException;
+import java.util.LongSummaryStatistics;
 
 /// Looks for good heads in the file of a segment where no frame says that there is one. Reads on from where it is asked to begin; one thread.
 public final class HeadSearch {
+  /// Behind a broken frame there may be records that an opening does not see and a repair finds again: so many sequences are not used again.
+  public static final long UNSEEN = 1L << 32;
+
   private final Frames frames;
   private final SegmentWindow file;
   private final RecordCheck records;
@@ -20,19 +24,29 @@ public final class HeadSearch {
     this.records = new RecordCheck(file);
   }
 
-  /// Whether a record begins in `[from, end)` that may be brought back: one of this life of the file, which another follows. A last one looks as a
-  /// stop leaves it between its bytes and its frame: nobody was promised that.
+  /// Sequences of the records that begin in `[from, end)` and may be brought back: those of this life of the file, if another record follows the first.
+  /// A last one looks as a stop leaves it between its bytes and its frame: nobody was promised that.
   ///
   /// @param highest sequence of any record before
-  /// @return true, too, if the medium does not say, or a newer release wrote what is there
-  public boolean hides(long from, long end, long highest) {
+  /// @return empty if there are none; all that a life may have used after `highest`, if the medium does not say, or a newer release wrote what is there
+  public LongSummaryStatistics hidden(long from, long end, long highest) {
+    LongSummaryStatistics sequences = new LongSummaryStatistics();
     try {
       long at = find(from, end, highest);
       RecordHead head = at == 0 ? null : records.headAlone(at);
-      return head != null && isFollowed(at, head);
+      if (head == null || !isFollowed(at, head)) {
+        return sequences;
+      }
+      while (head != null) {
+        sequences.accept(head.sequence());
+        at = find(frames.next(at + RecordCheck.length(head)), end, head.sequence());
+        head = at == 0 ? null : records.headAlone(at);
+      }
     } catch (SegmentUnreadableException | RecordVersionException e) {
-      return true;
+      sequences.accept(highest + 1);
+      sequences.accept(highest + UNSEEN);
     }
+    return sequences;
   }
 
   /// Whether the record at `at` was never finished: it has no mark, and nothing newer follows.
