@@ -11,7 +11,8 @@ import io.penstock.storage.SyncRule;
 /// @param bytes of all blocks together
 /// @param rule what a put that completed promises
 /// @param threads that read
-record Contest(int blockBytes, long bytes, SyncRule rule, int threads) {
+/// @param intoBytes memory that each reader reads into, one batch after the other; a batch, if that is more
+record Contest(int blockBytes, long bytes, SyncRule rule, int threads, long intoBytes) {
   /// What is handed over at once: a hop between threads is worth so much.
   private static final int BATCH_BYTES = 1 << 20;
 

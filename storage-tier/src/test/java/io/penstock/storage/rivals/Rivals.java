@@ -52,6 +52,10 @@ public final class Rivals implements Callable<Integer> {
   @Option(names = "--threads", description = "Threads that read cached blocks; default: one a processor.")
   private int threads = Runtime.getRuntime().availableProcessors();
 
+  @Option(names = "--into", defaultValue = "64", description = "MiB of memory that each reader reads into, one batch after the other: 64 is more than a "
+      + "processor's caches hold, as if all that is read were kept; 1 is what an arena gives if it is passed on and freed, since the slot freed last is next.")
+  private int into;
+
   @Option(names = "--dir", defaultValue = "target/rivals", description = "A folder on the file system to be measured; what is made there is deleted.")
   private Path folder = Path.of("target/rivals");
 
@@ -103,7 +107,7 @@ public final class Rivals implements Callable<Integer> {
   }
 
   private Contest contest(int size, SyncRule rule, int readers) {
-    return new Contest(size * KIB, (long) mib * MIB, rule, readers);
+    return new Contest(size * KIB, (long) mib * MIB, rule, readers, (long) into * MIB);
   }
 
   private void judged(Comparison comparison, Function<Comparison, List<Verdict>> judge) {
@@ -117,6 +121,7 @@ public final class Rivals implements Callable<Integer> {
     Map<String, Object> all = new LinkedHashMap<>();
     all.put("mebibytes", mib);
     all.put("rounds", rounds);
+    all.put("intoMebibytes", into);
     all.put("threads", threads);
     all.put("java", Runtime.version().toString());
     all.put("system", String.join(" ", System.getProperty("os.name"), System.getProperty("os.version"), System.getProperty("os.arch")).toLowerCase(Locale.ROOT));

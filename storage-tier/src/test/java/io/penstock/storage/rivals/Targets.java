@@ -10,10 +10,8 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Drafts that one reader reads into, one batch at a time, in rotation over more memory than a processor's caches hold.
+/// Drafts that one reader reads into, one batch at a time, in rotation over the memory that the contest gives a reader.
 final class Targets implements AutoCloseable {
-  private static final int BYTES = 64 << 20;
-
   private final Sources sources;
   private final SlabArena arena;
   /// Done with, oldest first: their memory is used next.
@@ -21,7 +19,7 @@ final class Targets implements AutoCloseable {
 
   Targets(Contest contest, Sources sources) {
     this.sources = sources;
-    int count = Math.max(2 * contest.batchBlocks(), BYTES / contest.blockBytes());
+    int count = (int) Math.max(contest.batchBlocks(), contest.intoBytes() / contest.blockBytes());
     this.arena = new SlabArena("targets", contest.space().layout(), count, 1);
     for (int i = 0; i < count; i++) { // touched once
       used.add(Blocks.produce(Blocks.draft(arena, Blocks.key(contest.space(), i))));
