@@ -27,6 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -147,11 +148,10 @@ interface TierEndContract extends TierSteps {
     }
   }
 
-  /// A scope that closes first ends what it owns; anything else is a failure.
+  /// A scope that closes first ends what it owns; anything else is a failure, each of them if several parts failed.
   private static void note(Queue<Throwable> unexpected, Throwable failure) {
-    if (!(failure instanceof CancellationException) && !(failure instanceof IllegalStateException)) {
-      unexpected.add(failure);
-    }
+    Exceptions.unwrapMultiple(failure).stream().filter(each -> !(each instanceof CancellationException) && !(each instanceof IllegalStateException))
+        .forEach(unexpected::add);
   }
 
   private Collector<?> randomWork(BlockTier tier, List<BlockKey> keys, Random random, BlockScope scope) {

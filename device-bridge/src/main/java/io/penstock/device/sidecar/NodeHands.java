@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Exceptions;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.Logger;
 import reactor.util.Loggers;
@@ -130,10 +131,11 @@ final class NodeHands {
 
   /// @param otherwise what anything is that has no code of its own
   Failed answer(Throwable failure, SideCarCode otherwise, long region) {
-    if (failure instanceof SideCarFailure known) {
+    Throwable first = Exceptions.unwrapMultiple(failure).getFirst(); // parts of one copy may all fail
+    if (first instanceof SideCarFailure known) {
       return failed(known.code(), known.region(), known.found());
     }
-    return failed(otherwise, region, failure instanceof KvException ? String.valueOf(failure.getMessage()) : failure.toString());
+    return failed(otherwise, region, first instanceof KvException ? String.valueOf(first.getMessage()) : first.toString());
   }
 
   private Failed failed(SideCarCode code, long region, String found) {

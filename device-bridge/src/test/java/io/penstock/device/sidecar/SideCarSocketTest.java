@@ -23,8 +23,10 @@ import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -97,11 +99,15 @@ final class SideCarSocketTest {
   }
 
   private static SideCarCode code(Mono<?> call) {
+    return failure(call).code();
+  }
+
+  private static SideCarFailure failure(Mono<?> call) {
     try {
       call.block(LIMIT);
       throw new AssertionError("must fail");
     } catch (KvException e) {
-      return ((SideCarFailure) e).code();
+      return (SideCarFailure) e;
     }
   }
 
@@ -153,7 +159,7 @@ final class SideCarSocketTest {
     SharedMemory file = file("c");
     client.register(memory.region(1)).block(LIMIT);
     client.register(file.region(2)).block(LIMIT);
-    try (var channel = java.nio.channels.FileChannel.open(folder.resolve("c"), java.nio.file.StandardOpenOption.WRITE)) {
+    try (FileChannel channel = FileChannel.open(folder.resolve("c"), StandardOpenOption.WRITE)) {
       channel.truncate(100);
     }
     RegionCopy out = new RegionCopy(2, 0, 1, 0, BYTES);
@@ -162,6 +168,23 @@ final class SideCarSocketTest {
     assertThat(code(client.copy(List.of(in)))).isEqualTo(SideCarCode.COPY_FAILED);
     assertThat(Files.size(folder.resolve("c"))).isEqualTo(100);
     client.copy(List.of(new RegionCopy(2, 0, 1, 0, 100))).block(LIMIT);
+  }
+
+  /// Longer than what is copied as short work: each element is a part of its own.
+  @Test
+  void copy_ofWhichAllPartsFail_saysWhyTheFirstDid() throws IOException {
+    int bytes = 3 << 20;
+    SharedMemory memory = SharedMemory.allocate("sidecar-test-long", bytes);
+    SharedMemory file = SharedMemory.map(Files.createFile(folder.resolve("long")), bytes);
+    opened.addAll(List.of(memory, file));
+    client.register(memory.region(1)).block(LIMIT);
+    client.register(file.region(2)).block(LIMIT);
+    try (FileChannel channel = FileChannel.open(folder.resolve("long"), StandardOpenOption.WRITE)) {
+      channel.truncate(100);
+    }
+    RegionCopy all = new RegionCopy(2, 0, 1, 0, bytes);
+    String one = failure(client.copy(List.of(all))).found();
+    assertThat(failure(client.copy(List.of(all, all))).found()).isEqualTo(one);
   }
 
   @Test
