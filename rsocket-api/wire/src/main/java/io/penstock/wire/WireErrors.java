@@ -27,10 +27,13 @@ final class WireErrors {
 
   /// What the peer is told.
   static Throwable toWire(Throwable error) {
-    if (error instanceof RSocketErrorException) {
-      return error;
-    }
-    return new CustomRSocketException(codeOf(error).code(), messageOf(error));
+    Throwable first = first(error);
+    return first instanceof RSocketErrorException ? first : new CustomRSocketException(codeOf(first).code(), messageOf(first));
+  }
+
+  /// Parts of one stream that ran side by side may all fail: why the first did is told.
+  private static Throwable first(Throwable error) {
+    return Exceptions.unwrapMultiple(error).getFirst();
   }
 
   /// Never longer than a frame can carry or a person reads, whatever was quoted in it.
@@ -65,7 +68,8 @@ final class WireErrors {
   /// What the caller is told.
   ///
   /// @param peer named when the connection is the problem
-  static Throwable fromWire(Throwable error, String peer) {
+  static Throwable fromWire(Throwable failure, String peer) {
+    Throwable error = first(failure);
     return switch (error) {
       case KvException e -> e;
       case RSocketErrorException e when e.errorCode() >= 0x1000 && e.errorCode() < 0x3000 -> ErrorCode.isTransient(e.errorCode())
