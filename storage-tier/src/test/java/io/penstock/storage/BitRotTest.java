@@ -75,6 +75,7 @@ final class BitRotTest {
   }
 
   @Tag("proof")
+  @Timeout(3600)
   @ParameterizedTest
   @CsvSource({"PLAIN, FLIP, 10000", "CHRONICLE, FLIP, 10000", "PLAIN, CUT, 1000", "CHRONICLE, CUT, 1000", "PLAIN, TORN_PAGE, 1000",
       "CHRONICLE, TORN_PAGE, 1000"})
@@ -89,6 +90,7 @@ final class BitRotTest {
   }
 
   @Tag("proof")
+  @Timeout(3600)
   @ParameterizedTest
   @CsvSource({"PLAIN, FLIP, 10000", "CHRONICLE, FLIP, 10000", "PLAIN, CUT, 1000", "CHRONICLE, CUT, 1000", "PLAIN, TORN_PAGE, 1000",
       "CHRONICLE, TORN_PAGE, 1000"})
