@@ -75,7 +75,7 @@ final class KvMetersTest {
     sideCar.copied(() -> 4, () -> 5);
     sideCar.failed("too_many", () -> 6);
     gauges.refresh().block(SOON);
-    BlockTier onDisk = onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, List.of()));
+    BlockTier onDisk = onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, List.of()));
     TierGauges.bind(registry, onDisk).refresh().block(SOON);
 
     for (KvMeters meter : KvMeters.values()) {
@@ -156,7 +156,7 @@ final class KvMetersTest {
 
   @Test
   void disk_whatItDoesBesides_isShownByLevel() {
-    BlockTier stack = onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, List.of("sync: no")));
+    BlockTier stack = onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, List.of("sync: no")));
     TierGauges.bind(registry, stack).refresh().block(SOON);
 
     assertThat(ofDisk("unsynced", "unsynced.age", "segments", "held", "live", "write.amplification"))

@@ -19,7 +19,8 @@ final class DiskFigures {
         problem("read", search.read().failure())).flatMap(List::stream).toList();
     return new DiskStat(syncs.unsyncedBytes(), syncs.unsyncedMillis(), syncs.syncs(), syncs.failedSyncs(), syncs.lostBytes(), space.segments(),
         space.heldBytes(), space.liveBytes(), space.userBytes(), space.movedBytes(), space.reclaimed(), scrub.passes(), scrub.bytes(),
-        opening.damaged() + space.corrupt() + scrub.corrupt() + search.read().damaged(), space.unreadable(), unkept + search.untried(), problems);
+        opening.damaged() + space.corrupt() + scrub.corrupt() + search.read().damaged(), space.unreadable(), unkept + search.untried(),
+        opening.damaged(), opening.keptSegments(), problems);
   }
 
   private static List<String> problem(String what, @Nullable RuntimeException failure) {

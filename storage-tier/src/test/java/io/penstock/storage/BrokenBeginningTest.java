@@ -94,6 +94,7 @@ final class BrokenBeginningTest extends OpeningFixture {
     }
     assertThat(store.recovered()).isEmpty();
     assertThat(store.recovery().keptSegments()).isEqualTo(1);
+    assertThat(store.diskStat().keptSegments()).isEqualTo(1);
     assertThat(store.diskStat().problems()).singleElement().asString().startsWith("opening: ").contains(file.getFileName().toString(), "ssd repair");
     assertThat(store.diskStat().damaged()).isZero();
     put();

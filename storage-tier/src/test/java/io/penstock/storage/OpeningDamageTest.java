@@ -45,7 +45,8 @@ final class OpeningDamageTest extends OpeningFixture {
     }
     assertThat(store.recovery().dropped()).isEqualTo(3);
     assertThat(store.recovery().damaged()).isEqualTo(3);
-    assertThat(store.diskStat().damaged()).isEqualTo(3);
+    assertThat(store.diskStat().damaged()).isEqualTo(store.diskStat().damagedAtOpening()).isEqualTo(3);
+    assertThat(store.diskStat().keptSegments()).isZero();
     assertThat(store.diskStat().unkept()).isZero();
     assertThat(JournalFixture.keys(store.recovered())).isEqualTo(without(3, 7, BLOCKS - 1));
     assertThat(copy(3)).hasBinaryContent(damaged.get(0));
@@ -60,7 +61,7 @@ final class OpeningDamageTest extends OpeningFixture {
     assertThat(after.segments().getFirst().asideBytes()).isGreaterThanOrEqualTo(3L * records.getFirst().length());
     open();
     assertThat(store.recovery().dropped()).isZero();
-    assertThat(store.diskStat().damaged()).as("met once").isZero();
+    assertThat(store.diskStat().damaged()).as("met once").isEqualTo(store.diskStat().damagedAtOpening()).isZero();
     assertThat(index()).hasSize(3);
   }
 

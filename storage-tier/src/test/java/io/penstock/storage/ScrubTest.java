@@ -159,6 +159,7 @@ final class ScrubTest {
 
     assertThat(Files.readAllLines(temporary.resolve("quarantine/index.jsonl"))).hasSize(3);
     assertThat(store.diskStat().damaged()).isEqualTo(10);
+    assertThat(store.diskStat().damagedAtOpening()).isZero();
     assertThat(store.diskStat().unkept()).isEqualTo(7);
     assertThat(store.diskStat().problems()).singleElement().asString().contains("scrub: could not set damage aside", "must stay within 3 records");
     rests.subList(0, 10).forEach(this::assertLost);

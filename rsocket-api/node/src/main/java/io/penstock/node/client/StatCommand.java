@@ -75,9 +75,10 @@ final class StatCommand extends ClientCommand {
             Sizes.human(disk.unsyncedBytes()), Numbers.of(disk.unsyncedMillis()), Sizes.human(disk.uncertainBytes())))
         .row("disk files", "%s, %s, of which %s count; %s emptied, each byte put is written %.2f times".formatted(Numbers.of(disk.segments()),
             Sizes.human(disk.heldBytes()), Sizes.human(disk.liveBytes()), Numbers.of(disk.reclaimed()), disk.writeAmplification()))
-        .row("disk scrub", "%s, %s read; %s damaged, %s of them not kept aside, %s unreadable".formatted(
-            Plural.of(disk.scrubPasses(), "pass", "passes"), Sizes.human(disk.scrubbedBytes()), Plural.of(disk.damaged(), "block"), Numbers.of(disk.unkept()),
-            Numbers.of(disk.unreadable())));
+        .row("disk opening", "%s damaged, %s kept for a repair".formatted(Plural.of(disk.damagedAtOpening(), "record"), Plural.of(disk.keptSegments(), "file")))
+        .row("disk scrub", "%s, %s read".formatted(Plural.of(disk.scrubPasses(), "pass", "passes"), Sizes.human(disk.scrubbedBytes())))
+        .row("disk damage", "%s damaged since, %s unreadable; of all that was damaged, %s not kept aside".formatted(
+            Plural.of(disk.damaged() - disk.damagedAtOpening(), "block"), Numbers.of(disk.unreadable()), Numbers.of(disk.unkept())));
     disk.problems().forEach(problem -> table.row("disk problem", problem));
   }
 
