@@ -24,6 +24,7 @@ public final class FaultyStore implements BlockStore {
   private final BlockStore store;
   private volatile UnaryOperator<Mono<List<Rest>>> puts = UnaryOperator.identity();
   private volatile UnaryOperator<Mono<Void>> reads = UnaryOperator.identity();
+  private volatile UnaryOperator<Mono<Void>> closes = UnaryOperator.identity();
   private volatile StoreHealth health = StoreHealth.GOOD;
   private volatile Runnable watcher = () -> {};
   private volatile @Nullable DiskStat disk;
@@ -42,6 +43,12 @@ public final class FaultyStore implements BlockStore {
   /// Changes what every read answers from now on; runs when `read` is called, and may throw.
   public FaultyStore reads(UnaryOperator<Mono<Void>> change) {
     reads = change;
+    return this;
+  }
+
+  /// Changes what every close answers from now on; runs when `close` is called.
+  public FaultyStore closes(UnaryOperator<Mono<Void>> change) {
+    closes = change;
     return this;
   }
 
@@ -141,6 +148,6 @@ public final class FaultyStore implements BlockStore {
 
   @Override
   public Mono<Void> close() {
-    return store.close();
+    return closes.apply(store.close());
   }
 }

@@ -72,8 +72,7 @@ public final class Node {
   private final NodeTiers tier;
   private final ByteBudget ingress;
   private final Mono<Void> closed = Mono.defer(this::closeNow).cache();
-  /// What running streams took of `drain.timeout`.
-  private volatile Duration spent = Duration.ZERO;
+  private final DrainTime drainTime;
   private @Nullable KvServer server;
   private @Nullable DisposableServer admin;
   private @Nullable SideCarServer sideCar;
@@ -82,6 +81,7 @@ public final class Node {
     this.config = config;
     this.registry = registry;
     this.tier = tier;
+    this.drainTime = new DrainTime(config.get(NodeSettings.DRAIN_TIMEOUT), GOODBYE, System::nanoTime);
     this.loops = LoopResources.create("penstock-net", config.get(NodeSettings.LOOPS), true);
     this.ingress = new ByteBudget("ingress", config.get(NodeSettings.BUDGET), config.get(NodeSettings.WAITERS));
     Gauges.bind(registry, "ingress", ingress);
@@ -222,10 +222,7 @@ public final class Node {
       KvServer bound = server;
       Mono<Boolean> ended = bound == null ? Mono.just(true) : bound.drained().thenReturn(true)
           .timeout(config.get(NodeSettings.DRAIN_TIMEOUT), Mono.just(false), timers);
-      return ended.elapsed(timers).flatMap(clean -> {
-        spent = Duration.ofMillis(clean.getT1());
-        return close().thenReturn(clean.getT2());
-      });
+      return drainTime.taken(ended).flatMap(clean -> close().thenReturn(clean));
     });
   }
 
@@ -243,15 +240,8 @@ public final class Node {
     Mono<Void> copies = openSideCar == null ? Mono.empty() : openSideCar.close().timeout(GOODBYE, Mono.empty(), timers);
     Mono<Void> http = boundAdmin == null ? Mono.empty() : Mono.fromRunnable(boundAdmin::dispose);
     return Endings.inOrder(List.of(wire.timeout(GOODBYE, Mono.empty(), timers), http, copies,
-        Mono.defer(() -> tier.closeWithin(patience(), timers)), loops.disposeLater(QUIET, GOODBYE),
+        Mono.defer(() -> tier.closeWithin(drainTime.left(), timers, System::nanoTime)), loops.disposeLater(QUIET, GOODBYE),
         adminLoops.disposeLater(QUIET, GOODBYE), Mono.fromRunnable(this::closeRest)));
-  }
-
-  /// What streams left of `drain.timeout`; where that is less, as long as those have to end that were cut.
-  private Duration patience() {
-    Duration all = config.get(NodeSettings.DRAIN_TIMEOUT);
-    long least = Math.min(all.toMillis(), GOODBYE.toMillis());
-    return Duration.ofMillis(Math.clamp(all.minus(spent).toMillis(), least, all.toMillis()));
   }
 
   private void closeRest() {

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,12 +47,15 @@ public final class NodeTiers extends ForwardingTier {
 
   private final TierStack stack;
   private final @Nullable HbmDevice device;
+  private final @Nullable BlockStore hbm;
   private final NodeMemory memory;
 
-  private NodeTiers(TierStack stack, @Nullable HbmDevice device, NodeMemory memory) {
+  /// @param hbm the level on `device`
+  private NodeTiers(TierStack stack, @Nullable HbmDevice device, @Nullable BlockStore hbm, NodeMemory memory) {
     super(stack);
     this.stack = stack;
     this.device = device;
+    this.hbm = hbm;
     this.memory = memory;
   }
 
@@ -82,7 +86,7 @@ public final class NodeTiers extends ForwardingTier {
     });
   }
 
-  private static Mono<NodeTiers> stack(TierPlan plan, NodeMemory memory, @Nullable HbmDevice device, @Nullable BlockStore hbm,
+  static Mono<NodeTiers> stack(TierPlan plan, NodeMemory memory, @Nullable HbmDevice device, @Nullable BlockStore hbm,
       @Nullable BlockStore ssd, TierListener listener) {
     int blockBytes = plan.space().layout().blockBytes();
     List<Level> levels = new ArrayList<>();
@@ -97,7 +101,7 @@ public final class NodeTiers extends ForwardingTier {
     }
     ChunkSource chunks = memory.chunks();
     TierStack stack = new TierStack(plan.space(), levels, options(plan), listener, chunks);
-    return memory.fill(stack.arena(), chunks, device).thenReturn(new NodeTiers(stack, device, memory))
+    return memory.fill(stack.arena(), chunks, device).thenReturn(new NodeTiers(stack, device, hbm, memory))
         .onErrorResume(error -> Endings.after(error, stack.close()));
   }
 
@@ -157,30 +161,34 @@ public final class NodeTiers extends ForwardingTier {
   }
 
   /// The same as [#close] in order: blocks that are on their way to the disk get there first, and how many had not in time is told in a line of the log. Does not
-  /// wait for a device that does not end its copies: when the levels have not closed after `patience`, it is closed, which refuses the copies that
+  /// wait for a device that does not end its copies: when the level on it has not closed after `patience`, it is closed, which refuses the copies that
   /// wait, and after [#LAST_MOMENT] more it is left as it is, with whatever it holds, for the end of the process. A disk has its own bound, which
   /// begins when it is to close.
   ///
   /// @param patience for all of it; at least 1 ms
-  /// @param timers clock and thread of that
+  /// @param timers calls when it is over
+  /// @param nanoClock how much of it is left
   /// @return cold; signals [UnavailableException] if the device was left
-  public Mono<Void> closeWithin(Duration patience, Scheduler timers) {
+  public Mono<Void> closeWithin(Duration patience, Scheduler timers, LongSupplier nanoClock) {
     Mono<Void> settled = stack.settled(patience, timers).doOnNext(this::sayLeft).then();
-    HbmDevice hbm = device;
-    if (hbm == null) {
+    HbmDevice under = device;
+    if (under == null) {
       return settled.then(stack.close());
     }
-    Mono<Void> bounded = hbm.close().timeout(LAST_MOMENT, Mono.error(() -> new UnavailableException("device %s must close within %d ms (was left as it is)"
-        .formatted(hbm.device().name(), LAST_MOMENT.toMillis()))), timers).cache();
+    Mono<Void> bounded = under.close().timeout(LAST_MOMENT, Mono.error(() -> new UnavailableException("device %s must close within %d ms (was left as it is)"
+        .formatted(under.device().name(), LAST_MOMENT.toMillis()))), timers).cache();
     Mono<Void> refusing = Mono.defer(() -> {
-      LOG.warn("levels are not closed after {} ms: copies that wait for device {} are refused", patience.toMillis(), hbm.device().name());
-      return Mono.when(stack.close(), bounded).onErrorComplete(UnavailableException.class); // bounded tells it below
+      LOG.warn("level {} is not closed after {} ms: copies that wait for device {} are refused", requireNonNull(hbm).name(), patience.toMillis(), under.device().name());
+      return bounded;
     });
-    Mono<Void> levels = settled.thenReturn(true).elapsed(timers).flatMap(settling -> {
-      long left = Math.min(patience.toMillis(), patience.toMillis() - settling.getT1());
-      return left <= 0 ? refusing : stack.close().timeout(Duration.ofMillis(left), refusing, timers);
+    return Mono.defer(() -> {
+      long end = nanoClock.getAsLong() + patience.toNanos();
+      Mono<Void> levels = settled.then(Mono.defer(() -> {
+        Duration left = Duration.ofNanos(Math.max(0, end - nanoClock.getAsLong()));
+        return Mono.when(stack.close(), requireNonNull(hbm).close().timeout(left, refusing, timers)).onErrorComplete(UnavailableException.class); // bounded tells it
+      }));
+      return Endings.inOrder(List.of(levels, bounded));
     });
-    return Endings.inOrder(List.of(levels, bounded));
   }
 
   private void sayLeft(int blocks) {

@@ -38,7 +38,7 @@ final class NodeTiersEndTest {
   void closeInOrder_bringsToTheDiskWhatWaitsForIt_andNoMore(EngineKind engine) {
     NodeTiers tiers = open(engine);
     put(tiers);
-    tiers.closeWithin(LIMIT, VirtualTimeScheduler.create()).block(LIMIT); // the time of which stands still
+    tiers.closeWithin(LIMIT, VirtualTimeScheduler.create(), () -> 0).block(LIMIT); // time stands still
     assertThat(found(engine)).isEqualTo(KEYS.subList(0, BLOCKS - IN_MEMORY));
   }
 

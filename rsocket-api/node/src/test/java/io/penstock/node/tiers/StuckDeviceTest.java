@@ -22,12 +22,16 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import reactor.core.Disposable;
+import reactor.core.scheduler.Scheduler;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// The end of a node whose device does not come back from a call.
@@ -38,6 +42,7 @@ final class StuckDeviceTest {
 
   private final DriverDouble driver = DriverDouble.of(Profile.CANN_90);
   private final VirtualTimeScheduler timers = VirtualTimeScheduler.create();
+  private final LongSupplier clock = () -> timers.now(TimeUnit.NANOSECONDS);
   private final CountDownLatch closed = new CountDownLatch(1);
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
   private NodeTiers tiers;
@@ -76,7 +81,7 @@ final class StuckDeviceTest {
     driver.hold("aclrtMemcpyBatch", true);
     put(1);
     awaitCopy();
-    tiers.closeWithin(PATIENCE, timers).doOnError(failure::set).onErrorComplete().subscribe(null, null, closed::countDown);
+    tiers.closeWithin(PATIENCE, timers, clock).doOnError(failure::set).onErrorComplete().subscribe(null, null, closed::countDown);
     timers.advanceTimeBy(PATIENCE);
     assertThat(closed.getCount()).as("the last moment").isOne();
     timers.advanceTimeBy(Duration.ofSeconds(5));
@@ -90,6 +95,20 @@ final class StuckDeviceTest {
   }
 
   @Test
+  void closeHasItsTime_thoughTheClockOnTheWallIsPutForward() throws InterruptedException {
+    open(plan -> plan);
+    driver.hold("aclrtMemcpyBatch", true);
+    put(1);
+    awaitCopy();
+    tiers.closeWithin(PATIENCE, new PutForward(timers), clock).doOnError(failure::set).onErrorComplete().subscribe(null, null, closed::countDown);
+    timers.advanceTimeBy(PATIENCE);
+    assertThat(closed.getCount()).as("the last moment begins now").isOne();
+    driver.hold("aclrtMemcpyBatch", false);
+    assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(failure.get()).isNull();
+  }
+
+  @Test
   void closeEndsAtTheSameTime_thoughBlocksWaitToGetFromTheDeviceToTheDisk(@TempDir Path folder) throws InterruptedException {
     DiskPlan disk = DiskPlan.in(folder.resolve("ssd")).withEngine(EngineKind.PLAIN);
     open(plan -> plan.withReserveBlocks(32).withSsd(Capacity.ofBlocks(100), disk));
@@ -98,7 +117,7 @@ final class StuckDeviceTest {
       put(i); // the first of them belong on the disk, and the device has not let go of them
     }
     awaitCopy();
-    tiers.closeWithin(PATIENCE, timers).doOnError(failure::set).onErrorComplete().subscribe(null, null, closed::countDown);
+    tiers.closeWithin(PATIENCE, timers, clock).doOnError(failure::set).onErrorComplete().subscribe(null, null, closed::countDown);
     timers.advanceTimeBy(PATIENCE.minusMillis(1));
     assertThat(requireNonNull(tiers.stat().block(LIMIT)).blocks()).as("blocks of levels that are not closed yet").isEqualTo(12);
     timers.advanceTimeBy(Duration.ofMillis(1));
@@ -116,10 +135,37 @@ final class StuckDeviceTest {
     driver.hold("aclrtMemcpyBatch", true);
     put(1);
     awaitCopy();
-    tiers.closeWithin(PATIENCE, timers).doOnError(failure::set).onErrorComplete().subscribe(null, null, closed::countDown);
+    tiers.closeWithin(PATIENCE, timers, clock).doOnError(failure::set).onErrorComplete().subscribe(null, null, closed::countDown);
     driver.hold("aclrtMemcpyBatch", false);
     assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
     assertThat(failure.get()).isNull();
     assertThat(driver.calls("aclFinalize")).isOne();
+  }
+
+  /// Says that it is an hour later each time it is asked; runs tasks when they are due all the same.
+  private record PutForward(Scheduler timers, AtomicLong hours) implements Scheduler {
+    private PutForward(Scheduler timers) {
+      this(timers, new AtomicLong());
+    }
+
+    @Override
+    public long now(TimeUnit unit) {
+      return timers.now(unit) + unit.convert(Duration.ofHours(hours.incrementAndGet()));
+    }
+
+    @Override
+    public Disposable schedule(Runnable task) {
+      return timers.schedule(task);
+    }
+
+    @Override
+    public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+      return timers.schedule(task, delay, unit);
+    }
+
+    @Override
+    public Worker createWorker() {
+      return timers.createWorker();
+    }
   }
 }

@@ -1,0 +1,34 @@
+package io.penstock.node.serve;
+
+import java.time.Duration;
+import java.util.function.LongSupplier;
+import reactor.core.publisher.Mono;
+
+/// How long the levels of a node have to close: what its running streams left of `drain.timeout`. Safe from any thread.
+final class DrainTime {
+  private final long allNanos;
+  private final long leastNanos;
+  private final LongSupplier nanoClock;
+  private volatile long spentNanos;
+
+  /// @param all for streams and levels together
+  /// @param least for the levels, where `all` is not less
+  DrainTime(Duration all, Duration least, LongSupplier nanoClock) {
+    this.allNanos = all.toNanos();
+    this.leastNanos = Math.min(allNanos, least.toNanos());
+    this.nanoClock = nanoClock;
+  }
+
+  /// The same; what passes until it has its value, the streams have taken.
+  <T> Mono<T> taken(Mono<T> streams) {
+    return Mono.defer(() -> {
+      long began = nanoClock.getAsLong();
+      return streams.doOnNext(end -> spentNanos = nanoClock.getAsLong() - began);
+    });
+  }
+
+  /// For the levels.
+  Duration left() {
+    return Duration.ofNanos(Math.clamp(allNanos - spentNanos, leastNanos, allNanos));
+  }
+}
