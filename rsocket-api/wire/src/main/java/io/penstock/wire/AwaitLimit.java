@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.block.Checks;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +44,9 @@ final class AwaitLimit<T> implements CoreSubscriber<T>, Subscription {
   @Override
   public void request(long n) {
     serial.run(() -> {
+      if (n <= 0) { // or it would count as demand without end
+        throw Checks.misrequest(n);
+      }
       requested = Demand.plus(requested, n);
       ask();
     });

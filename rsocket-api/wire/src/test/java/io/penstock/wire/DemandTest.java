@@ -10,6 +10,7 @@ import io.penstock.block.SliceOrder;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.ByteBudget;
 import io.rsocket.Payload;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -20,6 +21,7 @@ import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.test.publisher.TestPublisher;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 final class DemandTest {
   /// Asks for whatever number it is told, as RSocket does for a peer.
@@ -76,6 +78,20 @@ final class DemandTest {
 
     assertThat(failures).singleElement(THROWABLE).isInstanceOf(IllegalArgumentException.class)
         .hasMessage("request must be > 0 (was " + n + "), Reactive Streams rule 3.9");
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, -1, Long.MIN_VALUE})
+  void readerOfAwaitedBlocks_thatAsksForNothingOrLess_misusesItsStream(long n) {
+    TestPublisher<Integer> source = TestPublisher.create();
+    Flux<Integer> awaited = AwaitLimit.of(source.flux(), Duration.ofSeconds(1), VirtualTimeScheduler.create());
+
+    awaited.subscribe(new Asking<>(n, failures::add));
+
+    assertThat(failures).singleElement(THROWABLE).isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("request must be > 0 (was " + n + "), Reactive Streams rule 3.9");
+    source.assertCancelled();
+    source.assertWasNotRequested();
   }
 
   @Test
