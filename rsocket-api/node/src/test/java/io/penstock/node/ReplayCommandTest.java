@@ -32,6 +32,7 @@ final class ReplayCommandTest {
     assertThat(report.get("bytesDelivered").longValue()).isEqualTo(report.get("blockRefs").longValue() * 2048);
     assertThat(report.get("bytesVerified")).isEqualTo(report.get("bytesDelivered"));
     assertThat(report.get("leakedBlocks").longValue()).isZero();
+    assertThat(run.out()).as("one line").isEqualTo(report + "\n");
     assertThat(JSON.readTree(Files.readString(file))).isEqualTo(report);
   }
 

@@ -36,7 +36,7 @@ final class ReplayOutput {
     if (report != null) {
       write(report, ReportJson.of(outcome));
     }
-    console.out().print(json ? ReportJson.of(outcome) : ReportTable.of(outcome));
+    console.out().print(json ? Console.toJson(outcome) + "\n" : ReportTable.of(outcome));
     console.out().flush();
     if (page != null) {
       write(page, ReplayPage.of(outcome, RunSeries.of(timeline), circumstances));
