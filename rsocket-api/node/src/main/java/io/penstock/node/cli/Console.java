@@ -2,6 +2,7 @@ package io.penstock.node.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
@@ -63,6 +64,12 @@ public record Console(InputStream in, PrintStream out, PrintStream err, boolean 
   /// Tells a person something that is not the result.
   public void say(String line) {
     err.print(line + "\n");
+  }
+
+  /// What `result` is in JSON, and that it is what an interrupted work had come to.
+  static String interrupted(Object result) {
+    ObjectNode document = JSON.valueToTree(result);
+    return document.put("interrupted", true).toString();
   }
 
   /// @throws IllegalArgumentException if `value` has no JSON form

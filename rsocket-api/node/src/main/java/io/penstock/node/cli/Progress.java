@@ -10,8 +10,8 @@ import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
 /// Shows a person how far long work has come, with its rate and the time left: a bar that is redrawn on a terminal, elsewhere a line about every
-/// ten seconds, so that short work says nothing but what it begins, if anything. If a signal ends the process first, a line says how far it came.
-/// One thread at a time.
+/// ten seconds, so that short work says nothing but what it begins, if anything. If a signal ends the process first, a line says how far it came,
+/// and what there is of the result is printed if it was given. One thread at a time.
 public final class Progress implements AutoCloseable {
   static final long EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int REDRAW_MILLIS = 200;
@@ -25,6 +25,8 @@ public final class Progress implements AutoCloseable {
   private final @Nullable ProgressBar bar;
   private final LastWord lastWord;
   private volatile Counts counts = new Counts(0, 0);
+  private volatile String soFar = "";
+  private volatile @Nullable String resultSoFar;
   private long said;
 
   private record Counts(long done, long all) {}
@@ -38,7 +40,7 @@ public final class Progress implements AutoCloseable {
     this.began = nanoClock.getAsLong();
     this.said = began;
     this.bar = console.isTerminal() ? bar() : null;
-    this.lastWord = new LastWord(console, this::interrupted);
+    this.lastWord = new LastWord(console, this::interrupted, () -> resultSoFar);
   }
 
   /// Of work that counts `unit`s, such as `blocks`.
@@ -84,6 +86,18 @@ public final class Progress implements AutoCloseable {
     }
   }
 
+  /// What else is to be said, in a few words, if a signal ends the process from now on.
+  public void soFar(String words) {
+    soFar = words;
+  }
+
+  /// What is to be printed as JSON, with `interrupted` beside what it has, if a signal ends the process from now on.
+  ///
+  /// @param result as [Console#json] takes it, such as it is now
+  public void resultSoFar(Object result) {
+    resultSoFar = Console.interrupted(result);
+  }
+
   private String line(long done, long all, double seconds) {
     double rate = done / seconds;
     String left = done == 0 ? "" : ", " + time(Math.round((all - done) / rate)) + " left";
@@ -93,7 +107,8 @@ public final class Progress implements AutoCloseable {
   String interrupted() {
     Counts last = counts;
     return last.all() == 0 ? task + ": interrupted before anything was done"
-        : "%s: interrupted after %s of %s %s".formatted(task, Numbers.of(last.done() / unitSize), Numbers.of(last.all() / unitSize), unit);
+        : "%s: interrupted after %s of %s %s%s".formatted(task, Numbers.of(last.done() / unitSize), Numbers.of(last.all() / unitSize), unit,
+            soFar.isEmpty() ? "" : ", " + soFar);
   }
 
   private static String figure(double rate) {

@@ -107,13 +107,27 @@ final class CheckCommand extends ClientCommand {
     WindowCheck check = new WindowCheck(node, config.get(NodeSettings.WINDOW_BLOCKS), patience());
     List<BlockKey> keys = new ArrayList<>(promised.keySet());
     try (Progress progress = Progress.of(console, "check", "blocks")) {
+      soFar(progress, check);
       for (int from = 0; from < keys.size(); from += WindowCheck.BLOCKS) {
         int to = Math.min(keys.size(), from + WindowCheck.BLOCKS);
         check.fates(keys.subList(from, to)).forEach((key, fate) -> count(key, requireNonNull(promised.get(key)), fate));
         progress.at(to, keys.size());
+        soFar(progress, check);
       }
     }
     return report(check.refusal());
+  }
+
+  private void soFar(Progress progress, WindowCheck check) {
+    if (isJson()) {
+      progress.resultSoFar(outcome(false, check.refusal()));
+    }
+  }
+
+  private Outcome outcome(boolean kept, @Nullable String refusal) {
+    Map<String, Sum> named = new LinkedHashMap<>();
+    sums.forEach((promise, sum) -> named.put(promise.word(), sum));
+    return new Outcome(kept, named, broken, refusal);
   }
 
   private void count(BlockKey key, Promise promise, BlockFate fate) {
@@ -129,9 +143,7 @@ final class CheckCommand extends ClientCommand {
   private int report(@Nullable String refusal) {
     long unknown = sums.values().stream().mapToLong(Sum::getUnknown).sum();
     if (isJson()) {
-      Map<String, Sum> named = new LinkedHashMap<>();
-      sums.forEach((promise, sum) -> named.put(promise.word(), sum));
-      console.json(new Outcome(brokenCount == 0 && unknown == 0, named, broken, refusal));
+      console.json(outcome(brokenCount == 0 && unknown == 0, refusal));
     } else {
       TextTable table = new TextTable("PROMISED", "BLOCKS", "PRESENT", "MISSING", "CORRUPT", "UNKNOWN");
       sums.forEach((promise, sum) -> table.row(promise.word(), sum.getAcked(), sum.present, sum.missing, sum.corrupt, sum.unknown));

@@ -45,7 +45,7 @@ final class LoadCommand extends ClientCommand {
 
   /// What was done, in JSON.
   ///
-  /// @param ended false if there would have been more to do, but the node or a file failed
+  /// @param ended false if there would have been more to do, but the node or a file failed, or a signal came
   /// @param stored blocks with a receipt, by what it promised
   /// @param present blocks that the node had already: nobody promised anything for them now
   /// @param elsewhere blocks that somebody else was writing
@@ -83,10 +83,10 @@ final class LoadCommand extends ClientCommand {
     long began = System.nanoTime();
     try (AckFile file = AckFile.append(path)) {
       try {
-        put(node, config, file, known);
+        put(node, config, file, known, began);
       } catch (RuntimeException | IOException e) {
-        console.say("%s of %s came, and are in %s; the same command goes on behind them".formatted(Plural.of(receipts, "receipt"),
-            Plural.of(blocks, "block"), path));
+        console.say("%s of %s came, and are in %s%s; the same command goes on behind them".formatted(Plural.of(receipts, "receipt"),
+            Plural.of(blocks, "block"), path, present == 0 ? "" : ", " + there()));
         if (isJson() && !(e instanceof RemotePermanentException)) { // that one is refused, and nothing came
           tellAll(e, () -> tell(false, began, config));
         }
@@ -106,11 +106,12 @@ final class LoadCommand extends ClientCommand {
     }
   }
 
-  private void put(NodeLink node, NodeConfig config, AckFile file, Set<BlockKey> known) throws IOException {
+  private void put(NodeLink node, NodeConfig config, AckFile file, Set<BlockKey> known, long began) throws IOException {
     int most = config.get(NodeSettings.WINDOW_BLOCKS);
     long done = 0;
     try (GeneratedInput input = new GeneratedInput(config.space().id(), seed * MOST_BLOCKS, blocks);
         Progress progress = Progress.of(console, "load", "blocks")) {
+      soFar(progress, began, config);
       for (List<BlockKey> keys = input.next(most); !keys.isEmpty(); keys = input.next(most)) {
         Map<BlockKey, Receipt> promised = WindowPut.store(node, keys, input, patience());
         file.add(promised.values().stream().map(Ack::of));
@@ -120,8 +121,21 @@ final class LoadCommand extends ClientCommand {
             .filter(key -> !known.contains(key)).map(key -> Ack.seen(key, node.tier().info().name())));
         done += keys.size();
         progress.at(done, blocks);
+        soFar(progress, began, config);
       }
     }
+  }
+
+  private void soFar(Progress progress, long began, NodeConfig config) {
+    if (isJson()) {
+      progress.resultSoFar(outcome(false, began, config));
+    } else if (present > 0) {
+      progress.soFar(there());
+    }
+  }
+
+  private String there() {
+    return Numbers.of(present) + " there already";
   }
 
   /// Those of `keys` that the node has; the others, somebody else is writing.
@@ -141,16 +155,20 @@ final class LoadCommand extends ClientCommand {
     }
   }
 
-  private void tell(boolean ended, long began, NodeConfig config) {
+  private Outcome outcome(boolean ended, long began, NodeConfig config) {
     double seconds = (System.nanoTime() - began) / 1e9;
-    int blockBytes = config.space().layout().blockBytes();
-    double rate = receipts * (double) blockBytes / 1e9 / seconds;
+    double rate = receipts * (double) config.space().layout().blockBytes() / 1e9 / seconds;
+    return new Outcome(blocks, ended, stored, present, elsewhere, seconds, rate);
+  }
+
+  private void tell(boolean ended, long began, NodeConfig config) {
+    Outcome outcome = outcome(ended, began, config);
     if (isJson()) {
-      console.json(new Outcome(blocks, ended, stored, present, elsewhere, seconds, rate));
+      console.json(outcome);
     } else {
-      console.print(String.format(Locale.ROOT, "%s of %s: %s stored%s, %s there already%s; %.3f s, %.3f GB/s", Plural.of(blocks, "block"),
-          Sizes.exact(blockBytes), Numbers.of(receipts), stored.isEmpty() ? "" : " (" + Numbers.of(stored) + ")", Numbers.of(present),
-          elsewhere == 0 ? "" : ", " + Numbers.of(elsewhere) + " being written by somebody else", seconds, rate));
+      console.print(String.format(Locale.ROOT, "%s of %s: %s stored%s, %s%s; %.3f s, %.3f GB/s", Plural.of(blocks, "block"),
+          Sizes.exact(config.space().layout().blockBytes()), Numbers.of(receipts), stored.isEmpty() ? "" : " (" + Numbers.of(stored) + ")", there(),
+          elsewhere == 0 ? "" : ", " + Numbers.of(elsewhere) + " being written by somebody else", outcome.seconds(), outcome.gigabytesPerSecond()));
     }
   }
 }

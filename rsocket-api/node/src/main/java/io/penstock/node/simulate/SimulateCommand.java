@@ -58,6 +58,7 @@ public final class SimulateCommand implements Callable<Integer> {
     long start = System.nanoTime();
     SimulationReport report = SimulationReport.empty();
     try (Progress progress = Progress.of(console, "simulate", "seeds")) {
+      soFar(progress, report, start);
       for (long seed = seeds.first(); seed <= seeds.last() && (keepGoing || report.violations().isEmpty()); seed++) {
         try {
           report = report.plus(Simulation.run(seed));
@@ -65,8 +66,19 @@ public final class SimulateCommand implements Callable<Integer> {
           report = report.plus(e);
         }
         progress.at(report.seeds(), seeds.count());
+        soFar(progress, report, start);
       }
     }
+    return after(report, start);
+  }
+
+  private void soFar(Progress progress, SimulationReport report, long start) {
+    if (json) {
+      progress.resultSoFar(after(report, start));
+    }
+  }
+
+  private static SimulationReport after(SimulationReport report, long start) {
     return report.after((System.nanoTime() - start) / 1e9);
   }
 

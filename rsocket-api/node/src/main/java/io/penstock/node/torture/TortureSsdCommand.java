@@ -86,8 +86,15 @@ final class TortureSsdCommand implements Callable<Integer> {
     try (SsdTorture torture = new SsdTorture(folder, engine, durability, seed); Progress progress = Progress.of(console, "torture", "kills")) {
       progress.next("killing a writer %s in %s: engine %s, durability %s, seed %d; the first one starts".formatted(Plural.of(kills, "time"), folder,
           lower(engine), lower(durability), seed));
-      progress.at(0, kills);
-      return torture.run(kills, done -> progress.at(done, kills));
+      at(progress, torture, 0);
+      return torture.run(kills, done -> at(progress, torture, done));
+    }
+  }
+
+  private void at(Progress progress, SsdTorture torture, int done) {
+    progress.at(done, kills);
+    if (json) {
+      progress.resultSoFar(torture.report());
     }
   }
 

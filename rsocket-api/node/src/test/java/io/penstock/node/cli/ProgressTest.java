@@ -71,6 +71,16 @@ final class ProgressTest {
   }
 
   @Test
+  void interrupted_addsWhatElseThereIsToSay() {
+    try (Progress progress = progress(false, "blocks", 1)) {
+      progress.soFar("3 of them new");
+      assertThat(progress.interrupted()).isEqualTo("work: interrupted before anything was done");
+      progress.at(7, 10);
+      assertThat(progress.interrupted()).isEqualTo("work: interrupted after 7 of 10 blocks, 3 of them new");
+    }
+  }
+
+  @Test
   void interrupted_saysHowFarItCame() {
     try (Progress progress = progress(false, "MiB", 1 << 20)) {
       assertThat(progress.interrupted()).isEqualTo("work: interrupted before anything was done");

@@ -59,6 +59,16 @@ final class LoadCommandTest {
   }
 
   @Test
+  void silentNode_leavesWordOfBlocksThatWereThereAlready_too() {
+    load(new LinkedTier(tier));
+    AtomicInteger reservations = new AtomicInteger();
+    LinkedTier silent = new LinkedTier(new FaultyTier(tier,
+        call -> call == Call.RESERVE && reservations.incrementAndGet() > 2 ? Mono.never() : Mono.empty()));
+
+    assertThat(load(silent, "--timeout", "50ms").err()).startsWith("0 receipts of 50 blocks came, and are in %s, 20 there already; ".formatted(acks()));
+  }
+
+  @Test
   void silentNode_leavesAnOutcomeForMachines_thatHasNotEnded() throws IOException {
     AtomicInteger reservations = new AtomicInteger();
     LinkedTier silent = new LinkedTier(new FaultyTier(tier,
