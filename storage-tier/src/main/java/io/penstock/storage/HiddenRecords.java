@@ -95,6 +95,11 @@ final class HiddenRecords {
     return from != null && sequence <= from.getValue();
   }
 
+  /// The highest sequence that is hidden; 0 if none is.
+  long highest() {
+    return sequences.values().stream().mapToLong(Long::longValue).max().orElse(0);
+  }
+
   /// Segments that must stay.
   int segments() {
     return files.size();

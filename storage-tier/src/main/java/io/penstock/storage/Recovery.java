@@ -236,9 +236,9 @@ final class Recovery {
     return dropped;
   }
 
-  /// The highest sequence there is.
+  /// The highest sequence there is, of what is hidden, too: all of the newest runs may be.
   long sequence() {
-    return sequence;
+    return Math.max(sequence, hidden.highest());
   }
 
   JournalRecovery summary() {

@@ -159,6 +159,27 @@ final class BrokenBeginningTest extends OpeningFixture {
     assertThat(JournalFixture.keys(store.recovered())).isEqualTo(without(3));
   }
 
+  /// All that is left of the last two runs lies in the kept segment.
+  @ParameterizedTest
+  @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
+  void run_afterOneThatIsHidden_isNewer_alsoWhenThatIsBack(EngineKind engine) throws IOException {
+    written(engine);
+    for (long run = 1; run <= 3; run++) {
+      open();
+      store.recovered().stream().filter(each -> !KEYS.contains(each.key())).forEach(Rest::close); // the run before goes with its segment
+      put(Blocks.keys(JournalSample.SPACE, run * BLOCKS, (run + 1) * BLOCKS));
+      close();
+      if (run == 2) {
+        JournalSample.deleteCheckpoints(temporary);
+        flip(0, engine == EngineKind.PLAIN ? -8 : -4); // its length
+      }
+    }
+    JournalRepair.run(temporary, CheckProgress.none());
+    open();
+    assertThat(JournalFixture.keys(store.recovered())).containsOnlyOnceElementsOf(KEYS)
+        .containsAll(Blocks.keys(JournalSample.SPACE, 2L * BLOCKS, 4L * BLOCKS));
+  }
+
   /// What removes blocks that were written after the kept segment goes with their segments: each life half of the newest blocks are given up, whose
   /// removals must be written, and the other half of those before, with which their segment goes.
   @ParameterizedTest
