@@ -1,0 +1,270 @@
+package io.penstock.storage;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.KvException;
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.CacheSpace;
+import io.penstock.block.ElementType;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.SlabArena;
+import io.penstock.storage.JournalModel.Written;
+import io.penstock.storage.engine.Directories;
+import io.penstock.storage.record.RecordFormat;
+import io.penstock.testkit.Blocks;
+import io.penstock.testkit.LeakLedger;
+import io.penstock.tier.Rest;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// Journals that live many lives, each ended in order or by a kill, with damage and repairs in between: what is whole and led to is there, what was
+/// removed is not, what only a repair brings back stays until then, what is missing is told of, and nothing grows.
+@Timeout(900)
+final class DamagedLivesTest {
+  private static final CacheSpace SPACE = CacheSpace.of("lives", BlockLayout.attention(2, 8, 4, 64, ElementType.BF16));
+  private static final GranuleRange ALL = GranuleRange.all(SPACE.layout());
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final int SEGMENT = 1 << 20;
+  private static final int KEYS = 100;
+  private static final int STEPS = 16;
+  private static final int LIVES = 20;
+
+  @TempDir Path temporary;
+
+  @RegisterExtension
+  final LeakLedger leaks = new LeakLedger();
+
+  private final SlabArena arena = leaks.watch(new SlabArena("host", SPACE.layout(), 16, 4));
+  private final List<String> done = new ArrayList<>();
+  private Path home = Path.of("");
+  private EngineKind kind = EngineKind.PLAIN;
+  private SyncRule rule = SyncRule.none();
+  private Random random = new Random(0);
+  private JournalModel model = new JournalModel(0);
+  private int deaths;
+  /// Records until this life is killed.
+  private int left;
+  private @Nullable Path killed;
+  private JournalModel killedModel = model;
+
+  @ParameterizedTest
+  @CsvSource({"PLAIN, 3", "CHRONICLE, 2"})
+  void journal_isWhatWasWrittenToIt_lessWhatWasDamaged(EngineKind engine, int journals) throws IOException {
+    live(engine, 0, journals);
+  }
+
+  @Tag("proof")
+  @ParameterizedTest
+  @CsvSource({"PLAIN, 300", "CHRONICLE, 300"})
+  void journal_atLength_isWhatWasWrittenToIt_lessWhatWasDamaged(EngineKind engine, int journals) throws IOException {
+    live(engine, 1_000_000, journals);
+  }
+
+  void live(EngineKind engine, long fromSeed, int journals) throws IOException {
+    kind = engine;
+    for (long seed = fromSeed; seed < fromSeed + journals; seed++) {
+      random = new Random(seed);
+      rule = random.nextBoolean() ? SyncRule.none() : SyncRule.defaults();
+      model = new JournalModel(kind == EngineKind.PLAIN ? 8 : 4);
+      home = temporary.resolve("journal-" + seed);
+      done.clear();
+      try {
+        for (int life = 0; life < LIVES; life++) {
+          live();
+          for (int times = random.nextInt(3); times > 0; times--) {
+            new JournalDamage(home, model, random, done).any();
+          }
+        }
+      } catch (RuntimeException | AssertionError e) {
+        throw new AssertionError("seed " + seed + " on " + engine + ", " + rule.mode() + ": " + String.join("; ", done), e);
+      }
+      JournalSample.delete(home);
+    }
+  }
+
+  private JournalOptions options() {
+    return JournalOptions.defaults(home).withEngine(kind).withSegmentBytes(SEGMENT).withDurability(rule);
+  }
+
+  private void live() throws IOException {
+    List<Written> must = model.must(false);
+    List<Written> hidden = model.must(true);
+    Set<Written> removed = model.all().filter(each -> each.removed).collect(Collectors.toSet());
+    Set<BlockKey> maybe = model.all().filter(each -> each.isBlock() && !each.removed).map(each -> each.key).collect(Collectors.toSet());
+    JournalModel before = model.copy();
+    Set<BlockKey> silent = model.silent();
+    long highest = model.highest();
+    model.all().forEach(Written::unknown);
+    left = random.nextInt(3) == 0 ? Integer.MAX_VALUE : 1 + random.nextInt(STEPS * 5);
+    killed = null;
+    JournalOptions options = options();
+    JournalStore store = JournalStore.open(SPACE, options, model.watch(kind.open(home, options.engineOptions()), this::appended), new SerialExecutor(),
+        Runnable::run);
+    try {
+      Map<BlockKey, Rest> rests = new LinkedHashMap<>();
+      for (Rest rest : store.recovered()) {
+        assertThat(rests.put(rest.key(), rest)).as("%s twice", rest).isNull();
+        boolean sound = given(rest, record -> record.sequence > highest ? maybe.contains(record.key) : !removed.contains(record));
+        if (!sound) {
+          requireNonNull(rests.remove(rest.key())).close();
+        }
+      }
+      must.forEach(each -> assertThat(rests).as("%s, which is whole", each).containsKey(each.key));
+      JournalRecovery found = store.recovery();
+      done.add("opened " + found);
+      assertThat(hidden.stream().filter(each -> !rests.containsKey(each.key) && found.keptSegments() == 0)).as("hidden, and not told of").isEmpty();
+      List<BlockKey> missing = model.live.stream().filter(key -> !rests.containsKey(key) && !silent.contains(key)).toList();
+      assertThat(missing.isEmpty() || found.dropped() + found.keptSegments() + found.tornSegments() + store.diskStat().damaged() > 0)
+          .as("missing, and not told of: %s", missing.stream().map(before::records).toList()).isTrue();
+      model.live.clear();
+      model.live.addAll(rests.keySet());
+      killedModel.live.retainAll(rests.keySet()); // if the opening was killed, it had told
+      if (random.nextBoolean()) {
+        read(store, rests);
+      }
+      for (int step = 0; step < STEPS && killed == null; step++) {
+        work(store, rests);
+      }
+    } finally {
+      store.close().block(PATIENCE);
+    }
+    if (killed == null) {
+      ended(store);
+    } else {
+      done.add("killed");
+      JournalSample.delete(home);
+      home = killed;
+      model = killedModel;
+    }
+  }
+
+  /// An opening gave `rest`.
+  ///
+  /// @return false if it was to be moved at once, and found damaged
+  private boolean given(Rest rest, Predicate<Written> mayBe) {
+    try {
+      Written record = model.at(((JournalRest) rest).location());
+      assertThat(record).as("what lies where %s is: %s", rest, ((JournalRest) rest).location()).isNotNull().matches(each -> each.key.equals(rest.key()));
+      assertThat(requireNonNull(record)).as("was removed").matches(mayBe);
+      record.seen = true;
+      return true;
+    } catch (KvException e) {
+      done.add("lost when opened: " + rest);
+      return false;
+    }
+  }
+
+  private void ended(JournalStore store) {
+    done.add("ended");
+    assertRemoved();
+    long records = model.live.size();
+    long most = 4 + (long) (1.5 * records * RecordFormat.recordBytes(SPACE.layout()) / SEGMENT);
+    assertThat(model.segments.size() - store.recovery().keptSegments()).as("segments for %d blocks", records).isLessThanOrEqualTo((int) most);
+    assertThat(model.names()).as("names in removals, of %d blocks", model.blocks()).isLessThanOrEqualTo(2 * model.blocks() + 256);
+  }
+
+  private void assertRemoved() {
+    assertThat(model.all().filter(each -> each.givenUp && !each.removed)).as("given up, and no removal says so").isEmpty();
+  }
+
+  /// A kill falls behind the last bytes of a record, or before.
+  private void appended() {
+    if (--left == 0) {
+      killed = Directories.copy(home, temporary.resolve("life-" + deaths++));
+      killedModel = model.copy();
+      if (random.nextInt(3) == 0) {
+        new JournalDamage(killed, killedModel, random, done).unfinished();
+      }
+    }
+  }
+
+  private void work(JournalStore store, Map<BlockKey, Rest> rests) {
+    int draw = random.nextInt(10);
+    if (draw < 5) {
+      put(store, rests);
+    } else if (draw < 8) {
+      rests.keySet().stream().filter(key -> random.nextInt(5) == 0).toList().forEach(key -> {
+        model.live.remove(key);
+        giveUp(requireNonNull(rests.remove(key)));
+      });
+    } else if (draw == 8) {
+      store.settled().block(PATIENCE);
+      assertRemoved();
+    } else {
+      read(store, rests);
+    }
+  }
+
+  /// Null if it was found damaged, and is lost.
+  private @Nullable Written record(Rest rest) {
+    try {
+      return model.at(((JournalRest) rest).location());
+    } catch (KvException e) {
+      return null;
+    }
+  }
+
+  private void giveUp(Rest rest) {
+    Written record = record(rest);
+    if (record != null) {
+      record.givenUp = true;
+    }
+    rest.close();
+  }
+
+  private void put(JournalStore store, Map<BlockKey, Rest> rests) {
+    Set<BlockKey> keys = new HashSet<>();
+    for (int i = 1 + random.nextInt(12); i > 0; i--) {
+      keys.add(Blocks.key(SPACE, random.nextInt(KEYS)));
+    }
+    List<Block> blocks = keys.stream().map(key -> Blocks.block(arena, key)).toList();
+    List<Rest> put = requireNonNull(store.put(blocks).block(PATIENCE));
+    blocks.forEach(Block::close);
+    for (Rest rest : put) {
+      model.live.add(rest.key());
+      Rest older = rests.put(rest.key(), rest);
+      if (older != null && random.nextInt(4) > 0) {
+        giveUp(older);
+      }
+    }
+  }
+
+  /// Whatever is served is right, and what is not, was damaged.
+  private void read(JournalStore store, Map<BlockKey, Rest> rests) {
+    for (Rest rest : List.copyOf(rests.values())) {
+      Written record = record(rest);
+      try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
+        store.read(List.of(rest), List.of(draft), ALL).block(PATIENCE);
+        try (Block block = draft.seal()) {
+          Blocks.assertBytes(block);
+        }
+      } catch (KvException e) {
+        assertThat(record == null || !record.whole).as("%s is whole: %s", record, e).isTrue();
+        model.live.remove(rest.key());
+        rests.remove(rest.key());
+        rest.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,248 @@
+package io.penstock.storage;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.penstock.block.BlockKey;
+import io.penstock.storage.engine.ForwardingEngine;
+import io.penstock.storage.engine.Location;
+import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.record.RecordHead;
+import io.penstock.storage.record.RecordName;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// What the files of a journal hold, in the order of writing, and what was done to them: from that follows what an opening must find, what it may, and
+/// what it must not. Watches what an engine appends and deletes; of what is damaged it knows no more than where.
+final class JournalModel {
+  /// A record on the disk.
+  static final class Written {
+    final Location at;
+    final BlockKey key;
+    final long sequence;
+    final List<RecordName> removals;
+    /// Every byte of it but its frame is as it was written.
+    boolean whole = true;
+    /// A removal of it was written, and not damaged since.
+    boolean removed;
+    /// The newest opening gave it, or this life wrote it.
+    boolean seen;
+    /// Its rest was closed.
+    boolean givenUp;
+
+    private Written(Location at, BlockKey key, long sequence, List<RecordName> removals) {
+      this.at = at;
+      this.key = key;
+      this.sequence = sequence;
+      this.removals = removals;
+    }
+
+    private Written copy() {
+      Written copy = new Written(at, key, sequence, removals);
+      copy.whole = whole;
+      copy.removed = removed;
+      copy.seen = seen;
+      copy.givenUp = givenUp;
+      return copy;
+    }
+
+    /// A life begins.
+    void unknown() {
+      seen = false;
+      givenUp = false;
+    }
+
+    boolean isBlock() {
+      return removals.isEmpty();
+    }
+
+    @Override
+    public String toString() {
+      String what = isBlock() ? key.hash().toString() : "removal of " + removals.size();
+      return what + " #" + Long.toHexString(sequence) + " at " + at + (whole ? "" : ", damaged") + (removed ? ", removed" : "");
+    }
+  }
+
+  final int frame;
+  final TreeMap<Integer, List<Written>> segments = new TreeMap<>();
+  /// Of a segment: where its first frame is that is broken.
+  private final Map<Integer, Long> breaks = new HashMap<>();
+  /// Promised, and not given up since.
+  final Set<BlockKey> live = new HashSet<>();
+
+  /// @param frame bytes before each record
+  JournalModel(int frame) {
+    this.frame = frame;
+  }
+
+  JournalModel copy() {
+    JournalModel copy = new JournalModel(frame);
+    segments.forEach((number, records) -> copy.segments.put(number, new ArrayList<>(records.stream().map(Written::copy).toList())));
+    copy.breaks.putAll(breaks);
+    copy.live.addAll(live);
+    return copy;
+  }
+
+  /// `engine`, watched.
+  ///
+  /// @param appended runs behind each record
+  SegmentEngine watch(SegmentEngine engine, Runnable appended) {
+    return new ForwardingEngine(engine) {
+      @Override
+      public Location append(MemorySegment... parts) {
+        Location at = super.append(parts);
+        written(at, RecordHead.decode(parts[0], at.length()));
+        appended.run();
+        return at;
+      }
+
+      @Override
+      public void patch(Location record, long from, MemorySegment bytes) {
+        assertThat(all().filter(each -> each.whole && each.at.equals(record))).as("good records that are taken out").isEmpty();
+        super.patch(record, from, bytes);
+      }
+
+      @Override
+      public void delete(int segment) {
+        assertMayGo(segment);
+        super.delete(segment);
+        requireNonNull(segments.remove(segment)).stream().filter(each -> !each.whole).forEach(each -> live.remove(each.key)); // found damaged, and told
+        breaks.remove(segment);
+      }
+    };
+  }
+
+  private void written(Location at, RecordHead head) {
+    Written record = new Written(at, head.key(), head.sequence(), head.removals());
+    record.seen = true;
+    segments.computeIfAbsent(at.segment(), number -> new ArrayList<>()).add(record);
+    effect(record);
+  }
+
+  private void effect(Written removal) {
+    Set<Long> names = removal.removals.stream().map(RecordName::sequence).collect(Collectors.toSet());
+    if (!names.isEmpty()) {
+      all().filter(each -> each.isBlock() && names.contains(each.sequence)).forEach(this::removed);
+    }
+  }
+
+  private void removed(Written block) {
+    block.removed = true;
+    if (!block.whole) {
+      live.remove(block.key); // found damaged, and told
+    }
+  }
+
+  Stream<Written> all() {
+    return segments.values().stream().flatMap(List::stream);
+  }
+
+  @Nullable Written at(Location place) {
+    return segments.getOrDefault(place.segment(), List.of()).stream().filter(each -> each.at.equals(place)).findFirst().orElse(null);
+  }
+
+  long highest() {
+    return all().mapToLong(each -> each.sequence).max().orElse(0);
+  }
+
+  /// Bytes `[from, to)` of the file of a segment are not what they were.
+  void damaged(int segment, long from, long to) {
+    List<Written> removals = all().filter(each -> !each.isBlock() && holds(each)).toList();
+    long broken = breaks.getOrDefault(segment, Long.MAX_VALUE);
+    long before = 0;
+    for (Written each : segments.getOrDefault(segment, List.of())) {
+      long end = each.at.offset() + each.at.length();
+      each.whole &= to <= each.at.offset() || from >= end;
+      if (from < each.at.offset() && to > before) {
+        broken = Math.min(broken, before);
+      }
+      before = end;
+    }
+    breaks.put(segment, broken);
+    Set<Long> lost = removals.stream().filter(each -> !holds(each)).flatMap(each -> each.removals.stream()).map(RecordName::sequence)
+        .collect(Collectors.toSet());
+    all().filter(each -> lost.contains(each.sequence)).forEach(each -> each.removed = removers(each).anyMatch(this::holds));
+  }
+
+  /// The file of a segment ends at `at`.
+  void cut(int segment, long at) {
+    damaged(segment, at, Long.MAX_VALUE);
+    segments.getOrDefault(segment, List.of()).removeIf(each -> each.at.offset() >= at);
+  }
+
+  /// A repair mended all frames. What stood behind a broken one alone may have gone before.
+  void repaired() {
+    all().filter(each -> !isReached(each) && isAlone(each)).forEach(each -> each.whole = false);
+    breaks.clear();
+    all().filter(each -> each.whole).forEach(this::effect);
+    live.retainAll(all().filter(each -> each.whole && !each.removed).map(each -> each.key).collect(Collectors.toSet())); // its report told of the others
+  }
+
+  private Stream<Written> removers(Written block) {
+    return all().filter(each -> each.removals.stream().anyMatch(name -> name.sequence() == block.sequence));
+  }
+
+  private boolean holds(Written record) {
+    return record.whole && isReached(record);
+  }
+
+  /// Whether whole frames lead to it.
+  boolean isReached(Written record) {
+    return record.at.offset() <= breaks.getOrDefault(record.at.segment(), Long.MAX_VALUE);
+  }
+
+  private boolean isAlone(Written hidden) {
+    return segments.get(hidden.at.segment()).stream().filter(each -> each.whole && !isReached(each)).count() < 2;
+  }
+
+  /// Blocks that must be there.
+  ///
+  /// @param repaired whether after a repair
+  List<Written> must(boolean repaired) {
+    Map<BlockKey, Written> newest = new HashMap<>();
+    all().filter(each -> each.isBlock() && !each.removed)
+        .forEach(each -> newest.merge(each.key, each, (one, other) -> one.sequence > other.sequence ? one : other));
+    Set<Long> removed = all().flatMap(each -> each.removals.stream()).map(RecordName::sequence).collect(Collectors.toSet());
+    return newest.values().stream().filter(each -> each.whole && !removed.contains(each.sequence))
+        .filter(each -> isReached(each) || (repaired && !isAlone(each))).toList();
+  }
+
+  private void assertMayGo(int segment) {
+    assertThat(must(true).stream().filter(each -> each.at.segment() == segment && !each.seen))
+        .as("blocks that go with segment %d, and nobody gave up or saw", segment).isEmpty();
+  }
+
+  /// Blocks that may go without a word: what stands alone behind a broken frame, which an opening takes for what a stop left, what was cut off behind
+  /// that, and what a removal names that is not whole, or not led to, and may be so again.
+  Set<BlockKey> silent() {
+    List<Written> alone = all().filter(each -> !isReached(each) && isAlone(each)).toList();
+    Set<BlockKey> silent = all().filter(each -> each.isBlock() && (alone.contains(each) || (!each.removed && removers(each).findAny().isPresent())))
+        .map(each -> each.key).collect(Collectors.toSet());
+    live.stream().filter(key -> !alone.isEmpty() && records(key).isEmpty()).forEach(silent::add);
+    return silent;
+  }
+
+  /// Those of one block.
+  List<Written> records(BlockKey key) {
+    return all().filter(each -> each.isBlock() && each.key.equals(key)).toList();
+  }
+
+  /// Records of blocks.
+  long blocks() {
+    return all().filter(Written::isBlock).count();
+  }
+
+  /// How many names removals hold.
+  long names() {
+    return all().mapToLong(each -> each.removals.size()).sum();
+  }
+}
