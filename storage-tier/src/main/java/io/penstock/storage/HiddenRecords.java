@@ -22,22 +22,29 @@ final class HiddenRecords {
   private final SegmentEngine engine;
   private final @Nullable Frames frames;
   private final List<Path> files = new ArrayList<>();
-  /// Of each of `files`: the lowest sequence that is hidden, and the highest.
-  private final NavigableMap<Long, Long> sequences = new TreeMap<>();
+  /// By the lowest sequence that is hidden in a segment, also of one that may go.
+  private final NavigableMap<Long, Range> sequences = new TreeMap<>();
   /// The rest is of the segment that is visited.
+  private int segment;
+  /// A last record without its frame; 0 if there is none.
+  private long alone;
   private @Nullable Path file;
   private @Nullable SegmentWindow window;
   private long end;
   private LongSummaryStatistics found = new LongSummaryStatistics();
+
+  private record Range(long highest, int segment) {}
 
   HiddenRecords(SegmentEngine engine) {
     this.engine = engine;
     this.frames = Frames.of(engine.name());
   }
 
-  /// Begins with `segment`.
-  void visit(int segment) {
-    file = engine.file(segment);
+  /// Begins with segment `number`.
+  void visit(int number) {
+    segment = number;
+    alone = 0;
+    file = engine.file(number);
     end = 0;
     found = new LongSummaryStatistics();
   }
@@ -62,11 +69,14 @@ final class HiddenRecords {
     close(); // the rest may have been cut off
     look(Long.MAX_VALUE, highest);
     close();
+    if (alone > 0) {
+      sequences.putIfAbsent(alone, new Range(alone, segment));
+    }
     if (found.getCount() == 0 || file == null) {
       return false;
     }
     files.add(file);
-    sequences.merge(found.getMin(), found.getMax(), Math::max);
+    sequences.merge(found.getMin(), new Range(found.getMax(), segment), (one, other) -> one.highest() > other.highest() ? one : other);
     return true;
   }
 
@@ -77,7 +87,9 @@ final class HiddenRecords {
     if (window == null) {
       window = SegmentWindow.open(file);
     }
-    LongSummaryStatistics hidden = new HeadSearch(frames, window).hidden(end, Math.min(to, window.size()), highest);
+    HeadSearch search = new HeadSearch(frames, window);
+    LongSummaryStatistics hidden = search.hidden(end, Math.min(to, window.size()), highest);
+    alone = Math.max(alone, search.alone());
     found.combine(hidden);
     return hidden.getCount() > 0;
   }
@@ -89,15 +101,20 @@ final class HiddenRecords {
     }
   }
 
-  /// Whether a segment that must stay may hold the record of this sequence.
-  boolean mayHold(long sequence) {
-    Map.Entry<Long, Long> from = sequences.floorEntry(sequence);
-    return from != null && sequence <= from.getValue();
+  /// Whether the segment that was visited last ends with a record without its frame: a repair may bring that back, but the segment may go.
+  boolean isAlone() {
+    return alone > 0;
+  }
+
+  /// The segment that may hold the record of this sequence where no frame leads to it; 0 if there is none.
+  int holder(long sequence) {
+    Map.Entry<Long, Range> from = sequences.floorEntry(sequence);
+    return from != null && sequence <= from.getValue().highest() ? from.getValue().segment() : 0;
   }
 
   /// The highest sequence that is hidden; 0 if none is.
   long highest() {
-    return sequences.values().stream().mapToLong(Long::longValue).max().orElse(0);
+    return sequences.values().stream().mapToLong(Range::highest).max().orElse(0);
   }
 
   /// Segments that must stay.

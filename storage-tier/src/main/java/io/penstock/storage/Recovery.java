@@ -117,7 +117,7 @@ final class Recovery {
       return;
     }
     dropped.follows();
-    if (!hides && before == dropped.dropped() && !visited.isEmpty()) {
+    if (!hides && !hidden.isAlone() && before == dropped.dropped() && !visited.isEmpty()) {
       note(segment, visited, isDoubtful);
     }
   }
@@ -194,8 +194,8 @@ final class Recovery {
       book.freed(removed.segment());
       book.removed(removed, segment);
       freed++;
-    } else if (hidden.mayHold(name.sequence())) { // then a repair brings it back
-      book.removed(new DeadRecord(name, book.kept().first()), segment);
+    } else if (hidden.holder(name.sequence()) > 0) { // then a repair brings it back
+      book.removed(new DeadRecord(name, hidden.holder(name.sequence())), segment);
     }
   }
 

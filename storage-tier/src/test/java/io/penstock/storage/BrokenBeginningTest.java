@@ -159,6 +159,34 @@ final class BrokenBeginningTest extends OpeningFixture {
     assertThat(JournalFixture.keys(store.recovered())).isEqualTo(without(3));
   }
 
+  /// An opening takes it for what a stop left, and does not keep its segment; while that is there a repair brings it back.
+  @ParameterizedTest
+  @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
+  void lastBlock_withoutItsFrame_thatWasRemoved_doesNotComeBackWithARepair(EngineKind engine) throws IOException {
+    written(engine);
+    Path whole = temporary;
+    for (byte frame : new byte[] {0, 0x55}) {
+      temporary = Directories.copy(whole, other.resolve("frame-" + frame));
+      open();
+      store.recovered().getLast().close();
+      close();
+      JournalSample.deleteCheckpoints(temporary);
+      write(BLOCKS - 1, -4, new byte[] {frame, frame, frame, frame});
+      if (engine == EngineKind.PLAIN) {
+        write(BLOCKS - 1, -8, new byte[] {frame, frame, frame, frame});
+      }
+      for (int i = 0; i < 3; i++) {
+        open();
+        assertThat(store.recovery().keptSegments()).isZero();
+        close();
+      }
+      JournalRepair.run(temporary, CheckProgress.none());
+      open();
+      assertThat(JournalFixture.keys(store.recovered())).isEqualTo(without(BLOCKS - 1));
+      close();
+    }
+  }
+
   /// All that is left of the last two runs lies in the kept segment.
   @ParameterizedTest
   @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})

@@ -16,6 +16,7 @@ public final class HeadSearch {
   private final Frames frames;
   private final SegmentWindow file;
   private final RecordCheck records;
+  private long alone;
 
   /// @param file stays open
   public HeadSearch(Frames frames, SegmentWindow file) {
@@ -35,6 +36,7 @@ public final class HeadSearch {
       long at = find(from, end, highest);
       RecordHead head = at == 0 ? null : records.headAlone(at);
       if (head == null || !isFollowed(at, head)) {
+        alone = head == null ? 0 : head.sequence();
         return sequences;
       }
       while (head != null) {
@@ -47,6 +49,12 @@ public final class HeadSearch {
       sequences.accept(highest + UNSEEN);
     }
     return sequences;
+  }
+
+  /// Sequence of the last record, which [#hidden] found and did not tell of, since no other follows; 0 if it found none. A repair brings it back if it
+  /// was finished.
+  public long alone() {
+    return alone;
   }
 
   /// Whether the record at `at` was never finished: it has no mark, and nothing newer follows.
