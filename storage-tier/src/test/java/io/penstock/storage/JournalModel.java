@@ -227,7 +227,7 @@ final class JournalModel {
     List<Written> alone = all().filter(each -> !isReached(each) && isAlone(each)).toList();
     Set<BlockKey> silent = all().filter(each -> each.isBlock() && (alone.contains(each) || (!each.removed && removers(each).findAny().isPresent())))
         .map(each -> each.key).collect(Collectors.toSet());
-    live.stream().filter(key -> !alone.isEmpty() && records(key).isEmpty()).forEach(silent::add);
+    live.stream().filter(key -> !alone.isEmpty() && records(key).stream().allMatch(each -> each.removed)).forEach(silent::add);
     return silent;
   }
 
