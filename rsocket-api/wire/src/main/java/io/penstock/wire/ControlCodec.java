@@ -5,21 +5,27 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.cfg.CoercionAction;
 import com.fasterxml.jackson.databind.cfg.CoercionInputShape;
+import com.fasterxml.jackson.databind.deser.std.StdDelegatingDeserializer;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.module.SimpleModule;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.util.StdConverter;
 import com.fasterxml.jackson.dataformat.cbor.databind.CBORMapper;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufInputStream;
 import io.netty.buffer.ByteBufOutputStream;
+import io.penstock.tier.DiskStat;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 
-/// Control messages as CBOR or JSON. Unknown fields are ignored, so that a newer peer may say more; missing numbers are refused.
+/// Control messages as CBOR or JSON. Unknown fields are ignored, so that a newer peer may say more; missing numbers are refused, but for those of a disk,
+/// of which an older node tells fewer: they are 0.
 enum ControlCodec {
-  CBOR("application/cbor", strict(CBORMapper.builder())),
-  JSON("application/json", strict(JsonMapper.builder()));
+  CBOR("application/cbor", strict(CBORMapper.builder()).registerModule(olderNodes())),
+  JSON("application/json", strict(JsonMapper.builder()).registerModule(olderNodes()));
 
   private final String mimeType;
   private final ObjectMapper mapper;
@@ -78,6 +84,17 @@ enum ControlCodec {
     String message = String.valueOf(e.getMessage());
     int end = message.indexOf('\n');
     return end < 0 ? message : message.substring(0, end);
+  }
+
+  private static SimpleModule olderNodes() {
+    ObjectMapper plain = strict(JsonMapper.builder());
+    return new SimpleModule().addDeserializer(DiskStat.class, new StdDelegatingDeserializer<>(new StdConverter<ObjectNode, DiskStat>() {
+      @Override
+      public DiskStat convert(ObjectNode told) {
+        ObjectNode all = plain.valueToTree(DiskStat.NONE);
+        return plain.convertValue(all.setAll(told), DiskStat.class);
+      }
+    }));
   }
 
   private static ObjectMapper strict(com.fasterxml.jackson.databind.cfg.MapperBuilder<?, ?> builder) {

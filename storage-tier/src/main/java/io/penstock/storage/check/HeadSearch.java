@@ -29,7 +29,7 @@ public final class HeadSearch {
   /// A last one looks as a stop leaves it between its bytes and its frame: nobody was promised that.
   ///
   /// @param highest sequence of any record before
-  /// @return empty if there are none; all that a life may have used after `highest`, if the medium does not say, or a newer release wrote what is there
+  /// @return empty if there are none; all that this life and the next may have used, if the medium does not say, or a newer release wrote what is there
   public LongSummaryStatistics hidden(long from, long end, long highest) {
     LongSummaryStatistics sequences = new LongSummaryStatistics();
     try {
@@ -45,8 +45,9 @@ public final class HeadSearch {
         head = at == 0 ? null : records.headAlone(at);
       }
     } catch (SegmentUnreadableException | RecordVersionException e) {
+      long last = sequences.getCount() == 0 ? highest : sequences.getMax();
       sequences.accept(highest + 1);
-      sequences.accept(highest + UNSEEN);
+      sequences.accept(last + 2 * UNSEEN); // of the life of the last one, or of the next
     }
     return sequences;
   }

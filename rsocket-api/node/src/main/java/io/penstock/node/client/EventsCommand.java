@@ -15,7 +15,7 @@ import reactor.core.publisher.Flux;
 @Command(
     name = "events",
     description = {"Prints what happened to a node's blocks, and goes on with what happens, one event a line.", "",
-        "Nothing may happen for long: an event is waited for however long it takes, and --timeout is for reaching the node alone.", ""},
+        "It may be long before anything happens: an event is waited for however long it takes, and --timeout is for reaching the node alone.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock events --from 1 --limit 100 --json", ""})

@@ -4,7 +4,7 @@ import java.util.List;
 
 /// What a torture found.
 ///
-/// @param kept whether every promise was kept
+/// @param kept whether every promise was kept, all kills done
 /// @param engine that kept the records
 /// @param durability that receipts promised
 /// @param seed from which everything was drawn
@@ -20,6 +20,11 @@ import java.util.List;
 /// @param findings the first broken promises, in words
 record TortureReport(boolean kept, String engine, String durability, long seed, int kills, long receipts, long removals, long refused,
     long checked, long read, Broken broken, Recovery recovery, List<PhaseKills> phases, List<String> findings) {
+  /// The same of work that is not done: it shows nothing yet.
+  TortureReport soFar() {
+    return new TortureReport(false, engine, durability, seed, kills, receipts, removals, refused, checked, read, broken, recovery, phases, findings);
+  }
+
   /// Promises that were not kept.
   ///
   /// @param lost had a receipt and could not be read

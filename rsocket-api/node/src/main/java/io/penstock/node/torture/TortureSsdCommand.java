@@ -94,7 +94,7 @@ final class TortureSsdCommand implements Callable<Integer> {
   private void at(Progress progress, SsdTorture torture, int done) {
     progress.at(done, kills);
     if (json) {
-      progress.resultSoFar(torture.report());
+      progress.resultSoFar(torture.report().soFar());
     }
   }
 

@@ -1,0 +1,54 @@
+package io.penstock.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.cbor.databind.CBORMapper;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.penstock.tier.DiskStat;
+import io.penstock.tier.LevelStat;
+import io.penstock.tier.Medium;
+import io.penstock.tier.StoreHealth;
+import io.penstock.tier.TierStat;
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// What a node of an earlier release leaves out of its figures.
+final class OlderNodeTest {
+  private static final DiskStat DISK = new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, List.of("full"));
+
+  private static ServerStat stat(DiskStat disk) {
+    LevelStat level = new LevelStat("ssd", Medium.DISK, 1, 1, 1, 1, 1, StoreHealth.GOOD, null, disk);
+    return new ServerStat("node", "tier", "DISK", new TierStat(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, List.of(level)), 1, 1, 1, false);
+  }
+
+  private static ServerStat told(ControlCodec codec, String pointer, String... unsaid) throws IOException {
+    ObjectMapper mapper = codec == ControlCodec.CBOR ? new CBORMapper() : new ObjectMapper();
+    ByteBuf bytes = codec.encode(stat(DISK), UnpooledByteBufAllocator.DEFAULT);
+    ObjectNode all = (ObjectNode) mapper.readTree(ByteBufUtil.getBytes(bytes));
+    bytes.release();
+    ((ObjectNode) all.at(pointer)).remove(List.of(unsaid));
+    return codec.decode(Unpooled.wrappedBuffer(mapper.writeValueAsBytes(all)), ServerStat.class);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void figuresOfADisk_thatAreNotTold_areNone(ControlCodec codec) throws IOException {
+    assertThat(told(codec, "/stat/levels/0/disk")).isEqualTo(stat(DISK));
+    assertThat(told(codec, "/stat/levels/0/disk", "damagedAtOpening", "keptSegments", "unkept", "problems"))
+        .isEqualTo(stat(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 0, 0, List.of())));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void figuresOfATier_mustBeThere(ControlCodec codec) {
+    assertThatThrownBy(() -> told(codec, "/stat/levels/0", "resting")).isInstanceOf(WireFormatException.class);
+  }
+}
