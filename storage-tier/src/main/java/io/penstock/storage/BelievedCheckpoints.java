@@ -15,6 +15,7 @@ final class BelievedCheckpoints {
   private final SpaceId space;
   private final PlaceTable places;
   private final RecordReader reader;
+  private List<Noted> named = List.of();
 
   BelievedCheckpoints(Checkpoints checkpoints, SpaceId space, PlaceTable places, RecordReader reader) {
     this.checkpoints = checkpoints;
@@ -27,16 +28,23 @@ final class BelievedCheckpoints {
   ///
   /// @param before the highest sequence of earlier segments
   @Nullable List<Noted> of(int segment, long before) {
+    named = List.of();
     List<Noted> known = checkpoints.read(segment);
     if (known == null || known.isEmpty() || !known.getFirst().key().space().equals(space) || !isPossible(known, before)) {
       return null;
     }
+    named = known;
     try {
       RecordHead last = reader.finished(known.getLast().at());
       return last.crc() == known.getLast().crc() && last.sequence() == known.getLast().sequence() ? known : null;
     } catch (KvException e) {
       return null; // the visit will tell
     }
+  }
+
+  /// What the checkpoint that was asked for last names, believed or not; empty if it says nothing about this journal.
+  List<Noted> named() {
+    return named;
   }
 
   /// Whether each of `known` follows the one before, and every block's record is as long as all.

@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 final class DiskFigures {
   private DiskFigures() {}
 
-  /// @param hidden what only a repair brings back; null if nothing
+  /// @param found what the opening found, in words
   /// @param unkept damaged blocks whose bytes are not kept
-  static DiskStat of(SyncStat syncs, SpaceStat space, JournalRecovery opening, @Nullable String hidden, DamageSearch search,
+  static DiskStat of(SyncStat syncs, SpaceStat space, JournalRecovery opening, List<String> found, DamageSearch search,
       long unkept) {
     ScrubStat scrub = search.scrubbed();
     List<String> problems = Stream.of(problem("sync", syncs.failure()), problem("reclaim", space.failure()), problem("scrub", scrub.failure()),
-        hidden == null ? List.<String>of() : List.of("opening: " + hidden), problem("opening", search.unkept()),
+        found.stream().map(each -> "opening: " + each).toList(), problem("opening", search.unkept()),
         problem("read", search.read().failure())).flatMap(List::stream).toList();
     return new DiskStat(syncs.unsyncedBytes(), syncs.unsyncedMillis(), syncs.syncs(), syncs.failedSyncs(), syncs.lostBytes(), space.segments(),
         space.heldBytes(), space.liveBytes(), space.userBytes(), space.movedBytes(), space.reclaimed(), scrub.passes(), scrub.bytes(),

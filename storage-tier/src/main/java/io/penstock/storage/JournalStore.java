@@ -50,7 +50,7 @@ public final class JournalStore implements BlockStore {
   private final JournalWrites writes;
   private final JournalRecovery recovery;
   /// What only a repair brings back.
-  private final @Nullable String hidden;
+  private final List<String> opening;
   private final PlaceTable places;
   private final LostRecords lost;
   private final WorkLine line;
@@ -72,7 +72,7 @@ public final class JournalStore implements BlockStore {
     Recovery found = new Recovery(space, disk, boundary(), options.doubtfulSegments(), options.quarantine().records());
     this.recovered = found.run();
     this.recovery = found.summary();
-    this.hidden = found.hidden().problem();
+    this.opening = found.problems();
     this.places = found.places();
     this.syncs = new SyncLine(engine, options.syncs(), threads.clock(), this::synced);
     JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), places,
@@ -213,7 +213,7 @@ public final class JournalStore implements BlockStore {
 
   @Override
   public DiskStat diskStat() {
-    return DiskFigures.of(syncs(), disk(), recovery, hidden, search, lost.unkept());
+    return DiskFigures.of(syncs(), disk(), recovery, opening, search, lost.unkept());
   }
 
   /// Begins to read what is at rest in the background, and to compare it; once. What is damaged is copied to `quarantine/` in the directory

@@ -18,6 +18,7 @@ import io.penstock.storage.record.RecordName;
 import io.penstock.storage.record.RecordVersionException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.util.Logger;
 import reactor.util.Loggers;
@@ -45,6 +46,7 @@ final class Recovery {
   private final SegmentBook book = new SegmentBook();
   private final DroppedRecords dropped;
   private final HiddenRecords hidden;
+  private final MissingRecords missing = new MissingRecords();
   private long sequence;
   /// The rest of this segment is of an earlier life.
   private boolean ended;
@@ -95,9 +97,7 @@ final class Recovery {
     if (dropped.dropped() > 0) {
       LOG.warn("{}: {}", boundary, dropped);
     }
-    if (hidden.problem() != null) {
-      LOG.warn("{}: {}", boundary, hidden.problem());
-    }
+    problems().forEach(each -> LOG.warn("{}: {}", boundary, each));
     return found;
   }
 
@@ -106,11 +106,13 @@ final class Recovery {
     int before = dropped.dropped();
     ended = false;
     hidden.visit(segment);
+    missing.visit(believed == null ? List.of() : believed.named());
     ScanEnd end = engine.scan(segment, at -> take(at, isDoubtful, visited));
     boolean hides = hidden.left(sequence);
     if (hides) {
       book.keep(segment);
     }
+    missing.left(hides);
     if (end != ScanEnd.CLEAN) {
       torn++;
       dropped.breaksOff();
@@ -132,6 +134,7 @@ final class Recovery {
   }
 
   private void take(Location at, boolean isDoubtful, List<Noted> visited) {
+    missing.met(at);
     if (ended) {
       return;
     }
@@ -181,6 +184,7 @@ final class Recovery {
       record.removals().forEach(name -> removed(name, record.at().segment()));
     } else {
       dropped.written(record.key());
+      missing.written(record.key());
       book.written(record.at().segment());
       found.add(record.key(), new Place(record.at(), record.sequence(), record.crc()));
     }
@@ -190,6 +194,7 @@ final class Recovery {
   private void removed(RecordName name, int segment) {
     DeadRecord removed = found.remove(name);
     dropped.removed(name);
+    missing.removed(name);
     if (removed != null) {
       book.freed(removed.segment());
       book.removed(removed, segment);
@@ -226,9 +231,9 @@ final class Recovery {
     return dead;
   }
 
-  /// Good records that no frame leads to.
-  HiddenRecords hidden() {
-    return hidden;
+  /// What there is to be done about what was found, or to be known of it, in words.
+  List<String> problems() {
+    return Stream.concat(Stream.ofNullable(hidden.problem()), Stream.ofNullable(missing.problem())).toList();
   }
 
   /// What does not count.
@@ -242,6 +247,6 @@ final class Recovery {
   }
 
   JournalRecovery summary() {
-    return new JournalRecovery(engine.segments().size(), found.size(), freed, dropped.dropped(), dropped.damaged(), torn, hidden.segments());
+    return new JournalRecovery(engine.segments().size(), found.size(), freed, dropped.dropped(), dropped.damaged(), torn, hidden.segments(), missing.count());
   }
 }

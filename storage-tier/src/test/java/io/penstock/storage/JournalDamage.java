@@ -33,6 +33,9 @@ record JournalDamage(Path journal, JournalModel model, Random random, List<Strin
   }
 
   void any() throws IOException {
+    if (model.all().findAny().isEmpty()) {
+      return; // the damage before took all there was
+    }
     int segment = model.segments.keySet().stream().skip(random.nextInt(model.segments.size())).findFirst().orElseThrow();
     Written record = model.all().skip(random.nextInt((int) model.all().count())).findFirst().orElseThrow();
     switch (What.values()[random.nextInt(What.values().length)]) {

@@ -71,7 +71,7 @@ abstract class JournalRecoveryContract extends JournalFixture {
     List<Rest> rests = again.recovered();
     assertThat(keys(rests)).isEqualTo(Blocks.keys(SPACE, 0, 300));
     assertThat(again.recovered()).isEmpty();
-    assertThat(again.recovery()).isEqualTo(new JournalRecovery(again.recovery().segments(), 300, 0, 0, 0, 0, 0));
+    assertThat(again.recovery()).isEqualTo(new JournalRecovery(again.recovery().segments(), 300, 0, 0, 0, 0, 0, 0));
     assertReadable(again, rests);
     assertReadable(again, put(again, 300, 310));
   }
@@ -176,7 +176,7 @@ abstract class JournalRecoveryContract extends JournalFixture {
       engine.patch(at.get(3), 20, byteOfTwo.fill((byte) 0x55)); // of its head
     }
     JournalStore again = openInline();
-    assertThat(again.recovery()).isEqualTo(new JournalRecovery(1, 4, 0, 2, 2, 0, 0));
+    assertThat(again.recovery()).isEqualTo(new JournalRecovery(1, 4, 0, 2, 2, 0, 0, 0));
     assertThat(again.diskStat().damaged()).isEqualTo(2);
     assertThat(keys(again.recovered())).doesNotContain(Blocks.key(SPACE, 1), Blocks.key(SPACE, 3)).hasSize(4);
     closeAll();
