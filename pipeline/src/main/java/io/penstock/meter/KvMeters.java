@@ -95,6 +95,12 @@ public enum KvMeters implements MeterDocumentation {
   /// Damaged blocks whose bytes are not kept aside.
   DISK_UNKEPT("penstock.disk.unkept", Meter.Type.COUNTER, "blocks", "Damaged blocks whose bytes are not kept aside",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Files that wait for a repair.
+  DISK_KEPT("penstock.disk.kept", Meter.Type.GAUGE, "segments", "Files that stay as they are until a repair brings back blocks in them",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// What is wrong with a disk, in the number of things: its figures name them.
+  DISK_PROBLEMS("penstock.disk.problems", Meter.Type.GAUGE, "problems", "Works of a disk of which the newest failed, or that found what must be known",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   /// Blocks that wait for a disk, or are being put to it.
   QUEUE_BLOCKS("penstock.queue.waiting", Meter.Type.GAUGE, "blocks", "Blocks that wait for a disk, or are being put to it", MeterTag.TIER,
       MeterTag.MEDIUM),

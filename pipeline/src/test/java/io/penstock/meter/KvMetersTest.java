@@ -159,8 +159,8 @@ final class KvMetersTest {
     BlockTier stack = onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, List.of("sync: no")));
     TierGauges.bind(registry, stack).refresh().block(SOON);
 
-    assertThat(ofDisk("unsynced", "unsynced.age", "segments", "held", "live", "write.amplification"))
-        .containsExactly(1.0, 2.0, 6.0, 7.0, 8.0, 19.0 / 9);
+    assertThat(ofDisk("unsynced", "unsynced.age", "segments", "held", "live", "write.amplification", "kept", "problems"))
+        .containsExactly(1.0, 2.0, 6.0, 7.0, 8.0, 19.0 / 9, 18.0, 1.0);
     assertThat(Stream.of("uncertain", "put", "moved", "reclaimed", "scrub.passes", "scrubbed", "damaged", "unreadable", "unkept")
         .map(name -> registry.get("penstock.disk." + name).tags("tier", "stack", "level", "ssd", "medium", "disk").functionCounter().count()))
         .containsExactly(5.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0);

@@ -149,6 +149,9 @@ final class CheckCommand extends ClientCommand {
       sums.forEach((promise, sum) -> table.row(promise.word(), sum.getAcked(), sum.present, sum.missing, sum.corrupt, sum.unknown));
       console.out().print(table);
       broken.forEach((key, fate) -> console.say(fate + " " + key));
+      if (brokenCount > broken.size()) {
+        console.say("and " + (brokenCount - broken.size()) + " more");
+      }
       console.say(brokenCount > 0 ? Plural.of(brokenCount, "promise") + (brokenCount == 1 ? " was broken" : " were broken") : unknown == 0 ? "every promise was kept" : "no promise is known to be broken");
       if (refusal != null) {
         console.say("nothing is known of " + Plural.of(unknown, "block") + ": " + refusal);
