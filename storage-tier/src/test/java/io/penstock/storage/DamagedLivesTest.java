@@ -135,7 +135,7 @@ final class DamagedLivesTest {
       done.add("opened " + found);
       assertThat(hidden.stream().filter(each -> !rests.containsKey(each.key) && found.keptSegments() == 0)).as("hidden, and not told of").isEmpty();
       List<BlockKey> missing = model.live.stream().filter(key -> !rests.containsKey(key) && !silent.contains(key)).toList();
-      assertThat(missing.isEmpty() || found.dropped() + found.keptSegments() + found.tornSegments() + store.diskStat().damaged() > 0)
+      assertThat(missing.isEmpty() || found.dropped() + found.keptSegments() + found.tornSegments() + found.missing() + store.diskStat().damaged() > 0)
           .as("missing, and not told of: %s", missing.stream().map(before::records).toList()).isTrue();
       model.live.clear();
       model.live.addAll(rests.keySet());
