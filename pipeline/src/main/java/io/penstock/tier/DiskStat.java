@@ -22,7 +22,7 @@ import java.util.List;
 /// @param unkept damaged blocks whose bytes are not kept aside, because the quarantine is full or the disk failed
 /// @param damagedAtOpening of the damaged ones, those that the opening found
 /// @param keptSegments files that stay as they are, since the opening found blocks in them that only a repair brings back
-/// @param problems the newest failure of each of these works that has failed, and is tried again
+/// @param problems the newest failure of each of these works that has failed, and is tried again; and what the opening found that must be known
 public record DiskStat(long unsyncedBytes, long unsyncedMillis, long syncs, long failedSyncs, long uncertainBytes, int segments, long heldBytes,
     long liveBytes, long putBytes, long movedBytes, long reclaimed, long scrubPasses, long scrubbedBytes, long damaged, long unreadable,
     long unkept, long damagedAtOpening, int keptSegments, List<String> problems) {

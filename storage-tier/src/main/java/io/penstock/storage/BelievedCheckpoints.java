@@ -7,15 +7,16 @@ import io.penstock.storage.checkpoint.Noted;
 import io.penstock.storage.record.RecordHead;
 import io.penstock.storage.record.RecordKind;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /// Checkpoints as far as an opening believes them. One thread.
 final class BelievedCheckpoints {
+  /// None, or one that is not to be believed.
+  static final Named NOTHING = new Named(List.of(), false);
+
   private final Checkpoints checkpoints;
   private final SpaceId space;
   private final PlaceTable places;
   private final RecordReader reader;
-  private List<Noted> named = List.of();
 
   BelievedCheckpoints(Checkpoints checkpoints, SpaceId space, PlaceTable places, RecordReader reader) {
     this.checkpoints = checkpoints;
@@ -24,27 +25,30 @@ final class BelievedCheckpoints {
     this.reader = reader;
   }
 
-  /// The records of `segment`, if a checkpoint names them, and the last of them is where it says: whoever has that one has all before it.
+  /// What a checkpoint says.
+  ///
+  /// @param records of its segment; none if it says nothing about this journal
+  /// @param isBelieved whether the last of them is where it says: whoever has that one has all before it
+  record Named(List<Noted> records, boolean isBelieved) {}
+
+  /// What the checkpoint of `segment` says.
   ///
   /// @param before the highest sequence of earlier segments
-  @Nullable List<Noted> of(int segment, long before) {
-    named = List.of();
+  Named of(int segment, long before) {
     List<Noted> known = checkpoints.read(segment);
     if (known == null || known.isEmpty() || !known.getFirst().key().space().equals(space) || !isPossible(known, before)) {
-      return null;
+      return NOTHING;
     }
-    named = known;
-    try {
-      RecordHead last = reader.finished(known.getLast().at());
-      return last.crc() == known.getLast().crc() && last.sequence() == known.getLast().sequence() ? known : null;
-    } catch (KvException e) {
-      return null; // the visit will tell
-    }
+    return new Named(known, isThere(known.getLast()));
   }
 
-  /// What the checkpoint that was asked for last names, believed or not; empty if it says nothing about this journal.
-  List<Noted> named() {
-    return named;
+  private boolean isThere(Noted last) {
+    try {
+      RecordHead head = reader.finished(last.at());
+      return head.crc() == last.crc() && head.sequence() == last.sequence();
+    } catch (KvException e) {
+      return false; // the visit will tell
+    }
   }
 
   /// Whether each of `known` follows the one before, and every block's record is as long as all.

@@ -146,7 +146,7 @@ final class DroppedRecords {
   @Override
   public String toString() {
     return dropped + " of its records are not whole and count no more: left unfinished at the last stop, or damaged since"
-        + (damaged() == 0 ? "" : "; " + "damaged: " + damaged() + ", " + names());
+        + (damaged() == 0 ? "" : "; damaged: " + damaged() + ", " + names());
   }
 
   private String names() {

@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
@@ -49,7 +48,7 @@ public final class JournalStore implements BlockStore {
   private final SyncLine syncs;
   private final JournalWrites writes;
   private final JournalRecovery recovery;
-  /// What only a repair brings back.
+  /// What the opening found that must be known, in words.
   private final List<String> opening;
   private final PlaceTable places;
   private final LostRecords lost;

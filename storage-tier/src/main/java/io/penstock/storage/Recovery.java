@@ -83,11 +83,11 @@ final class Recovery {
     for (int i = 0; i < segments.size(); i++) {
       int segment = segments.get(i);
       book.found(segment);
-      List<Noted> known = believed == null ? null : believed.of(segment, sequence);
-      if (known == null) {
-        visit(segment, i >= sure);
+      BelievedCheckpoints.Named known = believed == null ? BelievedCheckpoints.NOTHING : believed.of(segment, sequence);
+      if (known.isBelieved()) {
+        known.records().forEach(this::count);
       } else {
-        known.forEach(this::count);
+        visit(segment, i >= sure, known.records());
       }
     }
     found.keepNewest(older -> {
@@ -101,12 +101,13 @@ final class Recovery {
     return found;
   }
 
-  private void visit(int segment, boolean isDoubtful) {
+  /// @param named by its checkpoint
+  private void visit(int segment, boolean isDoubtful, List<Noted> named) {
     List<Noted> visited = new ArrayList<>();
     int before = dropped.dropped();
     ended = false;
     hidden.visit(segment);
-    missing.visit(believed == null ? List.of() : believed.named());
+    missing.visit(named);
     ScanEnd end = engine.scan(segment, at -> take(at, isDoubtful, visited));
     boolean hides = hidden.left(sequence);
     if (hides) {

@@ -163,7 +163,7 @@ public final class NodeTiers extends ForwardingTier {
   /// The same as [#close] in order: blocks that are on their way to the disk get there first, and how many had not in time is told in a line of the log. Does not
   /// wait for a device that does not end its copies: when the level on it has not closed after `patience`, it is closed, which refuses the copies that
   /// wait, and after [#LAST_MOMENT] more it is left as it is, with whatever it holds, for the end of the process. A disk has its own bound, which
-  /// begins when it is to close.
+  /// begins when it is to close; where the device is left, its end is not waited for.
   ///
   /// @param patience for all of it; at least 1 ms
   /// @param timers calls when it is over
