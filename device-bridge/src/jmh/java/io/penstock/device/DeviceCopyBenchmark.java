@@ -21,8 +21,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/// 4,096 copies of 64 KiB to a simulated device (256 MiB, more than any cache), in batches of 1, 64 and 4,096 elements, each batch waited for,
-/// beside the same copies as plain `MemorySegment.copy` in one thread: the ceiling. Time an element; GB/s are 65,536 divided by it.
+/// 4,096 copies of 64 KiB to a simulated device (256 MiB, more than any cache), in batches of 1, 64 and 4,096 elements,
+/// each batch waited for, beside the same copies as plain `MemorySegment.copy` in one thread: the ceiling. Time an
+/// element; GB/s are 65,536 divided by it.
 ///
 /// `mvn -Pjmh -pl device-bridge -am verify -Djmh.include=DeviceCopyBenchmark`
 @State(Scope.Thread)

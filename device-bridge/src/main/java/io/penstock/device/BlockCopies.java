@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// Blocks into slots of a device and back, in as few batches as possible; verified by the device's thread before the copy to it, and
-/// after the copy from it.
+/// Blocks into slots of a device and back, in as few batches as possible; verified by the device's thread before the
+/// copy to it, and after the copy from it.
 ///
 /// Every batch holds its own share of both sides until its copies have ended, whatever becomes of those who asked.
 final class BlockCopies {
@@ -89,7 +89,8 @@ final class BlockCopies {
     }
   }
 
-  private record Downward(List<DeviceBlock> sources, List<BlockDraft> drafts, GranuleRange range, String boundary) implements Copies {
+  private record Downward(List<DeviceBlock> sources, List<BlockDraft> drafts, GranuleRange range,
+      String boundary) implements Copies {
     @Override
     public CopyDirection direction() {
       return CopyDirection.TO_HOST;
@@ -128,11 +129,12 @@ final class BlockCopies {
 
   private Mono<Void> runBatch(Copies copies, int from, Door.Pass pass) {
     int to = Math.min(copies.count(), from + CopyBatch.MAX_ELEMENTS);
-    return Quiet.afterCancel(device.turns().take(turn -> device.copy(batch(copies, from, to, pass, turn))).then(Mono.<Void>fromRunnable(() -> {
-      for (int i = from; i < to; i++) {
-        copies.ended(i);
-      }
-    })).flux()).then();
+    return Quiet.afterCancel(device.turns().take(turn -> device.copy(batch(copies, from, to, pass, turn)))
+        .then(Mono.<Void>fromRunnable(() -> {
+          for (int i = from; i < to; i++) {
+            copies.ended(i);
+          }
+        })).flux()).then();
   }
 
   private static CopyBatch batch(Copies copies, int from, int to, Door.Pass pass, Owned turn) {

@@ -9,11 +9,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/// Copies that a device is asked for in one call: elements of (source, destination, length), all one way, in no order among each other.
+/// Copies that a device is asked for in one call: elements of (source, destination, length), all one way, in no order
+/// among each other.
 ///
-/// One thread fills it, then [Device#copy] takes it over, once. A batch owns what keeps the memory of its elements alive ([#hold]) and lets go
-/// when its copies have ended, not earlier: a cancel takes nothing away from under an engine. A batch that is not handed over is
-/// closed by whoever made it.
+/// One thread fills it, then [Device#copy] takes it over, once. A batch owns what keeps the memory of its elements
+/// alive ([#hold]) and lets go when its copies have ended, not earlier: a cancel takes nothing away from under an
+/// engine. A batch that is not handed over is closed by whoever made it.
 public final class CopyBatch extends Owned {
   /// Most elements a batch: what the driver of an Ascend device takes in one call.
   public static final int MAX_ELEMENTS = 4096;

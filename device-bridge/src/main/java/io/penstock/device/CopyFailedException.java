@@ -24,9 +24,11 @@ public final class CopyFailedException extends TransientKvException {
   /// @param failIndex number of the element that failed, or [#UNKNOWN]
   /// @param code what the driver answered
   /// @param meaning of the code, in plain words; which setting to change, if one helps
-  public CopyFailedException(String device, CopyDirection direction, int elements, int failIndex, int code, String meaning) {
-    super("device %s: copy of %d elements %s must succeed (was code %d%s%s)".formatted(device, elements, direction, code,
-        failIndex == UNKNOWN ? "" : " at element " + failIndex, meaning.isEmpty() ? "" : ": " + meaning));
+  public CopyFailedException(String device, CopyDirection direction, int elements, int failIndex, int code,
+      String meaning) {
+    super(
+        "device %s: copy of %d elements %s must succeed (was code %d%s%s)".formatted(device, elements, direction, code,
+            failIndex == UNKNOWN ? "" : " at element " + failIndex, meaning.isEmpty() ? "" : ": " + meaning));
     this.device = device;
     this.direction = direction;
     this.elements = elements;

@@ -12,8 +12,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// How many copies of one device may be under way. Bridges, stores and stages take a turn before they take what is to be copied: while a
-/// device has enough to do, they ask for no more, and no thread waits.
+/// How many copies of one device may be under way. Bridges, stores and stages take a turn before they take what is to
+/// be copied: while a device has enough to do, they ask for no more, and no thread waits.
 ///
 /// First come, first served. Safe from any thread.
 public final class CopyTurns {
@@ -34,16 +34,18 @@ public final class CopyTurns {
     this.permits = new Permits("copies under way at device " + device, underWay, maxWaiting);
   }
 
-  /// Has `copy` made when its turn comes. The turn is over when the result is there, or, if nobody waits for it any more, when the copies
-  /// have ended.
+  /// Has `copy` made when its turn comes. The turn is over when the result is there, or, if nobody waits for it any
+  /// more, when the copies have ended.
   ///
   /// @param copy gets the turn, to be held by what it copies
   public <T> Mono<T> take(Function<Owned, Mono<T>> copy) {
-    return Mono.using(BlockScope::new, scope -> next(scope).flatMap(turns -> made(turns.getFirst(), copy)), BlockScope::close);
+    return Mono.using(BlockScope::new, scope -> next(scope).flatMap(turns -> made(turns.getFirst(), copy)),
+        BlockScope::close);
   }
 
   private Mono<List<Turn>> next(BlockScope scope) {
-    return Claims.<Turn>of((granted, failed) -> permits.acquire(1, () -> granted.accept(List.of(new Turn(this))), failed), scope)
+    return Claims
+        .<Turn>of((granted, failed) -> permits.acquire(1, () -> granted.accept(List.of(new Turn(this))), failed), scope)
         .onErrorMap(BudgetExhaustedException.class, e -> refused());
   }
 

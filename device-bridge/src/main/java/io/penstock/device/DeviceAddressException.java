@@ -2,7 +2,8 @@ package io.penstock.device;
 
 import io.penstock.PermanentKvException;
 
-/// An element of a batch names memory that is not, or not wholly, inside one allocation of the device. Nothing of the batch was copied.
+/// An element of a batch names memory that is not, or not wholly, inside one allocation of the device. Nothing of the
+/// batch was copied.
 public final class DeviceAddressException extends PermanentKvException {
   private final String device;
   private final int failIndex;

@@ -8,8 +8,9 @@ import java.util.Arrays;
 
 /// One owner's handle on a complete block in the memory of a device.
 ///
-/// Same rules as [io.penstock.block.Block]: closes once, from any thread, and the memory is free when the last handle closes, copies under
-/// way included; a second owner takes [#share()]. Its bytes are read by the device, or by the host after a download.
+/// Same rules as [io.penstock.block.Block]: closes once, from any thread, and the memory is free when the last handle
+/// closes, copies under way included; a second owner takes [#share()]. Its bytes are read by the device, or by the host
+/// after a download.
 public final class DeviceBlock extends Owned {
   private final BlockKey key;
   private final BlockLayout layout;

@@ -12,8 +12,8 @@ import reactor.core.scheduler.Scheduler;
 
 /// The way of blocks into the memory of a device and back, as stages that gather blocks into batches of copies.
 ///
-/// It owns a fixed number of slots on a device that stays the caller's. Safe from any thread; its stages may be used by many streams at a
-/// time, each with a batch of its own.
+/// It owns a fixed number of slots on a device that stays the caller's. Safe from any thread; its stages may be used by
+/// many streams at a time, each with a batch of its own.
 public final class DeviceBridge {
   private final DeviceSlots slots;
   private final BlockCopies copies;
@@ -31,7 +31,8 @@ public final class DeviceBridge {
   ///
   /// @param timer clock and thread of the delay after which a batch goes out
   /// @return cold; signals [DeviceMemoryExhaustedException]; a cancel gives the memory back
-  public static Mono<DeviceBridge> open(Device device, BlockLayout layout, DeviceBridgeOptions options, Scheduler timer) {
+  public static Mono<DeviceBridge> open(Device device, BlockLayout layout, DeviceBridgeOptions options,
+      Scheduler timer) {
     requireNonNull(layout, "layout");
     requireNonNull(timer, "timer");
     return DeviceSlots.allocate(device, device.name(), layout, options.slots(), options.maxWaiters())
@@ -57,13 +58,15 @@ public final class DeviceBridge {
     return upload.into(requireNonNull(scope, "scope"));
   }
 
-  /// Blocks from device memory; everything as in [#upload], but that they are verified when they have arrived, and wait for `arena`.
+  /// Blocks from device memory; everything as in [#upload], but that they are verified when they have arrived, and wait
+  /// for `arena`.
   ///
   /// @param arena of the same layout; a batch is never longer than it has slots
   /// @param scope owns the blocks emitted
   public Stage<DeviceBlock, Block> download(BlockArena arena, BlockScope scope) {
     if (!arena.layout().equals(slots.layout())) {
-      throw new IllegalArgumentException("layout of the arena must be " + slots.layout() + " (was " + arena.layout() + ")");
+      throw new IllegalArgumentException(
+          "layout of the arena must be " + slots.layout() + " (was " + arena.layout() + ")");
     }
     return download.into(arena, requireNonNull(scope, "scope"));
   }
@@ -83,8 +86,8 @@ public final class DeviceBridge {
     return slots.claimed();
   }
 
-  /// Refuses new copies, fails those that wait for slots, and completes when those under way have ended. The memory goes back to the device
-  /// with the last block on it. Lazy and idempotent.
+  /// Refuses new copies, fails those that wait for slots, and completes when those under way have ended. The memory
+  /// goes back to the device with the last block on it. Lazy and idempotent.
   public Mono<Void> close() {
     return Mono.defer(() -> {
       slots.close();

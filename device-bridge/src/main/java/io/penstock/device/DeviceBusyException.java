@@ -3,7 +3,8 @@ package io.penstock.device;
 import io.penstock.tier.StoreBusyException;
 import reactor.core.publisher.Mono;
 
-/// The queue of a device is full: nothing of this work was done, and a retry after some of the queue was done can succeed.
+/// The queue of a device is full: nothing of this work was done, and a retry after some of the queue was done can
+/// succeed.
 public final class DeviceBusyException extends StoreBusyException {
   private final String device;
   private final int maxQueued;

@@ -4,7 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Owned;
 
-/// One owner's handle on memory of a device. Closing frees it behind the copies that the device has accepted so far; it never waits.
+/// One owner's handle on memory of a device. Closing frees it behind the copies that the device has accepted so far; it
+/// never waits.
 public final class DeviceMemory extends Owned {
   private final long address;
   private final long bytes;

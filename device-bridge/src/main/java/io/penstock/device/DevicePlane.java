@@ -17,11 +17,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// Several devices side by side, each behind a [DeviceBridge] of its own, and so with slots, turns, a queue and a thread of its own: blocks of a
-/// stream go to their devices at the same time, gathered for each device and each way.
+/// Several devices side by side, each behind a [DeviceBridge] of its own, and so with slots, turns, a queue and a
+/// thread of its own: blocks of a stream go to their devices at the same time, gathered for each device and each way.
 ///
-/// A device is named by its place in the list that the plane was opened with: its rank in the tensor-parallel group on this host, never the
-/// global one. Devices stay the caller's.
+/// A device is named by its place in the list that the plane was opened with: its rank in the tensor-parallel group on
+/// this host, never the global one. Devices stay the caller's.
 public final class DevicePlane {
   private final List<DeviceBridge> bridges;
   private final int lagBlocks;
@@ -35,11 +35,12 @@ public final class DevicePlane {
   ///
   /// @param devices in the order of their ranks
   /// @param options of each bridge
-  /// @param lagBlocks most blocks of a stream that wait for their devices, all devices together: a device that is slow holds the others up
-  ///     only when so many wait for it
+  /// @param lagBlocks most blocks of a stream that wait for their devices, all devices together: a device that is slow
+  ///     holds the others up only when so many wait for it
   /// @param timer clock and thread of the delay after which a batch goes out
   /// @return cold; signals what [DeviceBridge#open] does, with the memory of the others given back, as after a cancel
-  public static Mono<DevicePlane> open(List<? extends Device> devices, BlockLayout layout, DeviceBridgeOptions options, int lagBlocks,
+  public static Mono<DevicePlane> open(List<? extends Device> devices, BlockLayout layout, DeviceBridgeOptions options,
+      int lagBlocks,
       Scheduler timer) {
     if (devices.isEmpty()) {
       throw new IllegalArgumentException("devices must be > 0 (was 0)");
@@ -51,7 +52,8 @@ public final class DevicePlane {
       Mono<DevicePlane> plane = Flux.range(0, ranks.size())
           .concatMap(rank -> DeviceBridge.open(ranks.get(rank), layout, options, timer).doOnNext(opened::add), 0)
           .then(Mono.fromSupplier(() -> new DevicePlane(opened, lagBlocks)));
-      return Handover.orBack(plane, () -> opened.forEach(DeviceBridge::giveUp), unreceived -> opened.forEach(DeviceBridge::giveUp));
+      return Handover.orBack(plane, () -> opened.forEach(DeviceBridge::giveUp),
+          unreceived -> opened.forEach(DeviceBridge::giveUp));
     });
   }
 
@@ -109,7 +111,8 @@ public final class DevicePlane {
 
   private int requireRank(int rank) {
     if (rank < 0 || rank >= bridges.size()) {
-      throw new IllegalArgumentException("rank must be in [0, " + bridges.size() + "), the devices of this host (was " + rank + ")");
+      throw new IllegalArgumentException(
+          "rank must be in [0, " + bridges.size() + "), the devices of this host (was " + rank + ")");
     }
     return rank;
   }

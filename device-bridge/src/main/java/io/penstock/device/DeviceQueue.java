@@ -14,13 +14,14 @@ import reactor.core.scheduler.Scheduler;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// The line of work of one device, for those who implement [Device]: bounded, first come first served, one at a time, on the device's own
-/// thread. Whatever was submitted ends in exactly one call, [Work#run] or [Work#refuse], also when the queue closes.
+/// The line of work of one device, for those who implement [Device]: bounded, first come first served, one at a time,
+/// on the device's own thread. Whatever was submitted ends in exactly one call, [Work#run] or [Work#refuse], also when
+/// the queue closes.
 public final class DeviceQueue {
   /// One piece of work. Neither method may throw.
   public interface Work {
-    /// How long the device takes, in nanoseconds on the clock of its scheduler, before [#run] is called. 0 for a device that takes its
-    /// time in [#run] itself.
+    /// How long the device takes, in nanoseconds on the clock of its scheduler, before [#run] is called. 0 for a device
+    /// that takes its time in [#run] itself.
     default long nanos() {
       return 0;
     }
@@ -48,7 +49,8 @@ public final class DeviceQueue {
 
   /// @param device named in errors
   /// @param maxQueued most work that waits
-  /// @param thread one platform thread, or a clock under test; ended by its owner after [#close], since it forgets what it has been told
+  /// @param thread one platform thread, or a clock under test; ended by its owner after [#close], since it forgets what
+  ///     it has been told
   public DeviceQueue(String device, int maxQueued, Scheduler thread) {
     this.device = requireNonNull(device, "device");
     Checks.positive("maxQueued", maxQueued);
@@ -64,17 +66,18 @@ public final class DeviceQueue {
     }
   }
 
-  /// Queues something that gives back and cannot be refused, such as a free. After [#close] it is dropped: closing gives all back.
+  /// Queues something that gives back and cannot be refused, such as a free. After [#close] it is dropped: closing
+  /// gives all back.
   ///
-  /// It has no room of its own in the line and takes none from others. That is bounded all the same, as long as what is given back was
-  /// got by [#submit] and is given back once: at most one waits for each allocation that is alive, and an allocation is a tier or a bridge,
-  /// not a block.
+  /// It has no room of its own in the line and takes none from others. That is bounded all the same, as long as what is
+  /// given back was got by [#submit] and is given back once: at most one waits for each allocation that is alive, and
+  /// an allocation is a tier or a bridge, not a block.
   public void submitReturn(Runnable work) {
     enterReturn(work, false);
   }
 
-  /// Refuses what has not begun and what comes, waits for what has, runs `last` on the device's thread and completes, or signals what it
-  /// threw.
+  /// Refuses what has not begun and what comes, waits for what has, runs `last` on the device's thread and completes,
+  /// or signals what it threw.
   public Mono<Void> close(Runnable last) {
     return Mono.defer(() -> {
       enterReturn(() -> end(last), true);

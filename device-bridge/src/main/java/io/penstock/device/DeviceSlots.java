@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// Device memory cut into equal slots of one block each: claim and free are O(1), nothing fragments. As `SlabArena` does for host memory, but
-/// allocated at once, and outside the host. Safe from any thread.
+/// Device memory cut into equal slots of one block each: claim and free are O(1), nothing fragments. As `SlabArena`
+/// does for host memory, but allocated at once, and outside the host. Safe from any thread.
 final class DeviceSlots {
   /// Slots start at a multiple of this many bytes, as an Ascend allocation does.
   private static final int ALIGNMENT_BYTES = 512;
@@ -27,7 +27,8 @@ final class DeviceSlots {
   private int freeCount;
   private boolean closed;
 
-  private DeviceSlots(String name, BlockLayout layout, int count, int maxWaiters, DeviceMemory memory, BlockScope owner) {
+  private DeviceSlots(String name, BlockLayout layout, int count, int maxWaiters, DeviceMemory memory,
+      BlockScope owner) {
     this.layout = layout;
     this.permits = new Permits(name, count, maxWaiters);
     this.memory = owner;
@@ -44,7 +45,8 @@ final class DeviceSlots {
     return Mono.defer(() -> {
       BlockScope owner = new BlockScope();
       return Handover.orBack(device.allocate(count * stride(layout), owner)
-          .map(memory -> new DeviceSlots(name, layout, count, maxWaiters, memory, owner)), owner::close, DeviceSlots::close);
+          .map(memory -> new DeviceSlots(name, layout, count, maxWaiters, memory, owner)), owner::close,
+          DeviceSlots::close);
     });
   }
 
@@ -123,8 +125,8 @@ final class DeviceSlots {
     return layout;
   }
 
-  /// Gives the memory back, now if nothing is lent, else when the last slot comes back. Whoever waits for slots, and whoever comes later,
-  /// hears [DeviceClosedException].
+  /// Gives the memory back, now if nothing is lent, else when the last slot comes back. Whoever waits for slots, and
+  /// whoever comes later, hears [DeviceClosedException].
   void close() {
     synchronized (this) {
       if (closed) {

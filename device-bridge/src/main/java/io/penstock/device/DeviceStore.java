@@ -100,7 +100,8 @@ public final class DeviceStore implements BlockStore {
     return wanted.isEmpty() ? Mono.just(List.of()) : Mono.defer(() -> {
       List<DeviceBlock> places = claim(wanted);
       Mono<List<Rest>> rests = copies.toDevice(wanted, places).then(Mono.fromSupplier(() -> rests(places)));
-      return Handover.orBack(rests, () -> places.forEach(DeviceBlock::close), unreceived -> unreceived.forEach(Rest::close));
+      return Handover.orBack(rests, () -> places.forEach(DeviceBlock::close),
+          unreceived -> unreceived.forEach(Rest::close));
     });
   }
 
@@ -113,7 +114,8 @@ public final class DeviceStore implements BlockStore {
     }
     if (places == null) {
       long blockBytes = space.layout().blockBytes();
-      throw new DeviceMemoryExhaustedException(name, blocks.size() * blockBytes, (slots.count() - slots.claimed()) * blockBytes);
+      throw new DeviceMemoryExhaustedException(name, blocks.size() * blockBytes,
+          (slots.count() - slots.claimed()) * blockBytes);
     }
     return places;
   }

@@ -12,7 +12,8 @@ import reactor.core.publisher.Mono;
 
 /// Blocks in the memory of a device (HBM), with an exact eviction policy: a [TierStack] of one [DeviceStore].
 ///
-/// What is written passes through host memory, and so does what is read; the slots for that are those of the [StackOptions].
+/// What is written passes through host memory, and so does what is read; the slots for that are those of the
+/// [StackOptions].
 public final class DeviceTier extends ForwardingTier {
   private final TierStack stack;
 
@@ -29,7 +30,8 @@ public final class DeviceTier extends ForwardingTier {
   public static Mono<DeviceTier> open(Device device, CacheSpace space, int capacityBlocks, StackOptions options,
       TierListener listener) {
     return DeviceStore.open(device, options.name(), space, capacityBlocks)
-        .map(store -> new DeviceTier(new TierStack(space, List.of(new Level.Stored(store, capacityBlocks)), options, listener)));
+        .map(store -> new DeviceTier(
+            new TierStack(space, List.of(new Level.Stored(store, capacityBlocks)), options, listener)));
   }
 
   /// The host memory that blocks pass through, for gauges.

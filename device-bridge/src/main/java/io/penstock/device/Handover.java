@@ -11,12 +11,13 @@ import reactor.core.publisher.Mono;
 public final class Handover {
   private Handover() {}
 
-  /// `value`, with `back` run if an error or a cancel comes before it, and `unreceived` if another thread cancels while it is on its way
-  /// to the consumer, who drops it then.
+  /// `value`, with `back` run if an error or a cancel comes before it, and `unreceived` if another thread cancels while
+  /// it is on its way to the consumer, who drops it then.
   public static <T> Mono<T> orBack(Mono<T> value, Runnable back, Consumer<? super T> unreceived) {
     return Mono.defer(() -> {
       Passing<T> passing = new Passing<>(back, unreceived);
-      return value.doOnNext(passing::begin).doOnError(e -> passing.end()).doOnCancel(passing::end).doAfterTerminate(passing::received);
+      return value.doOnNext(passing::begin).doOnError(e -> passing.end()).doOnCancel(passing::end)
+          .doAfterTerminate(passing::received);
     });
   }
 
@@ -66,11 +67,13 @@ public final class Handover {
     }
   }
 
-  /// `handles` one by one, each taken when it is asked for; those that were not handed out when the stream ends are closed.
+  /// `handles` one by one, each taken when it is asked for; those that were not handed out when the stream ends are
+  /// closed.
   static <T extends Owned> Flux<T> oneByOne(List<T> handles) {
     return Flux.defer(() -> {
       Remaining<T> rest = new Remaining<>(handles);
-      return Flux.range(0, handles.size()).map(rest::take).doFinally(end -> rest.close()); // fromIterable takes one ahead
+      // FromIterable takes one ahead
+      return Flux.range(0, handles.size()).map(rest::take).doFinally(end -> rest.close());
     });
   }
 

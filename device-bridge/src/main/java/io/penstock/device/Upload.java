@@ -24,7 +24,8 @@ final class Upload {
   }
 
   Stage<Block, DeviceBlock> into(BlockScope scope) {
-    return blocks -> Quiet.afterCancel(gather.apply(blocks.doOnNext(this::require)).concatMap(window -> upload(window, scope), 0));
+    return blocks -> Quiet
+        .afterCancel(gather.apply(blocks.doOnNext(this::require)).concatMap(window -> upload(window, scope), 0));
   }
 
   private Flux<DeviceBlock> upload(List<Block> window, BlockScope scope) {
@@ -35,7 +36,8 @@ final class Upload {
 
   private void require(Block block) {
     if (!block.layout().equals(slots.layout())) {
-      throw new IllegalArgumentException("layout must be that of the bridge, " + slots.layout() + " (was " + block.layout() + ")");
+      throw new IllegalArgumentException(
+          "layout must be that of the bridge, " + slots.layout() + " (was " + block.layout() + ")");
     }
   }
 }

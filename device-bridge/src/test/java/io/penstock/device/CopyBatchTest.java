@@ -48,7 +48,8 @@ final class CopyBatchTest {
 
   @Test
   void batch_memoryThatCannotBeCopied_isRefused() {
-    assertThatThrownBy(() -> batch.add(MemorySegment.ofArray(new byte[8]), 0)).hasMessageContaining("off the Java heap");
+    assertThatThrownBy(() -> batch.add(MemorySegment.ofArray(new byte[8]), 0))
+        .hasMessageContaining("off the Java heap");
     assertThatThrownBy(() -> batch.add(host.asSlice(0, 0), 0)).hasMessage("bytes of an element must be > 0 (was 0)");
     assertThatThrownBy(() -> batch.add(host.asReadOnly(), 0)).hasMessageContaining("must be writable");
     assertThat(new CopyBatch(CopyDirection.TO_DEVICE).add(host.asReadOnly(), 0).elements()).isOne();

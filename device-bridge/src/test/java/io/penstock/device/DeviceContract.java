@@ -113,14 +113,16 @@ public abstract class DeviceContract {
     Device device = device(0);
     DeviceMemory there = allocate(device, 4096);
     MemorySegment back = host(4096);
-    CopyBatch batch = batch(CopyDirection.TO_HOST, numbered(1024), there.address()).add(back.asSlice(0, 1024), there.address() + 3073);
+    CopyBatch batch = batch(CopyDirection.TO_HOST, numbered(1024), there.address()).add(back.asSlice(0, 1024),
+        there.address() + 3073);
     MemorySegment first = batch.host(0);
-    assertThatThrownBy(() -> device.copy(batch).block(LIMIT)).isInstanceOfSatisfying(DeviceAddressException.class, e -> {
-      assertThat(e.failIndex()).isOne();
-      assertThat(e.address()).isEqualTo(there.address() + 3073);
-      assertThat(e.bytes()).isEqualTo(1024);
-      assertThat(e).hasMessageContaining("must lie inside one allocation of device " + device.name());
-    });
+    assertThatThrownBy(() -> device.copy(batch).block(LIMIT)).isInstanceOfSatisfying(DeviceAddressException.class,
+        e -> {
+          assertThat(e.failIndex()).isOne();
+          assertThat(e.address()).isEqualTo(there.address() + 3073);
+          assertThat(e.bytes()).isEqualTo(1024);
+          assertThat(e).hasMessageContaining("must lie inside one allocation of device " + device.name());
+        });
     assertThat(first.mismatch(numbered(1024))).isEqualTo(-1);
   }
 
@@ -175,10 +177,11 @@ public abstract class DeviceContract {
   void allocate_moreThanThereIs_failsAndLeavesTheRest() {
     Device device = device(0);
     DeviceMemory most = allocate(device, 63 * MIB);
-    assertThatThrownBy(() -> allocate(device, 2 * MIB)).isInstanceOfSatisfying(DeviceMemoryExhaustedException.class, e -> {
-      assertThat(e.neededBytes()).isEqualTo(2 * MIB);
-      assertThat(e.freeBytes()).isEqualTo(MIB);
-    });
+    assertThatThrownBy(() -> allocate(device, 2 * MIB)).isInstanceOfSatisfying(DeviceMemoryExhaustedException.class,
+        e -> {
+          assertThat(e.neededBytes()).isEqualTo(2 * MIB);
+          assertThat(e.freeBytes()).isEqualTo(MIB);
+        });
     allocate(device, MIB);
     most.close();
     allocate(device, 2 * MIB);
@@ -201,7 +204,9 @@ public abstract class DeviceContract {
     Queue<Thread> threads = new ConcurrentLinkedQueue<>();
     DeviceMemory there = requireNonNull(
         device.allocate(4096, scope).doOnNext(memory -> threads.add(Thread.currentThread())).block(LIMIT));
-    device.copy(batch(CopyDirection.TO_DEVICE, host(64), there.address()).before(() -> threads.add(Thread.currentThread())))
+    device
+        .copy(
+            batch(CopyDirection.TO_DEVICE, host(64), there.address()).before(() -> threads.add(Thread.currentThread())))
         .doOnTerminate(() -> threads.add(Thread.currentThread())).block(LIMIT);
     assertThat(threads).hasSize(3).doesNotContain(Thread.currentThread()).noneMatch(Thread::isVirtual);
     assertThat(threads.stream().distinct()).hasSize(1);
@@ -288,7 +293,7 @@ public abstract class DeviceContract {
       List<Thread> threads = new ArrayList<>();
       for (int t = 0; t < 4; t++) {
         threads.add(Thread.ofPlatform().start(() -> Flux.range(0, 100).concatMap(i -> device.copy(
-                batch(CopyDirection.TO_DEVICE, host, there.address())).onErrorComplete(DeviceClosedException.class)
+            batch(CopyDirection.TO_DEVICE, host, there.address())).onErrorComplete(DeviceClosedException.class)
             .doOnTerminate(ended::incrementAndGet)).blockLast(LIMIT)));
       }
       device.close().block(LIMIT);

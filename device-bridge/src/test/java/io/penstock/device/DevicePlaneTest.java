@@ -62,7 +62,8 @@ final class DevicePlaneTest {
   }
 
   private DevicePlane real(int count) {
-    IntStream.range(0, count).forEach(i -> devices.add(SimulatedDevice.open(SimulatedDeviceOptions.defaults(1 << 20).withOrdinal(i))));
+    IntStream.range(0, count)
+        .forEach(i -> devices.add(SimulatedDevice.open(SimulatedDeviceOptions.defaults(1 << 20).withOrdinal(i))));
     return plane(3, 8, timer);
   }
 
@@ -70,14 +71,16 @@ final class DevicePlaneTest {
   private DevicePlane withASlowOne(int lagBlocks) {
     for (int i = 0; i < 4; i++) {
       Duration latency = i == SLOW ? HOUR : Duration.ofNanos(1);
-      devices.add(new SimulatedDevice(new SimulatedDeviceOptions(i, "virtual" + i, 1 << 20, latency, SimulatedDeviceOptions.UNLIMITED, 64), clock,
+      devices.add(new SimulatedDevice(
+          new SimulatedDeviceOptions(i, "virtual" + i, 1 << 20, latency, SimulatedDeviceOptions.UNLIMITED, 64), clock,
           CopyFaults.none()));
     }
     return plane(1, lagBlocks, clock);
   }
 
   private DevicePlane plane(int batch, int lagBlocks, Scheduler waiting) {
-    DeviceBridgeOptions options = new DeviceBridgeOptions(BLOCKS, new BatchOptions(batch, 1 << 20, Duration.ofMillis(1)), 4);
+    DeviceBridgeOptions options =
+        new DeviceBridgeOptions(BLOCKS, new BatchOptions(batch, 1 << 20, Duration.ofMillis(1)), 4);
     List<DevicePlane> opened = new ArrayList<>();
     DevicePlane.open(devices, StageFixtures.SPACE.layout(), options, lagBlocks, waiting).subscribe(opened::add);
     clock.advanceTime();
@@ -100,10 +103,11 @@ final class DevicePlaneTest {
   void blocks_ofSixteenDevices_goToTheirsAndComeBack() {
     DevicePlane plane = real(16);
     StepVerifier.create(Flux.using(BlockScope::new, scope -> blocks(scope)
-            .transform(plane.upload(block -> rank(block.key(), 16), scope))
-            .doOnNext(there -> assertThat(plane.bridge(rank(there.key(), 16)).has(there)).isTrue())
-            .transform(plane.download(arena, scope))
-            .doOnNext(Blocks::assertBytes).map(Block::key).collectSortedList(Comparator.comparing(StageFixtures.keys(BLOCKS)::indexOf)).flux(),
+        .transform(plane.upload(block -> rank(block.key(), 16), scope))
+        .doOnNext(there -> assertThat(plane.bridge(rank(there.key(), 16)).has(there)).isTrue())
+        .transform(plane.download(arena, scope))
+        .doOnNext(Blocks::assertBytes).map(Block::key)
+        .collectSortedList(Comparator.comparing(StageFixtures.keys(BLOCKS)::indexOf)).flux(),
         BlockScope::close, false)).expectNext(StageFixtures.keys(BLOCKS)).expectComplete().verify(LIMIT);
     assertThat(devices).allSatisfy(device -> assertThat(device.copies().elements()).isEqualTo(6));
   }
@@ -113,7 +117,8 @@ final class DevicePlaneTest {
     DevicePlane plane = withASlowOne(BLOCKS);
     List<BlockKey> came = new ArrayList<>();
     try (BlockScope scope = new BlockScope()) {
-      blocks(scope).transform(plane.upload(block -> rank(block.key(), 4), scope)).map(DeviceBlock::key).subscribe(came::add);
+      blocks(scope).transform(plane.upload(block -> rank(block.key(), 4), scope)).map(DeviceBlock::key)
+          .subscribe(came::add);
       clock.advanceTimeBy(Duration.ofMinutes(1));
       assertThat(came).hasSize(36).noneMatch(key -> rank(key, 4) == SLOW);
       clock.advanceTimeBy(HOUR.multipliedBy(12));
@@ -127,7 +132,8 @@ final class DevicePlaneTest {
     AtomicInteger pulled = new AtomicInteger();
     List<BlockKey> came = new ArrayList<>();
     try (BlockScope scope = new BlockScope()) {
-      blocks(scope).doOnNext(block -> pulled.incrementAndGet()).transform(plane.upload(block -> rank(block.key(), 4), scope))
+      blocks(scope).doOnNext(block -> pulled.incrementAndGet())
+          .transform(plane.upload(block -> rank(block.key(), 4), scope))
           .map(DeviceBlock::key).subscribe(came::add);
       clock.advanceTimeBy(Duration.ofMinutes(1));
       assertThat(pulled.get()).isLessThan(BLOCKS).isLessThanOrEqualTo(came.size() + 4 + 2);
@@ -150,7 +156,9 @@ final class DevicePlaneTest {
   @Test
   void rank_thatIsNotOfThisHost_isRefused() {
     DevicePlane plane = real(2);
-    StepVerifier.create(Flux.using(BlockScope::new, scope -> blocks(scope).transform(plane.upload(block -> 7, scope)), BlockScope::close, false))
+    StepVerifier
+        .create(Flux.using(BlockScope::new, scope -> blocks(scope).transform(plane.upload(block -> 7, scope)),
+            BlockScope::close, false))
         .expectErrorMessage("rank must be in [0, 2), the devices of this host (was 7)").verify(LIMIT);
     assertThatThrownBy(() -> plane.bridge(2)).hasMessage("rank must be in [0, 2), the devices of this host (was 2)");
     leaks.awaitEmpty(LIMIT);
@@ -160,7 +168,8 @@ final class DevicePlaneTest {
   void open_whereOneDeviceIsTooSmall_givesBackWhatTheOthersLent() {
     devices.add(SimulatedDevice.open(SimulatedDeviceOptions.defaults(1 << 20)));
     devices.add(SimulatedDevice.open(SimulatedDeviceOptions.defaults(1).withOrdinal(1)));
-    StepVerifier.create(DevicePlane.open(devices, StageFixtures.SPACE.layout(), DeviceBridgeOptions.defaults(8), 8, timer))
+    StepVerifier
+        .create(DevicePlane.open(devices, StageFixtures.SPACE.layout(), DeviceBridgeOptions.defaults(8), 8, timer))
         .expectError(DeviceMemoryExhaustedException.class).verify(LIMIT);
     requireNonNull(devices.getFirst()).close().block(LIMIT);
     assertThat(devices.getFirst().allocatedBytes()).isZero();

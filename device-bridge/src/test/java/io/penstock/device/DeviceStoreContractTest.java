@@ -20,7 +20,8 @@ import reactor.core.scheduler.Schedulers;
 final class DeviceStoreContractTest extends BlockStoreContract {
   private final AtomicReference<@Nullable CopyFault> fault = new AtomicReference<>();
   private final Scheduler thread = Schedulers.newSingle("device-contract", true);
-  private final Device device = new SimulatedDevice(SimulatedDeviceOptions.defaults(1 << 20), thread, (number, batch) -> fault.getAndSet(null));
+  private final Device device =
+      new SimulatedDevice(SimulatedDeviceOptions.defaults(1 << 20), thread, (number, batch) -> fault.getAndSet(null));
 
   @Override
   protected BlockStore openStore(int capacityBlocks) {

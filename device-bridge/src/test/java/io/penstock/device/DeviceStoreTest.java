@@ -116,7 +116,8 @@ final class DeviceStoreTest {
   @Test
   void claim_ofBlocksOfWhichOneIsOfAnotherShape_takesNothing() {
     CacheSpace thin = CacheSpace.of("thin", BlockLayout.attention(1, 4, 2, 4, ElementType.BF16));
-    try (SlabArena other = new SlabArena("other", thin.layout(), 1, 1); Block odd = Blocks.block(other, Blocks.key(thin, 0))) {
+    try (SlabArena other = new SlabArena("other", thin.layout(), 1, 1);
+        Block odd = Blocks.block(other, Blocks.key(thin, 0))) {
       DeviceSlots slots = requireNonNull(DeviceSlots.allocate(device, "few", SPACE.layout(), 2, 1).toFuture().join());
       List<Block> mixed = List.of(blocks(0, 1).getFirst(), odd);
       assertThatThrownBy(() -> slots.tryClaim(mixed)).isInstanceOf(IndexOutOfBoundsException.class);
@@ -166,7 +167,8 @@ final class DeviceStoreTest {
         Blocks.assertBytes(span);
       }
     }
-    assertThatThrownBy(() -> store.read(rests, drafts, GranuleRange.rows(0, 0, 1))).hasMessageStartingWith("range must be of whole granules");
+    assertThatThrownBy(() -> store.read(rests, drafts, GranuleRange.rows(0, 0, 1)))
+        .hasMessageStartingWith("range must be of whole granules");
     close(drafts);
     close(rests);
   }
@@ -177,7 +179,8 @@ final class DeviceStoreTest {
     Blocks.corrupt(three.get(1), 3);
     CompletableFuture<List<Rest>> put = store.put(three).toFuture();
     clock.advanceTimeBy(LATENCY);
-    assertThatThrownBy(put::join).hasCauseInstanceOf(BlockCorruptException.class).hasMessageContaining(KEYS.get(1) + " at tier hbm");
+    assertThatThrownBy(put::join).hasCauseInstanceOf(BlockCorruptException.class)
+        .hasMessageContaining(KEYS.get(1) + " at tier hbm");
     assertThat(store.usedBlocks()).isZero();
   }
 
@@ -187,7 +190,8 @@ final class DeviceStoreTest {
     List<Rest> rests = put(0, 2);
     List<BlockDraft> drafts = drafts(0, 2);
     CompletableFuture<Void> read = read(rests, drafts, ALL);
-    assertThatThrownBy(read::join).hasCauseInstanceOf(BlockCorruptException.class).hasMessageContaining(KEYS.get(1) + " at tier hbm");
+    assertThatThrownBy(read::join).hasCauseInstanceOf(BlockCorruptException.class)
+        .hasMessageContaining(KEYS.get(1) + " at tier hbm");
     assertThat(drafts.get(1).unstated(ALL)).containsExactly(ALL);
     close(drafts);
     close(rests);
@@ -205,12 +209,14 @@ final class DeviceStoreTest {
   @Test
   void put_moreThanPlaces_fails() {
     List<Rest> rests = put(0, 4999);
-    assertThatThrownBy(() -> store.put(blocks(0, 2)).toFuture().join()).hasCauseInstanceOf(DeviceMemoryExhaustedException.class)
+    assertThatThrownBy(() -> store.put(blocks(0, 2)).toFuture().join())
+        .hasCauseInstanceOf(DeviceMemoryExhaustedException.class)
         .hasMessageContaining("device hbm: bytes needed must be <= 256 free (was 512)");
     close(rests);
     List<Block> tooMany = new ArrayList<>(blocks(0, 5000));
     tooMany.add(tooMany.getFirst());
-    assertThatThrownBy(() -> store.put(tooMany).toFuture().join()).hasCauseInstanceOf(DeviceMemoryExhaustedException.class);
+    assertThatThrownBy(() -> store.put(tooMany).toFuture().join())
+        .hasCauseInstanceOf(DeviceMemoryExhaustedException.class);
   }
 
   @Test
@@ -290,6 +296,7 @@ final class DeviceStoreTest {
   @Test
   void open_moreThanTheDeviceHas_fails() {
     assertThatThrownBy(() -> open(1 << 16)).hasCauseInstanceOf(DeviceMemoryExhaustedException.class);
-    assertThatThrownBy(() -> DeviceStore.open(device, "hbm", SPACE, 0)).hasMessage("capacityBlocks must be > 0 (was 0)");
+    assertThatThrownBy(() -> DeviceStore.open(device, "hbm", SPACE, 0))
+        .hasMessage("capacityBlocks must be > 0 (was 0)");
   }
 }

@@ -39,7 +39,8 @@ final class DeviceTierTest extends BlockTierContract {
     Device device = SimulatedDevice.open(SimulatedDeviceOptions.defaults(1 << 20));
     DEVICES.add(device);
     return requireNonNull(DeviceTier.open(device, space, capacityBlocks, StackOptions.defaults("hbm")
-        .withIngressBlocks(capacityBlocks + RESERVE_BLOCKS).withTransferBlocks(16).withPromotionBlocks(2).withBounceBlocks(1)
+        .withIngressBlocks(capacityBlocks + RESERVE_BLOCKS).withTransferBlocks(16).withPromotionBlocks(2)
+        .withBounceBlocks(1)
         .withBatchBlocks(3).withEventLogSize(EVENT_LOG_SIZE), TierListener.noop()).block(LIMIT));
   }
 

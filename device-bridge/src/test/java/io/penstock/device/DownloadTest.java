@@ -26,7 +26,8 @@ import reactor.test.StepVerifier;
 final class DownloadTest extends StageContract<DeviceBlock, Block> {
   private final Scheduler thread = Schedulers.newSingle("device");
   private volatile CopyFaults faults = CopyFaults.none();
-  private final Device device = new SimulatedDevice(SimulatedDeviceOptions.defaults(1 << 20), thread, (number, batch) -> faults.of(number, batch));
+  private final Device device = new SimulatedDevice(SimulatedDeviceOptions.defaults(1 << 20), thread,
+      (number, batch) -> faults.of(number, batch));
   private final DeviceBridge bridge = requireNonNull(DeviceBridge.open(device, StageFixtures.SPACE.layout(),
       new DeviceBridgeOptions(64, new BatchOptions(3, 1 << 20, Duration.ofHours(1)), 4), timer).block(LIMIT));
   private final DeviceBridge single = requireNonNull(DeviceBridge.open(device, StageFixtures.SPACE.layout(),
@@ -74,8 +75,8 @@ final class DownloadTest extends StageContract<DeviceBlock, Block> {
   @Test
   void download_corruptOnItsWay_isNamedAndNothingOfItsBatchComes() {
     StepVerifier.create(scoped(scope -> inputs(3, scope).collectList()
-            .doOnNext(there -> faults = CopyFaults.at(4, new CopyFault.Corrupt(1, 70)))
-            .flatMapMany(Flux::fromIterable).transform(stage(scope))))
+        .doOnNext(there -> faults = CopyFaults.at(4, new CopyFault.Corrupt(1, 70)))
+        .flatMapMany(Flux::fromIterable).transform(stage(scope))))
         .expectErrorSatisfies(error -> {
           BlockCorruptException corrupt = (BlockCorruptException) error;
           assertThat(corrupt.key()).isEqualTo(StageFixtures.key(1));
@@ -87,9 +88,10 @@ final class DownloadTest extends StageContract<DeviceBlock, Block> {
   @Test
   void download_deviceFails_isTheStreamsErrorAndFreesAll() {
     StepVerifier.create(scoped(scope -> inputs(3, scope).collectList()
-            .doOnNext(there -> faults = CopyFaults.at(4, new CopyFault.Fail(2, 507_053)))
-            .flatMapMany(Flux::fromIterable).transform(stage(scope))))
-        .expectErrorSatisfies(error -> assertThat(((CopyFailedException) error).failIndex()).isEqualTo(2)).verify(LIMIT);
+        .doOnNext(there -> faults = CopyFaults.at(4, new CopyFault.Fail(2, 507_053)))
+        .flatMapMany(Flux::fromIterable).transform(stage(scope))))
+        .expectErrorSatisfies(error -> assertThat(((CopyFailedException) error).failIndex()).isEqualTo(2))
+        .verify(LIMIT);
     leaks.awaitEmpty(LIMIT);
   }
 }

@@ -17,12 +17,15 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// The README's example of a side-car compiles as it is shown.
 final class ReadmeTest {
-  @TempDir private Path folder;
+  @TempDir
+  private Path folder;
 
   @Test
   void sideCarExample_compilesAsShown() throws IOException {
-    String section = Files.readString(Path.of(System.getProperty("basedir", ""), "README.md").toAbsolutePath()).split("\n## Side-car\n")[1];
-    String shown = section.substring(section.indexOf("```java\n") + 8, section.indexOf("```\n", section.indexOf("```java\n") + 8));
+    String section = Files.readString(Path.of(System.getProperty("basedir", ""), "README.md").toAbsolutePath())
+        .split("\n## Side-car\n")[1];
+    String shown =
+        section.substring(section.indexOf("```java\n") + 8, section.indexOf("```\n", section.indexOf("```java\n") + 8));
     JavaFileObject source = new SimpleJavaFileObject(URI.create("string:///Example.java"), JavaFileObject.Kind.SOURCE) {
       @Override
       public CharSequence getCharContent(boolean ignoreErrors) {
@@ -32,7 +35,8 @@ final class ReadmeTest {
     StringWriter said = new StringWriter();
 
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-    boolean isCompiled = compiler.getTask(said, null, null, List.of("-d", folder.toString(), "-proc:none"), null, List.of(source)).call();
+    boolean isCompiled = compiler
+        .getTask(said, null, null, List.of("-d", folder.toString(), "-proc:none"), null, List.of(source)).call();
 
     assertThat(isCompiled).as(said.toString()).isTrue();
     assertThat(folder.resolve("Example.class")).exists();

@@ -34,8 +34,9 @@ final class UploadTest extends StageContract<Block, DeviceBlock> {
   private final DeviceBridge bridge = open(new BatchOptions(3, 1 << 20, Duration.ofHours(1)));
 
   private DeviceBridge open(BatchOptions batch) {
-    return requireNonNull(DeviceBridge.open(device, StageFixtures.SPACE.layout(), new DeviceBridgeOptions(SLOTS, batch, 4), timer)
-        .block(LIMIT));
+    return requireNonNull(
+        DeviceBridge.open(device, StageFixtures.SPACE.layout(), new DeviceBridgeOptions(SLOTS, batch, 4), timer)
+            .block(LIMIT));
   }
 
   @BeforeEach
@@ -76,7 +77,8 @@ final class UploadTest extends StageContract<Block, DeviceBlock> {
 
   @Test
   void upload_thenDownload_bringsBackTheSameBytes() {
-    StepVerifier.create(scoped(scope -> inputs(8, scope).transform(bridge.upload(scope).then(bridge.download(arena, scope)))
+    StepVerifier
+        .create(scoped(scope -> inputs(8, scope).transform(bridge.upload(scope).then(bridge.download(arena, scope)))
             .doOnNext(Blocks::assertBytes).map(block -> {
               block.close();
               return block.key();
@@ -87,12 +89,13 @@ final class UploadTest extends StageContract<Block, DeviceBlock> {
   @Test
   void upload_block_isThereWithItsKeyAndChecksums() {
     List<Block> sources = new ArrayList<>();
-    StepVerifier.create(scoped(scope -> inputs(2, scope).doOnNext(sources::add).transform(stage(scope)).doOnNext(there -> {
-      Block source = sources.stream().filter(block -> block.key().equals(there.key())).findFirst().orElseThrow();
-      assertThat(there.layout()).isEqualTo(source.layout());
-      assertThat(there.checksum(3)).isEqualTo(source.checksum(3));
-      assertThat(there.address() >>> 48).isEqualTo(0x4000);
-    }))).expectNextCount(2).expectComplete().verify(LIMIT);
+    StepVerifier
+        .create(scoped(scope -> inputs(2, scope).doOnNext(sources::add).transform(stage(scope)).doOnNext(there -> {
+          Block source = sources.stream().filter(block -> block.key().equals(there.key())).findFirst().orElseThrow();
+          assertThat(there.layout()).isEqualTo(source.layout());
+          assertThat(there.checksum(3)).isEqualTo(source.checksum(3));
+          assertThat(there.address() >>> 48).isEqualTo(0x4000);
+        }))).expectNextCount(2).expectComplete().verify(LIMIT);
     assertThat(sources).allMatch(Block::isClosed);
   }
 
@@ -114,7 +117,9 @@ final class UploadTest extends StageContract<Block, DeviceBlock> {
   @Test
   void upload_moreThanThereAreSlots_waitsForThoseThatClose() {
     List<DeviceBlock> kept = new ArrayList<>();
-    StepVerifier.create(scoped(scope -> StageFixtures.blocks(SLOTS + 3, arena, scope).transform(stage(scope)).doOnNext(kept::add)))
+    StepVerifier
+        .create(
+            scoped(scope -> StageFixtures.blocks(SLOTS + 3, arena, scope).transform(stage(scope)).doOnNext(kept::add)))
         .expectNextCount(15).expectNoEvent(Duration.ofMillis(50))
         .then(() -> List.copyOf(kept).forEach(DeviceBlock::close)).expectNextCount(4).expectComplete().verify(LIMIT);
   }
@@ -128,7 +133,8 @@ final class UploadTest extends StageContract<Block, DeviceBlock> {
         .expectError(DeviceClosedException.class).verify(LIMIT);
     owner.close();
     assertThat(kept).allMatch(DeviceBlock::isClosed);
-    StepVerifier.create(scoped(scope -> inputs(1, scope).transform(stage(scope)))).expectError(DeviceClosedException.class).verify(LIMIT);
+    StepVerifier.create(scoped(scope -> inputs(1, scope).transform(stage(scope))))
+        .expectError(DeviceClosedException.class).verify(LIMIT);
   }
 
   @Test
@@ -150,15 +156,19 @@ final class UploadTest extends StageContract<Block, DeviceBlock> {
   @Test
   void upload_otherLayout_isRefused() {
     SlabArena other = leaks.watch(new SlabArena("other", BlockLayout.attention(1, 4, 2, 4, ElementType.BF16), 1, 1));
-    StepVerifier.create(scoped(scope -> Flux.just(scope.adopt(Blocks.block(other, StageFixtures.key(0)))).transform(stage(scope))))
+    StepVerifier
+        .create(
+            scoped(scope -> Flux.just(scope.adopt(Blocks.block(other, StageFixtures.key(0)))).transform(stage(scope))))
         .expectErrorMatches(error -> error.getMessage().startsWith("layout must be that of the bridge")).verify(LIMIT);
-    assertThatThrownBy(() -> bridge.download(other, new BlockScope())).hasMessageStartingWith("layout of the arena must be");
+    assertThatThrownBy(() -> bridge.download(other, new BlockScope()))
+        .hasMessageStartingWith("layout of the arena must be");
   }
 
   @Test
   void share_keepsTheSlotUntilBothClosed() {
     DeviceBlock[] shares = new DeviceBlock[1];
-    StepVerifier.create(scoped(scope -> inputs(1, scope).transform(stage(scope)).doOnNext(block -> shares[0] = block.share())))
+    StepVerifier
+        .create(scoped(scope -> inputs(1, scope).transform(stage(scope)).doOnNext(block -> shares[0] = block.share())))
         .expectNextCount(1).expectComplete().verify(LIMIT);
     assertThat(bridge.claimedSlots()).isOne();
     shares[0].close();
@@ -171,8 +181,10 @@ final class UploadTest extends StageContract<Block, DeviceBlock> {
     BatchOptions batch = BatchOptions.defaults();
     assertThatThrownBy(() -> new DeviceBridgeOptions(0, batch, 1)).hasMessage("slots must be > 0 (was 0)");
     assertThatThrownBy(() -> new DeviceBridgeOptions(63, batch, 1))
-        .hasMessage("batch.maxCount must be <= 63, the smaller of slots and what a device takes (was 64 with slots 63)");
-    assertThatThrownBy(() -> DeviceBridgeOptions.defaults(10_000).withBatch(batch.withMaxCount(4097))).hasMessageContaining("(was 4097");
+        .hasMessage(
+            "batch.maxCount must be <= 63, the smaller of slots and what a device takes (was 64 with slots 63)");
+    assertThatThrownBy(() -> DeviceBridgeOptions.defaults(10_000).withBatch(batch.withMaxCount(4097)))
+        .hasMessageContaining("(was 4097");
     assertThat(DeviceBridgeOptions.defaults(100_000).batch().maxCount()).isEqualTo(4096);
     assertThat(DeviceBridgeOptions.defaults(1).batch().maxCount()).isOne();
   }

@@ -27,12 +27,13 @@ public final class Examples {
       new Story("stream", "a slow reader of a large stream: memory stays bounded", StreamCommand::new),
       new Story("pipe", "tensors from one process to another, in order, every byte verified", PipeCommand::new),
       new Story("tiers", "blocks sink from device to host memory to disk, and rise again", TiersCommand::new),
-      new Story("pressure", "more blocks than memory holds, as fast as they are accepted: the disk sets the pace", PressureCommand::new));
+      new Story("pressure", "more blocks than memory holds, as fast as they are accepted: the disk sets the pace",
+          PressureCommand::new));
 
   private Examples() {}
 
-  /// Runs the example that the first argument names, with the other arguments, and ends the process with its exit code: 2 if there is
-  /// no such example.
+  /// Runs the example that the first argument names, with the other arguments, and ends the process with its exit code:
+  /// 2 if there is no such example.
   ///
   /// @param args the name of an example, then its own arguments
   public static void main(String[] args) {

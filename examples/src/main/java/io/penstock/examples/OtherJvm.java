@@ -17,7 +17,8 @@ public final class OtherJvm {
   public static Process start(List<String> flags, List<String> args) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    ManagementFactory.getRuntimeMXBean().getInputArguments().stream().filter(OtherJvm::isForAnyJvm).forEach(command::add);
+    ManagementFactory.getRuntimeMXBean().getInputArguments().stream().filter(OtherJvm::isForAnyJvm)
+        .forEach(command::add);
     command.addAll(flags);
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), Examples.class.getName()));
     command.addAll(args);

@@ -11,8 +11,9 @@ import java.util.Map;
 public final class ConsoleCapture {
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();
-  private final Console console = new Console(InputStream.nullInputStream(), new PrintStream(out, true, StandardCharsets.UTF_8),
-      new PrintStream(err, true, StandardCharsets.UTF_8), false, Map.of());
+  private final Console console =
+      new Console(InputStream.nullInputStream(), new PrintStream(out, true, StandardCharsets.UTF_8),
+          new PrintStream(err, true, StandardCharsets.UTF_8), false, Map.of());
 
   public Console console() {
     return console;

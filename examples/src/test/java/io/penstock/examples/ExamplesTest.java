@@ -25,7 +25,8 @@ final class ExamplesTest {
   @Command
   static final class Greet implements Callable<Integer> {
     private final List<String> seen;
-    @Parameters private List<String> names;
+    @Parameters
+    private List<String> names;
 
     Greet(List<String> seen) {
       this.seen = seen;
@@ -93,14 +94,18 @@ final class ExamplesTest {
     assertThat(Examples.run(new String[] {name, "--dir", file.toString()}, capture.console())).isEqualTo(74);
 
     assertThat(capture.out().replaceAll("\\s+", " ")).contains("Made if it is not there.");
-    assertThat(capture.err()).contains("--dir must be a folder that can be written to: " + file + " must be a folder (is a file)");
+    assertThat(capture.err())
+        .contains("--dir must be a folder that can be written to: " + file + " must be a folder (is a file)");
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', value = {"stream --seconds 0 | --seconds must be > 0 (was 0)", "stream --rate 0 | --rate must be > 0 (was 0)",
-    "stream --size 1 | --size must be from 64 KiB to 4 GiB (was 1 B)", "stream --second -1 | --second must be >= 0 (was -1)",
-    "stream --budget 1KiB | --budget must be >= one slice, 64 KiB (was 1 KiB)", "pipe --size 0 | --size must be > 0 (was 0)",
-    "pressure --put 0 | --put must be >= --dram, 1 GiB (was 0 B)"})
+  @CsvSource(delimiter = '|',
+      value = {"stream --seconds 0 | --seconds must be > 0 (was 0)", "stream --rate 0 | --rate must be > 0 (was 0)",
+        "stream --size 1 | --size must be from 64 KiB to 4 GiB (was 1 B)",
+        "stream --second -1 | --second must be >= 0 (was -1)",
+        "stream --budget 1KiB | --budget must be >= one slice, 64 KiB (was 1 KiB)",
+        "pipe --size 0 | --size must be > 0 (was 0)",
+        "pressure --put 0 | --put must be >= --dram, 1 GiB (was 0 B)"})
   void nonsense_isRefusedByFlagRuleAndValue(String line, String said) {
     assertThat(Examples.run(line.split(" "), capture.console())).isEqualTo(2);
     assertThat(capture.err()).endsWith(": " + said + "\n");

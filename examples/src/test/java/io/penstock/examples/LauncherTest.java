@@ -28,18 +28,20 @@ import org.junit.jupiter.api.io.TempDir;
 final class LauncherTest {
   private static final Path LAUNCHER =
       Path.of(System.getProperty("basedir", "")).toAbsolutePath().getParent().resolve("penstock");
-  private static final String MODULES = "pipeline storage-tier device-bridge rsocket-api/wire rsocket-api/node examples";
+  private static final String MODULES =
+      "pipeline storage-tier device-bridge rsocket-api/wire rsocket-api/node examples";
   private static final String JAVA = "printf '%s\\n' \"$@\"";
   private static final String MVN =
       """
-      echo "mvn with $JAVA_HOME: $*" >> calls
-      mkdir -p examples/target/launcher
-      touch examples/target/examples.jar
-      printf '%s' "$PWD/examples/target/examples.jar" > examples/target/launcher/jar
-      printf '%s' "$PWD/examples/target/examples.jar:/lib/other.jar" > examples/target/launcher/class-path
-      """;
+          echo "mvn with $JAVA_HOME: $*" >> calls
+          mkdir -p examples/target/launcher
+          touch examples/target/examples.jar
+          printf '%s' "$PWD/examples/target/examples.jar" > examples/target/launcher/jar
+          printf '%s' "$PWD/examples/target/examples.jar:/lib/other.jar" > examples/target/launcher/class-path
+          """;
 
-  @TempDir Path temp;
+  @TempDir
+  Path temp;
   private Path root;
   private final Map<String, String> environment = new HashMap<>();
 
@@ -90,12 +92,14 @@ final class LauncherTest {
   @Test
   void archiveOfClasses_isMadeWithTheBuild_andUsedUnlessTheUserHasOne() throws Exception {
     Path jdk = jdk("25.0.4");
-    program(jdk.resolve("bin/java"), "for each; do case $each in -XX:ArchiveClassesAtExit=*) : > \"${each#*=}\" ;; esac; done\n" + JAVA);
+    program(jdk.resolve("bin/java"),
+        "for each; do case $each in -XX:ArchiveClassesAtExit=*) : > \"${each#*=}\" ;; esac; done\n" + JAVA);
     environment.put("PENSTOCK_JAVA_HOME", jdk.toString());
     String archive = root + "/examples/target/launcher/classes.jsa";
     environment.put("PENSTOCK_JAVA_OPTS", "-Dmine=1");
 
-    assertThat(launch("stat").out().lines()).containsSubsequence("-XX:SharedArchiveFile=" + archive, "-Xlog:cds*=off", "-Dmine=1", "stat");
+    assertThat(launch("stat").out().lines()).containsSubsequence("-XX:SharedArchiveFile=" + archive, "-Xlog:cds*=off",
+        "-Dmine=1", "stat");
     assertThat(Path.of(archive)).exists();
     assertThat(launch("stat").out().lines()).contains("-XX:SharedArchiveFile=" + archive);
     environment.put("PENSTOCK_JAVA_OPTS", "-XX:AOTCache=mine");
@@ -154,7 +158,8 @@ final class LauncherTest {
     Process process = process(root.resolve("penstock").toString()).redirectErrorStream(true).start();
     CompletableFuture<String> said = CompletableFuture.supplyAsync(() -> read(process.getInputStream()));
 
-    assertThat(said).as("the end of all that holds the output").succeedsWithin(Duration.ofSeconds(30)).asString().contains("building").doesNotContain("still");
+    assertThat(said).as("the end of all that holds the output").succeedsWithin(Duration.ofSeconds(30)).asString()
+        .contains("building").doesNotContain("still");
     assertThat(process.waitFor()).isEqualTo(128 + 9);
   }
 

@@ -12,16 +12,16 @@ import java.util.stream.Stream;
 final class Prose {
   private static final List<Pattern> NOT_PROSE =
       Stream.of(
-              "(?ms)^[ \\t]*(```|~~~).*?^[ \\t]*\\1", // code fences
-              "``[^`]+``|`[^`\\n]*(\\n[^`\\n]+)?`", // code in a sentence
-              "(?s)<!--.*?-->",
-              "\\{@\\w+[^}]*\\}",
-              "(?<=\\])\\([^)\\s]*\\)", // where a link leads
-              "\\[[^\\]\\s]+\\](?!\\()", // a reference to code
-              "@(param|throws|see)\\s+\\S+",
-              "</?\\w[^>\\n]*>",
-              "&\\w+;",
-              "\\w+://\\S+")
+          "(?ms)^[ \\t]*(```|~~~).*?^[ \\t]*\\1", // code fences
+          "``[^`]+``|`[^`\\n]*(\\n[^`\\n]+)?`", // code in a sentence
+          "(?s)<!--.*?-->",
+          "\\{@\\w+[^}]*\\}",
+          "(?<=\\])\\([^)\\s]*\\)", // where a link leads
+          "\\[[^\\]\\s]+\\](?!\\()", // a reference to code
+          "@(param|throws|see)\\s+\\S+",
+          "</?\\w[^>\\n]*>",
+          "&\\w+;",
+          "\\w+://\\S+")
           .map(Pattern::compile)
           .toList();
   private static final Pattern COMMENT = Pattern.compile("^\\s*///(.*)$");

@@ -47,7 +47,8 @@ final class SpellingTest {
 
   @Test
   void codeLinksAndNames_areNotWords() {
-    assertThat(Prose.ofMarkdown("See `fooBarr` in [the text](htpp://x.yy), [Blokc], `a\nbb c` camelCasse x/yzz @param fooo the NVMe"))
+    assertThat(Prose.ofMarkdown(
+        "See `fooBarr` in [the text](htpp://x.yy), [Blokc], `a\nbb c` camelCasse x/yzz @param fooo the NVMe"))
         .extracting(Prose.Word::text)
         .containsExactly("See", "the", "text", "the");
   }

@@ -31,10 +31,10 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 import reactor.core.publisher.Flux;
 
-/// Cost of a window of 16 blocks of 64 KiB over 8 layers, 1 MiB in all: cut into slices, and cut, copied, verified and joined. Each
-/// round takes the next of the source's windows, which are 256 MiB, so the bytes come from memory and not from a cache. The baseline,
-/// and the ceiling of a join, is a copy of the same bytes; `copyAndChecksum` adds the one pass of CRC32C that a join must make.
-/// `mvn -Pjmh -pl pipeline -am verify -Djmh.include=SplitJoin`
+/// Cost of a window of 16 blocks of 64 KiB over 8 layers, 1 MiB in all: cut into slices, and cut, copied, verified and
+/// joined. Each round takes the next of the source's windows, which are 256 MiB, so the bytes come from memory and not
+/// from a cache. The baseline, and the ceiling of a join, is a copy of the same bytes; `copyAndChecksum` adds the one
+/// pass of CRC32C that a join must make. `mvn -Pjmh -pl pipeline -am verify -Djmh.include=SplitJoin`
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -99,7 +99,8 @@ public class SplitJoinBenchmark {
   private Flux<LayerSlice> slices(BlockScope scope) {
     int first = window() * WINDOW;
     SliceShape options = SliceShape.defaults().withSliceBytes(sliceBytes);
-    return Flux.range(first, WINDOW).map(i -> scope.adopt(blocks[i].share())).transform(SplitLayers.blocks(options, scope));
+    return Flux.range(first, WINDOW).map(i -> scope.adopt(blocks[i].share()))
+        .transform(SplitLayers.blocks(options, scope));
   }
 
   @Benchmark
@@ -112,7 +113,8 @@ public class SplitJoinBenchmark {
   @Benchmark
   public Object splitAndJoin() {
     try (BlockScope scope = new BlockScope()) {
-      return slices(scope).transform(JoinLayers.claiming(target, keys, WINDOW, scope)).doOnNext(Block::close).blockLast();
+      return slices(scope).transform(JoinLayers.claiming(target, keys, WINDOW, scope)).doOnNext(Block::close)
+          .blockLast();
     }
   }
 

@@ -6,12 +6,13 @@ import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.CommandLineOptionException;
 import org.openjdk.jmh.runner.options.CommandLineOptions;
 
-/// Runs the benchmarks of one module with JMH's own options, or the program of it that the system property `jmh.main` names. A module
-/// without a matching one is no failure, for a run with `-am` passes through the modules below as well.
+/// Runs the benchmarks of one module with JMH's own options, or the program of it that the system property `jmh.main`
+/// names. A module without a matching one is no failure, for a run with `-am` passes through the modules below as well.
 public final class Benchmarks {
   private Benchmarks() {}
 
-  public static void main(String[] args) throws CommandLineOptionException, RunnerException, ReflectiveOperationException {
+  public static void main(String[] args)
+      throws CommandLineOptionException, RunnerException, ReflectiveOperationException {
     String program = System.getProperty("jmh.main", "");
     if (!program.isEmpty()) {
       run(program, args);

@@ -58,7 +58,8 @@ public class HostTierBenchmark {
     source = arena.allocate(space.layout().blockBytes(), 64).fill((byte) 0x5A);
     target = arena.allocate((long) BLOCKS * space.layout().blockBytes(), 64);
     full = new HostTier(space, HostTierOptions.defaults(BLOCKS).withVerifyReads(verifyReads), TierListener.noop());
-    churned = new HostTier(space, HostTierOptions.defaults(BLOCKS / 2).withVerifyReads(verifyReads), TierListener.noop());
+    churned =
+        new HostTier(space, HostTierOptions.defaults(BLOCKS / 2).withVerifyReads(verifyReads), TierListener.noop());
     for (int first = 0; first < BLOCKS; first += WINDOW) {
       List<BlockKey> window = new ArrayList<>();
       for (int i = first; i < first + WINDOW; i++) {

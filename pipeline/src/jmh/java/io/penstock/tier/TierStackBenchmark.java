@@ -30,8 +30,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/// A hit by the level that has the bytes, in windows of 16 blocks of 64 KiB, a block an operation, beside a tier of host memory alone and
-/// a plain copy of the same bytes. The stores are in memory, so this is what the books and the copies cost, not a device or a disk.
+/// A hit by the level that has the bytes, in windows of 16 blocks of 64 KiB, a block an operation, beside a tier of
+/// host memory alone and a plain copy of the same bytes. The stores are in memory, so this is what the books and the
+/// copies cost, not a device or a disk.
 ///
 /// Whatever the level, the bytes handed out are in host memory and were compared with their checksums once on the way.
 @State(Scope.Thread)
@@ -75,7 +76,8 @@ public class TierStackBenchmark {
   private BlockTier open() {
     StackOptions options = StackOptions.defaults("stack");
     return switch (level) {
-      case "host" -> new TierStack(space, List.of(new Level.Host("dram", BLOCKS), store("ssd", Medium.DISK)), options, TierListener.noop());
+      case "host" -> new TierStack(space, List.of(new Level.Host("dram", BLOCKS), store("ssd", Medium.DISK)), options,
+          TierListener.noop());
       case "device" -> new TierStack(space, List.of(store("hbm", Medium.DEVICE)), options, TierListener.noop());
       case "disk" -> new TierStack(space, List.of(store("ssd", Medium.DISK)), options, TierListener.noop());
       default -> new HostTier(space, HostTierOptions.defaults(BLOCKS), TierListener.noop());
@@ -83,7 +85,8 @@ public class TierStackBenchmark {
   }
 
   private Level store(String name, Medium medium) {
-    return new Level.Stored(new MemoryStore(name, medium, space, medium == Medium.DISK ? Long.MAX_VALUE : BLOCKS, Runnable::run), BLOCKS);
+    return new Level.Stored(
+        new MemoryStore(name, medium, space, medium == Medium.DISK ? Long.MAX_VALUE : BLOCKS, Runnable::run), BLOCKS);
   }
 
   @TearDown

@@ -5,9 +5,9 @@ import java.util.function.Function;
 
 /// One owner's handle on a complete, immutable block of KV cache.
 ///
-/// The memory is freed when the last handle closes. Each handle closes once: a double close cannot free another owner's block.
-/// Readers borrow the memory inside a callback, which pins it: a cancel on another thread cannot free it meanwhile. A second owner
-/// takes [#share()]. Everything here is safe from any thread and never waits.
+/// The memory is freed when the last handle closes. Each handle closes once: a double close cannot free another owner's
+/// block. Readers borrow the memory inside a callback, which pins it: a cancel on another thread cannot free it
+/// meanwhile. A second owner takes [#share()]. Everything here is safe from any thread and never waits.
 public final class Block extends Owned {
   private final BlockKey key;
   private final BlockLayout layout;
@@ -80,7 +80,8 @@ public final class Block extends Owned {
     return slot.equals(other.slot);
   }
 
-  /// Charges the memory, which stays where it is, to `payer`, who has a free slot, instead of the part that paid so far.
+  /// Charges the memory, which stays where it is, to `payer`, who has a free slot, instead of the part that paid so
+  /// far.
   ///
   /// @throws IllegalStateException if this handle was closed
   void charge(SlabPart payer) {

@@ -18,8 +18,8 @@ public interface BlockArena {
 
   /// Lends a draft for every key, all at once, as soon as there is room and those who came before were served.
   ///
-  /// One of the two runs, once, unless the ticket was cancelled: on the caller's thread, or on the one that freed the memory or closed
-  /// the arena. Neither may block.
+  /// One of the two runs, once, unless the ticket was cancelled: on the caller's thread, or on the one that freed the
+  /// memory or closed the arena. Neither may block.
   ///
   /// @param granted owns the drafts
   /// @param failed hears [ArenaClosedException] when the arena closed before its turn came, or why there was no memory

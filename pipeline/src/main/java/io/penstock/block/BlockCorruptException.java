@@ -12,7 +12,8 @@ public final class BlockCorruptException extends TransientKvException {
   private final int actual;
 
   public BlockCorruptException(String boundary, BlockKey key, int granule, int expected, int actual) {
-    super("block %s at %s: CRC32C of granule %d must be %08x (was %08x)".formatted(key, boundary, granule, expected, actual));
+    super("block %s at %s: CRC32C of granule %d must be %08x (was %08x)".formatted(key, boundary, granule, expected,
+        actual));
     this.key = key;
     this.granule = granule;
     this.expected = expected;

@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 
 /// Writable memory of a block that nobody can see yet: claim, write granule by granule, then seal or abandon.
 ///
-/// A writer fills memory with [#write] and then states what it wrote: [#produced] computes checksums at the source, [#verify]
-/// compares with checksums that came along. [#seal()] succeeds when every granule was stated. Parts may come in any order.
-/// [#close()] abandons the draft; both end it. Writes pin the memory, so closing from another thread never frees it under a writer.
-/// Stating and sealing are safe from any thread.
+/// A writer fills memory with [#write] and then states what it wrote: [#produced] computes checksums at the source,
+/// [#verify] compares with checksums that came along. [#seal()] succeeds when every granule was stated. Parts may come
+/// in any order. [#close()] abandons the draft; both end it. Writes pin the memory, so closing from another thread
+/// never frees it under a writer. Stating and sealing are safe from any thread.
 public final class BlockDraft extends Owned {
   private final BlockKey key;
   private final BlockLayout layout;
@@ -36,7 +36,8 @@ public final class BlockDraft extends Owned {
 
   /// Lets `writer` fill the bytes of `range`; the memory stays valid until it returns, and no longer.
   ///
-  /// @throws IllegalStateException if any byte of `range` was stated before, for those are final, or if the draft was sealed or closed
+  /// @throws IllegalStateException if any byte of `range` was stated before, for those are final, or if the draft was
+  ///     sealed or closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public void write(GranuleRange range, Consumer<MemorySegment> writer) {
     range.requireInside(layout);
@@ -49,9 +50,11 @@ public final class BlockDraft extends Owned {
     }
   }
 
-  /// A hold on the memory of `range`, for a writer that goes on after this returns. Whoever takes it closes it, before the bytes are stated.
+  /// A hold on the memory of `range`, for a writer that goes on after this returns. Whoever takes it closes it, before
+  /// the bytes are stated.
   ///
-  /// @throws IllegalStateException if any byte of `range` was stated before, for those are final, or if the draft was sealed or closed
+  /// @throws IllegalStateException if any byte of `range` was stated before, for those are final, or if the draft was
+  ///     sealed or closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public DraftSpan writing(GranuleRange range) {
     range.requireInside(layout);
@@ -60,9 +63,11 @@ public final class BlockDraft extends Owned {
     return new DraftSpan(slot, slot.memory.asSlice(range.offset(layout), range.bytes(layout)));
   }
 
-  /// States that the bytes of `range` were produced here, and computes their checksums. Stating them again changes nothing.
+  /// States that the bytes of `range` were produced here, and computes their checksums. Stating them again changes
+  /// nothing.
   ///
-  /// @throws IllegalStateException if some but not all rows of `range` were stated before, or if the draft was sealed or closed
+  /// @throws IllegalStateException if some but not all rows of `range` were stated before, or if the draft was sealed
+  ///     or closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public void produced(GranuleRange range) {
     pin();
@@ -73,16 +78,19 @@ public final class BlockDraft extends Owned {
     }
   }
 
-  /// States that the bytes of `range` came from elsewhere with these checksums, one a granule, and compares every one of them.
+  /// States that the bytes of `range` came from elsewhere with these checksums, one a granule, and compares every one
+  /// of them.
   ///
   /// @param boundary where the bytes crossed, named in the error: `wire`, `tier host`
   /// @throws BlockCorruptException at the first difference; nothing of `range` is stated then
   /// @throws IllegalArgumentException if there are more or fewer checksums than granules
-  /// @throws IllegalStateException if some but not all rows of `range` were stated before, or if the draft was sealed or closed
+  /// @throws IllegalStateException if some but not all rows of `range` were stated before, or if the draft was sealed
+  ///     or closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public void verify(GranuleRange range, int[] expected, String boundary) {
     if (expected.length != range.count()) {
-      throw new IllegalArgumentException("checksums must be " + range.count() + ", one a granule (was " + expected.length + ")");
+      throw new IllegalArgumentException(
+          "checksums must be " + range.count() + ", one a granule (was " + expected.length + ")");
     }
     pin();
     try {
@@ -97,7 +105,8 @@ public final class BlockDraft extends Owned {
     }
   }
 
-  /// The parts of `range` that were not stated yet: runs of whole granules, or its rows as they are. What comes twice is not in them.
+  /// The parts of `range` that were not stated yet: runs of whole granules, or its rows as they are. What comes twice
+  /// is not in them.
   ///
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public synchronized List<GranuleRange> unstated(GranuleRange range) {
@@ -117,10 +126,11 @@ public final class BlockDraft extends Owned {
     }
   }
 
-  /// A read-only share of `range`, whose granules were all stated, for a reader that must not wait for the whole block. Rows that were
-  /// stated as they are may be shared before the rest of their granule is there.
+  /// A read-only share of `range`, whose granules were all stated, for a reader that must not wait for the whole block.
+  /// Rows that were stated as they are may be shared before the rest of their granule is there.
   ///
-  /// @throws IllegalStateException if a granule, or just these rows, were not stated, or if the draft was sealed or closed
+  /// @throws IllegalStateException if a granule, or just these rows, were not stated, or if the draft was sealed or
+  ///     closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public LayerSpan span(GranuleRange range) {
     range.requireInside(layout);
@@ -158,7 +168,8 @@ public final class BlockDraft extends Owned {
 
   private synchronized void requireUnstated(GranuleRange range) {
     if (statements.touch(range)) {
-      throw new IllegalStateException("granules must not be written after they were stated (was " + range + " of " + key + ")");
+      throw new IllegalStateException(
+          "granules must not be written after they were stated (was " + range + " of " + key + ")");
     }
   }
 
@@ -169,7 +180,8 @@ public final class BlockDraft extends Owned {
     }
     Integer crc = statements.crcOfRows(range);
     if (crc == null) {
-      throw new IllegalStateException("granules must be stated before they are shared (was " + range + " of " + key + ")");
+      throw new IllegalStateException(
+          "granules must be stated before they are shared (was " + range + " of " + key + ")");
     }
     return new StatedRows(range, crc);
   }

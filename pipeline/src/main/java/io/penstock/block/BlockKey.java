@@ -8,7 +8,8 @@ import java.util.List;
 
 /// Names one block everywhere: the space it belongs to and the content hash of its prefix.
 ///
-/// The canonical encoding is 32 bytes, space then hash, each 16 bytes big-endian. There is no other: wire, disk and logs use it.
+/// The canonical encoding is 32 bytes, space then hash, each 16 bytes big-endian. There is no other: wire, disk and
+/// logs use it.
 public record BlockKey(SpaceId space, BlockHash hash) {
   /// Length of the canonical encoding in bytes.
   public static final int BYTES = SpaceId.BYTES + BlockHash.BYTES;

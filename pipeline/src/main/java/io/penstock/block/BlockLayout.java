@@ -28,7 +28,8 @@ public record BlockLayout(int layers, int tokens, TokenOrder order, List<Plane> 
     if (planes.isEmpty()) {
       throw new IllegalArgumentException("planes must not be empty");
     }
-    long layerBytes = planes.stream().mapToLong(plane -> plane.bytes(tokens)).sum(); // a List is too short to overflow it
+    // A List is too short to overflow it
+    long layerBytes = planes.stream().mapToLong(plane -> plane.bytes(tokens)).sum();
     if (layerBytes > MAX_BLOCK_BYTES / layers) {
       throw new IllegalArgumentException(
           "blockBytes must be <= 1 GiB (was " + layers + " layers of " + layerBytes + " bytes)");

@@ -2,11 +2,12 @@ package io.penstock.block;
 
 import org.jspecify.annotations.Nullable;
 
-/// Owns the handles of one subscription: what its consumer forgets to close, closing the scope closes, in order of adoption.
+/// Owns the handles of one subscription: what its consumer forgets to close, closing the scope closes, in order of
+/// adoption.
 ///
-/// Reactor's discard hooks do not keep owned blocks safe: operators drop elements on cancel without telling. A handle adopted at the
-/// moment it is opened cannot be lost. To keep a block past its scope, [Block#share()] it. Wrap the *whole* pipeline, consumption
-/// included, for example with `Flux.using(BlockScope::new, body, BlockScope::close)`.
+/// Reactor's discard hooks do not keep owned blocks safe: operators drop elements on cancel without telling. A handle
+/// adopted at the moment it is opened cannot be lost. To keep a block past its scope, [Block#share()] it. Wrap the
+/// *whole* pipeline, consumption included, for example with `Flux.using(BlockScope::new, body, BlockScope::close)`.
 ///
 /// Safe from any thread. A handle adopted after [#close()] is closed at once: nobody is left to take it.
 public final class BlockScope implements AutoCloseable {
@@ -16,7 +17,8 @@ public final class BlockScope implements AutoCloseable {
   private int open;
   private boolean closed;
 
-  /// Takes ownership of `owned` until it closes; adopt at the moment of opening, before any operator can drop the reference.
+  /// Takes ownership of `owned` until it closes; adopt at the moment of opening, before any operator can drop the
+  /// reference.
   ///
   /// @return `owned`
   public <T extends Owned> T adopt(T owned) {

@@ -4,7 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import java.util.Optional;
 
-/// All that makes equal content hashes mean different bytes. Two nodes exchange blocks only when their spaces are equal.
+/// All that makes equal content hashes mean different bytes. Two nodes exchange blocks only when their spaces are
+/// equal.
 ///
 /// The tenant salt lives here only: it changes [#id()], thereby every key, and is never sent in clear in a key.
 ///
@@ -25,11 +26,12 @@ public record CacheSpace(String model, BlockLayout layout, int group, String ten
     return new CacheSpace(model, layout, 0, "");
   }
 
-  /// Digest over `penstock.space.v1`, model, layers, tokens, token order name, number of planes, for each plane kind name, type
-  /// name, heads and width, then group and salt. Computed at each call: keep it.
+  /// Digest over `penstock.space.v1`, model, layers, tokens, token order name, number of planes, for each plane kind
+  /// name, type name, heads and width, then group and salt. Computed at each call: keep it.
   public SpaceId id() {
     CanonicalDigest digest = new CanonicalDigest("penstock.space.v1")
-        .text(model).int32(layout.layers()).int32(layout.tokens()).text(layout.order().name()).int32(layout.planes().size());
+        .text(model).int32(layout.layers()).int32(layout.tokens()).text(layout.order().name())
+        .int32(layout.planes().size());
     for (Plane plane : layout.planes()) {
       digest.text(plane.kind().name()).text(plane.type().name()).int32(plane.heads()).int32(plane.width());
     }

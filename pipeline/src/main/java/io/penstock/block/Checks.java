@@ -4,7 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import java.time.Duration;
 
-/// Argument checks with one message form: *name must be rule (was value)*, in an [IllegalArgumentException]. What is in order is returned.
+/// Argument checks with one message form: *name must be rule (was value)*, in an [IllegalArgumentException]. What is in
+/// order is returned.
 public final class Checks {
   private Checks() {}
 

@@ -24,9 +24,11 @@ public final class Checksum {
     return (int) crc.getValue();
   }
 
-  /// CRC32C of the bytes of a followed by the bytes of b, from the CRC of each and the length of b, without reading either.
+  /// CRC32C of the bytes of a followed by the bytes of b, from the CRC of each and the length of b, without reading
+  /// either.
   ///
-  /// Appending n bytes multiplies a checksum by x to the power of 8n, modulo the polynomial: one multiplication for every bit set in n.
+  /// Appending n bytes multiplies a checksum by x to the power of 8n, modulo the polynomial: one multiplication for
+  /// every bit set in n.
   public static int combine(int crcA, int crcB, long bytesB) {
     int shifted = crcA;
     int power = 3; // of two: the exponent counts bits

@@ -2,10 +2,11 @@ package io.penstock.block;
 
 import java.lang.foreign.MemorySegment;
 
-/// One owner's hold on writable memory of a draft, for a writer that goes on after its call returned, such as the engine of a device.
+/// One owner's hold on writable memory of a draft, for a writer that goes on after its call returned, such as the
+/// engine of a device.
 ///
-/// A draft that is closed meanwhile does not take the memory away from under such a writer: the slot goes back with the last hold. Closed
-/// before the bytes are stated, for then they are final. Safe from any thread.
+/// A draft that is closed meanwhile does not take the memory away from under such a writer: the slot goes back with the
+/// last hold. Closed before the bytes are stated, for then they are final. Safe from any thread.
 public final class DraftSpan extends Owned {
   private final Slot slot;
   private final MemorySegment memory;

@@ -14,7 +14,8 @@ public record GranuleRange(int first, int count, int firstRow, int rows) {
     Checks.notNegative("first", first);
     Checks.positive("count", count);
     if (first + count < 0) {
-      throw new IllegalArgumentException("first + count must be <= " + Integer.MAX_VALUE + " (was " + first + " + " + count + ")");
+      throw new IllegalArgumentException(
+          "first + count must be <= " + Integer.MAX_VALUE + " (was " + first + " + " + count + ")");
     }
     Checks.notNegative("firstRow", firstRow);
     if (rows != WHOLE && (rows <= 0 || count != 1)) {
@@ -89,10 +90,12 @@ public record GranuleRange(int first, int count, int firstRow, int rows) {
   /// @throws IndexOutOfBoundsException naming the bound that is broken
   public void requireInside(BlockLayout layout) {
     if (end() > layout.granules()) {
-      throw new IndexOutOfBoundsException("granules must end at <= " + layout.granules() + " (was " + first + " + " + count + ")");
+      throw new IndexOutOfBoundsException(
+          "granules must end at <= " + layout.granules() + " (was " + first + " + " + count + ")");
     }
     if (!isWhole() && (long) firstRow + rows > layout.rows(first)) {
-      throw new IndexOutOfBoundsException("rows must end at <= " + layout.rows(first) + " (was " + firstRow + " + " + rows + ")");
+      throw new IndexOutOfBoundsException(
+          "rows must end at <= " + layout.rows(first) + " (was " + firstRow + " + " + rows + ")");
     }
   }
 }

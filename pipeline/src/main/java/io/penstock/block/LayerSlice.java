@@ -18,7 +18,8 @@ public final class LayerSlice extends Owned {
   /// @param spans one a block; owned by the slice from here on, unless this throws
   public LayerSlice(SlicePlace place, GranuleRange range, int[] positions, List<LayerSpan> spans) {
     if (spans.isEmpty() || spans.size() != positions.length) {
-      throw new IllegalArgumentException("spans must be > 0 and as many as positions (was " + spans.size() + ", " + positions.length + ")");
+      throw new IllegalArgumentException(
+          "spans must be > 0 and as many as positions (was " + spans.size() + ", " + positions.length + ")");
     }
     for (LayerSpan span : spans) {
       if (!span.range().equals(range)) {

@@ -6,7 +6,8 @@ import java.util.Arrays;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// One owner's handle on a contiguous part of one block, whose bytes are final: what a slice carries of each of its blocks.
+/// One owner's handle on a contiguous part of one block, whose bytes are final: what a slice carries of each of its
+/// blocks.
 ///
 /// Same rules as [Block]: closes once, from any thread; the memory lives as long as a handle on it.
 public final class LayerSpan extends Owned {
@@ -24,7 +25,8 @@ public final class LayerSpan extends Owned {
   }
 
   /// Takes over one hold on `slot`.
-  LayerSpan(BlockKey key, BlockLayout layout, Slot slot, int[] checksums, GranuleRange range, @Nullable StatedRows stated) {
+  LayerSpan(BlockKey key, BlockLayout layout, Slot slot, int[] checksums, GranuleRange range,
+      @Nullable StatedRows stated) {
     this.key = key;
     this.layout = layout;
     this.slot = slot;
@@ -51,8 +53,8 @@ public final class LayerSpan extends Owned {
     return range.bytes(layout);
   }
 
-  /// The bytes, read-only. They are valid while this handle is open: for an owner that alone decides when to close it, such as a
-  /// frame that waits for its socket. Everybody else uses [#read].
+  /// The bytes, read-only. They are valid while this handle is open: for an owner that alone decides when to close it,
+  /// such as a frame that waits for its socket. Everybody else uses [#read].
   ///
   /// @throws IllegalStateException if this handle was closed
   public MemorySegment memory() {
@@ -96,8 +98,8 @@ public final class LayerSpan extends Owned {
     return new LayerSpan(key, layout, slot, checksums, part, stated);
   }
 
-  /// Checksums of this span, one a granule; a span of rows answers the CRC of exactly those rows, computed now, in a pass over the
-  /// whole granule that also compares it with the checksum the granule was produced with.
+  /// Checksums of this span, one a granule; a span of rows answers the CRC of exactly those rows, computed now, in a
+  /// pass over the whole granule that also compares it with the checksum the granule was produced with.
   ///
   /// @throws BlockCorruptException if such a granule differs from its checksum
   /// @throws IllegalStateException if the bytes are needed and this handle was closed

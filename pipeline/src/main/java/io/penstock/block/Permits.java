@@ -9,11 +9,12 @@ import org.jspecify.annotations.Nullable;
 
 /// A counted budget with a bounded, fair, cancellable wait: first come, first served, nobody overtakes.
 ///
-/// Units are the owner's: bytes in flight, or slots of an arena. `inUse <= capacity` holds always. Units are taken under the lock; the
-/// grant then runs outside it, in the order of the line, one at a time, on the thread that freed the units, on the caller's when nothing
-/// stands in the way, or on the thread that is running grants already. So a grant must not block, nested grants do not deepen the
-/// stack, and a grant that throws stops nobody: its caller hears of it if that is whose thread it ran on, else the thread's uncaught
-/// exception handler does, never the innocent who gave units back.
+/// Units are the owner's: bytes in flight, or slots of an arena. `inUse <= capacity` holds always. Units are taken
+/// under the lock; the grant then runs outside it, in the order of the line, one at a time, on the thread that freed
+/// the units, on the caller's when nothing stands in the way, or on the thread that is running grants already. So a
+/// grant must not block, nested grants do not deepen the stack, and a grant that throws stops nobody: its caller hears
+/// of it if that is whose thread it ran on, else the thread's uncaught exception handler does, never the innocent who
+/// gave units back.
 public final class Permits {
   private final String name;
   private final long capacity;

@@ -15,7 +15,8 @@ public record Plane(PlaneKind kind, ElementType type, int heads, int width) {
     Checks.positive("heads", heads);
     Checks.positive("width", width);
     if ((long) heads * width > BlockLayout.MAX_BLOCK_BYTES / type.bytes()) {
-      throw new IllegalArgumentException("heads × width must be <= 1 GiB of " + type + " (was " + heads + " × " + width + ")");
+      throw new IllegalArgumentException(
+          "heads × width must be <= 1 GiB of " + type + " (was " + heads + " × " + width + ")");
     }
   }
 

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /// Host memory cut into equal slots of one block each: claim and free are O(1), nothing fragments.
 ///
-/// Memory is allocated in chunks of at most 1 GiB as the high-water mark rises and is kept until [#close()]. Slots start at a
-/// multiple of 64 bytes (a cache line). Unless told otherwise chunks are the JDK's, which zeroes them: about 0.2 s a GiB, paid by the
-/// claim that needs it; [#prepare(long)] pays beforehand.
+/// Memory is allocated in chunks of at most 1 GiB as the high-water mark rises and is kept until [#close()]. Slots
+/// start at a multiple of 64 bytes (a cache line). Unless told otherwise chunks are the JDK's, which zeroes them: about
+/// 0.2 s a GiB, paid by the claim that needs it; [#prepare(long)] pays beforehand.
 public final class SlabArena implements BlockArena, AutoCloseable {
   /// Most bytes a chunk: `asByteBuffer()` ends below 2 GiB.
   public static final long MAX_CHUNK_BYTES = 1L << 30;
@@ -68,7 +68,8 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   }
 
   @Override
-  public Permits.Ticket claim(List<BlockKey> keys, Consumer<List<BlockDraft>> granted, Consumer<? super Throwable> failed) {
+  public Permits.Ticket claim(List<BlockKey> keys, Consumer<List<BlockDraft>> granted,
+      Consumer<? super Throwable> failed) {
     return whole.claim(keys, granted, failed);
   }
 
@@ -140,8 +141,8 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     }
   }
 
-  /// Gives the memory back, now if nothing is lent, else when the last slot comes back. Claims that wait, and later ones, fail with
-  /// [ArenaClosedException].
+  /// Gives the memory back, now if nothing is lent, else when the last slot comes back. Claims that wait, and later
+  /// ones, fail with [ArenaClosedException].
   @Override
   public void close() {
     synchronized (this) {

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /// A right to some slots of a [SlabArena], with a line of its own: what one use may take is never taken by another.
 ///
-/// A slot that was lent is charged to a part until its last handle closes; [#tryAdopt] and [#adopt] charge it to another one
-/// without moving a byte. Safe from any thread.
+/// A slot that was lent is charged to a part until its last handle closes; [#tryAdopt] and [#adopt] charge it to
+/// another one without moving a byte. Safe from any thread.
 public final class SlabPart implements BlockArena {
   private final SlabArena arena;
   private final Permits slots;
@@ -29,7 +29,8 @@ public final class SlabPart implements BlockArena {
   }
 
   @Override
-  public Permits.Ticket claim(List<BlockKey> keys, Consumer<List<BlockDraft>> granted, Consumer<? super Throwable> failed) {
+  public Permits.Ticket claim(List<BlockKey> keys, Consumer<List<BlockDraft>> granted,
+      Consumer<? super Throwable> failed) {
     List<BlockKey> wanted = List.copyOf(keys);
     return slots.acquire(wanted.size(), () -> lend(wanted, granted, failed), failed);
   }
@@ -59,8 +60,8 @@ public final class SlabPart implements BlockArena {
     return slots.capacity();
   }
 
-  /// Charges the slot of `block` to this part, which has a free one, instead of the part that paid so far; false if none is free now,
-  /// or others wait.
+  /// Charges the slot of `block` to this part, which has a free one, instead of the part that paid so far; false if
+  /// none is free now, or others wait.
   ///
   /// @throws IllegalStateException if `block` was closed
   public boolean tryAdopt(Block block) {
@@ -73,8 +74,8 @@ public final class SlabPart implements BlockArena {
 
   /// Charges the slot of `block` to this part as soon as one is free and those who came before were served.
   ///
-  /// @param granted runs once, on the caller's thread or on the one that freed the slot, unless the ticket was cancelled: owns a
-  ///     free slot of this part, to be used by [Room#adopt] or given back
+  /// @param granted runs once, on the caller's thread or on the one that freed the slot, unless the ticket was
+  ///     cancelled: owns a free slot of this part, to be used by [Room#adopt] or given back
   /// @param failed hears why there will be none
   public Permits.Ticket adopt(Consumer<Room> granted, Consumer<? super Throwable> failed) {
     return slots.acquire(1, () -> granted.accept(new Room(this)), failed);

@@ -7,8 +7,8 @@ import java.util.List;
 
 /// How a window of blocks is cut into slices: which granules of which blocks each slice carries, in sending order.
 ///
-/// A slice holds as many layers × blocks as fit `maxBytes`. When one layer of one block does not fit it is cut between planes, and
-/// when one plane does not fit, between rows.
+/// A slice holds as many layers × blocks as fit `maxBytes`. When one layer of one block does not fit it is cut between
+/// planes, and when one plane does not fit, between rows.
 public final class SlicePlan {
   /// One slice: a range of granules of the blocks `firstBlock … firstBlock + blocks`.
   public record Cut(GranuleRange range, int firstBlock, int blocks) {}
@@ -98,7 +98,8 @@ public final class SlicePlan {
   private static void rows(List<GranuleRange> ranges, BlockLayout layout, int granule, int maxBytes) {
     int rowBytes = layout.rowBytes(granule);
     if (rowBytes > maxBytes) {
-      throw new IllegalArgumentException("maxBytes must be >= one row of " + rowBytes + " bytes (was " + maxBytes + ")");
+      throw new IllegalArgumentException(
+          "maxBytes must be >= one row of " + rowBytes + " bytes (was " + maxBytes + ")");
     }
     int atOnce = maxBytes / rowBytes;
     int rows = layout.rows(granule);

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Which granules of a draft, and which rows of them, its writer has stated, and their checksums. Guarded by its draft.
 ///
-/// What was stated is final: it is never stated anew, so a checksum is always the one of the bytes as they were produced.
+/// What was stated is final: it is never stated anew, so a checksum is always the one of the bytes as they were
+/// produced.
 final class Statements {
   private final BlockLayout layout;
   private final int[] checksums;

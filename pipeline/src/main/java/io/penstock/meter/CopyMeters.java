@@ -10,7 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
 
-/// Counts the copies of one device. A way and a method have their meters from their first copy on, a code from its first failure on.
+/// Counts the copies of one device. A way and a method have their meters from their first copy on, a code from its
+/// first failure on.
 ///
 /// Safe from any thread; a call costs a look-up and a few atomic adds.
 public final class CopyMeters {
@@ -51,8 +52,10 @@ public final class CopyMeters {
   /// @param isTimeout whether time was up, which is told from other failures
   /// @param code a word of an enum
   public void failed(boolean isTimeout, String code, int elements) {
-    failed.computeIfAbsent(code, one -> counter(KvMeters.COPY_FAILED, tags.and(MeterTag.CODE.asString(), one, MeterTag.RESULT.asString(),
-        isTimeout ? "timeout" : "failure"))).increment(elements);
+    failed.computeIfAbsent(code,
+        one -> counter(KvMeters.COPY_FAILED, tags.and(MeterTag.CODE.asString(), one, MeterTag.RESULT.asString(),
+            isTimeout ? "timeout" : "failure")))
+        .increment(elements);
   }
 
   public void fellBack() {
@@ -64,10 +67,12 @@ public final class CopyMeters {
     return new Copies(counter(KvMeters.COPY_CARRIED, both),
         DistributionSummary.builder(KvMeters.COPY_BATCH.getName()).description(KvMeters.COPY_BATCH.description())
             .baseUnit(KvMeters.COPY_BATCH.getBaseUnit()).tags(both).register(registry),
-        Timer.builder(KvMeters.COPY_DURATION.getName()).description(KvMeters.COPY_DURATION.description()).tags(both).register(registry));
+        Timer.builder(KvMeters.COPY_DURATION.getName()).description(KvMeters.COPY_DURATION.description()).tags(both)
+            .register(registry));
   }
 
   private Counter counter(KvMeters meter, Tags tags) {
-    return Counter.builder(meter.getName()).description(meter.description()).baseUnit(meter.getBaseUnit()).tags(tags).register(registry);
+    return Counter.builder(meter.getName()).description(meter.description()).baseUnit(meter.getBaseUnit()).tags(tags)
+        .register(registry);
   }
 }

@@ -43,7 +43,8 @@ record DiskGauges(MeterRegistry registry, Tags tags, Supplier<@Nullable DiskStat
   }
 
   private void count(KvMeters meter, Tags with, ToDoubleFunction<DiskStat> figure) {
-    FunctionCounter.builder(meter.getName(), this, gauges -> gauges.read(figure, 0)).description(meter.description()).baseUnit(meter.getBaseUnit())
+    FunctionCounter.builder(meter.getName(), this, gauges -> gauges.read(figure, 0)).description(meter.description())
+        .baseUnit(meter.getBaseUnit())
         .tags(with).register(registry);
   }
 

@@ -2,7 +2,8 @@ package io.penstock.meter;
 
 import io.micrometer.common.docs.KeyName;
 
-/// The tags of the catalogue. Values are configured names or words of an enum: never a key, a client's text or a message.
+/// The tags of the catalogue. Values are configured names or words of an enum: never a key, a client's text or a
+/// message.
 public enum MeterTag implements KeyName {
   /// Configured name of a tier.
   TIER("tier"),

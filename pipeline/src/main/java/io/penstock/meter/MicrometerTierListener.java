@@ -9,8 +9,8 @@ import io.penstock.tier.TierListener;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Counts what a tier did. Every meter exists from the start, at 0, so that a dashboard shows no gaps; but for moves between two levels,
-/// which appear with the first.
+/// Counts what a tier did. Every meter exists from the start, at 0, so that a dashboard shows no gaps; but for moves
+/// between two levels, which appear with the first.
 ///
 /// Each call costs an atomic add or two; a move looks up its pair of levels as well. Safe from any thread.
 public final class MicrometerTierListener implements TierListener {
@@ -87,6 +87,7 @@ public final class MicrometerTierListener implements TierListener {
   }
 
   private static Counter counter(MeterRegistry registry, KvMeters meter, Tags tags) {
-    return Counter.builder(meter.getName()).description(meter.description()).baseUnit(meter.getBaseUnit()).tags(tags).register(registry);
+    return Counter.builder(meter.getName()).description(meter.description()).baseUnit(meter.getBaseUnit()).tags(tags)
+        .register(registry);
   }
 }

@@ -32,7 +32,8 @@ public final class SideCarMeters {
   }
 
   private void count(KvMeters meter, Tags tags, LongSupplier figure) {
-    FunctionCounter.builder(meter.getName(), this, meters -> figure.getAsLong()).description(meter.description()).baseUnit(meter.getBaseUnit())
+    FunctionCounter.builder(meter.getName(), this, meters -> figure.getAsLong()).description(meter.description())
+        .baseUnit(meter.getBaseUnit())
         .tags(tags).register(registry);
   }
 }

@@ -14,9 +14,9 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// Shows a tier's figures as gauges. A tier answers asynchronously and a gauge cannot wait, so whoever reads the registry calls
-/// [#refresh()] first; until then, and after a failed one, the gauges show the figures before (NaN if there never were any). What a tier
-/// says of its levels is known, and shown, from the first answer on.
+/// Shows a tier's figures as gauges. A tier answers asynchronously and a gauge cannot wait, so whoever reads the
+/// registry calls [#refresh()] first; until then, and after a failed one, the gauges show the figures before (NaN if
+/// there never were any). What a tier says of its levels is known, and shown, from the first answer on.
 public final class TierGauges {
   private final BlockTier tier;
   private final MeterRegistry registry;

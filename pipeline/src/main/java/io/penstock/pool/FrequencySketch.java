@@ -4,11 +4,13 @@ import io.penstock.block.BlockKey;
 import java.util.Arrays;
 import java.util.BitSet;
 
-/// About how often keys were used lately, in four bits a key: a count-min sketch of four rows whose counters are halved each time that eight
-/// uses for each expected key were counted. So an estimate is never below the uses since the last halving, up to 15, and seldom above.
+/// About how often keys were used lately, in four bits a key: a count-min sketch of four rows whose counters are halved
+/// each time that eight uses for each expected key were counted. So an estimate is never below the uses since the last
+/// halving, up to 15, and seldom above.
 ///
-/// Counters are halved when they are looked at, and a few more with each use, so that no use waits for all of them. Memory is fixed: two bytes for
-/// each key that is expected. Pure; not thread-safe, also to be read: its pool guards it.
+/// Counters are halved when they are looked at, and a few more with each use, so that no use waits for all of them.
+/// Memory is fixed: two bytes for each key that is expected. Pure; not thread-safe, also to be read: its pool guards
+/// it.
 public final class FrequencySketch {
   /// Counters stop here.
   public static final int MOST = 15;
@@ -20,7 +22,8 @@ public final class FrequencySketch {
   private static final int WORDS_A_USE = 8;
   private static final int MOST_KEYS = 1 << 28;
   private static final long LOW_BITS = 0x7777777777777777L;
-  private static final long[] SEEDS = {0x9E3779B97F4A7C15L, 0xC2B2AE3D27D4EB4FL, 0x165667B19E3779F9L, 0xD6E8FEB86659FD93L};
+  private static final long[] SEEDS =
+      {0x9E3779B97F4A7C15L, 0xC2B2AE3D27D4EB4FL, 0x165667B19E3779F9L, 0xD6E8FEB86659FD93L};
 
   private final long[] words;
   /// A bit a word, which is `side` if the word was halved as often as it should be.

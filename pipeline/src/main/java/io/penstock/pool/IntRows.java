@@ -3,10 +3,11 @@ package io.penstock.pool;
 import io.penstock.block.Checks;
 import java.util.Arrays;
 
-/// Rows of a fixed number of `int` values, named by small numbers: what an object of a few fields costs without its head and its pointers.
+/// Rows of a fixed number of `int` values, named by small numbers: what an object of a few fields costs without its
+/// head and its pointers.
 ///
-/// Rows lie in chunks, so growing copies at most one chunk and never needs the memory of two tables. A row that was given back is taken
-/// again first; memory of rows once taken stays. Not thread-safe.
+/// Rows lie in chunks, so growing copies at most one chunk and never needs the memory of two tables. A row that was
+/// given back is taken again first; memory of rows once taken stays. Not thread-safe.
 public final class IntRows {
   /// No row.
   public static final int NONE = -1;

@@ -4,11 +4,12 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
 
-/// Lines of a [Ledger], found by the keys of one space: a row of 32 bytes and a bucket of 4 a key, whatever their number.
+/// Lines of a [Ledger], found by the keys of one space: a row of 32 bytes and a bucket of 4 a key, whatever their
+/// number.
 ///
-/// Buckets are chains, and as many as there were ever lines. They come one at a time, each with half of the lines of an older one (linear
-/// hashing), so no insertion waits for all others to be put elsewhere. The hash depends on the space, and so on what a tenant keeps
-/// secret: who does not know it cannot choose keys that meet in one bucket.
+/// Buckets are chains, and as many as there were ever lines. They come one at a time, each with half of the lines of an
+/// older one (linear hashing), so no insertion waits for all others to be put elsewhere. The hash depends on the space,
+/// and so on what a tenant keeps secret: who does not know it cannot choose keys that meet in one bucket.
 final class KeyLines {
   /// No line.
   static final int NONE = IntRows.NONE;

@@ -11,15 +11,17 @@ import java.util.function.BiConsumer;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// Decides hit and victim in reference order, exactly as the textbook policy does: touch, or insert and evict one at a time.
+/// Decides hit and victim in reference order, exactly as the textbook policy does: touch, or insert and evict one at a
+/// time.
 ///
-/// The capacity may be cut into levels, fastest first: a key enters at level 0, whoever is one too many there moves down a level, and
-/// who is one too many on the last leaves. A use brings a key back to level 0 (LRU), so the levels, read one after the other, are the
-/// order of one policy over the whole capacity: hits and victims do not depend on how it was cut.
+/// The capacity may be cut into levels, fastest first: a key enters at level 0, whoever is one too many there moves
+/// down a level, and who is one too many on the last leaves. A use brings a key back to level 0 (LRU), so the levels,
+/// read one after the other, are the order of one policy over the whole capacity: hits and victims do not depend on how
+/// it was cut.
 ///
-/// Pure bookkeeping: it owns nothing and tells the caller who moved and who left. Every operation is O(levels), and growing copies
-/// 64 KiB at most. A key costs 37 bytes in chunks of primitives, and 8 more for the value; where a number will do instead of a value,
-/// that is among the 37. Not thread-safe: its pool guards it.
+/// Pure bookkeeping: it owns nothing and tells the caller who moved and who left. Every operation is O(levels), and
+/// growing copies 64 KiB at most. A key costs 37 bytes in chunks of primitives, and 8 more for the value; where a
+/// number will do instead of a value, that is among the 37. Not thread-safe: its pool guards it.
 ///
 /// @param <V> what the pool remembers of a block
 public final class Ledger<V> {
@@ -43,7 +45,8 @@ public final class Ledger<V> {
 
     /// The same of a key of which a number is remembered, and that was on `from`.
     default void movedNumber(BlockKey key, int number, int from, int level) {
-      throw new IllegalStateException("key must have a value to be moved (was " + key + ", with number " + number + ")");
+      throw new IllegalStateException(
+          "key must have a value to be moved (was " + key + ", with number " + number + ")");
     }
   }
 
@@ -70,7 +73,8 @@ public final class Ledger<V> {
     this.lines = lines;
     this.remembered = new Remembered<>(lines);
     if (capacityBlocks.length == 0 || capacityBlocks.length > Byte.MAX_VALUE) {
-      throw new IllegalArgumentException("capacityBlocks must be of 1 to " + Byte.MAX_VALUE + " levels (was " + capacityBlocks.length + ")");
+      throw new IllegalArgumentException(
+          "capacityBlocks must be of 1 to " + Byte.MAX_VALUE + " levels (was " + capacityBlocks.length + ")");
     }
     for (long capacity : capacityBlocks) {
       levels.add(new Shelf(lines, levelOf, levels.size(), capacity));
@@ -101,7 +105,8 @@ public final class Ledger<V> {
     return line == NONE ? -1 : levelOf.get(line);
   }
 
-  /// Counts a use of `key`, of which no number is remembered, which moves it to level 0 and others down if the policy wants so; null means that it is not here.
+  /// Counts a use of `key`, of which no number is remembered, which moves it to level 0 and others down if the policy
+  /// wants so; null means that it is not here.
   ///
   /// @param moves hears of the others, and of `key` if it changed its level
   public @Nullable V touch(BlockKey key, Moves<V> moves) {
@@ -122,7 +127,8 @@ public final class Ledger<V> {
     return value;
   }
 
-  /// Counts a use of `key` that leaves it on its level, as the most recently used there if the policy wants so; null means that it is not here.
+  /// Counts a use of `key` that leaves it on its level, as the most recently used there if the policy wants so; null
+  /// means that it is not here.
   public @Nullable V refresh(BlockKey key) {
     int line = lines.find(key);
     if (line == NONE) {

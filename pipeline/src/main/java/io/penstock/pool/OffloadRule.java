@@ -7,7 +7,8 @@ import io.penstock.block.BlockKey;
 public interface OffloadRule {
   /// Whether `key` goes on to the disk; if not, it leaves as evicted.
   ///
-  /// @param uses about how often it was used lately, 15 at most, as [FrequencySketch] counts; 0 if it was put and never asked for
+  /// @param uses about how often it was used lately, 15 at most, as [FrequencySketch] counts; 0 if it was put and never
+  ///     asked for
   boolean takes(BlockKey key, int uses);
 
   /// Every block.

@@ -1,7 +1,7 @@
 package io.penstock.pool;
 
-/// What a [Ledger] remembers of each of its lines: a value, or a number that will do instead. A number costs nothing beside the line: both
-/// stand in its row, values by their place among [Values], numbers inverted.
+/// What a [Ledger] remembers of each of its lines: a value, or a number that will do instead. A number costs nothing
+/// beside the line: both stand in its row, values by their place among [Values], numbers inverted.
 final class Remembered<V> {
   private final KeyLines lines;
   private final Values<V> values = new Values<>();
@@ -22,7 +22,8 @@ final class Remembered<V> {
   /// @throws IllegalStateException if it is a number
   V value(int line) {
     if (isNumber(line)) {
-      throw new IllegalStateException("key must have a value (was " + lines.key(line) + ", with number " + number(line) + ")");
+      throw new IllegalStateException(
+          "key must have a value (was " + lines.key(line) + ", with number " + number(line) + ")");
     }
     return values.get(lines.value(line));
   }

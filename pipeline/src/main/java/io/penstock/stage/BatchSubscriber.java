@@ -15,7 +15,8 @@ import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 
-/// One subscription of [Batch]. Written by hand because no operator bounds count, bytes and delay together under demand.
+/// One subscription of [Batch]. Written by hand because no operator bounds count, bytes and delay together under
+/// demand.
 ///
 /// State is guarded by `this`; signals leave from [#step], one at a time and outside the lock.
 final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
@@ -41,7 +42,8 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
   private long number;
   private @Nullable Disposable alarm;
 
-  BatchSubscriber(CoreSubscriber<? super List<T>> actual, BatchOptions options, ToLongFunction<? super T> weigher, Scheduler timer) {
+  BatchSubscriber(CoreSubscriber<? super List<T>> actual, BatchOptions options, ToLongFunction<? super T> weigher,
+      Scheduler timer) {
     this.actual = actual;
     this.options = options;
     this.weigher = weigher;

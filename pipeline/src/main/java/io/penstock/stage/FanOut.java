@@ -35,9 +35,11 @@ public final class FanOut {
   /// Fans out elements that nobody owns, such as keys and receipts.
   ///
   /// @param weigher bytes of an element; must answer the same each time
-  public static <T> List<Flux<T>> of(Flux<T> source, int destinations, ToLongFunction<? super T> weigher, FanOutOptions options) {
+  public static <T> List<Flux<T>> of(Flux<T> source, int destinations, ToLongFunction<? super T> weigher,
+      FanOutOptions options) {
     Checks.positive("destinations", destinations);
-    return fanOut(source, IntStream.range(0, destinations).mapToObj(i -> UnaryOperator.<T>identity()).toList(), element -> {}, weigher, options);
+    return fanOut(source, IntStream.range(0, destinations).mapToObj(i -> UnaryOperator.<T>identity()).toList(),
+        element -> {}, weigher, options);
   }
 
   /// Fans out blocks.

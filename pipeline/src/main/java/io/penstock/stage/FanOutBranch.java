@@ -31,7 +31,8 @@ final class FanOutBranch<T> extends Flux<T> implements Subscription {
   private boolean ended;
   private @Nullable Throwable failure;
 
-  FanOutBranch(FanOutHub<T> hub, int number, UnaryOperator<T> share, Consumer<T> release, ToLongFunction<? super T> weigher) {
+  FanOutBranch(FanOutHub<T> hub, int number, UnaryOperator<T> share, Consumer<T> release,
+      ToLongFunction<? super T> weigher) {
     this.hub = hub;
     this.number = number;
     this.share = share;
@@ -43,7 +44,8 @@ final class FanOutBranch<T> extends Flux<T> implements Subscription {
   public void subscribe(CoreSubscriber<? super T> subscriber) {
     synchronized (hub) {
       if (taken) {
-        Operators.error(subscriber, new IllegalStateException("destination must have one subscriber (was a second one)"));
+        Operators.error(subscriber,
+            new IllegalStateException("destination must have one subscriber (was a second one)"));
         return;
       }
       taken = true;

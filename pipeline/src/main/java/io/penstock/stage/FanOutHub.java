@@ -13,8 +13,8 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 
-/// The middle of a [FanOut]: one subscriber of the source, several branches. Written by hand because Reactor's `publish` stops at its
-/// slowest subscriber, bounds no bytes and hands every subscriber the same element.
+/// The middle of a [FanOut]: one subscriber of the source, several branches. Written by hand because Reactor's
+/// `publish` stops at its slowest subscriber, bounds no bytes and hands every subscriber the same element.
 ///
 /// The state of hub and branches is guarded by `this`; signals leave outside the lock.
 final class FanOutHub<T> implements CoreSubscriber<T> {

@@ -4,10 +4,12 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Checks;
 
-/// How far the destinations of a [FanOut] may lie behind the source, and what happens to one that would lie further behind.
+/// How far the destinations of a [FanOut] may lie behind the source, and what happens to one that would lie further
+/// behind.
 ///
 /// @param lagElements most elements that wait for one destination
-/// @param lagBytes bytes that wait for one destination before it counts as full; at most one element more than this waits
+/// @param lagBytes bytes that wait for one destination before it counts as full; at most one element more than this
+///     waits
 /// @param whenFull what a full destination means for the others
 public record FanOutOptions(int lagElements, long lagBytes, WhenFull whenFull) {
   /// What a full destination means for the others.

@@ -21,8 +21,8 @@ import reactor.core.publisher.Flux;
 public final class Fetch {
   private Fetch() {}
 
-  /// Fetches single keys, which it gathers: a request goes out when it is full or the source ends. A source that pauses between keys is
-  /// gathered by [Batch] and fetched by [#windows].
+  /// Fetches single keys, which it gathers: a request goes out when it is full or the source ends. A source that pauses
+  /// between keys is gathered by [Batch] and fetched by [#windows].
   ///
   /// @param scope owns the leases, and the blocks emitted
   public static Stage<BlockKey, Block> from(BlockTier tier, BlockScope scope, FetchOptions options) {

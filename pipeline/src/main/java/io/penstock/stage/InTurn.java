@@ -5,9 +5,9 @@ import reactor.core.publisher.Mono;
 
 /// One stream after another, with demand carried over: what `concatWith` and `thenMany` say they do.
 ///
-/// Their operator (`FluxConcatArray`, reactor-core 3.8.6) loses a request that comes while it goes on from a source that emitted nothing: the
-/// request goes to the source that has ended. Another race leaves the next source uncancelled (reactor-core #4399). The operators used here
-/// have one arbiter of demand for all they subscribe to.
+/// Their operator (`FluxConcatArray`, reactor-core 3.8.6) loses a request that comes while it goes on from a source
+/// that emitted nothing: the request goes to the source that has ended. Another race leaves the next source uncancelled
+/// (reactor-core #4399). The operators used here have one arbiter of demand for all they subscribe to.
 public final class InTurn {
   private InTurn() {}
 

@@ -16,7 +16,8 @@ import java.util.List;
 import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 
-/// Puts slices together to blocks. A block is emitted once all its granules came and were verified; nothing half is ever visible.
+/// Puts slices together to blocks. A block is emitted once all its granules came and were verified; nothing half is
+/// ever visible.
 ///
 /// | | |
 /// |---|---|
@@ -48,14 +49,17 @@ public final class JoinLayers {
     return source -> join(source, () -> new JoiningWindows(arena, expected, scope));
   }
 
-  /// As [#claiming(BlockArena, List, BlockScope)], for `keys` in windows of `windowBlocks`, as [SplitLayers#blocks] makes them.
-  public static Stage<LayerSlice, Block> claiming(BlockArena arena, List<BlockKey> keys, int windowBlocks, BlockScope scope) {
+  /// As [#claiming(BlockArena, List, BlockScope)], for `keys` in windows of `windowBlocks`, as [SplitLayers#blocks]
+  /// makes them.
+  public static Stage<LayerSlice, Block> claiming(BlockArena arena, List<BlockKey> keys, int windowBlocks,
+      BlockScope scope) {
     return claiming(arena, windows(keys, windowBlocks), scope);
   }
 
   /// Joins drafts that the bytes of the slices have landed in already, stated and verified: nothing is copied.
   ///
-  /// @param drafts one for each key; the stage takes them over, and abandons them when it ends. Made for one subscription
+  /// @param drafts one for each key; the stage takes them over, and abandons them when it ends. Made for one
+  ///     subscription
   /// @param scope owns the blocks emitted
   public static Stage<LayerSlice, Block> landed(Collection<BlockDraft> drafts, BlockScope scope) {
     requireNonNull(scope, "scope");
@@ -97,7 +101,8 @@ public final class JoinLayers {
           "keys of a window must be > 0 and <= " + arena.capacitySlots() + " slots (was " + window.size() + ")");
     }
     if (new HashSet<>(window).size() < window.size()) {
-      throw new IllegalArgumentException("keys of a window must be distinct (was " + window.size() + " keys with duplicates)");
+      throw new IllegalArgumentException(
+          "keys of a window must be distinct (was " + window.size() + " keys with duplicates)");
     }
   }
 }

@@ -56,7 +56,8 @@ final class JoiningDrafts implements JoinLayers.Joining {
 
   private void requireJoined(LayerSpan span, LayerSlice slice) {
     if (!joined.contains(span.key())) {
-      throw new UnexpectedSliceException(span.key(), slice.place().window(), "key must be one of " + all.size() + " expected");
+      throw new UnexpectedSliceException(span.key(), slice.place().window(),
+          "key must be one of " + all.size() + " expected");
     }
   }
 }

@@ -36,8 +36,9 @@ public final class Pace {
     requireNonNull(timer, "timer");
     return source -> Flux.defer(() -> {
       TokenBucket bucket = new TokenBucket(options, timer.now(TimeUnit.NANOSECONDS));
-      return source.concatMap(element ->
-          after(bucket.take(weigher.applyAsLong(element), timer.now(TimeUnit.NANOSECONDS)), element, timer), 0);
+      return source.concatMap(
+          element -> after(bucket.take(weigher.applyAsLong(element), timer.now(TimeUnit.NANOSECONDS)), element, timer),
+          0);
     });
   }
 

@@ -18,8 +18,8 @@ import reactor.core.publisher.MonoSink;
 
 /// One read of a [Coalesce] and those who wait for it.
 ///
-/// Reactor's sharing operators do not fit: they either cannot be cancelled, or answer one who subscribes late with an empty stream,
-/// which would be a miss that is none.
+/// Reactor's sharing operators do not fit: they either cannot be cancelled, or answer one who subscribes late with an
+/// empty stream, which would be a miss that is none.
 final class SharedRead {
   private final Coalesce coalesce;
   private final BlockKey key;

@@ -32,7 +32,8 @@ public final class SplitLayers {
 
   /// Cuts a stream of blocks into windows of `options.windowBlocks()`, then into slices.
   ///
-  /// A window is cut when it is full, or when the source ends; so a source must not depend on its blocks being closed one by one.
+  /// A window is cut when it is full, or when the source ends; so a source must not depend on its blocks being closed
+  /// one by one.
   ///
   /// @param scope owns the slices emitted
   public static Stage<Block, LayerSlice> blocks(SliceShape options, BlockScope scope) {
@@ -71,7 +72,8 @@ public final class SplitLayers {
     }, SplitWindow::close);
   }
 
-  /// A block that is closed because its subscriber left meanwhile is the end, not an error: nobody is left to hear of one.
+  /// A block that is closed because its subscriber left meanwhile is the end, not an error: nobody is left to hear of
+  /// one.
   private static void emit(SplitWindow cutting, BlockScope scope, SynchronousSink<LayerSlice> sink) {
     try {
       sink.next(cutting.next());

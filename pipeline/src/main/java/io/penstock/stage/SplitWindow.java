@@ -26,7 +26,8 @@ final class SplitWindow implements LayerSlice.Spans {
     this.number = number;
     this.scope = scope;
     try {
-      this.cuts = SlicePlan.of(layout(window), window.size(), options.startLayer(), options.sliceBytes(), options.order());
+      this.cuts =
+          SlicePlan.of(layout(window), window.size(), options.startLayer(), options.sliceBytes(), options.order());
     } catch (RuntimeException e) {
       close();
       throw e;
@@ -61,7 +62,8 @@ final class SplitWindow implements LayerSlice.Spans {
     for (Leased leased : window) {
       Block block = leased.block();
       if (!block.layout().equals(layout)) {
-        throw new IllegalArgumentException("layout of a window must be one (was " + layout + " and " + block.layout() + ")");
+        throw new IllegalArgumentException(
+            "layout of a window must be one (was " + layout + " and " + block.layout() + ")");
       }
     }
     return layout;

@@ -17,7 +17,8 @@ import java.util.List;
 import java.util.Map;
 import reactor.core.publisher.Flux;
 
-/// Puts blocks into a tier: reserves room for a window, copies, verifies what was copied, commits, and answers the receipts.
+/// Puts blocks into a tier: reserves room for a window, copies, verifies what was copied, commits, and answers the
+/// receipts.
 ///
 /// | | |
 /// |---|---|

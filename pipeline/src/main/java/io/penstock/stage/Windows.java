@@ -12,7 +12,8 @@ import reactor.core.publisher.Flux;
 final class Windows {
   private Windows() {}
 
-  /// Windows of at most `max` elements with distinct keys: one ends when it is full, and before an element whose key it has already.
+  /// Windows of at most `max` elements with distinct keys: one ends when it is full, and before an element whose key it
+  /// has already.
   static <T, K> Flux<List<T>> distinct(Flux<T> source, int max, Function<T, K> key) {
     return max == 1 ? source.map(List::of) : Flux.defer(() -> {
       Gathering<T, K> gathering = new Gathering<>(max, key);

@@ -1,4 +1,5 @@
-/// One verb each: stages are functions from `Flux` to `Flux`, composed with `transform` or [io.penstock.stage.Stage#then].
+/// One verb each: stages are functions from `Flux` to `Flux`, composed with `transform` or
+/// [io.penstock.stage.Stage#then].
 ///
 /// | stage | does | holds at most |
 /// |---|---|---|
@@ -12,10 +13,10 @@
 /// | [io.penstock.stage.Pace] | a rate, or a trace's own time | one element |
 /// | [io.penstock.stage.FanOut] | one source, many destinations | `lagElements`, `lagBytes` a destination |
 ///
-/// Three rules hold for all of them. *Demand* comes from downstream only: whatever a stage takes ahead of it is named in its contract and
-/// bounded. *Owned* elements belong to scopes: a stage that opens a handle is given the scope that owns it, a stage that takes handles over
-/// closes them, and what an operator drops on a cancel the scope of its producer closes. *Threads* and clocks are given: no stage picks a
-/// scheduler, and none blocks.
+/// Three rules hold for all of them. *Demand* comes from downstream only: whatever a stage takes ahead of it is named
+/// in its contract and bounded. *Owned* elements belong to scopes: a stage that opens a handle is given the scope that
+/// owns it, a stage that takes handles over closes them, and what an operator drops on a cancel the scope of its
+/// producer closes. *Threads* and clocks are given: no stage picks a scheduler, and none blocks.
 @NullMarked
 package io.penstock.stage;
 

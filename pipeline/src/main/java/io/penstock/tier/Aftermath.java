@@ -6,10 +6,11 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/// What a critical section of a [TierStack] leaves to be done outside its lock: memory to free, copies to start, readers to tell.
+/// What a critical section of a [TierStack] leaves to be done outside its lock: memory to free, copies to start,
+/// readers to tell.
 ///
-/// All of it is done, whatever throws: most of it is for others than the caller. The thread's uncaught exception handler hears of it,
-/// never the innocent whose call made the decision.
+/// All of it is done, whatever throws: most of it is for others than the caller. The thread's uncaught exception
+/// handler hears of it, never the innocent whose call made the decision.
 final class Aftermath {
   private final EventLog events;
   private final List<Settling> settling;

@@ -12,9 +12,10 @@ import reactor.core.publisher.Mono;
 
 /// Where the bytes of blocks rest outside host memory: a device's memory, a disk.
 ///
-/// A store keeps no books: the tier over it decides which block rests where. It copies blocks in and granules out, verifies both ways, and
-/// frees places. Its `Mono`s are cold, complete on the store's own threads (or at once on the caller's, if it never blocks), and once
-/// subscribed run to their end: a cancel changes nothing for the bytes. Safe from any thread.
+/// A store keeps no books: the tier over it decides which block rests where. It copies blocks in and granules out,
+/// verifies both ways, and frees places. Its `Mono`s are cold, complete on the store's own threads (or at once on the
+/// caller's, if it never blocks), and once subscribed run to their end: a cancel changes nothing for the bytes. Safe
+/// from any thread.
 public interface BlockStore {
   /// Says that a store has no numbers for blocks.
   int NO_NUMBER = -1;
@@ -45,14 +46,16 @@ public interface BlockStore {
     return null;
   }
 
-  /// Has `changed` run after each change of [#health()], until the store is closed: on a thread of the store, under no lock of it.
+  /// Has `changed` run after each change of [#health()], until the store is closed: on a thread of the store, under no
+  /// lock of it.
   default void watch(Runnable changed) {}
 
-  /// Has the store ask `shortage` when it has no room for blocks that it is to take, before it refuses them. A store with places asks nobody.
+  /// Has the store ask `shortage` when it has no room for blocks that it is to take, before it refuses them. A store
+  /// with places asks nobody.
   default void relieve(Shortage shortage) {}
 
-  /// Has `damaged` hear of each block at rest here that the store found damaged while nobody read it, until the store is closed: on a thread of
-  /// the store, under no lock of it. From then on [#isSound] is false for its rest.
+  /// Has `damaged` hear of each block at rest here that the store found damaged while nobody read it, until the store
+  /// is closed: on a thread of the store, under no lock of it. From then on [#isSound] is false for its rest.
   default void report(Consumer<BlockKey> damaged) {}
 
   /// Whether nothing is known against `rest`, which is open.
@@ -72,7 +75,8 @@ public interface BlockStore {
   /// | signals | [io.penstock.block.BlockCorruptException] naming the key; [TierClosedException]; [StoreUnavailableException] and [StoreBusyException], after which the blocks stay where they are; other [io.penstock.KvException]s of the store |
   Mono<List<Rest>> put(List<Block> blocks);
 
-  /// Copies `range` of each resting block into the draft at the same index, and states it there with [BlockDraft#verify].
+  /// Copies `range` of each resting block into the draft at the same index, and states it there with
+  /// [BlockDraft#verify].
   ///
   /// | | |
   /// |---|---|
@@ -80,8 +84,9 @@ public interface BlockStore {
   /// | signals | [io.penstock.block.BlockCorruptException] naming the first damaged key; [TierClosedException]; [StoreBusyException] and [StoreUnavailableException], after which, and only then, the blocks are still looked for here; the store's own errors |
   Mono<Void> read(List<? extends Rest> rests, List<BlockDraft> drafts, GranuleRange range);
 
-  /// Blocks found at opening that nobody has taken yet, in the order of writing, at most one a key; the caller owns them from then on.
-  /// Empty for memory, and at the second call. A store that finds more later, because it could not look before, tells it as a change of [#health()].
+  /// Blocks found at opening that nobody has taken yet, in the order of writing, at most one a key; the caller owns
+  /// them from then on. Empty for memory, and at the second call. A store that finds more later, because it could not
+  /// look before, tells it as a change of [#health()].
   List<Rest> recovered();
 
   /// The same without an object a block, for an owner who keeps numbers: see [#cool].
@@ -89,8 +94,9 @@ public interface BlockStore {
     recovered().forEach(to::rest);
   }
 
-  /// Ends `rest`, but not what rests: whoever asks owns the block by its number from now on, until [#warm] makes a rest of it again. For
-  /// blocks that are not used for long, and cost nothing but bytes of their own meanwhile. Never waits.
+  /// Ends `rest`, but not what rests: whoever asks owns the block by its number from now on, until [#warm] makes a rest
+  /// of it again. For blocks that are not used for long, and cost nothing but bytes of their own meanwhile. Never
+  /// waits.
   ///
   /// @param rest open, and not being read
   /// @return 0 or more; [#NO_NUMBER] if this store has none: the rest stays as it is
@@ -98,7 +104,8 @@ public interface BlockStore {
     return NO_NUMBER;
   }
 
-  /// The rest of the block of `key`, which is at rest here under `number`. The number is nobody's from now on. Never waits.
+  /// The rest of the block of `key`, which is at rest here under `number`. The number is nobody's from now on. Never
+  /// waits.
   default Rest warm(BlockKey key, int number) {
     throw new IllegalStateException("store " + name() + " must have given number " + number + " (was none)");
   }

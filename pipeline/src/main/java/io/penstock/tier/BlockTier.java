@@ -9,9 +9,10 @@ import reactor.core.publisher.Mono;
 
 /// A place where blocks rest: memory, a disk, a peer, or a stack of such places.
 ///
-/// Decisions (hit, victim, admission) are made at subscription, in the order of the keys; bytes follow demand. A miss is an absence,
-/// never an error. Keys of a request must be distinct and of the tier's space, else `IllegalArgumentException` at call time.
-/// Everything is safe from any thread. After [#close()] every call signals [TierClosedException].
+/// Decisions (hit, victim, admission) are made at subscription, in the order of the keys; bytes follow demand. A miss
+/// is an absence, never an error. Keys of a request must be distinct and of the tier's space, else
+/// `IllegalArgumentException` at call time. Everything is safe from any thread. After [#close()] every call signals
+/// [TierClosedException].
 public interface BlockTier {
   TierInfo info();
 
@@ -37,8 +38,8 @@ public interface BlockTier {
   ///
   /// @param scope owns the lease and the blocks emitted; the consumer closes each block when done with it
   default Flux<Block> get(List<BlockKey> keys, BlockScope scope) {
-    return lease(keys, OnMiss.SKIP, scope).flatMapMany(lease ->
-        lease.windows(GET_WINDOW, scope).concatMapIterable(window -> window, 1).map(Leased::block).doFinally(end -> lease.close()));
+    return lease(keys, OnMiss.SKIP, scope).flatMapMany(lease -> lease.windows(GET_WINDOW, scope)
+        .concatMapIterable(window -> window, 1).map(Leased::block).doFinally(end -> lease.close()));
   }
 
   /// Blocks that [#get] may hold ahead of demand.

@@ -17,7 +17,8 @@ public record CopyStat(String device, long calls, long elements, long bytes, lon
 
   /// What was counted after `before`.
   public CopyStat since(CopyStat before) {
-    return new CopyStat(device, calls - before.calls, elements - before.elements, bytes - before.bytes, fallbacks - before.fallbacks,
+    return new CopyStat(device, calls - before.calls, elements - before.elements, bytes - before.bytes,
+        fallbacks - before.fallbacks,
         failed - before.failed);
   }
 }

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.publisher.Operators;
 
-/// A subscription whose stream has no queue of its own: it takes what is ready when there is demand. Counts the demand, and sees to it
-/// that one thread emits at a time, whichever came first; safe from any thread.
+/// A subscription whose stream has no queue of its own: it takes what is ready when there is demand. Counts the demand,
+/// and sees to it that one thread emits at a time, whichever came first; safe from any thread.
 abstract class DemandLoop implements Subscription {
   private final AtomicLong requested = new AtomicLong();
   /// Held from the start, so that nothing is signalled before `onSubscribe`.

@@ -6,8 +6,8 @@ import io.penstock.block.BlockKey;
 import io.penstock.pool.Ledger;
 import io.penstock.tier.StackEntry.Resident;
 
-/// How blocks leave a [TierStack]: evicted, given back, removed, or lost; each with its event, once. Their bytes go when nobody reads or moves
-/// them ([Mover]).
+/// How blocks leave a [TierStack]: evicted, given back, removed, or lost; each with its event, once. Their bytes go
+/// when nobody reads or moves them ([Mover]).
 final class Departures {
   /// Blocks above a store that are looked at for each that has to go: few of them have a copy there.
   private static final int LOOKED_AT = 8;
@@ -35,13 +35,14 @@ final class Departures {
     }
   }
 
-  /// Removes `block`, whose bytes in host memory differ from their checksum, so that nobody gets it again. A newer block of the same key
-  /// stays.
+  /// Removes `block`, whose bytes in host memory differ from their checksum, so that nobody gets it again. A newer
+  /// block of the same key stays.
   private void quarantine(Block block) {
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
       countCorrupt(after);
-      if (ledger.peek(block.key()) instanceof Resident resident && resident.host != null && resident.host.sharesMemoryWith(block)) {
+      if (ledger.peek(block.key()) instanceof Resident resident && resident.host != null
+          && resident.host.sharesMemoryWith(block)) {
         lose(resident, "checksum mismatch", after);
       }
     }
@@ -78,8 +79,8 @@ final class Departures {
     books.mover.review(resident, after);
   }
 
-  /// Gives up blocks that rest in the store of `level`: copies of what is wanted higher up first where nothing else is promised, then who would
-  /// leave next.
+  /// Gives up blocks that rest in the store of `level`: copies of what is wanted higher up first where nothing else is
+  /// promised, then who would leave next.
   int giveBack(int level, int blocks, Aftermath after) {
     int given = 0;
     for (int from = books.levels.size() - 1; from >= 0 && given < blocks && !books.isClosedNow(); from--) {

@@ -7,12 +7,12 @@ import io.penstock.block.Permits;
 import io.penstock.tier.StackEntry.Resident;
 import org.jspecify.annotations.Nullable;
 
-/// A store as the [Mover] sees it: whether it takes and gives, its places, and who stands in line for it, to be put ([PutLine]) or to be
-/// read ([GetLine]): one batch each way at a time. Besides, the store gets the reads of windows that rise ([RisingWindow]), one a window and so
-/// never more than there are slots to rise into.
+/// A store as the [Mover] sees it: whether it takes and gives, its places, and who stands in line for it, to be put
+/// ([PutLine]) or to be read ([GetLine]): one batch each way at a time. Besides, the store gets the reads of windows
+/// that rise ([RisingWindow]), one a window and so never more than there are slots to rise into.
 ///
-/// A copy that fails costs what [StoreFailures] says; one for which the store is too busy waits until it has room. So whatever a store does,
-/// memory comes back and lines go on.
+/// A copy that fails costs what [StoreFailures] says; one for which the store is too busy waits until it has room. So
+/// whatever a store does, memory comes back and lines go on.
 final class Dock {
   private final StackBooks books;
   private final Mover mover;
@@ -34,8 +34,10 @@ final class Dock {
     this.failures = new StoreFailures(books, mover, level, store.name());
     this.puts = new PutLine(books, store);
     this.gets = new GetLine(books, mover, this, store);
-    this.places = stored.medium() == Medium.DISK ? null : new Permits(stored.name() + " places",
-        Math.min(store.capacityBlocks(), Integer.MAX_VALUE), (int) books.memory.arena.capacitySlots());
+    this.places = stored.medium() == Medium.DISK
+        ? null
+        : new Permits(stored.name() + " places",
+            Math.min(store.capacityBlocks(), Integer.MAX_VALUE), (int) books.memory.arena.capacitySlots());
   }
 
   int level() {

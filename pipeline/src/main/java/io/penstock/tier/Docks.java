@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The stores of a [TierStack] by level, and how they are as the stack takes them to be. Under the stack's lock, but for [#watch].
+/// The stores of a [TierStack] by level, and how they are as the stack takes them to be. Under the stack's lock, but
+/// for [#watch].
 final class Docks {
   private final @Nullable Dock[] docks;
   private final List<Level> levels;

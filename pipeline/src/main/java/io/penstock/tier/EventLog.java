@@ -10,8 +10,8 @@ import reactor.core.publisher.Flux;
 
 /// The newest events of a tier in a ring, and the readers that follow it, each with its own place and demand.
 ///
-/// Memory is the ring, however slow a reader: one that falls behind gets [TierEvent.Skipped]. [#append] only records, so it may run
-/// under a lock; [#signal()] emits and must not.
+/// Memory is the ring, however slow a reader: one that falls behind gets [TierEvent.Skipped]. [#append] only records,
+/// so it may run under a lock; [#signal()] emits and must not.
 final class EventLog {
   private final TierEvent[] ring;
   private final List<EventReader> readers = new CopyOnWriteArrayList<>();

@@ -6,7 +6,8 @@ import io.penstock.block.BlockScope;
 import java.util.List;
 import reactor.core.publisher.Flux;
 
-/// A lease that is another one under its own name, and ends it with itself. Subclasses change what they differ in; [#opened] goes by [#windows].
+/// A lease that is another one under its own name, and ends it with itself. Subclasses change what they differ in;
+/// [#opened] goes by [#windows].
 public abstract class ForwardingLease extends Lease {
   private final Lease lease;
 

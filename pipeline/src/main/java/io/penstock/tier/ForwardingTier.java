@@ -8,7 +8,8 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A tier that is another one under its own name, such as a [TierStack] of a single level. Subclasses change what they differ in.
+/// A tier that is another one under its own name, such as a [TierStack] of a single level. Subclasses change what they
+/// differ in.
 public abstract class ForwardingTier implements BlockTier {
   private final BlockTier tier;
 

@@ -9,11 +9,11 @@ import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/// What a [TierStack] reads from one store to move it: a batch at a time, in the order of asking. Blocks that sink there from host memory
-/// stand in the [PutLine] of the same [Dock].
+/// What a [TierStack] reads from one store to move it: a batch at a time, in the order of asking. Blocks that sink
+/// there from host memory stand in the [PutLine] of the same [Dock].
 ///
-/// A batch for which the store is too busy goes back to the front until the store has room. A block that was written anew while it was read
-/// keeps the new bytes.
+/// A batch for which the store is too busy goes back to the front until the store has room. A block that was written
+/// anew while it was read keeps the new bytes.
 final class GetLine {
   /// A block on its way from the store to host memory, to stay there or to pass through.
   private record Descent(Resident entry, Place place, BlockDraft draft, boolean toHost) {}
@@ -59,7 +59,8 @@ final class GetLine {
     }
     if (!descents.isEmpty()) {
       GranuleRange all = GranuleRange.all(books.info.space().layout());
-      Mono.defer(() -> store.read(descents.stream().map(descent -> descent.place().rest).toList(), drafts(descents), all))
+      Mono.defer(
+          () -> store.read(descents.stream().map(descent -> descent.place().rest).toList(), drafts(descents), all))
           .subscribe(nothing -> {}, error -> failed(descents, error), () -> done(descents));
     }
   }

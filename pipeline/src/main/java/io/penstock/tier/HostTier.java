@@ -17,7 +17,8 @@ public final class HostTier extends ForwardingTier {
   ///
   /// @param chunks closed with this tier
   public HostTier(CacheSpace space, HostTierOptions options, TierListener listener, ChunkSource chunks) {
-    this(new TierStack(space, List.of(new Level.Host(options.name(), options.capacityBlocks())), options.stack(), listener, chunks));
+    this(new TierStack(space, List.of(new Level.Host(options.name(), options.capacityBlocks())), options.stack(),
+        listener, chunks));
   }
 
   private HostTier(TierStack stack) {

@@ -10,12 +10,14 @@ import io.penstock.pool.Ledger;
 ///
 /// @param name named in receipts, errors and meters
 /// @param capacityBlocks most visible blocks, or [Ledger#UNBOUNDED]
-/// @param reserveBlocks slots beyond the capacity, for blocks being written and blocks leased after their eviction; at least one window
+/// @param reserveBlocks slots beyond the capacity, for blocks being written and blocks leased after their eviction; at
+///     least one window
 /// @param policy who leaves first
 /// @param maxWaiters longest line of reservations that wait for room
 /// @param eventLogSize events kept for readers that come late or are slow
 /// @param verifyReads whether every byte is compared with its checksum before it is handed out
-public record HostTierOptions(String name, long capacityBlocks, int reserveBlocks, EvictionPolicy policy, int maxWaiters,
+public record HostTierOptions(String name, long capacityBlocks, int reserveBlocks, EvictionPolicy policy,
+    int maxWaiters,
     int eventLogSize, boolean verifyReads) {
   public HostTierOptions {
     requireNonNull(name, "name");

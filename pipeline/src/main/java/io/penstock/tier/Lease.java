@@ -22,8 +22,9 @@ public abstract class Lease extends Owned {
   /// Keys that somebody else is writing, and for which this lease waits.
   public abstract Presence awaited();
 
-  /// The leased blocks in windows: each holds what is ready, at most `maxBlocks`; found blocks come first, in key order, then awaited
-  /// ones as they are committed. Never waits for a fuller window, so it never holds memory that others need while waiting.
+  /// The leased blocks in windows: each holds what is ready, at most `maxBlocks`; found blocks come first, in key
+  /// order, then awaited ones as they are committed. Never waits for a fuller window, so it never holds memory that
+  /// others need while waiting.
   ///
   /// | | |
   /// |---|---|
@@ -37,8 +38,8 @@ public abstract class Lease extends Owned {
   /// @return a stream for one subscriber
   public abstract Flux<List<Leased>> windows(int maxBlocks, BlockScope scope);
 
-  /// The same blocks as windows to be sent slice by slice, each handed out as soon as there is memory for it, before its bytes have all
-  /// come up from a slower level. Instead of [#windows], under the same rules.
+  /// The same blocks as windows to be sent slice by slice, each handed out as soon as there is memory for it, before
+  /// its bytes have all come up from a slower level. Instead of [#windows], under the same rules.
   ///
   /// @param scope owns the windows emitted; the end of a window's slices closes it
   /// @return a stream for one subscriber

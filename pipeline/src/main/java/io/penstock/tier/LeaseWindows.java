@@ -12,8 +12,8 @@ import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
 
-/// The stream of the windows of one [StackLease]. A window that needs memory for bytes from below waits for it, and nothing overtakes it.
-/// Never emits under the tier's lock.
+/// The stream of the windows of one [StackLease]. A window that needs memory for bytes from below waits for it, and
+/// nothing overtakes it. Never emits under the tier's lock.
 final class LeaseWindows extends DemandLoop {
   private final StackLeases leases;
   private final StackLease lease;
@@ -26,11 +26,13 @@ final class LeaseWindows extends DemandLoop {
   private volatile boolean ahead;
   private boolean begun;
 
-  LeaseWindows(StackLeases leases, StackLease lease, Subscriber<? super LeasedWindow> subscriber, SliceShape shape, BlockScope scope) {
+  LeaseWindows(StackLeases leases, StackLease lease, Subscriber<? super LeasedWindow> subscriber, SliceShape shape,
+      BlockScope scope) {
     this.leases = leases;
     this.lease = lease;
     this.subscriber = subscriber;
-    // with stores there is memory for so many blocks from below; without them every block of a window is in memory and costs none
+    // with stores there is memory for so many blocks from below; without them every block of a window is in memory and
+    // costs none
     int most = leases.books.hasStores() ? leases.books.options.transferBlocks() : Integer.MAX_VALUE;
     this.shape = shape.withWindowBlocks(Math.min(shape.windowBlocks(), most));
     this.scope = scope;
@@ -96,7 +98,9 @@ final class LeaseWindows extends DemandLoop {
 
   /// Why a stream whose lease is closed has no more.
   private RuntimeException ended() {
-    return leases.books.isClosed() ? leases.books.closedException() : new CancellationException("lease ended before its stream");
+    return leases.books.isClosed()
+        ? leases.books.closedException()
+        : new CancellationException("lease ended before its stream");
   }
 
   private void take(List<StackLease.Item> items) {

@@ -19,7 +19,8 @@ public abstract class LeasedWindow extends Owned {
   /// Number of blocks.
   public abstract int size();
 
-  /// The slices, in the order of [SlicePlan], each as soon as its bytes are here; the first layers come before the last ones are read.
+  /// The slices, in the order of [SlicePlan], each as soon as its bytes are here; the first layers come before the last
+  /// ones are read.
   ///
   /// | | |
   /// |---|---|

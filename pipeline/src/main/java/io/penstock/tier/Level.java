@@ -32,8 +32,9 @@ public sealed interface Level {
     public Stored {
       Checks.positive("capacityBlocks", capacityBlocks);
       if (capacityBlocks > store.capacityBlocks()) {
-        throw new IllegalArgumentException("capacityBlocks must be <= the %d places of %s (was %d)".formatted(store.capacityBlocks(),
-            store.name(), capacityBlocks));
+        throw new IllegalArgumentException(
+            "capacityBlocks must be <= the %d places of %s (was %d)".formatted(store.capacityBlocks(),
+                store.name(), capacityBlocks));
       }
     }
 

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 /// @param health whether its store takes and gives blocks; what rests in one that gives nothing is a miss meanwhile
 /// @param copies what moved its blocks; null where no device does
 /// @param disk what the disk of its store does besides; null where there is none
-public record LevelStat(String name, Medium medium, long capacityBlocks, long blocks, long resting, long hits, long arrived,
+public record LevelStat(String name, Medium medium, long capacityBlocks, long blocks, long resting, long hits,
+    long arrived,
     StoreHealth health, @Nullable CopyStat copies, @Nullable DiskStat disk) {
   public LevelStat {
     requireNonNull(name, "name");
@@ -25,7 +26,8 @@ public record LevelStat(String name, Medium medium, long capacityBlocks, long bl
   }
 
   /// Of a level that is as it should be, on no device and no disk.
-  public LevelStat(String name, Medium medium, long capacityBlocks, long blocks, long resting, long hits, long arrived) {
+  public LevelStat(String name, Medium medium, long capacityBlocks, long blocks, long resting, long hits,
+      long arrived) {
     this(name, medium, capacityBlocks, blocks, resting, hits, arrived, StoreHealth.GOOD, null, null);
   }
 }

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 /// @param pageBytes size of its pages; 0 where that was left to whoever gave it
 /// @param node NUMA node that it is on, or was asked to be; null for whichever
 /// @param locked whether it stays in memory
-public record MemoryStat(String rung, String pages, long bytes, long pageBytes, @Nullable Integer node, boolean locked) {
+public record MemoryStat(String rung, String pages, long bytes, long pageBytes, @Nullable Integer node,
+    boolean locked) {
   public MemoryStat {
     requireNonNull(rung, "rung");
     requireNonNull(pages, "pages");

@@ -10,8 +10,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/// Blocks of a [TierStack] that stand in line for memory or for a place, so that a copy can begin; and what begins when their turn comes. What a
-/// block holds it keeps until then, and holds nothing else while it waits.
+/// Blocks of a [TierStack] that stand in line for memory or for a place, so that a copy can begin; and what begins when
+/// their turn comes. What a block holds it keeps until then, and holds nothing else while it waits.
 ///
 /// Under the stack's lock, but for the turns, which take it.
 final class MoveLine {
@@ -52,7 +52,8 @@ final class MoveLine {
     try {
       wait.take(switch (wait.need) {
         case PLACE -> books.docks.at(wait.target).place(() -> placeGranted(wait));
-        case HOST_CHARGE -> books.memory.resident().adopt(room -> chargeGranted(wait, room), error -> refused(wait, error));
+        case HOST_CHARGE ->
+          books.memory.resident().adopt(room -> chargeGranted(wait, room), error -> refused(wait, error));
         case HOST_SLOT -> claim(wait, books.memory.resident());
         case BOUNCE -> claim(wait, books.memory.bounce());
       });
@@ -62,7 +63,8 @@ final class MoveLine {
   }
 
   private Permits.Ticket claim(MoveWait wait, SlabPart part) {
-    return part.claim(List.of(wait.entry.key), drafts -> slotGranted(wait, drafts.getFirst()), error -> refused(wait, error));
+    return part.claim(List.of(wait.entry.key), drafts -> slotGranted(wait, drafts.getFirst()),
+        error -> refused(wait, error));
   }
 
   /// Ends the wait; false if it was over before.

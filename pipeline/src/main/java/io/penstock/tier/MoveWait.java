@@ -34,8 +34,8 @@ final class MoveWait {
     return this.need == need && this.target == target;
   }
 
-  /// Remembers the place in line, and leaves it if the wait ended meanwhile. Tickets are cancelled outside the monitor: it may be
-  /// somebody else's turn then.
+  /// Remembers the place in line, and leaves it if the wait ended meanwhile. Tickets are cancelled outside the monitor:
+  /// it may be somebody else's turn then.
   void take(Permits.Ticket place) {
     boolean late;
     synchronized (this) {

@@ -9,15 +9,16 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Brings bytes to where the books say: one block has one copy under way at a time, copies to and from a store go in batches ([Dock]).
+/// Brings bytes to where the books say: one block has one copy under way at a time, copies to and from a store go in
+/// batches ([Dock]).
 ///
-/// A block keeps what it holds until the copy is there, and holds nothing else while it waits; the order in which memory may wait for
-/// memory, and why it has no cycle, stands at [StackMemory].
+/// A block keeps what it holds until the copy is there, and holds nothing else while it waits; the order in which
+/// memory may wait for memory, and why it has no cycle, stands at [StackMemory].
 ///
 /// A block whose bytes are only below its level rises when somebody reads it, not before.
 ///
-/// Everything here runs under the stack's lock, but for the turns that come and the copies that end, which take it; what must not be done
-/// under it (closing, claiming, copying) goes to an [Aftermath].
+/// Everything here runs under the stack's lock, but for the turns that come and the copies that end, which take it;
+/// what must not be done under it (closing, claiming, copying) goes to an [Aftermath].
 final class Mover {
   private final StackBooks books;
   private final Docks docks;
@@ -87,9 +88,11 @@ final class Mover {
     return true;
   }
 
-  /// True if a block whose bytes have just been read from a store has a use for them on the host level, or on its way up.
+  /// True if a block whose bytes have just been read from a store has a use for them on the host level, or on its way
+  /// up.
   boolean isWanted(Resident entry) {
-    return !entry.gone && !entry.released && !entry.moving && entry.host == null && !books.isClosedNow() && missing(entry) >= 0;
+    return !entry.gone && !entry.released && !entry.moving && entry.host == null && !books.isClosedNow()
+        && missing(entry) >= 0;
   }
 
   boolean belongsInHost(Resident entry) {
@@ -108,7 +111,8 @@ final class Mover {
     return has(entry, entry.level);
   }
 
-  /// The store of `level` takes or gives now what it did not, or the other way round: whoever waited for that is looked after.
+  /// The store of `level` takes or gives now what it did not, or the other way round: whoever waited for that is looked
+  /// after.
   void stateChanged(int level, Aftermath after) {
     List<Resident> touched = new ArrayList<>(deferred);
     deferred.clear();
@@ -180,7 +184,8 @@ final class Mover {
 
   // Letting go
 
-  /// Every copy that the books want is there: the others go, but for copies on disk, which cost no memory and save a copy later.
+  /// Every copy that the books want is there: the others go, but for copies on disk, which cost no memory and save a
+  /// copy later.
   private void dropSurplus(Resident entry, Aftermath after) {
     if (host < 0 || !wanted(entry, host)) {
       dropHost(entry, after);
@@ -223,7 +228,8 @@ final class Mover {
   /// Tells the listener that blocks came to `to`, unless they were written there.
   void hearMoved(int from, int to, int blocks, Aftermath after) {
     if (from >= 0 && blocks > 0) {
-      after.hear(() -> books.listener.moved(books.levels.get(from), books.levels.get(to), blocks, blocks * books.blockBytes()));
+      after.hear(() -> books.listener.moved(books.levels.get(from), books.levels.get(to), blocks,
+          blocks * books.blockBytes()));
     }
   }
 

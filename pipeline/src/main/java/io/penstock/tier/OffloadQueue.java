@@ -6,12 +6,13 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.function.LongSupplier;
 
-/// How many blocks of a [TierStack] wait for a disk or are being put to it, and the line of reservations that wait until they are fewer.
+/// How many blocks of a [TierStack] wait for a disk or are being put to it, and the line of reservations that wait
+/// until they are fewer.
 ///
-/// A reservation is let in when the queue has room for as many blocks as it brings, or is empty: what it brings, or what leaves memory for
-/// it, may be put to the disk a little later, or never, and nobody would wake those who waited for that. So the queue can be longer than its
-/// bound by what memory has slots for. What a lease admits,
-/// and blocks that rise, are not held back: the memory that they need bounds them. Guarded by the stack's lock.
+/// A reservation is let in when the queue has room for as many blocks as it brings, or is empty: what it brings, or
+/// what leaves memory for it, may be put to the disk a little later, or never, and nobody would wake those who waited
+/// for that. So the queue can be longer than its bound by what memory has slots for. What a lease admits, and blocks
+/// that rise, are not held back: the memory that they need bounds them. Guarded by the stack's lock.
 final class OffloadQueue {
   private static final long NANOS_A_MILLI = 1_000_000;
 
@@ -49,7 +50,8 @@ final class OffloadQueue {
   private void stand(Waiting waiting) {
     line.removeIf(each -> each.reservation().isClosed());
     if (line.size() >= books.options.maxWaiters()) {
-      throw new BudgetExhaustedException("queue of blocks for the disk", waiting.blocks(), Math.max(0, most - blocks), books.options.maxWaiters());
+      throw new BudgetExhaustedException("queue of blocks for the disk", waiting.blocks(), Math.max(0, most - blocks),
+          books.options.maxWaiters());
     }
     withheld++;
     line.add(waiting);
@@ -135,7 +137,8 @@ final class OffloadQueue {
 
   /// Adds the other figures to its own.
   TieringStat stat(long held, long prefetched, long useful, long wasted, long givenBack) {
-    return new TieringStat(blocks, blocks * books.blockBytes(), peak, most, waitedNanos / NANOS_A_MILLI, longestNanos / NANOS_A_MILLI,
+    return new TieringStat(blocks, blocks * books.blockBytes(), peak, most, waitedNanos / NANOS_A_MILLI,
+        longestNanos / NANOS_A_MILLI,
         withheld, held, prefetched, useful, wasted, givenBack);
   }
 }

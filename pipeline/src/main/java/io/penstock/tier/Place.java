@@ -1,6 +1,7 @@
 package io.penstock.tier;
 
-/// A resting block and those who read it now. It is freed when it was given up and the last of them is done. Guarded by the stack's lock.
+/// A resting block and those who read it now. It is freed when it was given up and the last of them is done. Guarded by
+/// the stack's lock.
 final class Place {
   final Rest rest;
   int reads;

@@ -10,11 +10,12 @@ import reactor.core.publisher.Mono;
 
 /// What a [TierStack] puts to one store: one batch at a time, in the order of asking, whoever asks.
 ///
-/// A store so needs room for one put of each stack and never refuses a second one as busy: whoever comes meanwhile waits. What waits is
-/// gathered into batches, but nobody's blocks are divided. The line is as long as host memory has blocks: whoever waits holds some.
+/// A store so needs room for one put of each stack and never refuses a second one as busy: whoever comes meanwhile
+/// waits. What waits is gathered into batches, but nobody's blocks are divided. The line is as long as host memory has
+/// blocks: whoever waits holds some.
 ///
-/// Where a block turns out to be damaged, its turn fails and the others are tried again. A batch for which the store is too busy goes back
-/// to the front until the store has room. Any other error ends all turns of the batch.
+/// Where a block turns out to be damaged, its turn fails and the others are tried again. A batch for which the store is
+/// too busy goes back to the front until the store has room. Any other error ends all turns of the batch.
 final class PutLine {
   /// Somebody with blocks to put. Ends in exactly one call, [#done] or [#failed]. All of it under the stack's lock.
   interface Turn {
@@ -82,7 +83,8 @@ final class PutLine {
 
   /// Fails whoever waits and whoever comes, since the store takes nothing now. Under the lock.
   ///
-  /// @param whole also those whose blocks are part of the batch under way: the store keeps their memory until it answers, and nobody else waits
+  /// @param whole also those whose blocks are part of the batch under way: the store keeps their memory until it
+  ///     answers, and nobody else waits
   void refuse(StoreUnavailableException why, boolean whole, Aftermath after) {
     List<Turn> waiting = new ArrayList<>(turns);
     turns.clear();
@@ -133,8 +135,9 @@ final class PutLine {
         "store " + store.name() + " must answer rests (was empty)"))).map(rests -> {
           if (rests.size() != blocks.size()) {
             rests.forEach(Rest::close);
-            throw new IllegalStateException("store %s must answer a rest for each of %d blocks (was %d)".formatted(store.name(),
-                blocks.size(), rests.size()));
+            throw new IllegalStateException(
+                "store %s must answer a rest for each of %d blocks (was %d)".formatted(store.name(),
+                    blocks.size(), rests.size()));
           }
           return rests;
         });

@@ -28,9 +28,11 @@ final class ReadyWindow extends LeasedWindow implements LayerSlice.Spans {
 
   @Override
   public Flux<LayerSlice> slices(int number) {
-    List<SlicePlan.Cut> cuts = SlicePlan.of(blocks.getFirst().block().layout(), blocks.size(), shape.startLayer(), shape.sliceBytes(),
-        shape.order());
-    return Flux.range(0, cuts.size()).map(i -> LayerSlice.of(cuts.get(i), new SlicePlace(number, cuts.size() - 1 - i), this))
+    List<SlicePlan.Cut> cuts =
+        SlicePlan.of(blocks.getFirst().block().layout(), blocks.size(), shape.startLayer(), shape.sliceBytes(),
+            shape.order());
+    return Flux.range(0, cuts.size())
+        .map(i -> LayerSlice.of(cuts.get(i), new SlicePlace(number, cuts.size() - 1 - i), this))
         .doFinally(end -> close());
   }
 

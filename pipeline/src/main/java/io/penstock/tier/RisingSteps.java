@@ -7,8 +7,8 @@ import io.penstock.block.SlicePlan;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What a [RisingWindow] reads at once: the granules of one cut after the other, whole, then the layers that nobody asked for, without
-/// which a block cannot stay in memory.
+/// What a [RisingWindow] reads at once: the granules of one cut after the other, whole, then the layers that nobody
+/// asked for, without which a block cannot stay in memory.
 ///
 /// @param forReader how many steps the reader waits for; one more may follow
 record RisingSteps(List<GranuleRange> all, int forReader) {

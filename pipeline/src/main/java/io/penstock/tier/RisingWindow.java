@@ -24,8 +24,9 @@ import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A window of which some blocks come up from stores: memory for all of them is claimed at once, then they are read a few layers at a
-/// time, in the order in which they will be sent, as fast as the stores give them and whatever the reader does.
+/// A window of which some blocks come up from stores: memory for all of them is claimed at once, then they are read a
+/// few layers at a time, in the order in which they will be sent, as fast as the stores give them and whatever the
+/// reader does.
 ///
 /// Guarded by itself, and never locked while the tier's lock is wanted.
 final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
@@ -89,7 +90,8 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     }
   }
 
-  /// Reads ahead of its reader, if there is memory for the missing blocks that nobody else needs now: half of what is for windows stays free.
+  /// Reads ahead of its reader, if there is memory for the missing blocks that nobody else needs now: half of what is
+  /// for windows stays free.
   ///
   /// @param told runs when a store that it reads from gives nothing any more
   /// @return false if there is not, or a store that it needs gives nothing now; nothing has begun then
@@ -130,11 +132,15 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
 
   /// Whether it waits for the store of `level`. Under the tier's lock.
   boolean needs(int level) {
-    return blocks.stream().anyMatch(each -> each.place != null ? each.level == level : each.pinned && each.promised().places[level] != null
-        && !rising.books.docks.isReadable(each.promised()));
+    return blocks.stream()
+        .anyMatch(each -> each.place != null
+            ? each.level == level
+            : each.pinned && each.promised().places[level] != null
+                && !rising.books.docks.isReadable(each.promised()));
   }
 
-  /// A store that it waits for does not answer: its reader hears of it at once, its memory goes back when the store has answered.
+  /// A store that it waits for does not answer: its reader hears of it at once, its memory goes back when the store has
+  /// answered.
   void interrupt(Throwable why) {
     if (granted) {
       gate.fail(why);
@@ -324,7 +330,8 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
 
   /// Gives everything back, once; whoever still waits hears of the end.
   ///
-  /// @param over whether what was read into it has ended; while it has not, or memory is just being granted, whoever is at it does this
+  /// @param over whether what was read into it has ended; while it has not, or memory is just being granted, whoever is
+  ///     at it does this
   private void cleanUp(boolean over) {
     List<BlockDraft> drafts = new ArrayList<>();
     synchronized (this) {

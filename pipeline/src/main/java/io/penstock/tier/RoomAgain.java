@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/// Tells those whom a full line refused when it has room again: all of them, once, at the next [#left]. For the makers of
-/// [StoreBusyException]s. Safe from any thread.
+/// Tells those whom a full line refused when it has room again: all of them, once, at the next [#left]. For the makers
+/// of [StoreBusyException]s. Safe from any thread.
 public final class RoomAgain {
   private volatile Sinks.@Nullable Empty<Void> refused;
 

@@ -6,9 +6,9 @@ import java.util.stream.IntStream;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/// One who waits until a [TierStack] has brought to its disks what the books have put there. Nothing is chosen for him: he waits for blocks that
-/// move to a disk or wait to, and for commits that are written through. Never waits for a disk that does not take blocks, for nothing is on its way
-/// to one.
+/// One who waits until a [TierStack] has brought to its disks what the books have put there. Nothing is chosen for him:
+/// he waits for blocks that move to a disk or wait to, and for commits that are written through. Never waits for a disk
+/// that does not take blocks, for nothing is on its way to one.
 final class Settling {
   private final StackBooks books;
   private final Sinks.Empty<Void> over = Sinks.empty();

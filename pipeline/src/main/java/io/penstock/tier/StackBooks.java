@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /// The books of a [TierStack]: which key is on which level, what happened, and the one lock that guards it all.
 ///
-/// Everything but the final fields is guarded by [#lock]. What a decision leaves to be done goes to an [Aftermath], which runs outside.
+/// Everything but the final fields is guarded by [#lock]. What a decision leaves to be done goes to an [Aftermath],
+/// which runs outside.
 final class StackBooks {
   final Object lock = new Object();
   final TierInfo info;

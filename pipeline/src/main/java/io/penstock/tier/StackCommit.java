@@ -28,7 +28,8 @@ final class StackCommit {
 
   Mono<List<Receipt>> commit(StackReservation reservation, List<BlockDraft> complete) {
     if (through == null) {
-      return Mono.fromCallable(() -> publication.publish(reservation, sealed(reservation, complete), List.of(), Durability.VOLATILE));
+      return Mono.fromCallable(
+          () -> publication.publish(reservation, sealed(reservation, complete), List.of(), Durability.VOLATILE));
     }
     return Mono.create(sink -> {
       try {
@@ -84,7 +85,8 @@ final class StackCommit {
       }
     }
 
-    /// The store's weakness is no failure of the writer as long as there is another level: the receipts say what is true.
+    /// The store's weakness is no failure of the writer as long as there is another level: the receipts say what is
+    /// true.
     @Override
     public void failed(Throwable error, Aftermath after) {
       if (error instanceof StoreUnavailableException && books.levels.size() > 1) {

@@ -15,7 +15,8 @@ sealed interface StackEntry {
     int level;
     /// True once it left the books: it goes away as soon as nobody reads or moves it.
     boolean gone;
-    /// True if its bytes are no longer anywhere, or the books have only the number of its place: this object is over then.
+    /// True if its bytes are no longer anywhere, or the books have only the number of its place: this object is over
+    /// then.
     boolean released;
     /// The stack's own handle on its bytes in host memory.
     @Nullable Block host;
@@ -50,7 +51,8 @@ sealed interface StackEntry {
       return -1;
     }
 
-    /// Whether its bytes rest in the store of `level` alone, and nobody has to do with it now: the number of its place will do then.
+    /// Whether its bytes rest in the store of `level` alone, and nobody has to do with it now: the number of its place
+    /// will do then.
     boolean isColdAt(int level) {
       Place place = places[level];
       return !gone && !moving && wait == null && pins == 0 && place != null && place.reads == 0 && !hasOtherThan(level);

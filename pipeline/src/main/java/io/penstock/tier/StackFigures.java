@@ -87,14 +87,16 @@ final class StackFigures {
     long blockBytes = books.blockBytes();
     return new TierStat(visible, books.info.capacityBlocks(), visible * blockBytes,
         (books.memory.arena.claimedSlots() + restingOnly) * blockBytes, hits, misses, stored, evicted, corrupt,
-        books.events.lastSequence(), levelStats(books), books.queue.stat(held, prefetched, prefetchedUseful, prefetchedWasted, givenBack));
+        books.events.lastSequence(), levelStats(books),
+        books.queue.stat(held, prefetched, prefetchedUseful, prefetchedWasted, givenBack));
   }
 
   private List<LevelStat> levelStats(StackBooks books) {
     List<LevelStat> stats = new ArrayList<>(levels.size());
     for (int i = 0; i < levels.size(); i++) {
       Level level = levels.get(i);
-      stats.add(new LevelStat(level.name(), level.medium(), level.capacityBlocks(), visibleOfLevel[i], restingOnLevel[i], hitsOfLevel[i],
+      stats.add(new LevelStat(level.name(), level.medium(), level.capacityBlocks(), visibleOfLevel[i],
+          restingOnLevel[i], hitsOfLevel[i],
           arrivals[i], books.docks.health(i), books.docks.copies(i), books.docks.diskStat(i)));
     }
     return stats;

@@ -3,7 +3,8 @@ package io.penstock.tier;
 import io.penstock.pool.Ledger;
 import io.penstock.tier.StackEntry.Resident;
 
-/// Says what may sink where in a [TierStack]: what a store does not take now leaves, unless it rests there already. Under the stack's lock.
+/// Says what may sink where in a [TierStack]: what a store does not take now leaves, unless it rests there already.
+/// Under the stack's lock.
 final class StackGate implements Ledger.Gate<StackEntry> {
   private final Docks docks;
   private final StackTiering tiering;

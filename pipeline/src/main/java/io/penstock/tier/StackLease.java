@@ -1,6 +1,5 @@
 package io.penstock.tier;
 
-
 import io.penstock.block.Block;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Checks;
@@ -16,7 +15,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
-/// A lease of a [TierStack]: what was decided, what is ready, and who reads it. Fields marked so are guarded by the tier's lock.
+/// A lease of a [TierStack]: what was decided, what is ready, and who reads it. Fields marked so are guarded by the
+/// tier's lock.
 final class StackLease extends Lease {
   private final StackLeases leases;
   private final int keys;
@@ -66,7 +66,8 @@ final class StackLease extends Lease {
     Checks.positive("maxBlocks", maxBlocks);
     SliceShape whole = new SliceShape(maxBlocks, Integer.MAX_VALUE, SliceOrder.BLOCK_FIRST, 0);
     Flux<LeasedWindow> windows = opened(whole, scope);
-    return leases.books.hasStores() ? windows.concatMap(window -> blocks(window, scope), 1)
+    return leases.books.hasStores()
+        ? windows.concatMap(window -> blocks(window, scope), 1)
         : windows.map(window -> ((ReadyWindow) window).handOver(scope));
   }
 

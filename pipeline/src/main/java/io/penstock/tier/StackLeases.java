@@ -113,7 +113,8 @@ final class StackLeases {
     return taken;
   }
 
-  /// What a lease hands out next, if that begins with a block that is to be read from a store; else nothing, and nothing is taken.
+  /// What a lease hands out next, if that begins with a block that is to be read from a store; else nothing, and
+  /// nothing is taken.
   List<StackLease.Item> takeAhead(StackLease lease, int maxBlocks) {
     synchronized (books.lock) {
       int below = 0;

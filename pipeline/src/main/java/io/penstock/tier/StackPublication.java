@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// How blocks that were written become blocks that everybody sees: those of one commit in one decision, each with its event and its receipt,
-/// after which whoever waits for it has it.
+/// How blocks that were written become blocks that everybody sees: those of one commit in one decision, each with its
+/// event and its receipt, after which whoever waits for it has it.
 final class StackPublication {
   private final StackBooks books;
   private final StackWrites writes;
@@ -48,7 +48,8 @@ final class StackPublication {
     return receipts;
   }
 
-  private Receipt publish(StackReservation reservation, Block block, @Nullable Rest rest, Durability durability, Aftermath after) {
+  private Receipt publish(StackReservation reservation, Block block, @Nullable Rest rest, Durability durability,
+      Aftermath after) {
     BlockKey key = block.key();
     Pending pending = requireNonNull(reservation.pending.remove(key), "a reserved key is being written");
     long sequence = books.events.append(number -> new TierEvent.Stored(number, key));
@@ -58,7 +59,8 @@ final class StackPublication {
       give(resident, block, rest, after);
       books.show(resident);
     } else if (books.peek(key) instanceof Resident standing) {
-      give(standing, block, rest, after); // its bytes could not be had; what a store still reads of it, and may not give, is dropped
+      // Its bytes could not be had; what a store still reads of it, and may not give, is dropped
+      give(standing, block, rest, after);
       books.changed(standing);
     } else { // chosen as victim before its bytes came: those who waited have it, the tier does not keep it
       books.departures.evicted(key, after);

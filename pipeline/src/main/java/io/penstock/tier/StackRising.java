@@ -54,7 +54,8 @@ final class StackRising {
     return unused;
   }
 
-  /// Compares what has come to host memory since the window was taken with its checksums, as is done with what was there by then.
+  /// Compares what has come to host memory since the window was taken with its checksums, as is done with what was
+  /// there by then.
   ///
   /// @throws io.penstock.block.BlockCorruptException after the block was removed
   void requireSound(List<Rising> blocks) {
@@ -66,7 +67,8 @@ final class StackRising {
     }
   }
 
-  /// Reads `range` of those of `blocks` that have a draft, from each store at once. Once subscribed to, it runs to its end.
+  /// Reads `range` of those of `blocks` that have a draft, from each store at once. Once subscribed to, it runs to its
+  /// end.
   Mono<Void> read(List<Rising> blocks, GranuleRange range) {
     Map<Integer, List<Rising>> byLevel = new TreeMap<>();
     for (Rising each : blocks) {
@@ -80,13 +82,16 @@ final class StackRising {
   }
 
   private Mono<Void> read(int level, List<Rising> group, GranuleRange range) {
-    return Mono.defer(() -> books.store(level).read(group.stream().map(each -> requireNonNull(each.place).rest).toList(),
-        group.stream().map(each -> requireNonNull(each.draft)).toList(), range)).doOnError(error -> notGiven(level, group, error));
+    return Mono
+        .defer(() -> books.store(level).read(group.stream().map(each -> requireNonNull(each.place).rest).toList(),
+            group.stream().map(each -> requireNonNull(each.draft)).toList(), range))
+        .doOnError(error -> notGiven(level, group, error));
   }
 
   /// Tells `window` of stores that give nothing any more, until [#leave].
   ///
-  /// @return why it is not to wait: what it needs is in a store that gives nothing now already; null if all of it can be had
+  /// @return why it is not to wait: what it needs is in a store that gives nothing now already; null if all of it can
+  ///     be had
   @Nullable StoreUnavailableException enter(RisingWindow window) {
     synchronized (books.lock) {
       books.rising.enter(window);
@@ -104,7 +109,8 @@ final class StackRising {
     synchronized (books.lock) {
       int slowest = blocks.stream().filter(each -> each.pinned && each.promised().host == null)
           .mapToInt(each -> books.docks.readableLevel(each.promised())).max().orElse(-1);
-      return books.memory.transfer(slowest >= 0 ? slowest : books.host == 0 ? 1 : 0); // all of them may have come meanwhile
+      // All of them may have come meanwhile
+      return books.memory.transfer(slowest >= 0 ? slowest : books.host == 0 ? 1 : 0);
     }
   }
 

@@ -24,14 +24,16 @@ final class StackShape {
         throw new IllegalArgumentException("levels must have distinct names (was " + level.name() + " twice)");
       }
       if (i > 0 && rank(level) < rank(levels.get(i - 1))) {
-        throw new IllegalArgumentException("levels must come fastest first: device, host, disk (was %s below %s)".formatted(level.name(),
-            levels.get(i - 1).name()));
+        throw new IllegalArgumentException(
+            "levels must come fastest first: device, host, disk (was %s below %s)".formatted(level.name(),
+                levels.get(i - 1).name()));
       }
       switch (level) {
         case Level.Host memory -> {
           if (host >= 0) {
-            throw new IllegalArgumentException("levels must have one host memory (was %s and %s)".formatted(levels.get(host).name(),
-                memory.name()));
+            throw new IllegalArgumentException(
+                "levels must have one host memory (was %s and %s)".formatted(levels.get(host).name(),
+                    memory.name()));
           }
           host = i;
         }
@@ -39,8 +41,9 @@ final class StackShape {
       }
     }
     if (mode == StackMode.WRITE_THROUGH && levels.getLast().medium() != Medium.DISK) {
-      throw new IllegalArgumentException("last level must be a disk to be written through to (was %s, %s)".formatted(levels.getLast().name(),
-          levels.getLast().medium()));
+      throw new IllegalArgumentException(
+          "last level must be a disk to be written through to (was %s, %s)".formatted(levels.getLast().name(),
+              levels.getLast().medium()));
     }
     books(levels, mode);
     return host;
@@ -48,7 +51,8 @@ final class StackShape {
 
   private static void requireSpace(CacheSpace space, BlockStore store) {
     if (!store.space().equals(space)) {
-      throw new IllegalArgumentException("store %s must be of space %s (was %s)".formatted(store.name(), space.id(), store.space().id()));
+      throw new IllegalArgumentException(
+          "store %s must be of space %s (was %s)".formatted(store.name(), space.id(), store.space().id()));
     }
   }
 
@@ -60,7 +64,8 @@ final class StackShape {
     };
   }
 
-  /// What the ledger keeps on each level. Written through, a level repeats all above it, so it adds what it is larger by.
+  /// What the ledger keeps on each level. Written through, a level repeats all above it, so it adds what it is larger
+  /// by.
   static long[] books(List<Level> levels, StackMode mode) {
     long[] capacities = levels.stream().mapToLong(Level::capacityBlocks).toArray();
     if (mode == StackMode.EXCLUSIVE) {
@@ -69,8 +74,9 @@ final class StackShape {
     long[] more = capacities.clone();
     for (int i = 1; i < capacities.length; i++) {
       if (capacities[i] <= capacities[i - 1]) {
-        throw new IllegalArgumentException("capacity of %s must be > the %d blocks of %s, which it repeats (was %d)".formatted(
-            levels.get(i).name(), capacities[i - 1], levels.get(i - 1).name(), capacities[i]));
+        throw new IllegalArgumentException(
+            "capacity of %s must be > the %d blocks of %s, which it repeats (was %d)".formatted(
+                levels.get(i).name(), capacities[i - 1], levels.get(i - 1).name(), capacities[i]));
       }
       more[i] = capacities[i] == Long.MAX_VALUE ? Long.MAX_VALUE : capacities[i] - capacities[i - 1];
     }

@@ -5,7 +5,8 @@ import io.penstock.pool.FrequencySketch;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Which blocks of a [TierStack] may rise from a disk, and which may sink to it, as [TieringOptions] say. Guarded by the stack's lock.
+/// Which blocks of a [TierStack] may rise from a disk, and which may sink to it, as [TieringOptions] say. Guarded by
+/// the stack's lock.
 final class StackTiering {
   private static final long LEAST_KEYS = 1 << 10;
   private static final long MOST_KEYS = 1 << 24;
@@ -19,7 +20,8 @@ final class StackTiering {
     this.levels = levels;
     this.options = options.tiering();
     this.asks = options.mode() == StackMode.EXCLUSIVE;
-    this.uses = this.options.countsUses() ? new FrequencySketch(Math.clamp(capacityBlocks, LEAST_KEYS, MOST_KEYS)) : null;
+    this.uses =
+        this.options.countsUses() ? new FrequencySketch(Math.clamp(capacityBlocks, LEAST_KEYS, MOST_KEYS)) : null;
   }
 
   /// Counts a use of `key`, which is on `level`; whether it is to rise for it.
@@ -33,6 +35,7 @@ final class StackTiering {
 
   /// Whether `key`, which has no copy on `level`, is worth one.
   boolean offloads(BlockKey key, int level) {
-    return uses == null || !asks || levels.get(level).medium() != Medium.DISK || options.offload().takes(key, uses.estimate(key));
+    return uses == null || !asks || levels.get(level).medium() != Medium.DISK
+        || options.offload().takes(key, uses.estimate(key));
   }
 }

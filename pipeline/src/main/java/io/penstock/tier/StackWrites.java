@@ -1,6 +1,5 @@
 package io.penstock.tier;
 
-
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
@@ -17,7 +16,8 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// The keys of a [TierStack] that are being written: from the reservation, or the admission, to the block that everybody sees.
+/// The keys of a [TierStack] that are being written: from the reservation, or the admission, to the block that
+/// everybody sees.
 final class StackWrites {
   final StackBooks books;
   private final StackCommit commit;
@@ -177,7 +177,9 @@ final class StackWrites {
   }
 
   RuntimeException ended() {
-    return books.isClosed() ? books.closedException() : new IllegalStateException("reservation must be open (was closed)");
+    return books.isClosed()
+        ? books.closedException()
+        : new IllegalStateException("reservation must be open (was closed)");
   }
 
   /// Fails every reservation. Under the lock.

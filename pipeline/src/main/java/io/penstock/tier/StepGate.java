@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// Where the reader of a [RisingWindow] waits until so many steps were read. One reader, one wait at a time; guarded by itself.
+/// Where the reader of a [RisingWindow] waits until so many steps were read. One reader, one wait at a time; guarded by
+/// itself.
 final class StepGate {
   private record Waiter(int steps, MonoSink<Boolean> sink) {}
 

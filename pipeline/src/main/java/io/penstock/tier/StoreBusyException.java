@@ -13,8 +13,8 @@ public class StoreBusyException extends TransientKvException {
     this.room = room;
   }
 
-  /// Completes when it is worth while to ask again, on a thread of the store, under no lock of it. Whoever asks may be refused again: others
-  /// ask, too.
+  /// Completes when it is worth while to ask again, on a thread of the store, under no lock of it. Whoever asks may be
+  /// refused again: others ask, too.
   public Mono<Void> room() {
     return room;
   }

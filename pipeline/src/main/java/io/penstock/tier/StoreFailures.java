@@ -50,8 +50,9 @@ final class StoreFailures {
     }
   }
 
-  /// The store failed to give `entries`: none suffers if it was too busy, or gives nothing now; the damaged one is lost, if one is named; else
-  /// all of them are looked for elsewhere from now on, or are lost, so that asking again is a miss and no error.
+  /// The store failed to give `entries`: none suffers if it was too busy, or gives nothing now; the damaged one is
+  /// lost, if one is named; else all of them are looked for elsewhere from now on, or are lost, so that asking again is
+  /// a miss and no error.
   void notGiven(List<Resident> entries, Throwable error, Aftermath after) {
     boolean named = false;
     for (Resident entry : entries) {
@@ -60,7 +61,8 @@ final class StoreFailures {
         named = true;
       }
     }
-    if (!named && !books.isClosedNow() && !(error instanceof StoreBusyException) && !(error instanceof StoreUnavailableException)) {
+    if (!named && !books.isClosedNow() && !(error instanceof StoreBusyException)
+        && !(error instanceof StoreUnavailableException)) {
       entries.forEach(entry -> drop(entry, error, after));
     }
   }

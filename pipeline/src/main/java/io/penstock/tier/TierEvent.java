@@ -19,6 +19,7 @@ public sealed interface TierEvent {
   /// The block is gone against the tier's will, for example quarantined after a checksum mismatch.
   record Lost(long sequence, BlockKey key, String reason) implements TierEvent {}
 
-  /// The reader was too slow, or asked for a past no longer kept: the events up to `sequence` were skipped. Ask `contains` anew.
+  /// The reader was too slow, or asked for a past no longer kept: the events up to `sequence` were skipped. Ask
+  /// `contains` anew.
   record Skipped(long sequence, long count) implements TierEvent {}
 }

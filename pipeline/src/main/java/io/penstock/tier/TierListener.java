@@ -1,6 +1,7 @@
 package io.penstock.tier;
 
-/// Hears what a tier did, for meters. Called on hot paths, never under a lock, after those who wait were told; must be quick.
+/// Hears what a tier did, for meters. Called on hot paths, never under a lock, after those who wait were told; must be
+/// quick.
 public interface TierListener {
   /// `hits` of `references` keys of one lease counted as hits.
   default void referenced(int references, int hits) {}

@@ -21,12 +21,14 @@ import reactor.core.scheduler.Scheduler;
 
 /// Tiers under one set of books: device memory, host memory and disk as one [BlockTier] with an exact eviction policy.
 ///
-/// One ledger decides hit, victim, rise and descent, in one short critical section over a list of keys: touch, or insert and move down
-/// one at a time, in reference order. So hits and victims equal the textbook policy over the sum of the levels, whatever the streams and
-/// the copies do meanwhile. Bytes follow the books; until they are there, the block is read from where it is.
+/// One ledger decides hit, victim, rise and descent, in one short critical section over a list of keys: touch, or
+/// insert and move down one at a time, in reference order. So hits and victims equal the textbook policy over the sum
+/// of the levels, whatever the streams and the copies do meanwhile. Bytes follow the books; until they are there, the
+/// block is read from where it is.
 ///
-/// A key is in the books from the moment it is admitted or reserved; its block is visible from the commit on. A victim leaves the books
-/// at once and its memory when its last reader ends, which is what the slots beyond the capacity are for.
+/// A key is in the books from the moment it is admitted or reserved; its block is visible from the commit on. A victim
+/// leaves the books at once and its memory when its last reader ends, which is what the slots beyond the capacity are
+/// for.
 ///
 /// | | |
 /// |---|---|
@@ -54,16 +56,19 @@ public final class TierStack implements BlockTier {
   /// The same on host memory of another kind.
   ///
   /// @param chunks closed with this stack
-  public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener, ChunkSource chunks) {
+  public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
+      ChunkSource chunks) {
     this(space, levels, options, listener, System::nanoTime, chunks);
   }
 
   /// The same with another clock, which figures of waiting are taken from and nothing else.
-  public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener, LongSupplier nanos) {
+  public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
+      LongSupplier nanos) {
     this(space, levels, options, listener, nanos, ChunkSource.ofJdk());
   }
 
-  private TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener, LongSupplier nanos,
+  private TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
+      LongSupplier nanos,
       ChunkSource chunks) {
     this.books = new StackBooks(space, levels, requireNonNull(options, "options"), requireNonNull(listener, "listener"),
         requireNonNull(nanos, "nanos"), requireNonNull(chunks, "chunks"));
@@ -180,9 +185,10 @@ public final class TierStack implements BlockTier {
     });
   }
 
-  /// Waits for blocks that are on their way to a disk, so that [#close], which waits for none of them, does not leave them behind: those that
-  /// the books have put on a disk and that move there or wait to, and commits that are written through. Chooses no others: what the books have in
-  /// memory stays there. For who puts nothing any more; what is put meanwhile is waited for, too.
+  /// Waits for blocks that are on their way to a disk, so that [#close], which waits for none of them, does not leave
+  /// them behind: those that the books have put on a disk and that move there or wait to, and commits that are written
+  /// through. Chooses no others: what the books have in memory stays there. For who puts nothing any more; what is put
+  /// meanwhile is waited for, too.
   ///
   /// | | |
   /// |---|---|
@@ -201,8 +207,9 @@ public final class TierStack implements BlockTier {
         .then(Mono.fromSupplier(settling::missed)), Settling::leave);
   }
 
-  /// Ends every wait, closes the stores, and completes when they have. What rests on disk stays there, memory of devices goes back.
-  /// Host memory goes back to the system when the last lease has ended, which may be after this completes.
+  /// Ends every wait, closes the stores, and completes when they have. What rests on disk stays there, memory of
+  /// devices goes back. Host memory goes back to the system when the last lease has ended, which may be after this
+  /// completes.
   @Override
   public Mono<Void> close() {
     return closing;

@@ -19,8 +19,10 @@ import java.util.List;
 /// @param levels figures of its levels, fastest first; empty if they are not told
 /// @param tiering how far behind its disk is, and what it does beside its policy
 /// @param memory the host memory under it, by kind; empty if that is not told
-public record TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored,
-    long evicted, long corrupt, long lastSequence, List<LevelStat> levels, TieringStat tiering, List<MemoryStat> memory) {
+public record TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses,
+    long stored,
+    long evicted, long corrupt, long lastSequence, List<LevelStat> levels, TieringStat tiering,
+    List<MemoryStat> memory) {
   public TierStat {
     levels = List.copyOf(levels);
     requireNonNull(tiering, "tiering");
@@ -28,18 +30,23 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
   }
 
   /// Of a tier that does not tell its memory.
-  public TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored, long evicted,
+  public TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored,
+      long evicted,
       long corrupt, long lastSequence, List<LevelStat> levels, TieringStat tiering) {
-    this(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels, tiering, List.of());
+    this(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels,
+        tiering, List.of());
   }
 
   /// Of a tier that does nothing beside its policy.
-  public TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored, long evicted,
+  public TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored,
+      long evicted,
       long corrupt, long lastSequence, List<LevelStat> levels) {
-    this(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels, TieringStat.NONE);
+    this(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels,
+        TieringStat.NONE);
   }
 
   public TierStat withMemory(List<MemoryStat> memory) {
-    return new TierStat(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels, tiering, memory);
+    return new TierStat(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt,
+        lastSequence, levels, tiering, memory);
   }
 }

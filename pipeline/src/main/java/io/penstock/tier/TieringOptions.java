@@ -8,15 +8,17 @@ import io.penstock.pool.OffloadRule;
 
 /// Where a [TierStack] leaves the textbook policy, for the sake of its disk.
 ///
-/// @param offload which blocks go on to a disk when they leave memory; the others leave as evicted. Not asked where a stack is written through,
-///     nor about blocks whose copy is on the disk already
-/// @param promoteAtHit at which hit within the recent window a block on a disk rises; until then it stays there, as the most recently used
-/// @param prefetchBlocks most blocks of a lease that are read from a store before its reader asks for them: those that come next in its
-///     list of keys; 0 for none
-/// @param queueBlocks most blocks that wait for a disk or are being put to it: while there are more, a reservation waits; [#UNBOUNDED] for
-///     as many as host memory holds
+/// @param offload which blocks go on to a disk when they leave memory; the others leave as evicted. Not asked where a
+///     stack is written through, nor about blocks whose copy is on the disk already
+/// @param promoteAtHit at which hit within the recent window a block on a disk rises; until then it stays there, as the
+///     most recently used
+/// @param prefetchBlocks most blocks of a lease that are read from a store before its reader asks for them: those that
+///     come next in its list of keys; 0 for none
+/// @param queueBlocks most blocks that wait for a disk or are being put to it: while there are more, a reservation
+///     waits; [#UNBOUNDED] for as many as host memory holds
 /// @param queueBytes the same in bytes
-public record TieringOptions(OffloadRule offload, int promoteAtHit, int prefetchBlocks, long queueBlocks, long queueBytes) {
+public record TieringOptions(OffloadRule offload, int promoteAtHit, int prefetchBlocks, long queueBlocks,
+    long queueBytes) {
   /// No bound of its own.
   public static final long UNBOUNDED = Long.MAX_VALUE;
 
@@ -25,7 +27,8 @@ public record TieringOptions(OffloadRule offload, int promoteAtHit, int prefetch
   public TieringOptions {
     requireNonNull(offload, "offload");
     if (promoteAtHit <= 0 || promoteAtHit > FrequencySketch.MOST) {
-      throw new IllegalArgumentException("promoteAtHit must be in [1, " + FrequencySketch.MOST + "] (was " + promoteAtHit + ")");
+      throw new IllegalArgumentException(
+          "promoteAtHit must be in [1, " + FrequencySketch.MOST + "] (was " + promoteAtHit + ")");
     }
     Checks.notNegative("prefetchBlocks", prefetchBlocks);
     Checks.positive("queueBlocks", queueBlocks);

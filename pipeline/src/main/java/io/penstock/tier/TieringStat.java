@@ -14,7 +14,8 @@ package io.penstock.tier;
 /// @param useful how many of these he then asked for
 /// @param wasted how many he did not
 /// @param givenBack blocks given up because a store had no room
-public record TieringStat(long queuedBlocks, long queuedBytes, long mostQueuedBlocks, long queueBlocks, long queueMillis, long longestMillis,
+public record TieringStat(long queuedBlocks, long queuedBytes, long mostQueuedBlocks, long queueBlocks,
+    long queueMillis, long longestMillis,
     long withheld, long held, long prefetched, long useful, long wasted, long givenBack) {
   /// Of a tier that has no such thing.
   public static final TieringStat NONE = new TieringStat(0, 0, 0, Long.MAX_VALUE, 0, 0, 0, 0, 0, 0, 0, 0);

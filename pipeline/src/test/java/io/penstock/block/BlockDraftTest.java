@@ -80,7 +80,7 @@ final class BlockDraftTest {
       List<GranuleRange> parts = new ArrayList<>();
       for (int granule = 0; granule < shape.granules(); granule++) {
         int rows = shape.rows(granule);
-        for (int row = 0; row < rows; ) {
+        for (int row = 0; row < rows;) {
           int count = 1 + random.nextInt(rows - row);
           parts.add(GranuleRange.rows(granule, row, count));
           row += count;
@@ -112,13 +112,17 @@ final class BlockDraftTest {
   @Test
   void rows_thatOverlap_areRefused_andTheRestStillJoins() {
     Blocks.produce(draft, GranuleRange.rows(0, 1, 2));
-    for (GranuleRange overlap : List.of(GranuleRange.rows(0, 0, 2), GranuleRange.rows(0, 1, 1), GranuleRange.rows(0, 2, 2),
+    for (GranuleRange overlap : List.of(GranuleRange.rows(0, 0, 2), GranuleRange.rows(0, 1, 1),
+        GranuleRange.rows(0, 2, 2),
         GranuleRange.rows(0, 0, 4))) {
-      assertThatThrownBy(() -> draft.write(overlap, memory -> memory.fill((byte) 0))).isInstanceOf(IllegalStateException.class)
+      assertThatThrownBy(() -> draft.write(overlap, memory -> memory.fill((byte) 0)))
+          .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("after they were stated");
-      assertThatThrownBy(() -> draft.produced(overlap)).isInstanceOf(IllegalStateException.class).hasMessageContaining("twice");
+      assertThatThrownBy(() -> draft.produced(overlap)).isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("twice");
     }
-    assertThatThrownBy(() -> draft.write(GranuleRange.whole(0, 1), memory -> memory.fill((byte) 0))).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> draft.write(GranuleRange.whole(0, 1), memory -> memory.fill((byte) 0)))
+        .isInstanceOf(IllegalStateException.class);
     Blocks.produce(draft, GranuleRange.rows(0, 3, 1));
     Blocks.produce(draft, GranuleRange.rows(0, 0, 1));
     Blocks.produce(draft, GranuleRange.whole(1, 3));
@@ -128,8 +132,10 @@ final class BlockDraftTest {
   @Test
   void write_afterTheGranuleWasStated_isRefused_soStatedBytesAreFinal() {
     Blocks.produce(draft, GranuleRange.whole(0, 2));
-    for (GranuleRange stated : List.of(GranuleRange.whole(0, 1), GranuleRange.whole(1, 2), GranuleRange.rows(1, 3, 1))) {
-      assertThatThrownBy(() -> draft.write(stated, memory -> memory.fill((byte) 0))).isInstanceOf(IllegalStateException.class)
+    for (GranuleRange stated : List.of(GranuleRange.whole(0, 1), GranuleRange.whole(1, 2),
+        GranuleRange.rows(1, 3, 1))) {
+      assertThatThrownBy(() -> draft.write(stated, memory -> memory.fill((byte) 0)))
+          .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("after they were stated");
     }
     Blocks.produce(draft, GranuleRange.whole(2, 2));
@@ -163,7 +169,8 @@ final class BlockDraftTest {
       assertThat(e.actual()).isNotEqualTo(sums[2]);
       assertThat(e.key()).isEqualTo(draft.key());
     }).hasMessageContaining("at wire");
-    assertThatThrownBy(() -> draft.seal()).isInstanceOfSatisfying(IncompleteBlockException.class, e -> assertThat(e.missing()).isEqualTo(4));
+    assertThatThrownBy(() -> draft.seal()).isInstanceOfSatisfying(IncompleteBlockException.class,
+        e -> assertThat(e.missing()).isEqualTo(4));
     draft.write(all, memory -> Blocks.fill(draft.key(), 0, memory)); // sent again
     draft.verify(all, sums, "wire");
     sealAndCheck();
@@ -171,17 +178,21 @@ final class BlockDraftTest {
 
   @Test
   void verify_withTheWrongNumberOfChecksums_isRefused() {
-    assertThatThrownBy(() -> draft.verify(GranuleRange.whole(0, 2), new int[1], "wire")).isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> draft.verify(GranuleRange.whole(0, 1), new int[2], "wire")).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> draft.verify(GranuleRange.whole(0, 2), new int[1], "wire"))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> draft.verify(GranuleRange.whole(0, 1), new int[2], "wire"))
+        .isInstanceOf(IllegalArgumentException.class);
     draft.close();
   }
 
   @Test
   void ranges_outsideTheBlock_areRefused() {
-    for (GranuleRange range : List.of(GranuleRange.whole(3, 2), GranuleRange.rows(0, 3, 2), GranuleRange.rows(4, 0, 1))) {
+    for (GranuleRange range : List.of(GranuleRange.whole(3, 2), GranuleRange.rows(0, 3, 2),
+        GranuleRange.rows(4, 0, 1))) {
       assertThatThrownBy(() -> draft.write(range, memory -> {})).isInstanceOf(IndexOutOfBoundsException.class);
       assertThatThrownBy(() -> draft.produced(range)).isInstanceOf(IndexOutOfBoundsException.class);
-      assertThatThrownBy(() -> draft.verify(range, new int[range.count()], "x")).isInstanceOf(IndexOutOfBoundsException.class);
+      assertThatThrownBy(() -> draft.verify(range, new int[range.count()], "x"))
+          .isInstanceOf(IndexOutOfBoundsException.class);
       assertThatThrownBy(() -> draft.span(range)).isInstanceOf(IndexOutOfBoundsException.class);
     }
     draft.close();
@@ -221,9 +232,11 @@ final class BlockDraftTest {
     other.close();
     other.close();
     for (BlockDraft over : List.of(draft, other)) {
-      assertThatThrownBy(() -> over.write(GranuleRange.whole(0, 1), memory -> {})).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> over.write(GranuleRange.whole(0, 1), memory -> {}))
+          .isInstanceOf(IllegalStateException.class);
       assertThatThrownBy(() -> over.produced(GranuleRange.whole(0, 1))).isInstanceOf(IllegalStateException.class);
-      assertThatThrownBy(() -> over.verify(GranuleRange.whole(0, 1), new int[1], "x")).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> over.verify(GranuleRange.whole(0, 1), new int[1], "x"))
+          .isInstanceOf(IllegalStateException.class);
       assertThatThrownBy(() -> over.span(GranuleRange.whole(0, 1))).isInstanceOf(IllegalStateException.class);
       assertThatThrownBy(over::seal).isInstanceOfAny(IllegalStateException.class, IncompleteBlockException.class);
     }
@@ -309,7 +322,8 @@ final class BlockDraftTest {
       for (int granule = 0; granule < block.layout().granules(); granule++) {
         int from = block.layout().granuleOffset(granule);
         int bytes = block.layout().granuleBytes(granule);
-        assertThat(block.checksum(granule)).isEqualTo(block.<Integer>read(memory -> Checksum.of(memory.asSlice(from, bytes))));
+        assertThat(block.checksum(granule))
+            .isEqualTo(block.<Integer>read(memory -> Checksum.of(memory.asSlice(from, bytes))));
       }
     }
   }

@@ -53,8 +53,9 @@ final class BlockLayoutTest {
 
   @Test
   void rows_ofPlanesWithDifferentHeads_differUnderHnd() {
-    BlockLayout layout = new BlockLayout(2, 4, TokenOrder.HND, List.of(new Plane(PlaneKind.KEY, ElementType.INT8, 8, 16),
-        new Plane(PlaneKind.SCALES, ElementType.FP32, 1, 8)));
+    BlockLayout layout =
+        new BlockLayout(2, 4, TokenOrder.HND, List.of(new Plane(PlaneKind.KEY, ElementType.INT8, 8, 16),
+            new Plane(PlaneKind.SCALES, ElementType.FP32, 1, 8)));
     assertThat(layout.rows(2)).isEqualTo(8);
     assertThat(layout.rows(3)).isEqualTo(1);
     assertThat(layout.rowBytes(3)).isEqualTo(4 * 8 * 4);
@@ -62,8 +63,9 @@ final class BlockLayoutTest {
 
   @Test
   void granules_coverTheBlockWithoutAGap() {
-    BlockLayout layout = new BlockLayout(3, 7, TokenOrder.NHD, List.of(new Plane(PlaneKind.LATENT, ElementType.FP8_E4M3, 1, 33),
-        new Plane(PlaneKind.SCALES, ElementType.FP32, 1, 1), new Plane(PlaneKind.ROPE, ElementType.BF16, 1, 5)));
+    BlockLayout layout =
+        new BlockLayout(3, 7, TokenOrder.NHD, List.of(new Plane(PlaneKind.LATENT, ElementType.FP8_E4M3, 1, 33),
+            new Plane(PlaneKind.SCALES, ElementType.FP32, 1, 1), new Plane(PlaneKind.ROPE, ElementType.BF16, 1, 5)));
     int end = 0;
     for (int granule = 0; granule < layout.granules(); granule++) {
       assertThat(layout.granuleOffset(granule)).isEqualTo(end);
@@ -71,14 +73,16 @@ final class BlockLayoutTest {
       end += layout.granuleBytes(granule);
     }
     assertThat(end).isEqualTo(layout.blockBytes());
-    assertThatThrownBy(() -> layout.granule(3, 0)).isInstanceOf(IndexOutOfBoundsException.class).hasMessageContaining("layer must be in [0, 3)");
-    assertThatThrownBy(() -> layout.granule(0, 3)).isInstanceOf(IndexOutOfBoundsException.class).hasMessageContaining("plane must be in [0, 3)");
+    assertThatThrownBy(() -> layout.granule(3, 0)).isInstanceOf(IndexOutOfBoundsException.class)
+        .hasMessageContaining("layer must be in [0, 3)");
+    assertThatThrownBy(() -> layout.granule(0, 3)).isInstanceOf(IndexOutOfBoundsException.class)
+        .hasMessageContaining("plane must be in [0, 3)");
   }
 
   /// Every product wraps round an `int` or a `long` somewhere.
   @ParameterizedTest
   @CsvSource({"65536,1,1,32768", "2,1073741824,1,1", "1,2,1073741824,1", "1,1,65536,65536", "2147483647,2147483647,1,1",
-      "2147483647,2147483647,2147483647,2147483647", "1,2147483647,2147483647,1", "4,65536,65536,1", "1025,1024,512,1"})
+    "2147483647,2147483647,2147483647,2147483647", "1,2147483647,2147483647,1", "4,65536,65536,1", "1025,1024,512,1"})
   void blockBytes_beyondOneGibibyte_areRefused(int layers, int tokens, int heads, int width) {
     assertThatThrownBy(() -> BlockLayout.attention(layers, tokens, heads, width, ElementType.FP32))
         .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("must be <= 1 GiB");
@@ -100,10 +104,14 @@ final class BlockLayoutTest {
 
   @Test
   void arguments_thatAreNotPositive_areRefusedByName() {
-    assertThatThrownBy(() -> BlockLayout.attention(0, 1, 1, 1, ElementType.INT8)).hasMessage("layers must be > 0 (was 0)");
-    assertThatThrownBy(() -> BlockLayout.attention(1, -1, 1, 1, ElementType.INT8)).hasMessage("tokens must be > 0 (was -1)");
-    assertThatThrownBy(() -> BlockLayout.attention(1, 1, 0, 1, ElementType.INT8)).hasMessage("heads must be > 0 (was 0)");
-    assertThatThrownBy(() -> BlockLayout.attention(1, 1, 1, 0, ElementType.INT8)).hasMessage("width must be > 0 (was 0)");
+    assertThatThrownBy(() -> BlockLayout.attention(0, 1, 1, 1, ElementType.INT8))
+        .hasMessage("layers must be > 0 (was 0)");
+    assertThatThrownBy(() -> BlockLayout.attention(1, -1, 1, 1, ElementType.INT8))
+        .hasMessage("tokens must be > 0 (was -1)");
+    assertThatThrownBy(() -> BlockLayout.attention(1, 1, 0, 1, ElementType.INT8))
+        .hasMessage("heads must be > 0 (was 0)");
+    assertThatThrownBy(() -> BlockLayout.attention(1, 1, 1, 0, ElementType.INT8))
+        .hasMessage("width must be > 0 (was 0)");
     assertThatThrownBy(() -> new BlockLayout(1, 1, TokenOrder.NHD, List.of())).hasMessage("planes must not be empty");
   }
 
@@ -145,12 +153,17 @@ final class BlockLayoutTest {
     BlockLayout layout = BlockLayout.latent(4, 8, 16, 4, ElementType.BF16);
     GranuleRange.whole(7, 1).requireInside(layout);
     GranuleRange.rows(7, 7, 1).requireInside(layout);
-    assertThatThrownBy(() -> GranuleRange.whole(7, 2).requireInside(layout)).hasMessage("granules must end at <= 8 (was 7 + 2)");
-    assertThatThrownBy(() -> GranuleRange.rows(7, 7, 2).requireInside(layout)).hasMessage("rows must end at <= 8 (was 7 + 2)");
-    assertThatThrownBy(() -> GranuleRange.rows(0, INT_MAX, INT_MAX).requireInside(layout)).isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(() -> GranuleRange.whole(7, 2).requireInside(layout))
+        .hasMessage("granules must end at <= 8 (was 7 + 2)");
+    assertThatThrownBy(() -> GranuleRange.rows(7, 7, 2).requireInside(layout))
+        .hasMessage("rows must end at <= 8 (was 7 + 2)");
+    assertThatThrownBy(() -> GranuleRange.rows(0, INT_MAX, INT_MAX).requireInside(layout))
+        .isInstanceOf(IndexOutOfBoundsException.class);
     assertThatThrownBy(() -> GranuleRange.whole(INT_MAX, 1)).isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> GranuleRange.layers(layout, new LayerRange(3, 5))).hasMessage("layers must end at <= 4 (was 5)");
-    assertThatThrownBy(() -> GranuleRange.layers(layout, new LayerRange(2, 2))).hasMessageContaining("count must be > 0");
+    assertThatThrownBy(() -> GranuleRange.layers(layout, new LayerRange(3, 5)))
+        .hasMessage("layers must end at <= 4 (was 5)");
+    assertThatThrownBy(() -> GranuleRange.layers(layout, new LayerRange(2, 2)))
+        .hasMessageContaining("count must be > 0");
     assertThatThrownBy(() -> new GranuleRange(0, 2, 0, 1)).hasMessageContaining("inside one granule");
     assertThatThrownBy(() -> new GranuleRange(0, 1, 1, GranuleRange.WHOLE)).hasMessageContaining("firstRow must be 0");
   }

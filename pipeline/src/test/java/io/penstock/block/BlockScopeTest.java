@@ -130,7 +130,8 @@ final class BlockScopeTest {
     for (int seed = 0; seed < 10_000; seed++) {
       Random random = new Random(seed);
       try (BlockScope scope = new BlockScope()) {
-        List<BlockDraft> drafts = java.util.Objects.requireNonNull(arena.tryClaim(Blocks.keys(space, 0, 1 + random.nextInt(8))));
+        List<BlockDraft> drafts =
+            java.util.Objects.requireNonNull(arena.tryClaim(Blocks.keys(space, 0, 1 + random.nextInt(8))));
         drafts.forEach(scope::adopt);
         for (BlockDraft draft : drafts) {
           if (random.nextBoolean()) {

@@ -59,7 +59,8 @@ final class BlockTest {
     rows.close();
     block.close();
     try (Block next = Blocks.block(arena, Blocks.key(SPACE, 2))) {
-      assertThatThrownBy(() -> block.read(memory -> 0)).isInstanceOf(IllegalStateException.class).hasMessageContaining("was closed");
+      assertThatThrownBy(() -> block.read(memory -> 0)).isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("was closed");
       assertThatThrownBy(block::share).isInstanceOf(IllegalStateException.class);
       assertThatThrownBy(() -> block.verify("x")).isInstanceOf(IllegalStateException.class);
       assertThatThrownBy(() -> block.span(GranuleRange.whole(0, 1))).isInstanceOf(IllegalStateException.class);
@@ -80,7 +81,8 @@ final class BlockTest {
       return 0;
     });
     try (LayerSpan span = block.span(GranuleRange.whole(0, 1))) {
-      assertThatThrownBy(() -> span.memory().set(ValueLayout.JAVA_BYTE, 0, (byte) 0)).isInstanceOf(RuntimeException.class);
+      assertThatThrownBy(() -> span.memory().set(ValueLayout.JAVA_BYTE, 0, (byte) 0))
+          .isInstanceOf(RuntimeException.class);
     }
     block.close();
   }
@@ -98,7 +100,8 @@ final class BlockTest {
 
   @Test
   void span_ofRows_answersTheChecksumOfExactlyThoseRows() {
-    for (GranuleRange rows : List.of(GranuleRange.rows(1, 0, 1), GranuleRange.rows(1, 1, 2), GranuleRange.rows(1, 2, 2), GranuleRange.rows(1, 0, 4))) {
+    for (GranuleRange rows : List.of(GranuleRange.rows(1, 0, 1), GranuleRange.rows(1, 1, 2), GranuleRange.rows(1, 2, 2),
+        GranuleRange.rows(1, 0, 4))) {
       try (LayerSpan span = block.span(rows)) {
         Blocks.assertBytes(span);
         span.verify("test");
@@ -112,9 +115,11 @@ final class BlockTest {
   @Test
   void span_ofRows_noticesCorruptionAnywhereInItsGranule() {
     Blocks.corrupt(block, 64 + 63);
-    try (LayerSpan rows = block.span(GranuleRange.rows(1, 0, 1)); LayerSpan other = block.span(GranuleRange.rows(0, 0, 1))) {
+    try (LayerSpan rows = block.span(GranuleRange.rows(1, 0, 1));
+        LayerSpan other = block.span(GranuleRange.rows(0, 0, 1))) {
       Blocks.assertBytes(rows); // its own bytes are fine
-      assertThatThrownBy(() -> rows.checksums("wire")).isInstanceOf(BlockCorruptException.class).hasMessageContaining("granule 1 ");
+      assertThatThrownBy(() -> rows.checksums("wire")).isInstanceOf(BlockCorruptException.class)
+          .hasMessageContaining("granule 1 ");
       assertThatThrownBy(() -> rows.verify("wire")).isInstanceOf(BlockCorruptException.class);
       other.verify("wire");
     }
@@ -165,15 +170,19 @@ final class BlockTest {
   void slice_ownsItsSpans_andRefusesOthers() {
     Block second = Blocks.block(arena, Blocks.key(SPACE, 2));
     GranuleRange range = GranuleRange.whole(1, 2);
-    LayerSlice slice = new LayerSlice(new SlicePlace(0, 3), range, new int[] {4, 9}, List.of(block.span(range), second.span(range)));
+    LayerSlice slice =
+        new LayerSlice(new SlicePlace(0, 3), range, new int[] {4, 9}, List.of(block.span(range), second.span(range)));
     block.close();
     second.close();
     assertThat(slice.bytes()).isEqualTo(2 * 128);
     assertThat(slice.position(1)).isEqualTo(9);
     slice.spans().forEach(Blocks::assertBytes);
-    assertThatThrownBy(() -> new LayerSlice(new SlicePlace(0, 0), range, new int[] {1}, slice.spans())).isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> new LayerSlice(new SlicePlace(0, 0), range, new int[0], List.of())).isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> new LayerSlice(new SlicePlace(0, 0), GranuleRange.whole(1, 1), new int[] {4, 9}, slice.spans()))
+    assertThatThrownBy(() -> new LayerSlice(new SlicePlace(0, 0), range, new int[] {1}, slice.spans()))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> new LayerSlice(new SlicePlace(0, 0), range, new int[0], List.of()))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(
+        () -> new LayerSlice(new SlicePlace(0, 0), GranuleRange.whole(1, 1), new int[] {4, 9}, slice.spans()))
         .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("spans must all be of");
     slice.close();
     slice.close();
@@ -190,7 +199,8 @@ final class BlockTest {
         Block contended = Blocks.block(arena, Blocks.key(SPACE, i));
         LayerSpan span = contended.span(GranuleRange.rows(3, 1, 2));
         List<Runnable> readers = List.of(() -> Blocks.assertBytes(contended), () -> contended.verify("race"),
-            () -> contended.share().close(), () -> span.verify("race"), () -> span.checksums("race"), () -> Blocks.assertBytes(span));
+            () -> contended.share().close(), () -> span.verify("race"), () -> span.checksums("race"),
+            () -> Blocks.assertBytes(span));
         Runnable reader = readers.get(i % readers.size());
         race.run(() -> {
           contended.close();

@@ -27,7 +27,8 @@ final class ChecksumTest {
 
   @Test
   void of_anIscsiReadCommand_isTheVectorOfRfc3720() {
-    byte[] pdu = HexFormat.of().parseHex("01c00000000000000000000000000000140000000000040000000014000000182800000000000000" + "0200000000000000");
+    byte[] pdu = HexFormat.of().parseHex(
+        "01c00000000000000000000000000000140000000000040000000014000000182800000000000000" + "0200000000000000");
     assertThat(Checksum.of(ByteBuffer.wrap(pdu))).isEqualTo(0xd9963a56);
   }
 
@@ -52,7 +53,8 @@ final class ChecksumTest {
       int cut = random.nextInt(all.length + 1);
       int a = Checksum.of(ByteBuffer.wrap(all, 0, cut));
       int b = Checksum.of(ByteBuffer.wrap(all, cut, all.length - cut));
-      assertThat(Checksum.combine(a, b, all.length - cut)).as("seed %d, cut %d", seed, cut).isEqualTo(Checksum.of(ByteBuffer.wrap(all)));
+      assertThat(Checksum.combine(a, b, all.length - cut)).as("seed %d, cut %d", seed, cut)
+          .isEqualTo(Checksum.of(ByteBuffer.wrap(all)));
     }
   }
 

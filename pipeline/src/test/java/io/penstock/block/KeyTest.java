@@ -42,8 +42,10 @@ final class KeyTest {
 
   @Test
   void parse_ofAnythingElse_isRefusedWithTheRule() {
-    assertThatThrownBy(() -> BlockKey.parse(HEX)).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("SPACE:HASH");
-    assertThatThrownBy(() -> BlockHash.parse("00")).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("32 hex digits");
+    assertThatThrownBy(() -> BlockKey.parse(HEX)).isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("SPACE:HASH");
+    assertThatThrownBy(() -> BlockHash.parse("00")).isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("32 hex digits");
     assertThatThrownBy(() -> SpaceId.parse("zz".repeat(16))).isInstanceOf(IllegalArgumentException.class);
   }
 
@@ -53,12 +55,14 @@ final class KeyTest {
     BlockLayout layout = here.layout();
     assertThat(here.difference(Blocks.smallSpace())).isEmpty();
     assertThat(here.difference(CacheSpace.of("other", layout))).hasValue("model: fixture, other");
-    assertThat(here.difference(CacheSpace.of("fixture", layout.withOrder(TokenOrder.HND)))).hasValue("layout.order: NHD, HND");
+    assertThat(here.difference(CacheSpace.of("fixture", layout.withOrder(TokenOrder.HND))))
+        .hasValue("layout.order: NHD, HND");
     assertThat(here.difference(CacheSpace.of("fixture", BlockLayout.attention(3, 4, 2, 4, ElementType.BF16))))
         .hasValue("layout.layers: 2, 3");
     assertThat(here.difference(CacheSpace.of("fixture", BlockLayout.attention(2, 5, 2, 4, ElementType.BF16))))
         .hasValue("layout.tokens: 4, 5");
-    assertThat(here.difference(CacheSpace.of("fixture", BlockLayout.attention(2, 4, 2, 4, ElementType.FP16))).orElseThrow())
+    assertThat(
+        here.difference(CacheSpace.of("fixture", BlockLayout.attention(2, 4, 2, 4, ElementType.FP16))).orElseThrow())
         .startsWith("layout.planes: ");
     assertThat(here.difference(new CacheSpace("fixture", layout, 1, ""))).hasValue("group: 0, 1");
     assertThat(here.difference(new CacheSpace("fixture", layout, 0, "secret")).orElseThrow()).startsWith("tenantSalt")
@@ -74,8 +78,11 @@ final class KeyTest {
   void prefixHasher_agreesWithTheVectors(List<String> row) {
     switch (row.getFirst()) {
       case "next" -> {
-        int[] tokens = row.get(2).isEmpty() ? new int[0] : Arrays.stream(row.get(2).split(",")).mapToInt(Integer::parseInt).toArray();
-        List<String> extra = row.get(3).isEmpty() ? List.of()
+        int[] tokens = row.get(2).isEmpty()
+            ? new int[0]
+            : Arrays.stream(row.get(2).split(",")).mapToInt(Integer::parseInt).toArray();
+        List<String> extra = row.get(3).isEmpty()
+            ? List.of()
             : Arrays.stream(row.get(3).split("\\|")).map(quoted -> quoted.substring(1, quoted.length() - 1)).toList();
         assertThat(new PrefixHasher(extra).next(BlockHash.parse(row.get(1)), tokens)).hasToString(row.get(4));
       }
@@ -95,8 +102,10 @@ final class KeyTest {
         .map(part -> new Plane(PlaneKind.valueOf(part[0]), ElementType.valueOf(part[1]), Integer.parseInt(part[2]),
             Integer.parseInt(part[3])))
         .toList();
-    BlockLayout layout = new BlockLayout(Integer.parseInt(row.get(1)), Integer.parseInt(row.get(2)), TokenOrder.valueOf(row.get(3)), planes);
-    assertThat(new CacheSpace(row.get(0), layout, Integer.parseInt(row.get(5)), row.get(6)).id()).hasToString(row.get(7));
+    BlockLayout layout = new BlockLayout(Integer.parseInt(row.get(1)), Integer.parseInt(row.get(2)),
+        TokenOrder.valueOf(row.get(3)), planes);
+    assertThat(new CacheSpace(row.get(0), layout, Integer.parseInt(row.get(5)), row.get(6)).id())
+        .hasToString(row.get(7));
   }
 
   @Test

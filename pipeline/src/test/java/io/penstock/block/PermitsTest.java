@@ -73,11 +73,12 @@ final class PermitsTest {
     Permits permits = permits(4, 1);
     permits.acquire(3, grant("holder"));
     permits.acquire(2, grant("waiter"));
-    assertThatThrownBy(() -> permits.acquire(1, grant("one more"))).isInstanceOfSatisfying(BudgetExhaustedException.class, e -> {
-      assertThat(e.wanted()).isEqualTo(1);
-      assertThat(e.free()).isEqualTo(1);
-      assertThat(e.budget()).isEqualTo("p");
-    });
+    assertThatThrownBy(() -> permits.acquire(1, grant("one more")))
+        .isInstanceOfSatisfying(BudgetExhaustedException.class, e -> {
+          assertThat(e.wanted()).isEqualTo(1);
+          assertThat(e.free()).isEqualTo(1);
+          assertThat(e.budget()).isEqualTo("p");
+        });
     permits.release(3);
     permits.release(2);
     assertThat(granted).containsExactly("holder", "waiter");
@@ -247,7 +248,8 @@ final class PermitsTest {
     BytePermit permit = new BytePermit(permits, 70);
     permit.refund(30);
     assertThat(permits.inUse()).isEqualTo(40).isEqualTo(permit.left());
-    assertThatThrownBy(() -> permit.refund(41)).isInstanceOf(IllegalStateException.class).hasMessageContaining("<= 40 left (was 41)");
+    assertThatThrownBy(() -> permit.refund(41)).isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("<= 40 left (was 41)");
     permit.close();
     permit.close();
     permit.refund(10);

@@ -47,8 +47,10 @@ final class SlabArenaTest {
   void claim_ofNothingOrOfTooMany_isRefused() {
     SlabArena arena = arena(3, 4);
     assertThatThrownBy(() -> arena.tryClaim(List.of())).isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> arena.tryClaim(keys(4))).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("<= capacity 3 (was 4)");
-    assertThatThrownBy(() -> arena.claim(keys(4), this::close, failures::add)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> arena.tryClaim(keys(4))).isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("<= capacity 3 (was 4)");
+    assertThatThrownBy(() -> arena.claim(keys(4), this::close, failures::add))
+        .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> new SlabArena("a", LAYOUT, 0, 1)).isInstanceOf(IllegalArgumentException.class);
     assertThat(arena.claimedSlots()).isZero();
   }
@@ -141,7 +143,8 @@ final class SlabArenaTest {
     arena.claim(keys(1), this::close, failures::add);
     arena.close();
     assertThat(failures).hasSize(2).allMatch(ArenaClosedException.class::isInstance);
-    assertThatThrownBy(() -> arena.tryClaim(keys(1))).isInstanceOf(ArenaClosedException.class).hasMessage("arena a must be open (was closed)");
+    assertThatThrownBy(() -> arena.tryClaim(keys(1))).isInstanceOf(ArenaClosedException.class)
+        .hasMessage("arena a must be open (was closed)");
     assertThatThrownBy(() -> arena.claim(keys(1), this::close, failures::add)).isInstanceOf(ArenaClosedException.class);
     assertThatThrownBy(() -> arena.prepare(1)).isInstanceOf(ArenaClosedException.class);
     close(held);
@@ -257,7 +260,8 @@ final class SlabArenaTest {
     SlabArena arena = leaks.watch(new SlabArena("small", LAYOUT, Integer.MAX_VALUE, 4, chunks(bytes -> {
       throw new OutOfMemoryError("test");
     }, () -> {})));
-    assertThatThrownBy(() -> arena.prepare(1)).isInstanceOf(MemoryExhaustedException.class).hasMessageContaining("arena small: memory");
+    assertThatThrownBy(() -> arena.prepare(1)).isInstanceOf(MemoryExhaustedException.class)
+        .hasMessageContaining("arena small: memory");
     assertThatThrownBy(() -> arena.tryClaim(keys(1))).isInstanceOf(MemoryExhaustedException.class);
     assertThat(arena.claimedSlots()).isZero();
     arena.claim(keys(1), this::close, failures::add);
@@ -270,7 +274,8 @@ final class SlabArenaTest {
   void memoryOfAnotherKind_isClosedOnce_whenTheLastSlotCameBack() {
     AtomicInteger closed = new AtomicInteger();
     MemorySegment given = Arena.ofAuto().allocate(1 << 20, 64);
-    SlabArena arena = new SlabArena("other", LAYOUT, 2, 4, chunks(bytes -> given.asSlice(0, bytes), closed::incrementAndGet));
+    SlabArena arena =
+        new SlabArena("other", LAYOUT, 2, 4, chunks(bytes -> given.asSlice(0, bytes), closed::incrementAndGet));
     List<BlockDraft> drafts = claimed(arena, 2);
     arena.close();
     drafts.getFirst().close();

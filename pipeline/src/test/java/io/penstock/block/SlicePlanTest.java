@@ -25,10 +25,12 @@ final class SlicePlanTest {
       int startLayer = random.nextInt(layout.layers());
       int maxBytes = largestRow(layout) + random.nextInt(1 + random.nextInt(2 * layout.blockBytes() * blocks));
       List<Cut> cuts = SlicePlan.of(layout, blocks, startLayer, maxBytes, order);
-      String message = "seed %d: %s, %d blocks from layer %d in %d bytes".formatted(seed, layout, blocks, startLayer, maxBytes);
+      String message =
+          "seed %d: %s, %d blocks from layer %d in %d bytes".formatted(seed, layout, blocks, startLayer, maxBytes);
       assertThat(visits(layout, blocks, cuts)).as(message).isEqualTo(wanted(layout, blocks, startLayer));
       for (Cut cut : cuts) {
-        assertThat((long) cut.blocks() * cut.range().bytes(layout)).as(message).isPositive().isLessThanOrEqualTo(maxBytes);
+        assertThat((long) cut.blocks() * cut.range().bytes(layout)).as(message).isPositive()
+            .isLessThanOrEqualTo(maxBytes);
         cut.range().requireInside(layout);
       }
       assertOrdered(cuts, order, message);
@@ -39,7 +41,8 @@ final class SlicePlanTest {
   void of_everythingFits_isOneSlice() {
     BlockLayout layout = BlockLayout.attention(8, 16, 2, 16, ElementType.BF16);
     for (SliceOrder order : SliceOrder.values()) {
-      assertThat(SlicePlan.of(layout, 3, 0, 3 * layout.blockBytes(), order)).containsExactly(new Cut(GranuleRange.whole(0, 16), 0, 3));
+      assertThat(SlicePlan.of(layout, 3, 0, 3 * layout.blockBytes(), order))
+          .containsExactly(new Cut(GranuleRange.whole(0, 16), 0, 3));
     }
   }
 
@@ -59,7 +62,8 @@ final class SlicePlanTest {
     assertThat(SlicePlan.of(layout, 1, 0, 319, SliceOrder.LAYER_FIRST)).containsExactly(
         new Cut(GranuleRange.whole(0, 1), 0, 1), new Cut(GranuleRange.whole(1, 1), 0, 1));
     assertThat(SlicePlan.of(layout, 1, 0, 100, SliceOrder.LAYER_FIRST)).containsExactly(
-        new Cut(GranuleRange.rows(0, 0, 3), 0, 1), new Cut(GranuleRange.rows(0, 3, 3), 0, 1), new Cut(GranuleRange.rows(0, 6, 2), 0, 1),
+        new Cut(GranuleRange.rows(0, 0, 3), 0, 1), new Cut(GranuleRange.rows(0, 3, 3), 0, 1),
+        new Cut(GranuleRange.rows(0, 6, 2), 0, 1),
         new Cut(GranuleRange.whole(1, 1), 0, 1));
   }
 
@@ -76,16 +80,20 @@ final class SlicePlanTest {
   void of_hugeWindow_doesNotOverflow() {
     BlockLayout layout = BlockLayout.attention(1024, 512, 32, 32, ElementType.INT8); // 1 GiB a block
     List<Cut> cuts = SlicePlan.of(layout, 64, 0, Integer.MAX_VALUE, SliceOrder.LAYER_FIRST);
-    assertThat(cuts.stream().mapToLong(cut -> (long) cut.blocks() * cut.range().bytes(layout)).sum()).isEqualTo(64L << 30);
+    assertThat(cuts.stream().mapToLong(cut -> (long) cut.blocks() * cut.range().bytes(layout)).sum())
+        .isEqualTo(64L << 30);
     assertThat(SlicePlan.of(layout, 64, 0, Integer.MAX_VALUE, SliceOrder.BLOCK_FIRST)).hasSize(64);
   }
 
   @Test
   void of_wrongArguments_areRefusedByName() {
     BlockLayout layout = BlockLayout.attention(2, 1, 1, 1, ElementType.INT8);
-    assertThatThrownBy(() -> SlicePlan.of(layout, 0, 0, 9, SliceOrder.LAYER_FIRST)).hasMessageContaining("blocks must be > 0");
-    assertThatThrownBy(() -> SlicePlan.of(layout, 1, 2, 9, SliceOrder.LAYER_FIRST)).hasMessageContaining("startLayer must be in [0, 2)");
-    assertThatThrownBy(() -> SlicePlan.of(layout, 1, 0, 0, SliceOrder.LAYER_FIRST)).hasMessageContaining("maxBytes must be > 0");
+    assertThatThrownBy(() -> SlicePlan.of(layout, 0, 0, 9, SliceOrder.LAYER_FIRST))
+        .hasMessageContaining("blocks must be > 0");
+    assertThatThrownBy(() -> SlicePlan.of(layout, 1, 2, 9, SliceOrder.LAYER_FIRST))
+        .hasMessageContaining("startLayer must be in [0, 2)");
+    assertThatThrownBy(() -> SlicePlan.of(layout, 1, 0, 0, SliceOrder.LAYER_FIRST))
+        .hasMessageContaining("maxBytes must be > 0");
   }
 
   private static BlockLayout layout(Random random) {
@@ -128,7 +136,9 @@ final class SlicePlanTest {
     List<long[]> places = new ArrayList<>();
     for (Cut cut : cuts) {
       long inside = ((long) cut.range().first() << 16) + cut.range().firstRow();
-      places.add(order == SliceOrder.LAYER_FIRST ? new long[] {inside, cut.firstBlock()} : new long[] {cut.firstBlock(), inside});
+      places.add(order == SliceOrder.LAYER_FIRST
+          ? new long[] {inside, cut.firstBlock()}
+          : new long[] {cut.firstBlock(), inside});
     }
     for (int i = 1; i < places.size(); i++) {
       assertThat(java.util.Arrays.compare(places.get(i - 1), places.get(i))).as(message).isNegative();

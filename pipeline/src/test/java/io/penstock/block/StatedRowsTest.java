@@ -19,7 +19,8 @@ final class StatedRowsTest {
   private static final GranuleRange FIRST = GranuleRange.rows(0, 0, 2);
   private static final GranuleRange REST = GranuleRange.rows(0, 2, 2);
 
-  @RegisterExtension final LeakLedger leaks = new LeakLedger();
+  @RegisterExtension
+  final LeakLedger leaks = new LeakLedger();
 
   private BlockDraft draft() {
     SlabArena arena = leaks.watch(new SlabArena("rows", LAYOUT, 1, 1));

@@ -95,8 +95,9 @@ final class KvMetersTest {
   void names_areUniqueAndCarryNoUnit() {
     Set<String> names = Arrays.stream(KvMeters.values()).map(KvMeters::getName).collect(Collectors.toSet());
 
-    assertThat(names).hasSameSizeAs(KvMeters.values()).allSatisfy(name -> assertThat(name).matches("penstock(\\.[a-z]+)+")
-        .doesNotContain("bytes", "seconds"));
+    assertThat(names).hasSameSizeAs(KvMeters.values())
+        .allSatisfy(name -> assertThat(name).matches("penstock(\\.[a-z]+)+")
+            .doesNotContain("bytes", "seconds"));
   }
 
   @Test
@@ -131,7 +132,8 @@ final class KvMetersTest {
   void stack_whatMovedAndWhereItIs_isShownByLevel() {
     MemoryStore ssd = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run);
     FaultyStore disk = new FaultyStore(ssd);
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("ram", 1), new Level.Stored(disk, 4)), StackOptions.defaults("stack"),
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("ram", 1), new Level.Stored(disk, 4)),
+        StackOptions.defaults("stack"),
         new MicrometerTierListener(registry, "stack", Medium.HOST));
     TierGauges figures = TierGauges.bind(registry, stack);
     put(stack, 0);
@@ -145,10 +147,13 @@ final class KvMetersTest {
     figures.refresh().block(SOON);
 
     assertThat(registry.get("penstock.tier.moved").tags("from", "ram", "to", "ssd").counter().count()).isEqualTo(2);
-    assertThat(registry.get("penstock.tier.carried").tags("from", "ssd", "to", "ram").counter().count()).isEqualTo(LAYOUT.blockBytes());
+    assertThat(registry.get("penstock.tier.carried").tags("from", "ssd", "to", "ram").counter().count())
+        .isEqualTo(LAYOUT.blockBytes());
     assertThat(registry.get("penstock.tier.lost").tag("tier", "stack").counter().count()).isEqualTo(2);
-    assertThat(registry.get("penstock.level.visible").tags("level", "ssd", "medium", "disk").gauge().value()).isEqualTo(1);
-    assertThat(registry.get("penstock.level.resting").tags("level", "ssd").gauge().value()).as("with the copy of 0").isEqualTo(2);
+    assertThat(registry.get("penstock.level.visible").tags("level", "ssd", "medium", "disk").gauge().value())
+        .isEqualTo(1);
+    assertThat(registry.get("penstock.level.resting").tags("level", "ssd").gauge().value()).as("with the copy of 0")
+        .isEqualTo(2);
     assertThat(registry.get("penstock.level.hits").tags("level", "ssd").functionCounter().count()).isEqualTo(1);
     assertThat(registry.get("penstock.level.capacity").tags("level", "ram").gauge().value()).isEqualTo(1);
     stack.close().block(SOON);
@@ -156,13 +161,17 @@ final class KvMetersTest {
 
   @Test
   void disk_whatItDoesBesides_isShownByLevel() {
-    BlockTier stack = onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, List.of("sync: no")));
+    BlockTier stack =
+        onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, List.of("sync: no")));
     TierGauges.bind(registry, stack).refresh().block(SOON);
 
-    assertThat(ofDisk("unsynced", "unsynced.age", "segments", "held", "live", "write.amplification", "kept", "problems"))
+    assertThat(
+        ofDisk("unsynced", "unsynced.age", "segments", "held", "live", "write.amplification", "kept", "problems"))
         .containsExactly(1.0, 2.0, 6.0, 7.0, 8.0, 19.0 / 9, 18.0, 1.0);
-    assertThat(Stream.of("uncertain", "put", "moved", "reclaimed", "scrub.passes", "scrubbed", "damaged", "unreadable", "unkept")
-        .map(name -> registry.get("penstock.disk." + name).tags("tier", "stack", "level", "ssd", "medium", "disk").functionCounter().count()))
+    assertThat(Stream
+        .of("uncertain", "put", "moved", "reclaimed", "scrub.passes", "scrubbed", "damaged", "unreadable", "unkept")
+        .map(name -> registry.get("penstock.disk." + name).tags("tier", "stack", "level", "ssd", "medium", "disk")
+            .functionCounter().count()))
         .containsExactly(5.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0);
     assertThat(registry.get("penstock.disk.syncs").tag("result", "done").functionCounter().count()).isEqualTo(3);
     assertThat(registry.get("penstock.disk.syncs").tag("result", "failed").functionCounter().count()).isEqualTo(4);
@@ -174,8 +183,10 @@ final class KvMetersTest {
   }
 
   private static BlockTier onDisk(DiskStat told) {
-    BlockStore disk = new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run)).disk(told);
-    return new TierStack(SPACE, List.of(new Level.Host("ram", 1), new Level.Stored(disk, 4)), StackOptions.defaults("stack"), TierListener.noop());
+    BlockStore disk =
+        new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run)).disk(told);
+    return new TierStack(SPACE, List.of(new Level.Host("ram", 1), new Level.Stored(disk, 4)),
+        StackOptions.defaults("stack"), TierListener.noop());
   }
 
   @Test

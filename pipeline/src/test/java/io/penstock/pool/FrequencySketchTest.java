@@ -29,7 +29,8 @@ final class FrequencySketchTest {
     int over = 0;
     for (int key = 0; key < KEYS; key++) {
       int estimate = sketch.estimate(keys.get(key));
-      assertThat(estimate).as("key %d, seed %d", key, SEED).isGreaterThanOrEqualTo(Math.min(FrequencySketch.MOST, truth[key]));
+      assertThat(estimate).as("key %d, seed %d", key, SEED)
+          .isGreaterThanOrEqualTo(Math.min(FrequencySketch.MOST, truth[key]));
       over += estimate > Math.min(FrequencySketch.MOST, truth[key]) + 1 ? 1 : 0;
     }
     assertThat(over).as("keys that are estimated too high by 2 or more, seed %d", SEED).isLessThan(KEYS / 5);
@@ -69,7 +70,8 @@ final class FrequencySketchTest {
     for (int key = 0; key < KEYS - 1; key++) {
       assertThat(sketch.estimate(keys.get(key))).as("key %d", key).isGreaterThanOrEqualTo(before[key] / 2);
     }
-    assertThat(keys.stream().limit(KEYS - 1).mapToInt(sketch::estimate).sum()).isLessThan(Arrays.stream(before).sum() * 6 / 10);
+    assertThat(keys.stream().limit(KEYS - 1).mapToInt(sketch::estimate).sum())
+        .isLessThan(Arrays.stream(before).sum() * 6 / 10);
   }
 
   @Test
@@ -78,7 +80,9 @@ final class FrequencySketchTest {
     assertThat(OffloadRule.usedAtLeast(2).takes(key, 1)).isFalse();
     assertThat(OffloadRule.usedAtLeast(2).takes(key, 2)).isTrue();
     assertThat(OffloadRule.usedAtLeast(0).takes(key, 0)).isTrue();
-    assertThatThrownBy(() -> OffloadRule.usedAtLeast(16)).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("(was 16)");
-    assertThatThrownBy(() -> new FrequencySketch(0)).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("(was 0)");
+    assertThatThrownBy(() -> OffloadRule.usedAtLeast(16)).isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("(was 16)");
+    assertThatThrownBy(() -> new FrequencySketch(0)).isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("(was 0)");
   }
 }

@@ -39,7 +39,8 @@ final class LedgerModel<V> {
     return line == null ? -1 : line.shelf.level;
   }
 
-  /// Counts a use of `key`, which moves it to level 0 and others down if the policy wants so; null means that it is not here.
+  /// Counts a use of `key`, which moves it to level 0 and others down if the policy wants so; null means that it is not
+  /// here.
   ///
   /// @param moves hears of the others, and of `key` if it changed its level
   @Nullable V touch(BlockKey key, Ledger.Moves<V> moves) {

@@ -33,7 +33,8 @@ final class LedgerModelTest {
       if (random.nextInt(5) == 0) {
         capacities[capacities.length - 1] = Ledger.UNBOUNDED;
       }
-      Pair pair = new Pair(new Ledger<>(new KeyLines(SPACE, hashBits), policy, capacities), new LedgerModel<>(policy, capacities));
+      Pair pair = new Pair(new Ledger<>(new KeyLines(SPACE, hashBits), policy, capacities),
+          new LedgerModel<>(policy, capacities));
       for (int i = 0; i < operations; i++) {
         pair.step(random, key(random, keys), i, capacities.length, seed);
       }
@@ -77,7 +78,8 @@ final class LedgerModelTest {
       expected.clear();
       switch (random.nextInt(12)) {
         case 0 -> same(warm(key).remove(key), model.remove(key), seed, value);
-        case 1 -> same(ledger.number(key) >= 0 ? Integer.valueOf(ledger.number(key)) : ledger.peek(key), model.peek(key), seed, value);
+        case 1 -> same(ledger.number(key) >= 0 ? Integer.valueOf(ledger.number(key)) : ledger.peek(key),
+            model.peek(key), seed, value);
         case 2 -> update(key, value);
         case 9, 10, 11 -> number(key, value);
         case 3, 4 -> same(warm(key).touch(key, into(told)), model.touch(key, into(expected)), seed, value);
@@ -166,7 +168,8 @@ final class LedgerModelTest {
   @Test
   void keyOfAnotherSpace_isRefused() {
     Ledger<Integer> ledger = new Ledger<>(SPACE, EvictionPolicy.LRU, 1);
-    assertThatThrownBy(() -> ledger.peek(new BlockKey(new SpaceId(1, 1), new BlockHash(1, 1)))).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> ledger.peek(new BlockKey(new SpaceId(1, 1), new BlockHash(1, 1))))
+        .isInstanceOf(IllegalArgumentException.class);
   }
 
   private static BlockKey numbered(long number) {

@@ -121,7 +121,8 @@ final class LedgerTest {
             assertThat(told.get(each)).as(message).isEqualTo(at).isEqualTo(ledger.level(each));
           });
           int start = Math.max(0, end - (int) capacities[level]);
-          assertThat(there).as("%s, level %d", message, level).isEqualTo(model.subList(start, end)).hasSize(ledger.size(level));
+          assertThat(there).as("%s, level %d", message, level).isEqualTo(model.subList(start, end))
+              .hasSize(ledger.size(level));
           end = start;
         }
       }
@@ -151,14 +152,17 @@ final class LedgerTest {
   void misuse_isRefused() {
     Ledger<String> ledger = new Ledger<>(SPACE, EvictionPolicy.LRU, 1);
     ledger.insert(key(1), "a", (key, value, level) -> {});
-    assertThatThrownBy(() -> ledger.insert(key(1), "b", (key, value, level) -> {})).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> ledger.insert(key(1), "b", (key, value, level) -> {}))
+        .isInstanceOf(IllegalStateException.class);
     assertThat(ledger.peek(key(1))).isEqualTo("a");
     assertThatThrownBy(() -> ledger.update(key(2), "b")).isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> new Ledger<String>(SPACE, EvictionPolicy.LRU, 0)).hasMessage("capacityBlocks must be > 0 (was 0)");
+    assertThatThrownBy(() -> new Ledger<String>(SPACE, EvictionPolicy.LRU, 0))
+        .hasMessage("capacityBlocks must be > 0 (was 0)");
   }
 
   @ParameterizedTest
-  @CsvSource({"1000,12831", "5000,31840", "10000,60921", "30000,93967", "50000,102290", "100000,104924", "9223372036854775807,105710"})
+  @CsvSource({"1000,12831", "5000,31840", "10000,60921", "30000,93967", "50000,102290", "100000,104924",
+    "9223372036854775807,105710"})
   void conversationTrace_givesTheHitsOfAPlainLru(long capacity, int hits) {
     assumeTrue(!trace.isEmpty(), "the conversation trace is not at hand: -Dpenstock.trace=FILE names it");
     assertThat(trace).hasSize(288_500);
@@ -178,7 +182,8 @@ final class LedgerTest {
     return false;
   }
 
-  private static List<BlockKey> modelReference(List<BlockKey> model, BlockKey key, EvictionPolicy policy, int capacity) {
+  private static List<BlockKey> modelReference(List<BlockKey> model, BlockKey key, EvictionPolicy policy,
+      int capacity) {
     if (model.contains(key)) {
       if (policy == EvictionPolicy.LRU) {
         model.remove(key);

@@ -11,8 +11,9 @@ import io.penstock.block.ElementType;
 import org.junit.jupiter.api.Test;
 
 final class OffloadRuleTest {
-  private static final BlockKey KEY = new BlockKey(CacheSpace.of("rules", BlockLayout.attention(1, 1, 1, 4, ElementType.BF16)).id(),
-      new BlockHash(1, 2));
+  private static final BlockKey KEY =
+      new BlockKey(CacheSpace.of("rules", BlockLayout.attention(1, 1, 1, 4, ElementType.BF16)).id(),
+          new BlockHash(1, 2));
 
   @Test
   void rules_areValues_soThatWhoCountsForNothingCanTell() {

@@ -59,7 +59,8 @@ final class BatchTest extends StageContract<Block, List<Block>> {
   @Test
   void batch_bytes_endItBeforeTheElementThatDoesNotFit() {
     StepVerifier.create(Flux.just(60, 30, 20, 100, 90, 10, 5).transform(weighed()))
-        .expectNext(List.of(60, 30), List.of(20), List.of(100), List.of(90, 10), List.of(5)).expectComplete().verify(LIMIT);
+        .expectNext(List.of(60, 30), List.of(20), List.of(100), List.of(90, 10), List.of(5)).expectComplete()
+        .verify(LIMIT);
   }
 
   @Test
@@ -168,7 +169,9 @@ final class BatchTest extends StageContract<Block, List<Block>> {
     var stopped = Schedulers.newSingle("stopped");
     stopped.dispose();
     List<Integer> discarded = new ArrayList<>();
-    StepVerifier.create(Flux.just(1, 2).transform(Batch.<Integer>of(OPTIONS, weight -> 1, stopped)).doOnDiscard(Integer.class, discarded::add))
+    StepVerifier
+        .create(Flux.just(1, 2).transform(Batch.<Integer>of(OPTIONS, weight -> 1, stopped)).doOnDiscard(Integer.class,
+            discarded::add))
         .expectError(RejectedExecutionException.class).verify(LIMIT);
     assertThat(discarded).containsExactly(1);
   }

@@ -27,7 +27,8 @@ public class CoalesceTckTest extends PublisherVerification<Block> {
 
   @Override
   public Publisher<Block> createPublisher(long elements) {
-    return get(new Coalesce((key, scope) -> elements == 0 ? Mono.empty() : Mono.fromCallable(() -> scope.adopt(Blocks.block(arena, key))),
+    return get(new Coalesce(
+        (key, scope) -> elements == 0 ? Mono.empty() : Mono.fromCallable(() -> scope.adopt(Blocks.block(arena, key))),
         CoalesceOptions.defaults()));
   }
 

@@ -33,7 +33,8 @@ final class CoalesceTest extends StageContract<BlockKey, Block> {
 
   /// A read that ends when the gate opens.
   private final Coalesce gated = new Coalesce((key, scope) -> gate.asMono().flatMap(open -> read(key, scope))
-      .doOnSubscribe(subscription -> started.incrementAndGet()).doOnCancel(cancelled::incrementAndGet), new CoalesceOptions(1, 1));
+      .doOnSubscribe(subscription -> started.incrementAndGet()).doOnCancel(cancelled::incrementAndGet),
+      new CoalesceOptions(1, 1));
 
   private Mono<Block> read(BlockKey key, BlockScope scope) {
     return Mono.fromCallable(() -> scope.adopt(Blocks.block(arena, key)));
@@ -149,7 +150,8 @@ final class CoalesceTest extends StageContract<BlockKey, Block> {
     BlockScope scope = leaks.watch(new BlockScope());
     Disposable reading = gated.get(StageFixtures.key(0), scope).subscribe();
     Disposable waiting = gated.get(StageFixtures.key(1), scope).subscribe();
-    StepVerifier.create(gated.get(StageFixtures.key(2), scope)).expectError(BudgetExhaustedException.class).verify(LIMIT);
+    StepVerifier.create(gated.get(StageFixtures.key(2), scope)).expectError(BudgetExhaustedException.class)
+        .verify(LIMIT);
     assertThat(started).hasValue(1);
     reading.dispose();
     assertThat(started).as("the line moved on").hasValue(2);
@@ -175,17 +177,21 @@ final class CoalesceTest extends StageContract<BlockKey, Block> {
     Scheduler readers = Schedulers.newSingle("readers");
     Scheduler askers = Schedulers.newParallel("askers", 2);
     AtomicLong reads = new AtomicLong();
-    Coalesce busy = new Coalesce((key, scope) -> read(key, scope).doOnSubscribe(s -> reads.incrementAndGet()).subscribeOn(readers),
-        new CoalesceOptions(2, 64));
+    Coalesce busy =
+        new Coalesce((key, scope) -> read(key, scope).doOnSubscribe(s -> reads.incrementAndGet()).subscribeOn(readers),
+            new CoalesceOptions(2, 64));
     try {
       Flux.range(0, 20_000).flatMap(i -> scoped(scope -> Flux.range(0, 3)
-              .flatMap(j -> busy.get(StageFixtures.key((i + j) % 4), scope).doOnNext(Blocks::assertBytes).doOnNext(Block::close))
-              .take(1 + i % 3)).subscribeOn(askers), 4, 1)
+          .flatMap(
+              j -> busy.get(StageFixtures.key((i + j) % 4), scope).doOnNext(Blocks::assertBytes).doOnNext(Block::close))
+          .take(1 + i % 3)).subscribeOn(askers), 4, 1)
           .blockLast(LIMIT);
       leaks.awaitEmpty(LIMIT);
       assertThat(busy.openReads()).isZero();
       assertThat(reads.get()).isPositive();
-      StepVerifier.create(scoped(scope -> Flux.range(0, 8).flatMap(i -> busy.get(StageFixtures.key(i), scope).doOnNext(Block::close))))
+      StepVerifier
+          .create(scoped(
+              scope -> Flux.range(0, 8).flatMap(i -> busy.get(StageFixtures.key(i), scope).doOnNext(Block::close))))
           .as("no permit was lost").expectNextCount(8).expectComplete().verify(LIMIT);
     } finally {
       readers.dispose();

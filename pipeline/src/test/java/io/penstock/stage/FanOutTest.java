@@ -32,7 +32,8 @@ final class FanOutTest extends StageContract<Block, List<Block>> {
 
   @Override
   protected Stage<Block, List<Block>> stage(BlockScope scope) {
-    return source -> Flux.zip(FanOut.blocks(source, List.of(scope, scope), OPTIONS), 1, shares -> List.of((Block) shares[0], (Block) shares[1]));
+    return source -> Flux.zip(FanOut.blocks(source, List.of(scope, scope), OPTIONS), 1,
+        shares -> List.of((Block) shares[0], (Block) shares[1]));
   }
 
   @Override
@@ -171,7 +172,8 @@ final class FanOutTest extends StageContract<Block, List<Block>> {
   void fanOut_secondSubscriberOfADestination_isRefused() {
     Flux<Integer> branch = FanOut.of(Flux.range(0, 3), 1, each -> 1, OPTIONS).getFirst();
     assertThat(branch.count().block(LIMIT)).isEqualTo(3);
-    StepVerifier.create(branch).expectErrorMessage("destination must have one subscriber (was a second one)").verify(LIMIT);
+    StepVerifier.create(branch).expectErrorMessage("destination must have one subscriber (was a second one)")
+        .verify(LIMIT);
   }
 
   @Test
@@ -227,19 +229,22 @@ final class FanOutTest extends StageContract<Block, List<Block>> {
   @Test
   void fanOut_slices_areSharedWithTheirPlaces() {
     BlockScope scope = leaks.watch(new BlockScope());
-    Flux<LayerSlice> slices = inputs(4, scope).transform(SplitLayers.blocks(StageFixtures.split(256, SliceOrder.LAYER_FIRST), scope));
+    Flux<LayerSlice> slices =
+        inputs(4, scope).transform(SplitLayers.blocks(StageFixtures.split(256, SliceOrder.LAYER_FIRST), scope));
     List<Flux<LayerSlice>> branches = FanOut.slices(slices, List.of(scope, scope), OPTIONS);
     List<LayerSlice> left = new ArrayList<>();
     branches.get(0).subscribe(left::add);
     List<LayerSlice> right = branches.get(1).collectList().block(LIMIT);
-    assertThat(right).hasSize(4).extracting(LayerSlice::place).containsExactlyElementsOf(left.stream().map(LayerSlice::place).toList());
+    assertThat(right).hasSize(4).extracting(LayerSlice::place)
+        .containsExactlyElementsOf(left.stream().map(LayerSlice::place).toList());
     assertThat(right.get(1).position(1)).isEqualTo(3);
     left.forEach(LayerSlice::close);
     right.forEach(slice -> slice.spans().forEach(Blocks::assertBytes));
     right.forEach(LayerSlice::close);
   }
 
-  /// Destinations on threads of their own, with random demand; one leaves half-way. Nobody may lose, swap or wait for ever.
+  /// Destinations on threads of their own, with random demand; one leaves half-way. Nobody may lose, swap or wait for
+  /// ever.
   @Test
   void fanOut_destinationsOnTheirOwnThreads_noneIsStarved() {
     Scheduler threads = Schedulers.newParallel("destinations", 3);
@@ -251,7 +256,8 @@ final class FanOutTest extends StageContract<Block, List<Block>> {
         Flux<Long> whole = Flux.merge(counting(branches.get(0), 1 + random.nextInt(8), threads, misplaced),
             counting(branches.get(1), 1 + random.nextInt(8), threads, misplaced),
             counting(branches.get(2).take(1 + random.nextInt(500)), 1, threads, misplaced));
-        assertThat(whole.collectList().block(LIMIT)).as("seed %d", SEED + round).filteredOn(count -> count == 1_000).hasSize(2);
+        assertThat(whole.collectList().block(LIMIT)).as("seed %d", SEED + round).filteredOn(count -> count == 1_000)
+            .hasSize(2);
         assertThat(misplaced).hasValue(0);
       }
     } finally {
@@ -261,13 +267,15 @@ final class FanOutTest extends StageContract<Block, List<Block>> {
 
   private static Flux<Long> counting(Flux<Integer> branch, int prefetch, Scheduler thread, AtomicInteger misplaced) {
     AtomicInteger next = new AtomicInteger();
-    return branch.publishOn(thread, prefetch).doOnNext(each -> misplaced.addAndGet(each == next.getAndIncrement() ? 0 : 1)).count().flux();
+    return branch.publishOn(thread, prefetch)
+        .doOnNext(each -> misplaced.addAndGet(each == next.getAndIncrement() ? 0 : 1)).count().flux();
   }
 
   @Test
   void options_outOfRange_nameRuleAndValue() {
     assertThatThrownBy(() -> OPTIONS.withLagElements(0)).hasMessage("lagElements must be > 0 (was 0)");
     assertThatThrownBy(() -> OPTIONS.withLagBytes(0)).hasMessage("lagBytes must be > 0 (was 0)");
-    assertThatThrownBy(() -> FanOut.of(Flux.range(0, 1), 0, each -> 1, OPTIONS)).hasMessage("destinations must be > 0 (was 0)");
+    assertThatThrownBy(() -> FanOut.of(Flux.range(0, 1), 0, each -> 1, OPTIONS))
+        .hasMessage("destinations must be > 0 (was 0)");
   }
 }

@@ -33,7 +33,8 @@ final class FetchTest extends StageContract<BlockKey, Block> {
     scoped(scope -> StageFixtures.blocks(32, arena, scope).filter(block -> !block.key().equals(StageFixtures.key(9)))
         .transform(Store.into(tier, 8, StageListener.noop()))).blockLast(LIMIT);
     long resident = tier.arena().claimedSlots();
-    leaks.watch("slots of the tier beyond its blocks", () -> tier.arena().claimedSlots() == 0 ? 0 : tier.arena().claimedSlots() - resident);
+    leaks.watch("slots of the tier beyond its blocks",
+        () -> tier.arena().claimedSlots() == 0 ? 0 : tier.arena().claimedSlots() - resident);
   }
 
   @AfterEach
@@ -63,7 +64,9 @@ final class FetchTest extends StageContract<BlockKey, Block> {
 
   @Test
   void fetch_keys_givesTheirBlocksInOrderWithoutTheMisses() {
-    StepVerifier.create(scoped(scope -> numbered(5, 9, 3, 40, 1).transform(stage(scope)).doOnNext(Blocks::assertBytes).map(Block::key)))
+    StepVerifier
+        .create(scoped(
+            scope -> numbered(5, 9, 3, 40, 1).transform(stage(scope)).doOnNext(Blocks::assertBytes).map(Block::key)))
         .expectNext(StageFixtures.key(5), StageFixtures.key(3), StageFixtures.key(1)).expectComplete().verify(LIMIT);
   }
 
@@ -76,14 +79,14 @@ final class FetchTest extends StageContract<BlockKey, Block> {
   @Test
   void fetch_windowLargerThanTheTiersOwn_givesAll() {
     StepVerifier.create(scoped(scope -> inputs(32, scope).transform(Fetch.from(tier, scope, new FetchOptions(32, 1)))
-            .doOnNext(Blocks::assertBytes).doOnNext(Block::close)))
+        .doOnNext(Blocks::assertBytes).doOnNext(Block::close)))
         .expectNextCount(31).expectComplete().verify(LIMIT);
   }
 
   @Test
   void fetch_windowWithoutHits_isPassedOver() {
     StepVerifier.create(scoped(scope -> Flux.just(StageFixtures.keys(64).subList(40, 60), StageFixtures.keys(2))
-            .transform(Fetch.windows(tier, scope, OPTIONS))))
+        .transform(Fetch.windows(tier, scope, OPTIONS))))
         .expectNextCount(2).expectComplete().verify(LIMIT);
   }
 
@@ -107,7 +110,8 @@ final class FetchTest extends StageContract<BlockKey, Block> {
   @Test
   void fetch_coalesced_readsTheTierOnce() {
     Coalesce coalesce = Coalesce.over(tier, CoalesceOptions.defaults());
-    StepVerifier.create(scoped(scope -> numbered(1, 9, 2).transform(coalesce.stage(scope, 2)).doOnNext(Blocks::assertBytes)))
+    StepVerifier
+        .create(scoped(scope -> numbered(1, 9, 2).transform(coalesce.stage(scope, 2)).doOnNext(Blocks::assertBytes)))
         .expectNextCount(2).expectComplete().verify(LIMIT);
     assertThat(coalesce.openReads()).isZero();
   }

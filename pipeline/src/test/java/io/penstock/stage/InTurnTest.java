@@ -22,7 +22,8 @@ final class InTurnTest {
   @Test
   void second_comesAfterFirst_underOneDemand() {
     StepVerifier.create(InTurn.of(Flux.range(0, 3), Flux.range(3, 3)), 2)
-        .expectNext(0, 1).thenRequest(3).expectNext(2, 3, 4).thenRequest(1).expectNext(5).expectComplete().verify(LIMIT);
+        .expectNext(0, 1).thenRequest(3).expectNext(2, 3, 4).thenRequest(1).expectNext(5).expectComplete()
+        .verify(LIMIT);
     StepVerifier.create(InTurn.of(Mono.just("ignored"), Flux.range(0, 2)), 1)
         .expectNext(0).thenRequest(1).expectNext(1).expectComplete().verify(LIMIT);
   }
@@ -31,8 +32,10 @@ final class InTurnTest {
   void error_ofTheFirst_isTheStreams() {
     AtomicBoolean subscribed = new AtomicBoolean();
     Flux<Integer> second = Flux.<Integer>empty().doOnSubscribe(subscription -> subscribed.set(true));
-    StepVerifier.create(InTurn.of(Flux.error(new IllegalStateException("first")), second)).expectErrorMessage("first").verify(LIMIT);
-    StepVerifier.create(InTurn.of(Mono.error(new IllegalStateException("first")), second)).expectErrorMessage("first").verify(LIMIT);
+    StepVerifier.create(InTurn.of(Flux.error(new IllegalStateException("first")), second)).expectErrorMessage("first")
+        .verify(LIMIT);
+    StepVerifier.create(InTurn.of(Mono.error(new IllegalStateException("first")), second)).expectErrorMessage("first")
+        .verify(LIMIT);
     assertThat(subscribed).isFalse();
   }
 

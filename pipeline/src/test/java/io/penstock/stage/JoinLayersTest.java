@@ -75,11 +75,13 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
 
   private Flux<LayerSlice> slices(int count, int sliceBytes, BlockScope scope) {
     return StageFixtures.blocks(count / 2, arena, scope)
-        .transform(SplitLayers.blocks(StageFixtures.split(sliceBytes, SliceOrder.LAYER_FIRST).withWindowBlocks(2), scope));
+        .transform(
+            SplitLayers.blocks(StageFixtures.split(sliceBytes, SliceOrder.LAYER_FIRST).withWindowBlocks(2), scope));
   }
 
   private List<LayerSlice> split(int blocks, SliceShape options, BlockScope scope) {
-    return StageFixtures.blocks(blocks, arena, scope).transform(SplitLayers.blocks(options, scope)).collectList().block(LIMIT);
+    return StageFixtures.blocks(blocks, arena, scope).transform(SplitLayers.blocks(options, scope)).collectList()
+        .block(LIMIT);
   }
 
   @ParameterizedTest
@@ -93,7 +95,8 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
           Collections.shuffle(slices, random);
           List<Block> blocks = Flux.fromIterable(slices)
               .transform(JoinLayers.claiming(target, StageFixtures.keys(4), 4, scope)).collectList().block(LIMIT);
-          assertThat(blocks).as("seed %d, %d bytes, round %d", SEED, sliceBytes, round).hasSize(4).allSatisfy(Blocks::assertBytes)
+          assertThat(blocks).as("seed %d, %d bytes, round %d", SEED, sliceBytes, round).hasSize(4)
+              .allSatisfy(Blocks::assertBytes)
               .extracting(Block::key).containsExactlyInAnyOrderElementsOf(StageFixtures.keys(4));
           assertThat(slices).allMatch(LayerSlice::isClosed);
         }
@@ -109,8 +112,10 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
       List<LayerSlice> slices = split(2, StageFixtures.split(128, SliceOrder.BLOCK_FIRST), scope);
       StepVerifier.create(source.flux().transform(JoinLayers.claiming(target, StageFixtures.keys(2), 2, scope)))
           .then(() -> source.next(slices.get(1), slices.get(2))).expectNoEvent(Duration.ZERO)
-          .then(() -> source.next(slices.get(3))).assertNext(block -> assertThat(block.key()).isEqualTo(StageFixtures.key(1)))
-          .then(() -> source.next(slices.get(0))).assertNext(block -> assertThat(block.key()).isEqualTo(StageFixtures.key(0)))
+          .then(() -> source.next(slices.get(3)))
+          .assertNext(block -> assertThat(block.key()).isEqualTo(StageFixtures.key(1)))
+          .then(() -> source.next(slices.get(0)))
+          .assertNext(block -> assertThat(block.key()).isEqualTo(StageFixtures.key(0)))
           .then(source::complete).expectComplete().verify(LIMIT);
     }
   }
@@ -120,8 +125,11 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
     try (BlockScope scope = new BlockScope()) {
       List<LayerSlice> first = split(4, StageFixtures.split(100, SliceOrder.LAYER_FIRST).withWindowBlocks(2), scope);
       List<LayerSlice> again = split(4, StageFixtures.split(100, SliceOrder.LAYER_FIRST).withWindowBlocks(2), scope);
-      Flux<LayerSlice> twice = Flux.fromIterable(first).zipWithIterable(again).concatMapIterable(two -> List.of(two.getT1(), two.getT2()));
-      StepVerifier.create(twice.transform(JoinLayers.claiming(target, StageFixtures.keys(4), 2, scope)).doOnNext(Blocks::assertBytes))
+      Flux<LayerSlice> twice =
+          Flux.fromIterable(first).zipWithIterable(again).concatMapIterable(two -> List.of(two.getT1(), two.getT2()));
+      StepVerifier
+          .create(twice.transform(JoinLayers.claiming(target, StageFixtures.keys(4), 2, scope))
+              .doOnNext(Blocks::assertBytes))
           .expectNextCount(4).expectComplete().verify(LIMIT);
       assertThat(again).allMatch(LayerSlice::isClosed);
     }
@@ -133,7 +141,7 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
       LayerSlice secondGranule = split(2, StageFixtures.split(64, SliceOrder.BLOCK_FIRST), scope).get(1);
       List<LayerSlice> layers = split(2, StageFixtures.split(256, SliceOrder.LAYER_FIRST), scope);
       StepVerifier.create(Flux.just(secondGranule).concatWith(Flux.fromIterable(layers))
-              .transform(JoinLayers.claiming(target, StageFixtures.keys(2), 2, scope)).doOnNext(Blocks::assertBytes))
+          .transform(JoinLayers.claiming(target, StageFixtures.keys(2), 2, scope)).doOnNext(Blocks::assertBytes))
           .expectNextCount(2).expectComplete().verify(LIMIT);
     }
   }
@@ -143,7 +151,7 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
     try (BlockScope scope = new BlockScope()) {
       List<LayerSlice> slices = split(1, StageFixtures.split(64, SliceOrder.LAYER_FIRST), scope);
       StepVerifier.create(Flux.fromIterable(slices).filter(slice -> slice.range().first() != 2)
-              .transform(JoinLayers.claiming(target, StageFixtures.keys(1), 1, scope)))
+          .transform(JoinLayers.claiming(target, StageFixtures.keys(1), 1, scope)))
           .expectErrorSatisfies(error -> {
             assertThat(((IncompleteBlockException) error).missing()).isEqualTo(1);
             assertThat(((IncompleteBlockException) error).key()).isEqualTo(StageFixtures.key(0));
@@ -156,9 +164,11 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
   void join_missingWindow_isAnErrorAtTheEnd() {
     try (BlockScope scope = new BlockScope()) {
       List<LayerSlice> slices = split(2, StageFixtures.split(64, SliceOrder.LAYER_FIRST).withWindowBlocks(2), scope);
-      StepVerifier.create(Flux.fromIterable(slices).transform(JoinLayers.claiming(target, StageFixtures.keys(4), 2, scope)))
+      StepVerifier
+          .create(Flux.fromIterable(slices).transform(JoinLayers.claiming(target, StageFixtures.keys(4), 2, scope)))
           .expectNextCount(2)
-          .expectErrorSatisfies(error -> assertThat(((IncompleteBlockException) error).key()).isEqualTo(StageFixtures.key(2)))
+          .expectErrorSatisfies(
+              error -> assertThat(((IncompleteBlockException) error).key()).isEqualTo(StageFixtures.key(2)))
           .verify(LIMIT);
     }
   }
@@ -169,7 +179,7 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
       List<LayerSlice> slices = split(4, StageFixtures.split(64, SliceOrder.LAYER_FIRST).withWindowBlocks(2), scope);
       LayerSlice late = slices.get(3);
       StepVerifier.create(Flux.fromIterable(slices).filter(slice -> slice != late)
-              .transform(JoinLayers.claiming(target, StageFixtures.keys(4), 2, scope)).doOnNext(Block::close))
+          .transform(JoinLayers.claiming(target, StageFixtures.keys(4), 2, scope)).doOnNext(Block::close))
           .thenConsumeWhile(block -> true).expectError(IncompleteBlockException.class).verify(LIMIT);
       assertThat(target.claimedSlots()).isZero();
     }
@@ -180,7 +190,8 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
     try (BlockScope scope = new BlockScope()) {
       Flux<LayerSlice> slices = StageFixtures.blocks(2, arena, scope).doOnNext(block -> corruptSecond(block))
           .transform(SplitLayers.blocks(StageFixtures.split(128, SliceOrder.LAYER_FIRST), scope));
-      StepVerifier.create(slices.transform(JoinLayers.claiming(target, StageFixtures.keys(2), 2, scope)).doOnNext(Block::close))
+      StepVerifier
+          .create(slices.transform(JoinLayers.claiming(target, StageFixtures.keys(2), 2, scope)).doOnNext(Block::close))
           .consumeNextWith(block -> assertThat(block.key()).isEqualTo(StageFixtures.key(0)))
           .expectErrorSatisfies(error -> {
             assertThat(error).isInstanceOf(BlockCorruptException.class).hasMessageContaining("at join");
@@ -195,7 +206,9 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
     try (BlockScope scope = new BlockScope()) {
       Flux<LayerSlice> slices = StageFixtures.blocks(2, arena, scope).doOnNext(block -> corruptSecond(block))
           .transform(SplitLayers.blocks(StageFixtures.split(32, SliceOrder.BLOCK_FIRST), scope));
-      StepVerifier.create(slices.transform(JoinLayers.claiming(target, StageFixtures.keys(2), 2, scope)).doOnNext(Blocks::assertBytes))
+      StepVerifier
+          .create(slices.transform(JoinLayers.claiming(target, StageFixtures.keys(2), 2, scope))
+              .doOnNext(Blocks::assertBytes))
           .expectNextCount(1).expectError(BlockCorruptException.class).verify(LIMIT);
     }
   }
@@ -213,7 +226,9 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
     BlockScope scope = leaks.watch(new BlockScope());
     List<LayerSlice> slices = split(4, StageFixtures.split(512, SliceOrder.LAYER_FIRST).withWindowBlocks(2), scope);
     List<Block> got = new ArrayList<>();
-    StepVerifier.create(source.flux().transform(JoinLayers.claiming(narrow, StageFixtures.keys(4), 2, scope)).doOnNext(got::add))
+    StepVerifier
+        .create(
+            source.flux().transform(JoinLayers.claiming(narrow, StageFixtures.keys(4), 2, scope)).doOnNext(got::add))
         .then(() -> source.next(slices.get(0))).expectNextCount(2)
         .then(() -> source.next(slices.get(1))).expectNoEvent(Duration.ZERO)
         .then(() -> assertThat(narrow.claimedSlots()).as("all or nothing").isEqualTo(2))
@@ -228,7 +243,7 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
     SlabArena narrow = leaks.watch(new SlabArena("narrow", Blocks.smallLayout(), 1, 4));
     Block inTheWay = Blocks.block(narrow, StageFixtures.key(9));
     StepVerifier.create(scoped(scope -> slices(2, 128, scope).concatWith(Flux.never())
-            .transform(JoinLayers.claiming(narrow, List.of(StageFixtures.keys(1)), scope))))
+        .transform(JoinLayers.claiming(narrow, List.of(StageFixtures.keys(1)), scope))))
         .expectSubscription().expectNoEvent(Duration.ZERO).thenCancel().verify(LIMIT);
     inTheWay.close();
     assertThat(narrow.claimedSlots()).isZero();
@@ -238,17 +253,21 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
   void join_sliceThatNobodyAskedFor_isAnError() {
     try (BlockScope scope = new BlockScope()) {
       List<LayerSlice> slices = split(2, StageFixtures.split(512, SliceOrder.LAYER_FIRST), scope);
-      StepVerifier.create(Flux.fromIterable(slices).transform(JoinLayers.claiming(target, StageFixtures.keys(1), 1, scope)))
+      StepVerifier
+          .create(Flux.fromIterable(slices).transform(JoinLayers.claiming(target, StageFixtures.keys(1), 1, scope)))
           .expectErrorSatisfies(error -> assertThat(error).isInstanceOf(UnexpectedSliceException.class)
-              .hasMessageContaining("key must be one of 1 expected")).verify(LIMIT);
+              .hasMessageContaining("key must be one of 1 expected"))
+          .verify(LIMIT);
       StepVerifier.create(inputs(1, scope).map(slice -> renumbered(slice, 7))
-              .transform(JoinLayers.claiming(target, StageFixtures.keys(2), 2, scope)))
-          .expectErrorMessage("slice of block %s in window 7: window must be < 1".formatted(StageFixtures.key(0))).verify(LIMIT);
+          .transform(JoinLayers.claiming(target, StageFixtures.keys(2), 2, scope)))
+          .expectErrorMessage("slice of block %s in window 7: window must be < 1".formatted(StageFixtures.key(0)))
+          .verify(LIMIT);
     }
   }
 
   private static LayerSlice renumbered(LayerSlice slice, int window) {
-    return new LayerSlice(new SlicePlace(window, 0), slice.range(), new int[] {0}, List.of(slice.spans().getFirst().share()));
+    return new LayerSlice(new SlicePlace(window, 0), slice.range(), new int[] {0},
+        List.of(slice.spans().getFirst().share()));
   }
 
   @Test
@@ -257,7 +276,7 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
     try (BlockScope scope = new BlockScope()) {
       Flux<Block> block = Flux.defer(() -> Flux.just(scope.adopt(Blocks.block(other, StageFixtures.key(0)))));
       StepVerifier.create(block.transform(SplitLayers.blocks(SliceShape.defaults(), scope))
-              .transform(JoinLayers.claiming(target, StageFixtures.keys(1), 1, scope)))
+          .transform(JoinLayers.claiming(target, StageFixtures.keys(1), 1, scope)))
           .expectError(UnexpectedSliceException.class).verify(LIMIT);
     }
   }
@@ -276,7 +295,8 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
   void landed_draftsThatHoldTheBytes_areSealedAndNotCopied() {
     try (BlockScope scope = new BlockScope()) {
       List<BlockDraft> drafts = StageFixtures.keys(2).stream().map(key -> Blocks.draft(target, key)).toList();
-      Flux<LayerSlice> slices = Flux.range(0, 4).map(granule -> land(drafts, GranuleRange.whole(granule, 1), 3 - granule, scope));
+      Flux<LayerSlice> slices =
+          Flux.range(0, 4).map(granule -> land(drafts, GranuleRange.whole(granule, 1), 3 - granule, scope));
       StepVerifier.create(slices.transform(JoinLayers.landed(drafts, scope)).doOnNext(Blocks::assertBytes))
           .expectNextCount(2).expectComplete().verify(LIMIT);
     }
@@ -286,7 +306,8 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
   void landed_granuleThatNeverCame_isAnErrorAndAbandonsTheDrafts() {
     try (BlockScope scope = new BlockScope()) {
       List<BlockDraft> drafts = StageFixtures.keys(2).stream().map(key -> Blocks.draft(target, key)).toList();
-      Flux<LayerSlice> slices = Flux.range(0, 3).map(granule -> land(drafts, GranuleRange.whole(granule, 1), 3 - granule, scope));
+      Flux<LayerSlice> slices =
+          Flux.range(0, 3).map(granule -> land(drafts, GranuleRange.whole(granule, 1), 3 - granule, scope));
       StepVerifier.create(slices.transform(JoinLayers.landed(drafts, scope)))
           .expectError(IncompleteBlockException.class).verify(LIMIT);
       assertThat(target.claimedSlots()).isZero();

@@ -25,7 +25,8 @@ final class PaceTest extends StageContract<Block, Block> {
 
   private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
 
-  /// Blocks of 256 bytes, some of which wait 25 µs on the timer. The weigher fails once the scope of a cancelled run closed its block.
+  /// Blocks of 256 bytes, some of which wait 25 µs on the timer. The weigher fails once the scope of a cancelled run
+  /// closed its block.
   @Override
   protected Stage<Block, Block> stage(BlockScope scope) {
     return Pace.bytes(block -> block.read(MemorySegment::byteSize), new PaceOptions(10_000_000, 512), timer);
@@ -43,7 +44,9 @@ final class PaceTest extends StageContract<Block, Block> {
 
   @Test
   void pace_bytes_passAtTheRateAfterTheBurst() {
-    StepVerifier.create(Flux.range(0, 5).map(i -> 100).transform(Pace.<Integer>bytes(bytes -> bytes, new PaceOptions(1000, 200), clock)))
+    StepVerifier
+        .create(Flux.range(0, 5).map(i -> 100)
+            .transform(Pace.<Integer>bytes(bytes -> bytes, new PaceOptions(1000, 200), clock)))
         .expectNext(100, 100).expectNoEvent(Duration.ZERO)
         .then(() -> clock.advanceTimeBy(Duration.ofMillis(99))).expectNoEvent(Duration.ZERO)
         .then(() -> clock.advanceTimeBy(Duration.ofMillis(1))).expectNext(100)
@@ -53,7 +56,8 @@ final class PaceTest extends StageContract<Block, Block> {
 
   @Test
   void pace_elementHeavierThanTheBurst_passesAndIsPaidForByTheNext() {
-    StepVerifier.create(Flux.just(1000, 1).transform(Pace.<Integer>bytes(bytes -> bytes, new PaceOptions(1000, 10), clock)))
+    StepVerifier
+        .create(Flux.just(1000, 1).transform(Pace.<Integer>bytes(bytes -> bytes, new PaceOptions(1000, 10), clock)))
         .expectNext(1000).then(() -> clock.advanceTimeBy(Duration.ofMillis(990))).expectNoEvent(Duration.ZERO)
         .then(() -> clock.advanceTimeBy(Duration.ofMillis(1))).expectNext(1).expectComplete().verify(LIMIT);
   }
@@ -74,8 +78,8 @@ final class PaceTest extends StageContract<Block, Block> {
     PaceOptions options = new PaceOptions(1_000_000, 5_000);
     List<long[]> passed = new ArrayList<>(); // nanos, bytes
     StepVerifier.create(Flux.range(0, 2_000).map(i -> 1 + random.nextInt(3_000))
-            .transform(Pace.<Integer>bytes(bytes -> bytes, options, clock))
-            .doOnNext(bytes -> passed.add(new long[] {clock.now(TimeUnit.NANOSECONDS), bytes})))
+        .transform(Pace.<Integer>bytes(bytes -> bytes, options, clock))
+        .doOnNext(bytes -> passed.add(new long[] {clock.now(TimeUnit.NANOSECONDS), bytes})))
         .then(() -> clock.advanceTimeBy(Duration.ofSeconds(10)))
         .expectNextCount(2_000).expectComplete().verify(LIMIT);
 
@@ -144,7 +148,8 @@ final class PaceTest extends StageContract<Block, Block> {
 
   @Test
   void trace_speedZero_waitsForNothing() {
-    StepVerifier.create(Flux.just(0, 100_000).map(Duration::ofMillis).transform(Pace.<Duration>trace(time -> time, 0, clock)))
+    StepVerifier
+        .create(Flux.just(0, 100_000).map(Duration::ofMillis).transform(Pace.<Duration>trace(time -> time, 0, clock)))
         .expectNextCount(2).expectComplete().verify(LIMIT);
   }
 
@@ -152,7 +157,8 @@ final class PaceTest extends StageContract<Block, Block> {
   void options_outOfRange_nameRuleAndValue() {
     assertThatThrownBy(() -> PaceOptions.of(0)).hasMessage("unitsPerSecond must be > 0 (was 0)");
     assertThatThrownBy(() -> PaceOptions.of(1).withBurstUnits(0)).hasMessage("burstUnits must be > 0 (was 0)");
-    assertThatThrownBy(() -> Pace.trace(time -> Duration.ZERO, -1, clock)).hasMessage("speed must be >= 0 and finite (was -1.0)");
+    assertThatThrownBy(() -> Pace.trace(time -> Duration.ZERO, -1, clock))
+        .hasMessage("speed must be >= 0 and finite (was -1.0)");
     assertThat(PaceOptions.of(1_000_000).burstUnits()).isEqualTo(10_000);
   }
 }

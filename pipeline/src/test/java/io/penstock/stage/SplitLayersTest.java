@@ -62,7 +62,8 @@ final class SplitLayersTest extends StageContract<Block, LayerSlice> {
   void split_blockFirst_sendsAllLayersOfABlockBeforeTheNext() {
     try (BlockScope scope = new BlockScope()) {
       List<LayerSlice> slices = slices(3, OPTIONS.withOrder(SliceOrder.BLOCK_FIRST).withSliceBytes(128), scope);
-      assertThat(slices).extracting(slice -> slice.spans().getFirst().key()).containsExactly(StageFixtures.key(0), StageFixtures.key(0),
+      assertThat(slices).extracting(slice -> slice.spans().getFirst().key()).containsExactly(StageFixtures.key(0),
+          StageFixtures.key(0),
           StageFixtures.key(1), StageFixtures.key(1), StageFixtures.key(2), StageFixtures.key(2));
     }
   }
@@ -114,7 +115,10 @@ final class SplitLayersTest extends StageContract<Block, LayerSlice> {
   @Test
   void split_lastSliceOfAWindow_closesItsBlocks() {
     List<Block> blocks = new ArrayList<>();
-    StepVerifier.create(scoped(scope -> inputs(4, scope).doOnNext(blocks::add).transform(stage(scope)).doOnNext(LayerSlice::close)), 3)
+    StepVerifier
+        .create(
+            scoped(scope -> inputs(4, scope).doOnNext(blocks::add).transform(stage(scope)).doOnNext(LayerSlice::close)),
+            3)
         .expectNextCount(3).then(() -> assertThat(blocks).noneMatch(Block::isClosed))
         .thenRequest(1).expectNextCount(1).then(() -> {
           assertThat(blocks).allMatch(Block::isClosed);
@@ -142,7 +146,9 @@ final class SplitLayersTest extends StageContract<Block, LayerSlice> {
   void split_blocksOfTwoLayouts_fails() {
     BlockScope scope = leaks.watch(new BlockScope());
     SlabArena other = leaks.watch(new SlabArena("other", BlockLayout.attention(3, 4, 2, 4, ElementType.BF16), 1, 1));
-    StepVerifier.create(inputs(1, scope).concatWith(Flux.defer(() -> Flux.just(scope.adopt(Blocks.block(other, StageFixtures.key(9))))))
+    StepVerifier
+        .create(inputs(1, scope)
+            .concatWith(Flux.defer(() -> Flux.just(scope.adopt(Blocks.block(other, StageFixtures.key(9))))))
             .transform(stage(scope)))
         .expectError(IllegalArgumentException.class).verify(LIMIT);
   }

@@ -24,7 +24,8 @@ import reactor.core.publisher.Flux;
 import reactor.test.StepVerifier;
 
 final class StoreTest extends StageContract<Block, Receipt> {
-  private final HostTier tier = new HostTier(StageFixtures.SPACE, HostTierOptions.defaults(64).withReserveBlocks(8), TierListener.noop());
+  private final HostTier tier =
+      new HostTier(StageFixtures.SPACE, HostTierOptions.defaults(64).withReserveBlocks(8), TierListener.noop());
   private final AtomicLong copied = new AtomicLong();
   private final StageListener listener = new StageListener() {
     @Override
@@ -97,7 +98,8 @@ final class StoreTest extends StageContract<Block, Receipt> {
   void store_corruptBlock_isAnErrorAndItsWindowIsNotVisible() {
     StepVerifier.create(scoped(scope -> inputs(6, scope).doOnNext(block -> corrupt(block, 4)).transform(stage(scope))))
         .expectNextCount(3)
-        .expectErrorSatisfies(error -> assertThat(error).isInstanceOf(BlockCorruptException.class).hasMessageContaining("at store"))
+        .expectErrorSatisfies(
+            error -> assertThat(error).isInstanceOf(BlockCorruptException.class).hasMessageContaining("at store"))
         .verify(LIMIT);
     assertThat(tier.match(StageFixtures.keys(6)).block(LIMIT)).isEqualTo(3);
     leaks.assertEmpty();
@@ -111,7 +113,8 @@ final class StoreTest extends StageContract<Block, Receipt> {
 
   @Test
   void store_tierWithoutRoom_waitsAndGoesOnWhenThereIs() {
-    HostTier narrow = new HostTier(StageFixtures.SPACE, HostTierOptions.defaults(1).withReserveBlocks(2), TierListener.noop());
+    HostTier narrow =
+        new HostTier(StageFixtures.SPACE, HostTierOptions.defaults(1).withReserveBlocks(2), TierListener.noop());
     BlockScope elsewhere = leaks.watch(new BlockScope());
     Reservation inTheWay = narrow.reserve(StageFixtures.keys(64).subList(30, 32), elsewhere).block(LIMIT);
     StepVerifier.create(scoped(scope -> inputs(2, scope).transform(Store.into(narrow, 2, listener))))
@@ -123,7 +126,8 @@ final class StoreTest extends StageContract<Block, Receipt> {
 
   @Test
   void store_cancelWhileItWaitsForRoom_leavesTheLine() {
-    HostTier narrow = new HostTier(StageFixtures.SPACE, HostTierOptions.defaults(1).withReserveBlocks(2), TierListener.noop());
+    HostTier narrow =
+        new HostTier(StageFixtures.SPACE, HostTierOptions.defaults(1).withReserveBlocks(2), TierListener.noop());
     BlockScope elsewhere = leaks.watch(new BlockScope());
     Reservation inTheWay = narrow.reserve(StageFixtures.keys(64).subList(30, 32), elsewhere).block(LIMIT);
     StepVerifier.create(scoped(scope -> inputs(2, scope).transform(Store.into(narrow, 2, listener))))

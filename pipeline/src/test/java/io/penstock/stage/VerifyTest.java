@@ -35,7 +35,7 @@ final class VerifyTest extends StageContract<Block, Block> {
   void verify_corruptBlock_isClosedAndNamed() {
     List<Block> blocks = new ArrayList<>();
     StepVerifier.create(scoped(scope -> inputs(3, scope).doOnNext(blocks::add)
-            .doOnNext(block -> corruptSecond(block, blocks.size())).transform(stage(scope)).doOnNext(Block::close)))
+        .doOnNext(block -> corruptSecond(block, blocks.size())).transform(stage(scope)).doOnNext(Block::close)))
         .expectNextCount(1)
         .expectErrorSatisfies(error -> {
           BlockCorruptException corrupt = (BlockCorruptException) error;
@@ -49,8 +49,8 @@ final class VerifyTest extends StageContract<Block, Block> {
   @Test
   void verify_corruptSlice_isClosedAndNamed() {
     StepVerifier.create(scoped(scope -> inputs(1, scope).doOnNext(block -> Blocks.corrupt(block, 200))
-            .transform(SplitLayers.blocks(StageFixtures.split(128, SliceOrder.LAYER_FIRST), scope))
-            .transform(Verify.slices("wire"))))
+        .transform(SplitLayers.blocks(StageFixtures.split(128, SliceOrder.LAYER_FIRST), scope))
+        .transform(Verify.slices("wire"))))
         .expectNextCount(1).expectError(BlockCorruptException.class).verify(LIMIT);
   }
 

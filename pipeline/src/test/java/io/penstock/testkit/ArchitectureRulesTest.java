@@ -19,7 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// Breaks the house on purpose, with class files made here, and expects to be told.
 final class ArchitectureRulesTest {
-  @TempDir Path classes;
+  @TempDir
+  Path classes;
 
   @Test
   void fieldAgainstAnArrow_isReported() throws IOException {
@@ -32,11 +33,11 @@ final class ArchitectureRulesTest {
   void typeArgumentAgainstAnArrow_isReported() throws IOException {
     write(
         "io.penstock.pool.Low",
-        type ->
-            type.withField(
-                "highs",
-                ClassDesc.of("java.util.List"),
-                field -> field.with(SignatureAttribute.of(Signature.parseFrom("Ljava/util/List<Lio/penstock/tier/High;>;")))));
+        type -> type.withField(
+            "highs",
+            ClassDesc.of("java.util.List"),
+            field -> field
+                .with(SignatureAttribute.of(Signature.parseFrom("Ljava/util/List<Lio/penstock/tier/High;>;")))));
 
     assertThat(violations()).containsExactly("io.penstock.pool.Low must not import io.penstock.tier.High");
   }
@@ -45,10 +46,12 @@ final class ArchitectureRulesTest {
   void operatorThatLosesRequests_isReported() throws IOException {
     ClassDesc flux = ClassDesc.of("reactor.core.publisher.Flux");
     MethodTypeDesc type = MethodTypeDesc.of(flux, ClassDesc.of("org.reactivestreams.Publisher"));
-    write("io.penstock.node.Late", late -> late.withMethodBody("go", MethodTypeDesc.of(ConstantDescs.CD_void), ClassFile.ACC_STATIC,
-        code -> code.aconst_null().aconst_null().invokevirtual(flux, "concatWith", type).pop().return_()));
+    write("io.penstock.node.Late",
+        late -> late.withMethodBody("go", MethodTypeDesc.of(ConstantDescs.CD_void), ClassFile.ACC_STATIC,
+            code -> code.aconst_null().aconst_null().invokevirtual(flux, "concatWith", type).pop().return_()));
 
-    assertThat(violations()).singleElement().asString().startsWith("io.penstock.node.Late must put streams in turn with InTurn, not ");
+    assertThat(violations()).singleElement().asString()
+        .startsWith("io.penstock.node.Late must put streams in turn with InTurn, not ");
   }
 
   @Test
@@ -76,11 +79,11 @@ final class ArchitectureRulesTest {
     MethodTypeDesc delay = MethodTypeDesc.of(mono, ClassDesc.of("java.time.Duration"));
     write(
         "io.penstock.stage.Slow",
-        type ->
-            type.withMethodBody(
-                "wait", delay, ClassFile.ACC_STATIC, code -> code.aload(0).invokestatic(mono, "delay", delay).areturn()));
+        type -> type.withMethodBody(
+            "wait", delay, ClassFile.ACC_STATIC, code -> code.aload(0).invokestatic(mono, "delay", delay).areturn()));
 
-    assertThat(violations()).singleElement().asString().contains("io.penstock.stage.Slow must be given the scheduler of", "delay");
+    assertThat(violations()).singleElement().asString()
+        .contains("io.penstock.stage.Slow must be given the scheduler of", "delay");
   }
 
   @Test

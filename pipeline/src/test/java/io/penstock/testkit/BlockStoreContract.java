@@ -12,9 +12,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/// What every [BlockStore] promises, as tests: extend it and open a store. The promises stand by subject in the interfaces that it has.
+/// What every [BlockStore] promises, as tests: extend it and open a store. The promises stand by subject in the
+/// interfaces that it has.
 ///
-/// After each test nothing may be lent of the host memory that the blocks came from. What a store does on threads of its own is awaited.
+/// After each test nothing may be lent of the host memory that the blocks came from. What a store does on threads of
+/// its own is awaited.
 @Timeout(60)
 public abstract class BlockStoreContract implements StoreCopyContract, StoreRestContract, StoreEndContract {
   /// The space of every store under test.

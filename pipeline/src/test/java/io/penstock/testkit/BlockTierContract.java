@@ -14,13 +14,19 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 
-/// What every [BlockTier] promises, as tests: extend it and open a tier. The promises stand by subject in the interfaces that it has.
+/// What every [BlockTier] promises, as tests: extend it and open a tier. The promises stand by subject in the
+/// interfaces that it has.
 ///
-/// After each test nothing may be lent beyond the visible blocks. Everything is asked through the port, so a tier may be in another
-/// process: what it does by itself is awaited, never slept for.
+/// After each test nothing may be lent beyond the visible blocks. Everything is asked through the port, so a tier may
+/// be in another process: what it does by itself is awaited, never slept for.
 @Timeout(60)
 public abstract class BlockTierContract
-    implements TierReadContract, TierLeaseContract, TierWriteContract, TierBooksContract, TierEndContract {
+    implements
+      TierReadContract,
+      TierLeaseContract,
+      TierWriteContract,
+      TierBooksContract,
+      TierEndContract {
   /// Slots that a tier has beyond its capacity.
   protected static final int RESERVE_BLOCKS = 4;
   /// Events that a tier keeps for late readers.
@@ -30,11 +36,12 @@ public abstract class BlockTierContract
   protected final CacheSpace space = SPACE;
   private final List<BlockTier> opened = new ArrayList<>();
 
-  /// Opens an empty tier of [#space] with exact LRU, [#RESERVE_BLOCKS] slots beyond its capacity, [#EVENT_LOG_SIZE] events kept, and
-  /// verified reads.
+  /// Opens an empty tier of [#space] with exact LRU, [#RESERVE_BLOCKS] slots beyond its capacity, [#EVENT_LOG_SIZE]
+  /// events kept, and verified reads.
   protected abstract BlockTier openTier(int capacityBlocks);
 
-  /// Whether a reservation is known to the tier before its commit. Where it is not, nobody can wait for its keys or in line behind it.
+  /// Whether a reservation is known to the tier before its commit. Where it is not, nobody can wait for its keys or in
+  /// line behind it.
   protected boolean reservesAtOnce() {
     return true;
   }

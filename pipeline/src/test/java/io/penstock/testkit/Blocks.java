@@ -20,7 +20,8 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/// Fixtures: small layouts, keys, and blocks whose bytes are a function of key and offset, so that any part can be checked alone.
+/// Fixtures: small layouts, keys, and blocks whose bytes are a function of key and offset, so that any part can be
+/// checked alone.
 public final class Blocks {
   private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 

@@ -45,7 +45,8 @@ record ClassReferences(String name, Set<String> classes, Set<Member> members) {
         case NameAndTypeEntry used -> addDescriptor(used.type(), classes);
         case MethodTypeEntry used -> addDescriptor(used.descriptor(), classes);
         case MemberRefEntry used -> members.add(Member.of(used));
-        default -> { }
+        default -> {
+        }
       }
     }
     model.fields().forEach(field -> addDescriptor(field.fieldType(), classes));

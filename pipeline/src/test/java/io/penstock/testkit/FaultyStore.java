@@ -118,12 +118,16 @@ public final class FaultyStore implements BlockStore {
 
   @Override
   public Mono<List<Rest>> put(List<Block> blocks) {
-    return health.state().takes() ? puts.apply(store.put(blocks)) : Mono.error(StoreUnavailableException.of(name(), health));
+    return health.state().takes()
+        ? puts.apply(store.put(blocks))
+        : Mono.error(StoreUnavailableException.of(name(), health));
   }
 
   @Override
   public Mono<Void> read(List<? extends Rest> rests, List<BlockDraft> drafts, GranuleRange range) {
-    return health.state().gives() ? reads.apply(store.read(rests, drafts, range)) : Mono.error(StoreUnavailableException.of(name(), health));
+    return health.state().gives()
+        ? reads.apply(store.read(rests, drafts, range))
+        : Mono.error(StoreUnavailableException.of(name(), health));
   }
 
   @Override

@@ -15,7 +15,8 @@ import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A tier before which something happens to every call: an error fails it, a `Mono` that never ends stalls it, a delay slows it.
+/// A tier before which something happens to every call: an error fails it, a `Mono` that never ends stalls it, a delay
+/// slows it.
 public final class FaultyTier implements BlockTier {
   /// What is asked of the tier.
   public enum Call {

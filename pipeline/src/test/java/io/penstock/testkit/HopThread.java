@@ -7,10 +7,10 @@ import reactor.core.scheduler.Schedulers;
 
 /// One thread for `publishOn` to hop to, whose workers take tasks also after they were disposed.
 ///
-/// Reactor's workers refuse them. An element that reaches `publishOn` while it is cancelled then meets a worker that `publishOn` disposed
-/// itself, and by design (`FluxPublishOn.PublishOnSubscriber.trySchedule`) the refusal is reported as a dropped error. That is noise of
-/// the hop: where a test counts what a stage between two hops drops, the hops must be silent. Here the task runs, sees the cancel and
-/// clears its queue.
+/// Reactor's workers refuse them. An element that reaches `publishOn` while it is cancelled then meets a worker that
+/// `publishOn` disposed itself, and by design (`FluxPublishOn.PublishOnSubscriber.trySchedule`) the refusal is reported
+/// as a dropped error. That is noise of the hop: where a test counts what a stage between two hops drops, the hops must
+/// be silent. Here the task runs, sees the cancel and clears its queue.
 final class HopThread implements Scheduler {
   private final Scheduler thread;
 

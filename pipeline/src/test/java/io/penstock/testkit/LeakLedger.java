@@ -13,8 +13,9 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 /// Watches whatever is lent during a test and fails the test when something was not given back.
 ///
-/// Use it in `try (var leaks = new LeakLedger())`, or as `@RegisterExtension final LeakLedger leaks = new LeakLedger();`. At its end it
-/// waits a moment for other threads to give back, then names every leak, and closes the arenas it watched.
+/// Use it in `try (var leaks = new LeakLedger())`, or as `@RegisterExtension final LeakLedger leaks = new
+/// LeakLedger();`. At its end it waits a moment for other threads to give back, then names every leak, and closes the
+/// arenas it watched.
 public final class LeakLedger implements AutoCloseable, AfterEachCallback {
   /// How long the end waits for other threads.
   public static final Duration PATIENCE = Duration.ofSeconds(5);

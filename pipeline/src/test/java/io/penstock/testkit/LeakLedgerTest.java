@@ -30,9 +30,11 @@ final class LeakLedgerTest {
         Block block = Blocks.block(arena, Blocks.key(Blocks.smallSpace(), 7))) {
       Blocks.assertBytes(block);
       Blocks.corrupt(block, 70);
-      assertThatThrownBy(() -> Blocks.assertBytes(block)).isInstanceOf(AssertionError.class).hasMessageContaining("byte 70");
+      assertThatThrownBy(() -> Blocks.assertBytes(block)).isInstanceOf(AssertionError.class)
+          .hasMessageContaining("byte 70");
       assertThatThrownBy(() -> block.verify("here")).hasMessageContaining("granule 1 ");
-      assertThat(Blocks.byteAt(block.key(), 70)).isNotEqualTo(block.<Byte>read(m -> m.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 70)));
+      assertThat(Blocks.byteAt(block.key(), 70))
+          .isNotEqualTo(block.<Byte>read(m -> m.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 70)));
     }
   }
 }

@@ -284,7 +284,8 @@ public final class MemoryStore implements BlockStore {
     synchronized (resting) {
       Copied copy = numbered.remove(number);
       if (copy == null || !copy.key.equals(key)) {
-        throw new AssertionError("number " + number + " must be of " + key + " (was " + (copy == null ? "nobody's" : copy.key) + ")");
+        throw new AssertionError(
+            "number " + number + " must be of " + key + " (was " + (copy == null ? "nobody's" : copy.key) + ")");
       }
       return new Resting(copy);
     }

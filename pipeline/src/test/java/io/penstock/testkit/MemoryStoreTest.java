@@ -55,7 +55,8 @@ final class MemoryStoreTest {
 
   @Nested
   final class OnThreads extends Contract {
-    private final ExecutorService threads = Executors.newFixedThreadPool(2, Thread.ofPlatform().daemon().name("store-", 0).factory());
+    private final ExecutorService threads =
+        Executors.newFixedThreadPool(2, Thread.ofPlatform().daemon().name("store-", 0).factory());
 
     @Override
     Executor executor() {

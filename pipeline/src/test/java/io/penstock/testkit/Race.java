@@ -9,7 +9,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/// Runs a few tasks at the same moment, over and over, each on a thread of its own: for rules that must hold in any interleaving.
+/// Runs a few tasks at the same moment, over and over, each on a thread of its own: for rules that must hold in any
+/// interleaving.
 public final class Race implements AutoCloseable {
   private static final int SECONDS = 30;
 

@@ -24,7 +24,8 @@ import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
 import reactor.test.publisher.PublisherProbe;
 
-/// What every stage does: it respects demand, passes errors on, frees on cancel, ends with an empty source, and never leaks.
+/// What every stage does: it respects demand, passes errors on, frees on cancel, ends with an empty source, and never
+/// leaks.
 ///
 /// @param <I> elements in
 /// @param <O> elements out
@@ -82,7 +83,8 @@ public abstract class StageContract<I, O> {
     }
   }
 
-  /// Everything was given back by the time the stream ended; a stage whose copies run on after a cancel waits for them here.
+  /// Everything was given back by the time the stream ended; a stage whose copies run on after a cancel waits for them
+  /// here.
   protected void assertFreed() {
     leaks.assertEmpty();
   }
@@ -101,7 +103,9 @@ public abstract class StageContract<I, O> {
   @Test
   final void contract_withoutDemand_emitsNothingAndPullsItsPrefetch() {
     AtomicLong pulled = new AtomicLong();
-    StepVerifier.create(scoped(scope -> counted(inputs(INPUTS, scope), pulled).transform(stage(scope)).doOnNext(this::consume)), 0)
+    StepVerifier
+        .create(scoped(scope -> counted(inputs(INPUTS, scope), pulled).transform(stage(scope)).doOnNext(this::consume)),
+            0)
         .expectSubscription()
         .then(() -> assertThat(pulled.get()).isLessThanOrEqualTo(pulled(0)))
         .thenCancel().verify(LIMIT);
@@ -111,8 +115,9 @@ public abstract class StageContract<I, O> {
   final void contract_demandOneByOne_emitsAndPullsNoMore() {
     AtomicLong pulled = new AtomicLong();
     List<O> got = new ArrayList<>();
-    StepVerifier.FirstStep<O> first = StepVerifier.create(scoped(scope -> counted(inputs(INPUTS, scope), pulled).transform(stage(scope))
-        .doOnNext(got::add).doOnNext(this::consume)), 0);
+    StepVerifier.FirstStep<O> first =
+        StepVerifier.create(scoped(scope -> counted(inputs(INPUTS, scope), pulled).transform(stage(scope))
+            .doOnNext(got::add).doOnNext(this::consume)), 0);
     StepVerifier.Step<O> step = first;
     for (long i = 1; i <= outputs(INPUTS); i++) {
       long asked = i;
@@ -126,18 +131,22 @@ public abstract class StageContract<I, O> {
 
   @Test
   final void contract_emptySource_completes() {
-    StepVerifier.create(scoped(scope -> Flux.<I>empty().transform(stageOfNothing(scope)))).expectComplete().verify(LIMIT);
+    StepVerifier.create(scoped(scope -> Flux.<I>empty().transform(stageOfNothing(scope)))).expectComplete()
+        .verify(LIMIT);
   }
 
   @Test
   final void contract_emptySourceWithoutDemand_completes() {
-    StepVerifier.create(scoped(scope -> Flux.<I>empty().transform(stageOfNothing(scope))), 0).expectComplete().verify(LIMIT);
+    StepVerifier.create(scoped(scope -> Flux.<I>empty().transform(stageOfNothing(scope))), 0).expectComplete()
+        .verify(LIMIT);
   }
 
   @Test
   final void contract_errorOfTheSource_isPassedOn() {
     IllegalStateException boom = new IllegalStateException("boom");
-    StepVerifier.create(scoped(scope -> inputs(3, scope).concatWith(Flux.error(boom)).transform(stage(scope)).doOnNext(this::consume)))
+    StepVerifier
+        .create(scoped(
+            scope -> inputs(3, scope).concatWith(Flux.error(boom)).transform(stage(scope)).doOnNext(this::consume)))
         .thenConsumeWhile(output -> true)
         .expectErrorSatisfies(error -> assertThat(error).isSameAs(boom)).verify(LIMIT);
     assertFreed();
@@ -183,7 +192,8 @@ public abstract class StageContract<I, O> {
   }
 
   private void cancelledRun(int outputs, int prefetch, Scheduler upstream, Scheduler downstream) {
-    scoped(scope -> inputs(INPUTS, scope).publishOn(upstream, prefetch).transform(stage(scope)).publishOn(downstream, prefetch)
+    scoped(scope -> inputs(INPUTS, scope).publishOn(upstream, prefetch).transform(stage(scope))
+        .publishOn(downstream, prefetch)
         .doOnNext(this::consume).take(outputs)).blockLast(LIMIT);
   }
 

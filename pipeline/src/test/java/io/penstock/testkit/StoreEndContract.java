@@ -26,10 +26,12 @@ interface StoreEndContract extends StoreSteps {
     store.close().block(PATIENCE);
     store.close().block(PATIENCE);
     List<Block> blocks = blocks(1, 2);
-    assertThatThrownBy(() -> store.put(blocks).block(PATIENCE)).isInstanceOf(TierClosedException.class).hasMessageContaining(store.name());
+    assertThatThrownBy(() -> store.put(blocks).block(PATIENCE)).isInstanceOf(TierClosedException.class)
+        .hasMessageContaining(store.name());
     blocks.forEach(Block::close);
     List<BlockDraft> drafts = drafts(rests);
-    assertThatThrownBy(() -> store.read(rests, drafts, GRANULES).block(PATIENCE)).isInstanceOf(TierClosedException.class);
+    assertThatThrownBy(() -> store.read(rests, drafts, GRANULES).block(PATIENCE))
+        .isInstanceOf(TierClosedException.class);
     drafts.forEach(BlockDraft::close);
     assertThatCode(() -> rests.forEach(Rest::close)).doesNotThrowAnyException();
   }
@@ -41,7 +43,8 @@ interface StoreEndContract extends StoreSteps {
       List<Rest> rests = put(store, 0, 32);
       List<List<BlockDraft>> drafts = IntStream.range(0, 4).mapToObj(i -> drafts(rests)).toList();
       List<Block> more = blocks(32, 64);
-      List<CompletableFuture<Void>> reads = drafts.stream().map(into -> store.read(rests, into, GRANULES).toFuture()).toList();
+      List<CompletableFuture<Void>> reads =
+          drafts.stream().map(into -> store.read(rests, into, GRANULES).toFuture()).toList();
       CompletableFuture<List<Rest>> put = store.put(more).toFuture();
       store.close().block(PATIENCE);
       for (int i = 0; i < reads.size(); i++) {

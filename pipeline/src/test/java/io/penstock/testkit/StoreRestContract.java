@@ -37,7 +37,8 @@ interface StoreRestContract extends StoreSteps {
     assumeTrue(store.capacityBlocks() == 4, "places are not counted");
     List<Rest> rests = put(store, 0, 3);
     List<Block> two = blocks(3, 5);
-    assertThatThrownBy(() -> store.put(two).block(PATIENCE)).isInstanceOf(KvException.class).hasMessageContaining(store.name());
+    assertThatThrownBy(() -> store.put(two).block(PATIENCE)).isInstanceOf(KvException.class)
+        .hasMessageContaining(store.name());
     two.forEach(Block::close);
     assertReadable(store, rests);
     assertReadable(store, put(store, 3, 4));
@@ -75,7 +76,8 @@ interface StoreRestContract extends StoreSteps {
   default void number_ofAClosedStore_isFoundAgain_andMayBeTheOwners() {
     BlockStore store = open(PLACES);
     List<Rest> rests = put(store, 0, 3);
-    assumeTrue(rests.stream().mapToInt(store::cool).min().orElseThrow() != BlockStore.NO_NUMBER, "a store with numbers");
+    assumeTrue(rests.stream().mapToInt(store::cool).min().orElseThrow() != BlockStore.NO_NUMBER,
+        "a store with numbers");
     store.close().block(PATIENCE);
     BlockStore reopened = contract().reopenStore(store);
     assumeTrue(reopened != null, "a store that does not forget");
@@ -117,7 +119,8 @@ interface StoreRestContract extends StoreSteps {
     try (Race race = new Race(4)) {
       for (int round = 0; round < 15; round++) {
         int seed = round;
-        race.run(() -> churn(store, 0, seed), () -> churn(store, 1, seed), () -> churn(store, 2, seed), () -> churn(store, 3, seed));
+        race.run(() -> churn(store, 0, seed), () -> churn(store, 1, seed), () -> churn(store, 2, seed),
+            () -> churn(store, 3, seed));
       }
     }
     assertResting(store, 0);

@@ -73,7 +73,8 @@ interface TierBooksContract extends TierSteps {
     }
     long last = value(tier.stat()).lastSequence();
     await("all events", () -> live.seen() == last);
-    assertThat(live.items()).extracting(TierEvent::sequence).isEqualTo(IntStream.rangeClosed(1, (int) last).mapToObj(Long::valueOf).toList());
+    assertThat(live.items()).extracting(TierEvent::sequence)
+        .isEqualTo(IntStream.rangeClosed(1, (int) last).mapToObj(Long::valueOf).toList());
     LinkedHashSet<BlockKey> told = new LinkedHashSet<>();
     for (TierEvent event : live.items()) {
       switch (event) {
@@ -85,7 +86,8 @@ interface TierBooksContract extends TierSteps {
       }
     }
     assertThat(visible(tier, 8)).containsExactlyInAnyOrderElementsOf(told);
-    assertThat(requireNonNull(tier.events(last - 2).take(2).collectList().block(PATIENCE))).isEqualTo(live.items().subList((int) last - 2, (int) last));
+    assertThat(requireNonNull(tier.events(last - 2).take(2).collectList().block(PATIENCE)))
+        .isEqualTo(live.items().subList((int) last - 2, (int) last));
     live.cancel();
   }
 

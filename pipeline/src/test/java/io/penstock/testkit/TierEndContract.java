@@ -31,7 +31,8 @@ import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// What a [BlockTier] promises when bytes are damaged, when it closes, and when readers and writers leave at any moment, on many threads.
+/// What a [BlockTier] promises when bytes are damaged, when it closes, and when readers and writers leave at any
+/// moment, on many threads.
 interface TierEndContract extends TierSteps {
   @Test
   default void corruptMemory_isATypedError_andTheBlockIsQuarantined() {
@@ -40,7 +41,8 @@ interface TierEndContract extends TierSteps {
     contract().corruptStored(tier, key(1));
     assertThatThrownBy(() -> got(tier, keys(0, 3))).satisfies(failure -> contract().assertCorrupt(failure, key(1)));
     await("the quarantine", () -> value(tier.stat()).corrupt() == 1);
-    assertThat(events(tier, 4)).last().isInstanceOfSatisfying(TierEvent.Lost.class, lost -> assertThat(lost.key()).isEqualTo(key(1)));
+    assertThat(events(tier, 4)).last().isInstanceOfSatisfying(TierEvent.Lost.class,
+        lost -> assertThat(lost.key()).isEqualTo(key(1)));
     assertThat(got(tier, keys(0, 3))).as("the next one is a miss").containsExactly(key(0), key(2));
     put(tier, keys(1, 2));
     assertThat(got(tier, keys(0, 3))).hasSize(3);
@@ -69,8 +71,10 @@ interface TierEndContract extends TierSteps {
       assertThatThrownBy(() -> got(windows)).isInstanceOf(TierClosedException.class);
       await("the end of events", events::isOver);
       assertThat(events.failure()).isNull();
-      for (Mono<?> call : List.of(tier.match(keys(0, 1)), tier.contains(keys(0, 1)), tier.lease(keys(0, 1), OnMiss.SKIP, scope),
-          tier.get(keys(0, 1), scope).next(), tier.reserve(keys(0, 1), scope), tier.remove(keys(0, 1)), tier.events(0).next(),
+      for (Mono<?> call : List.of(tier.match(keys(0, 1)), tier.contains(keys(0, 1)),
+          tier.lease(keys(0, 1), OnMiss.SKIP, scope),
+          tier.get(keys(0, 1), scope).next(), tier.reserve(keys(0, 1), scope), tier.remove(keys(0, 1)),
+          tier.events(0).next(),
           tier.stat(), all.commit(all.drafts()))) {
         assertThatThrownBy(() -> call.block(PATIENCE)).isInstanceOf(TierClosedException.class);
       }
@@ -101,8 +105,10 @@ interface TierEndContract extends TierSteps {
     }
     value(tier.remove(keys(0, 10)));
     try (BlockScope scope = new BlockScope()) {
-      assertThat(value(tier.reserve(keys(0, RESERVE_BLOCKS), scope)).skipped().count()).as("keys still being written").isZero();
-      assertThat(value(tier.reserve(keys(RESERVE_BLOCKS, 8), scope)).skipped().count()).as("keys still being written").isZero();
+      assertThat(value(tier.reserve(keys(0, RESERVE_BLOCKS), scope)).skipped().count()).as("keys still being written")
+          .isZero();
+      assertThat(value(tier.reserve(keys(RESERVE_BLOCKS, 8), scope)).skipped().count()).as("keys still being written")
+          .isZero();
     }
   }
 
@@ -120,11 +126,12 @@ interface TierEndContract extends TierSteps {
             try (BlockScope scope = new BlockScope()) {
               List<BlockKey> keys = someKeys(random, 8, 1 + random.nextInt(2));
               OnMiss onMiss = OnMiss.values()[random.nextInt(3)];
-              tier.lease(keys, onMiss, scope).flatMapMany(lease -> lease.windows(2, scope)).subscribe(window -> window.forEach(leased -> {
-                Blocks.assertBytes(leased.block());
-                verified.incrementAndGet();
-                leased.block().close();
-              }), failure -> note(unexpected, failure));
+              tier.lease(keys, onMiss, scope).flatMapMany(lease -> lease.windows(2, scope))
+                  .subscribe(window -> window.forEach(leased -> {
+                    Blocks.assertBytes(leased.block());
+                    verified.incrementAndGet();
+                    leased.block().close();
+                  }), failure -> note(unexpected, failure));
               if (random.nextInt(4) != 0) {
                 tier.reserve(keys, scope).flatMap(reservation -> {
                   reservation.drafts().forEach(Blocks::produce);
@@ -150,7 +157,8 @@ interface TierEndContract extends TierSteps {
 
   /// A scope that closes first ends what it owns; anything else is a failure, each of them if several parts failed.
   private static void note(Queue<Throwable> unexpected, Throwable failure) {
-    Exceptions.unwrapMultiple(failure).stream().filter(each -> !(each instanceof CancellationException) && !(each instanceof IllegalStateException))
+    Exceptions.unwrapMultiple(failure).stream()
+        .filter(each -> !(each instanceof CancellationException) && !(each instanceof IllegalStateException))
         .forEach(unexpected::add);
   }
 

@@ -64,7 +64,8 @@ interface TierLeaseContract extends TierSteps {
       Lease lease = value(tier.lease(List.of(key(1), key(7)), OnMiss.ADMIT, scope));
       assertThat(lease.hits()).isEqualTo(presence(2, 0));
       assertThat(lease.admitted()).isEqualTo(presence(2, 1));
-      assertThat(value(tier.contains(List.of(key(0), key(1), key(7))))).as("0 was the victim, 7 is not visible yet").isEqualTo(presence(3, 1));
+      assertThat(value(tier.contains(List.of(key(0), key(1), key(7))))).as("0 was the victim, 7 is not visible yet")
+          .isEqualTo(presence(3, 1));
       CompletableFuture<List<Leased>> blocks = reading(lease, 4, scope);
       put(tier, List.of(key(7)));
       assertThat(positions(got(blocks))).containsExactly(0, 1);
@@ -136,7 +137,8 @@ interface TierLeaseContract extends TierSteps {
       reader.ask(5);
       await("the end", reader::isOver);
       assertThat(reader.items().stream().map(List::size)).allMatch(size -> size >= 1 && size <= 3);
-      assertThat(reader.items().stream().flatMap(List::stream).map(Leased::position)).containsExactly(0, 1, 2, 3, 4, 5, 6);
+      assertThat(reader.items().stream().flatMap(List::stream).map(Leased::position)).containsExactly(0, 1, 2, 3, 4, 5,
+          6);
     }
   }
 

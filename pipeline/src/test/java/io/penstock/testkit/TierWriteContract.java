@@ -38,7 +38,8 @@ interface TierWriteContract extends TierSteps {
       assertThat(value(tier.contains(keys(0, 3)))).isEqualTo(presence(3, 1, 2));
       List<Receipt> rest = value(reservation.commit(reservation.drafts().subList(0, 1)));
       assertThat(events(tier, 3)).containsExactly(new TierEvent.Stored(some.get(0).sequence(), key(1)),
-          new TierEvent.Stored(some.get(1).sequence(), key(2)), new TierEvent.Stored(rest.getFirst().sequence(), key(0)));
+          new TierEvent.Stored(some.get(1).sequence(), key(2)),
+          new TierEvent.Stored(rest.getFirst().sequence(), key(0)));
     }
     assertThat(got(tier, keys(0, 3))).hasSize(3);
   }
@@ -51,7 +52,8 @@ interface TierWriteContract extends TierSteps {
       Blocks.produce(reservation.drafts().getFirst());
       BlockDraft second = reservation.drafts().getLast();
       Blocks.produce(second, GranuleRange.whole(0, 3));
-      assertThatThrownBy(() -> value(reservation.commit(reservation.drafts()))).isInstanceOf(IncompleteBlockException.class);
+      assertThatThrownBy(() -> value(reservation.commit(reservation.drafts())))
+          .isInstanceOf(IncompleteBlockException.class);
       assertThat(value(tier.contains(keys(0, 2))).count()).isZero();
       Blocks.produce(second, GranuleRange.whole(3, 1));
       assertThat(value(reservation.commit(reservation.drafts()))).hasSize(2);
@@ -84,7 +86,8 @@ interface TierWriteContract extends TierSteps {
       Reservation reservation = value(tier.reserve(keys(0, 2), scope));
       Blocks.produce(reservation.drafts().getFirst());
       reservation.close();
-      assertThatThrownBy(() -> value(reservation.commit(reservation.drafts()))).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> value(reservation.commit(reservation.drafts())))
+          .isInstanceOf(IllegalStateException.class);
       assertThat(value(tier.contains(keys(0, 2))).count()).isZero();
       assertThat(value(tier.reserve(keys(0, 2), scope)).drafts()).hasSize(2);
     }

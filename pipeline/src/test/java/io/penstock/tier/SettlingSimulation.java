@@ -18,7 +18,8 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// A stack of the seed's shape that ends while blocks are on their way to its disk, in one thread and virtual time, with a disk that is as told.
+/// A stack of the seed's shape that ends while blocks are on their way to its disk, in one thread and virtual time,
+/// with a disk that is as told.
 final class SettlingSimulation {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -45,7 +46,8 @@ final class SettlingSimulation {
   private final VirtualTimeScheduler timers = VirtualTimeScheduler.create();
   private final List<Runnable> deviceTasks = new ArrayList<>();
   private final List<Runnable> diskTasks = new ArrayList<>();
-  private final MemoryStore memoryDisk = new MemoryStore("ssd", Medium.DISK, StackSteps.SPACE, Long.MAX_VALUE, diskTasks::add);
+  private final MemoryStore memoryDisk =
+      new MemoryStore("ssd", Medium.DISK, StackSteps.SPACE, Long.MAX_VALUE, diskTasks::add);
   private final FaultyStore disk = new FaultyStore(memoryDisk);
   private final TierStack stack;
   private final boolean exclusive;
@@ -63,7 +65,8 @@ final class SettlingSimulation {
     int above = 0;
     if (shape > 0) {
       above = 1 + random.nextInt(3);
-      levels.add(new Level.Stored(new MemoryStore("hbm", Medium.DEVICE, StackSteps.SPACE, above, deviceTasks::add), above));
+      levels.add(
+          new Level.Stored(new MemoryStore("hbm", Medium.DEVICE, StackSteps.SPACE, above, deviceTasks::add), above));
     }
     if (shape < 2) {
       int dram = 1 + random.nextInt(4);
@@ -72,8 +75,10 @@ final class SettlingSimulation {
     }
     levels.add(new Level.Stored(disk, 100));
     List<BlockKey> keys = Blocks.keys(StackSteps.SPACE, 0, above + 1 + random.nextInt(20));
-    this.stack = new TierStack(StackSteps.SPACE, levels, StackOptions.defaults("stack").withMode(mode).withIngressBlocks(30).withTransferBlocks(1)
-        .withPromotionBlocks(1).withBounceBlocks(1 + random.nextInt(2)).withBatchBlocks(1 + random.nextInt(4)), TierListener.noop(), () -> 0);
+    this.stack = new TierStack(StackSteps.SPACE, levels,
+        StackOptions.defaults("stack").withMode(mode).withIngressBlocks(30).withTransferBlocks(1)
+            .withPromotionBlocks(1).withBounceBlocks(1 + random.nextInt(2)).withBatchBlocks(1 + random.nextInt(4)),
+        TierListener.noop(), () -> 0);
     for (BlockKey key : keys) {
       StackSteps.committed(stack, List.of(key)).subscribe(receipts -> {}, error -> {});
       for (int i = random.nextInt(3); i > 0; i--) {
@@ -120,7 +125,8 @@ final class SettlingSimulation {
         turn(waiting);
       }
     }
-    assertThat(timers.now(TimeUnit.MILLISECONDS) - begun).as("time that it took").isLessThanOrEqualTo(PATIENCE.toMillis() + 8_000);
+    assertThat(timers.now(TimeUnit.MILLISECONDS) - begun).as("time that it took")
+        .isLessThanOrEqualTo(PATIENCE.toMillis() + 8_000);
     end();
   }
 
@@ -133,7 +139,8 @@ final class SettlingSimulation {
         stack.close().subscribe();
         assertThat(ended).as("whoever waits hears of a close").isTrue();
       }
-      default -> { }
+      default -> {
+      }
     }
   }
 

@@ -21,7 +21,8 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 
-/// A request of a [StackSimulation]: reads some keys, window by window or slice by slice, and puts what is missing, a window at a time.
+/// A request of a [StackSimulation]: reads some keys, window by window or slice by slice, and puts what is missing, a
+/// window at a time.
 final class SimulatedRequest {
   final BlockScope scope = new BlockScope();
   private final StackSimulation simulation;
@@ -133,7 +134,8 @@ final class SimulatedRequest {
 
   @Override
   public String toString() {
-    return "request of %d: read %d of %s, put %d, reserving %s, writing %s".formatted(asked.size(), reader.seen, reader.over ? "all" : "?",
+    return "request of %d: read %d of %s, put %d, reserving %s, writing %s".formatted(asked.size(), reader.seen,
+        reader.over ? "all" : "?",
         toPut.size(), reserving, reservation != null);
   }
 

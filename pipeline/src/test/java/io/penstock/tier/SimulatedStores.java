@@ -63,7 +63,8 @@ final class SimulatedStores {
 
   private Level store(String name, Medium medium, int capacity) {
     boolean onDisk = medium == Medium.DISK;
-    MemoryStore store = new MemoryStore(name, medium, SPACE, onDisk ? Long.MAX_VALUE : capacity, onDisk ? diskTasks::add : tasks::add);
+    MemoryStore store =
+        new MemoryStore(name, medium, SPACE, onDisk ? Long.MAX_VALUE : capacity, onDisk ? diskTasks::add : tasks::add);
     stores.add(store);
     FaultyStore watched = new FaultyStore(store).puts(oneAtATime(name));
     FaultyStore last = faulty ? new FaultyStore(watched).puts(this::maybePut).reads(this::maybe) : watched;
@@ -151,7 +152,8 @@ final class SimulatedStores {
     MemoryStore last = stores.isEmpty() ? null : stores.getLast();
     if (last != null && last.medium() == Medium.DISK) {
       long elsewhere = inHost + stores.stream().mapToInt(MemoryStore::restingBlocks).sum() - last.restingBlocks();
-      assertThat((long) last.restingBlocks() - last.numberedBlocks()).as("blocks on the disk that have an object").isLessThanOrEqualTo(elsewhere);
+      assertThat((long) last.restingBlocks() - last.numberedBlocks()).as("blocks on the disk that have an object")
+          .isLessThanOrEqualTo(elsewhere);
     }
   }
 

@@ -15,8 +15,8 @@ import java.util.Random;
 import java.util.concurrent.CancellationException;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// One stack of the seed's shape with requests that read, write and leave in its order, in one thread: every request ends, no pool is
-/// overrun, every byte is right, nothing stays behind, and the decisions are the textbook's.
+/// One stack of the seed's shape with requests that read, write and leave in its order, in one thread: every request
+/// ends, no pool is overrun, every byte is right, nothing stays behind, and the decisions are the textbook's.
 final class StackSimulation {
   private static final int SETTLE_STEPS = 10;
 
@@ -60,15 +60,17 @@ final class StackSimulation {
     if (levels.getLast().medium() != Medium.DISK) {
       mode = StackMode.EXCLUSIVE;
     }
-    StackOptions options = StackOptions.defaults("stack").withMode(mode).withIngressBlocks(window).withTransferBlocks(window)
-        .withPromotionBlocks(1).withBounceBlocks(1 + random.nextInt(2)).withBatchBlocks(1 + random.nextInt(3));
+    StackOptions options =
+        StackOptions.defaults("stack").withMode(mode).withIngressBlocks(window).withTransferBlocks(window)
+            .withPromotionBlocks(1).withBounceBlocks(1 + random.nextInt(2)).withBatchBlocks(1 + random.nextInt(3));
     if (weak) { // what a disk that does not answer holds is held beside what others need
       options = options.withIngressBlocks(2 * window + options.batchBlocks()).withTransferBlocks(64);
     }
     this.free = random.nextInt(3) == 0;
     if (free) {
-      options = options.withTiering(new TieringOptions(OffloadRule.usedAtLeast(random.nextInt(3)), 1 + random.nextInt(2), random.nextInt(4),
-          1 + random.nextInt(3), TieringOptions.UNBOUNDED));
+      options = options.withTiering(
+          new TieringOptions(OffloadRule.usedAtLeast(random.nextInt(3)), 1 + random.nextInt(2), random.nextInt(4),
+              1 + random.nextInt(3), TieringOptions.UNBOUNDED));
     }
     this.stack = new TierStack(SimulatedStores.SPACE, levels, options, TierListener.noop(), () -> 0);
   }
@@ -82,13 +84,15 @@ final class StackSimulation {
   boolean mayEnd(Throwable error) {
     return (leaves && error instanceof CancellationException) || (closed && error instanceof TierClosedException)
         || (weak && error instanceof StoreUnavailableException)
-        || (faulty && (error instanceof SimulatedStores.Fault || error instanceof StoreBusyException || error instanceof BlockCorruptException));
+        || (faulty && (error instanceof SimulatedStores.Fault || error instanceof StoreBusyException
+            || error instanceof BlockCorruptException));
   }
 
   private void close() {
     closed = true;
     stack.close().subscribe();
-    assertThat(stepsAtFirst < SETTLE_STEPS || settled).as("whoever waited for it to settle heard that it closed").isTrue();
+    assertThat(stepsAtFirst < SETTLE_STEPS || settled).as("whoever waited for it to settle heard that it closed")
+        .isTrue();
   }
 
   void run() {
@@ -136,7 +140,8 @@ final class StackSimulation {
     }
     TierStat stat = Objects.requireNonNull(stack.stat().block());
     assertThat(stack.unsettledBlocks()).as("blocks that still wait or move").isZero();
-    assertThat(stack.settled(Duration.ofHours(1), timers).block(Duration.ofSeconds(5))).as("blocks that did not get to the disk").isZero();
+    assertThat(stack.settled(Duration.ofHours(1), timers).block(Duration.ofSeconds(5)))
+        .as("blocks that did not get to the disk").isZero();
     assertThat(stat.claimedBytes()).as("bytes lent").isEqualTo(stat.bytes());
     stores.checkCold(stack.arena().claimedSlots());
     if (!faulty) {

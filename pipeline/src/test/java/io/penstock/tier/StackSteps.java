@@ -62,7 +62,8 @@ abstract class StackSteps {
       if (!blocks.isDone()) {
         runTasks();
       }
-      assertThat(requireNonNull(Mono.fromFuture(blocks).block(SOON))).as("block " + number).singleElement().satisfies(Blocks::assertBytes);
+      assertThat(requireNonNull(Mono.fromFuture(blocks).block(SOON))).as("block " + number).singleElement()
+          .satisfies(Blocks::assertBytes);
     }
   }
 

@@ -17,12 +17,14 @@ import reactor.core.publisher.Mono;
 /// Stacks whose stores are too busy now: what moves, and what is committed, waits until there is room.
 @Timeout(30)
 final class TierStackBusyTest extends StackSteps {
-  private static final StackOptions OPTIONS = StackOptions.defaults("stack").withIngressBlocks(3).withTransferBlocks(1).withPromotionBlocks(1)
-      .withBounceBlocks(1);
+  private static final StackOptions OPTIONS =
+      StackOptions.defaults("stack").withIngressBlocks(3).withTransferBlocks(1).withPromotionBlocks(1)
+          .withBounceBlocks(1);
 
   private final AtomicInteger asked = new AtomicInteger();
   private final RoomAgain room = new RoomAgain();
-  private final FaultyStore disk = new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add));
+  private final FaultyStore disk =
+      new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add));
   private final FaultyStore device = new FaultyStore(new MemoryStore("hbm", Medium.DEVICE, SPACE, 2, tasks::add));
 
   @Test
@@ -82,7 +84,8 @@ final class TierStackBusyTest extends StackSteps {
 
   @Test
   void commit_writtenThroughToABusyStore_waitsUntilThereIsRoom() {
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 2), new Level.Stored(disk, 4)), OPTIONS.withMode(StackMode.WRITE_THROUGH),
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 2), new Level.Stored(disk, 4)),
+        OPTIONS.withMode(StackMode.WRITE_THROUGH),
         TierListener.noop());
     disk.puts(this::refusedAtFirst);
     List<Receipt> receipts = new ArrayList<>();

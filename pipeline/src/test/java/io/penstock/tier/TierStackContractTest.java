@@ -14,7 +14,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
 
-/// The contract of a tier, kept by stacks of every shape, with stores that answer at once and with stores on threads of their own.
+/// The contract of a tier, kept by stacks of every shape, with stores that answer at once and with stores on threads of
+/// their own.
 final class TierStackContractTest {
   private abstract static class StackContract extends BlockTierContract {
     private final List<MemoryStore> stores = new ArrayList<>();
@@ -26,12 +27,14 @@ final class TierStackContractTest {
     }
 
     StackOptions options(int capacityBlocks) {
-      return StackOptions.defaults("stack").withIngressBlocks(capacityBlocks + RESERVE_BLOCKS).withTransferBlocks(16).withPromotionBlocks(2)
+      return StackOptions.defaults("stack").withIngressBlocks(capacityBlocks + RESERVE_BLOCKS).withTransferBlocks(16)
+          .withPromotionBlocks(2)
           .withBounceBlocks(1).withBatchBlocks(3).withEventLogSize(EVENT_LOG_SIZE);
     }
 
     Level store(String name, Medium medium, int capacityBlocks) {
-      MemoryStore store = new MemoryStore(name, medium, space, medium == Medium.DISK ? Long.MAX_VALUE : capacityBlocks, executor());
+      MemoryStore store =
+          new MemoryStore(name, medium, space, medium == Medium.DISK ? Long.MAX_VALUE : capacityBlocks, executor());
       stores.add(store);
       return new Level.Stored(store, capacityBlocks);
     }
@@ -91,7 +94,8 @@ final class TierStackContractTest {
     @Override
     List<Level> levels(int capacityBlocks) {
       int half = capacityBlocks / 2;
-      return half == 0 ? List.of(new Level.Host("dram", capacityBlocks))
+      return half == 0
+          ? List.of(new Level.Host("dram", capacityBlocks))
           : List.of(new Level.Host("dram", half), store("ssd", Medium.DISK, capacityBlocks - half));
     }
 
@@ -106,7 +110,8 @@ final class TierStackContractTest {
     @Override
     List<Level> levels(int capacityBlocks) {
       int half = capacityBlocks / 2;
-      return half == 0 ? List.of(new Level.Host("dram", capacityBlocks))
+      return half == 0
+          ? List.of(new Level.Host("dram", capacityBlocks))
           : List.of(store("hbm", Medium.DEVICE, half), new Level.Host("dram", capacityBlocks - half));
     }
   }
@@ -115,8 +120,10 @@ final class TierStackContractTest {
   final class ThreeLevelsWrittenThrough extends ThreeLevels {
     @Override
     List<Level> levels(int capacityBlocks) {
-      return capacityBlocks < 3 ? List.of(store("ssd", Medium.DISK, capacityBlocks))
-          : List.of(store("hbm", Medium.DEVICE, 1), new Level.Host("dram", 2), store("ssd", Medium.DISK, capacityBlocks));
+      return capacityBlocks < 3
+          ? List.of(store("ssd", Medium.DISK, capacityBlocks))
+          : List.of(store("hbm", Medium.DEVICE, 1), new Level.Host("dram", 2),
+              store("ssd", Medium.DISK, capacityBlocks));
     }
 
     @Override

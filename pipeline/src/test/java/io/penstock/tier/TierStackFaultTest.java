@@ -30,10 +30,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
-/// Stacks whose stores fail, whose listeners throw, or that close in the middle of something: nothing hangs, nothing stays lent.
+/// Stacks whose stores fail, whose listeners throw, or that close in the middle of something: nothing hangs, nothing
+/// stays lent.
 @Timeout(30)
 final class TierStackFaultTest extends StackSteps {
-  private final FaultyStore disk = new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run));
+  private final FaultyStore disk =
+      new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run));
   private final MemoryStore slowDisk = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);
   private final MemoryStore memoryDevice = new MemoryStore("hbm", Medium.DEVICE, SPACE, 1, Runnable::run);
   private final FaultyStore device = new FaultyStore(memoryDevice);
@@ -84,8 +86,8 @@ final class TierStackFaultTest extends StackSteps {
     assertThat(present(stack, 0, 1, 2)).as("the one that the disk did not take").isEqualTo("011");
     assertThat(stack.unsettledBlocks()).isZero();
     List<TierEvent> history = requireNonNull(stack.events(0).take(4).collectList().block(SOON));
-    assertThat(history).filteredOn(TierEvent.Lost.class::isInstance).singleElement().satisfies(lost ->
-        assertThat(((TierEvent.Lost) lost).key()).isEqualTo(key(0)));
+    assertThat(history).filteredOn(TierEvent.Lost.class::isInstance).singleElement()
+        .satisfies(lost -> assertThat(((TierEvent.Lost) lost).key()).isEqualTo(key(0)));
     read(stack, 1);
     assertClosesClean(stack);
   }
@@ -186,7 +188,8 @@ final class TierStackFaultTest extends StackSteps {
     AtomicReference<Throwable> end = new AtomicReference<>();
     try (BlockScope scope = new BlockScope(); BlockScope other = new BlockScope()) {
       requireNonNull(stack.lease(List.of(key(0)), OnMiss.SKIP, scope).block(SOON)).windows(1, scope).subscribe();
-      requireNonNull(stack.lease(List.of(key(1)), OnMiss.SKIP, other).block(SOON)).windows(1, other).subscribe(window -> {}, end::set);
+      requireNonNull(stack.lease(List.of(key(1)), OnMiss.SKIP, other).block(SOON)).windows(1, other)
+          .subscribe(window -> {}, end::set);
       stack.close().subscribe();
       runTasks();
     }
@@ -221,8 +224,9 @@ final class TierStackFaultTest extends StackSteps {
   @Test
   void close_withLinesOfCopies_startsNoneOfThem() {
     MemoryStore roomy = new MemoryStore("hbm", Medium.DEVICE, SPACE, 4, tasks::add);
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(roomy, 4)), options().withIngressBlocks(4).withBatchBlocks(1),
-        TierListener.noop());
+    TierStack stack =
+        new TierStack(SPACE, List.of(new Level.Stored(roomy, 4)), options().withIngressBlocks(4).withBatchBlocks(1),
+            TierListener.noop());
     for (int i = 0; i < 4; i++) {
       put(stack, i);
     }
@@ -306,8 +310,10 @@ final class TierStackFaultTest extends StackSteps {
     putAll(stack, List.of(key));
     try (BlockScope scope = new BlockScope()) {
       Lease lease = requireNonNull(stack.lease(List.of(key), OnMiss.SKIP, scope).block(SOON));
-      assertThat(lease.opened(new SliceShape(1, 4, SliceOrder.LAYER_FIRST, 0), scope).concatMap(window -> window.slices(0))
-          .doOnNext(LayerSlice::close).count().block(SOON)).isGreaterThan(1_000);
+      assertThat(
+          lease.opened(new SliceShape(1, 4, SliceOrder.LAYER_FIRST, 0), scope).concatMap(window -> window.slices(0))
+              .doOnNext(LayerSlice::close).count().block(SOON))
+          .isGreaterThan(1_000);
     }
     assertClosesClean(stack);
   }
@@ -315,7 +321,8 @@ final class TierStackFaultTest extends StackSteps {
   @Test
   void reads_whileTheStoresThreadSeals_neverGetHalfAWindow() {
     try (ExecutorService thread = Executors.newSingleThreadExecutor()) {
-      TierStack stack = exclusive(new Level.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, thread), 4));
+      TierStack stack =
+          exclusive(new Level.Stored(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, thread), 4));
       put(stack, 0);
       for (int i = 0; i < 20_000; i++) {
         read(stack, 0);
@@ -347,7 +354,8 @@ final class TierStackFaultTest extends StackSteps {
   }
 
   private static StackOptions options() {
-    return StackOptions.defaults("stack").withIngressBlocks(3).withTransferBlocks(1).withPromotionBlocks(1).withBounceBlocks(1);
+    return StackOptions.defaults("stack").withIngressBlocks(3).withTransferBlocks(1).withPromotionBlocks(1)
+        .withBounceBlocks(1);
   }
 
   private static TierStack exclusive(Level... levels) {

@@ -157,7 +157,8 @@ final class TierStackHealthTest extends StackSteps {
     assertThat(evicted(stack)).containsExactly(key(0));
     assertClosesClean(stack);
     TierStack other = new TierStack(SPACE, List.of(new Level.Host("dram", 1), new Level.Stored(new FaultyStore(
-        new MemoryStore("ssd", Medium.DISK, SPACE, 4, Runnable::run)).puts(put -> Mono.error(new StoreUnavailableException("no room"))), 4)),
+        new MemoryStore("ssd", Medium.DISK, SPACE, 4, Runnable::run))
+        .puts(put -> Mono.error(new StoreUnavailableException("no room"))), 4)),
         options(), TierListener.noop());
     put(other, 0);
     put(other, 1);
@@ -167,7 +168,8 @@ final class TierStackHealthTest extends StackSteps {
 
   @Test
   void commit_ofATierThatHasNothingButTheDisk_hearsWhy() {
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(disk, 4)), options().withMode(StackMode.WRITE_THROUGH), TierListener.noop());
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(disk, 4)),
+        options().withMode(StackMode.WRITE_THROUGH), TierListener.noop());
     disk.health(StoreState.OFF);
     assertThatThrownBy(() -> put(stack, 0)).isInstanceOf(StoreUnavailableException.class)
         .hasMessage("store ssd must be active (was off: told to be)");
@@ -211,7 +213,8 @@ final class TierStackHealthTest extends StackSteps {
       disk.health(StoreState.OFF);
       assertThat(first.get()).isInstanceOf(StoreUnavailableException.class);
       late.windows(1, scope).subscribe(window -> {}, second::set);
-      assertThat(second.get()).as("the disk may never give the memory back").isInstanceOf(StoreUnavailableException.class);
+      assertThat(second.get()).as("the disk may never give the memory back")
+          .isInstanceOf(StoreUnavailableException.class);
     }
     runTasks();
     disk.health(StoreState.ACTIVE);
@@ -223,15 +226,17 @@ final class TierStackHealthTest extends StackSteps {
   @Test
   void readFromADevice_isNotHeldUpByReadsThatTheDiskLeavesLying() {
     MemoryStore device = new MemoryStore("hbm", Medium.DEVICE, SPACE, Long.MAX_VALUE, Runnable::run);
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(device, 1), new Level.Host("dram", 1), new Level.Stored(disk, 4)),
-        options(), TierListener.noop());
+    TierStack stack =
+        new TierStack(SPACE, List.of(new Level.Stored(device, 1), new Level.Host("dram", 1), new Level.Stored(disk, 4)),
+            options(), TierListener.noop());
     for (int i = 0; i < 3; i++) {
       put(stack, i);
       runTasks();
     }
     List<Throwable> errors = new ArrayList<>();
     try (BlockScope scope = new BlockScope()) {
-      stack.get(List.of(key(0)), scope).subscribe(block -> {}, errors::add); // has all the memory for windows from the disk
+      // Has all the memory for windows from the disk
+      stack.get(List.of(key(0)), scope).subscribe(block -> {}, errors::add);
       List<Block> read = new ArrayList<>();
       stack.get(List.of(key(2)), scope).subscribe(read::add, errors::add);
       assertThat(read).as("while the disk counts as well").singleElement().satisfies(Blocks::assertBytes);
@@ -307,7 +312,8 @@ final class TierStackHealthTest extends StackSteps {
   @Test
   void blockWrittenAnew_whileAStalledStoreIsToGiveIt_isThereAtOnce() {
     FaultyStore device = new FaultyStore(new MemoryStore("hbm", Medium.DEVICE, SPACE, 1, tasks::add));
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(device, 1), new Level.Host("dram", 2)), options(), TierListener.noop());
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(device, 1), new Level.Host("dram", 2)), options(),
+        TierListener.noop());
     put(stack, 0);
     runTasks();
     put(stack, 1); // 0 is to sink, and is being read
@@ -334,7 +340,8 @@ final class TierStackHealthTest extends StackSteps {
     try (BlockScope scope = new BlockScope()) {
       Lease lease = requireNonNull(stack.lease(List.of(key(0)), OnMiss.ADMIT, scope).block(SOON));
       assertThat(lease.admitted().count()).isOne();
-      lease.windows(1, scope).doOnNext(window -> window.forEach(leased -> Blocks.assertBytes(leased.block()))).collectList()
+      lease.windows(1, scope).doOnNext(window -> window.forEach(leased -> Blocks.assertBytes(leased.block())))
+          .collectList()
           .subscribe(windows -> seen.set(windows.size()));
       disk.health(StoreState.ACTIVE);
       Reservation reservation = requireNonNull(stack.reserve(List.of(key(0)), scope).block(SOON));
@@ -356,16 +363,19 @@ final class TierStackHealthTest extends StackSteps {
   }
 
   private TierStack exclusive(int dram) {
-    return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, 4)), options(), TierListener.noop());
+    return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, 4)), options(),
+        TierListener.noop());
   }
 
   private TierStack written(int dram) {
-    return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, 4)), options().withMode(StackMode.WRITE_THROUGH),
+    return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, 4)),
+        options().withMode(StackMode.WRITE_THROUGH),
         TierListener.noop());
   }
 
   private static StackOptions options() {
-    return StackOptions.defaults("stack").withIngressBlocks(5).withTransferBlocks(1).withPromotionBlocks(1).withBounceBlocks(1).withBatchBlocks(1);
+    return StackOptions.defaults("stack").withIngressBlocks(5).withTransferBlocks(1).withPromotionBlocks(1)
+        .withBounceBlocks(1).withBatchBlocks(1);
   }
 
   private static int hits(TierStack stack, int number) {
@@ -375,7 +385,8 @@ final class TierStackHealthTest extends StackSteps {
   }
 
   private static List<BlockKey> evicted(TierStack stack) {
-    return history(stack).stream().filter(TierEvent.Evicted.class::isInstance).map(event -> ((TierEvent.Evicted) event).key()).toList();
+    return history(stack).stream().filter(TierEvent.Evicted.class::isInstance)
+        .map(event -> ((TierEvent.Evicted) event).key()).toList();
   }
 
   private static List<TierEvent> lost(TierStack stack) {

@@ -27,11 +27,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
-/// What becomes of blocks that a store was asked for: they rise, or they are a miss from then on, but never an error for good.
+/// What becomes of blocks that a store was asked for: they rise, or they are a miss from then on, but never an error
+/// for good.
 @Timeout(30)
 final class TierStackReadTest extends StackSteps {
   private final MemoryStore slowDisk = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);
-  private final FaultyStore disk = new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run));
+  private final FaultyStore disk =
+      new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run));
 
   @ParameterizedTest
   @EnumSource
@@ -80,7 +82,8 @@ final class TierStackReadTest extends StackSteps {
     AtomicInteger puts = new AtomicInteger();
     FaultyStore narrow = new FaultyStore(slowDisk).puts(put -> {
       puts.incrementAndGet();
-      return open.incrementAndGet() > 1 ? Mono.error(new StoreBusyException("busy", Mono.never()))
+      return open.incrementAndGet() > 1
+          ? Mono.error(new StoreBusyException("busy", Mono.never()))
           : put.doOnTerminate(open::decrementAndGet);
     });
     TierStack stack = stack(StackMode.WRITE_THROUGH, new Level.Host("dram", 4), new Level.Stored(narrow, 8));
@@ -130,7 +133,8 @@ final class TierStackReadTest extends StackSteps {
       }
       runTasks();
     }
-    assertThat(damaged.get()).isInstanceOfSatisfying(BlockCorruptException.class, e -> assertThat(e.key()).isEqualTo(key(2)));
+    assertThat(damaged.get()).isInstanceOfSatisfying(BlockCorruptException.class,
+        e -> assertThat(e.key()).isEqualTo(key(2)));
     assertThat(receipts).hasValue(3);
     assertClosesClean(stack);
   }
@@ -187,7 +191,8 @@ final class TierStackReadTest extends StackSteps {
       runTasks(); // it is gone, and its reader has the only slot to rise into
       put(stack, 0);
       runTasks();
-      requireNonNull(stack.lease(List.of(key(0)), OnMiss.SKIP, second).block(SOON)).windows(1, second).subscribe(window -> {}, end::set);
+      requireNonNull(stack.lease(List.of(key(0)), OnMiss.SKIP, second).block(SOON)).windows(1, second)
+          .subscribe(window -> {}, end::set);
       put(stack, 2);
       runTasks();
       try (Block sunk = requireNonNull(stack.hostCopy(key(0)), "the first block made room for the last")) {
@@ -207,7 +212,8 @@ final class TierStackReadTest extends StackSteps {
     AtomicInteger slices = new AtomicInteger();
     try (BlockScope scope = new BlockScope()) {
       Lease lease = requireNonNull(stack.lease(List.of(key(number)), OnMiss.SKIP, scope).block(SOON));
-      lease.opened(new SliceShape(1, 64, SliceOrder.LAYER_FIRST, startLayer), scope).concatMap(window -> window.slices(0))
+      lease.opened(new SliceShape(1, 64, SliceOrder.LAYER_FIRST, startLayer), scope)
+          .concatMap(window -> window.slices(0))
           .doOnNext(LayerSlice::close).subscribe(slice -> slices.incrementAndGet());
       runTasks();
     }
@@ -222,8 +228,10 @@ final class TierStackReadTest extends StackSteps {
   }
 
   private static TierStack stack(StackMode mode, Level... levels) {
-    return new TierStack(SPACE, List.of(levels), StackOptions.defaults("stack").withIngressBlocks(4).withTransferBlocks(1)
-        .withPromotionBlocks(1).withBounceBlocks(1).withMode(mode), TierListener.noop());
+    return new TierStack(SPACE, List.of(levels),
+        StackOptions.defaults("stack").withIngressBlocks(4).withTransferBlocks(1)
+            .withPromotionBlocks(1).withBounceBlocks(1).withMode(mode),
+        TierListener.noop());
   }
 
   /// A reservation of a block that is written, and not committed.

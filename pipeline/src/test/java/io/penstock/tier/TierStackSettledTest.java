@@ -15,7 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// Stacks that are to end while blocks are on their way to the disk: those that the books put there get there, in bounded time.
+/// Stacks that are to end while blocks are on their way to the disk: those that the books put there get there, in
+/// bounded time.
 @Timeout(600)
 final class TierStackSettledTest extends StackSteps {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -141,7 +142,9 @@ final class TierStackSettledTest extends StackSteps {
   }
 
   private TierStack stack(StackMode mode, int dram) {
-    return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, 100)), StackOptions.defaults("stack").withMode(mode)
-        .withIngressBlocks(8).withTransferBlocks(1).withPromotionBlocks(1).withBounceBlocks(1).withBatchBlocks(1), TierListener.noop());
+    return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, 100)),
+        StackOptions.defaults("stack").withMode(mode)
+            .withIngressBlocks(8).withTransferBlocks(1).withPromotionBlocks(1).withBounceBlocks(1).withBatchBlocks(1),
+        TierListener.noop());
   }
 }

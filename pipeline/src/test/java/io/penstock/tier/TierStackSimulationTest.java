@@ -4,7 +4,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// Stacks of every shape, with pools down to one window and stores that fail, each under the requests of one seed ([StackSimulation]).
+/// Stacks of every shape, with pools down to one window and stores that fail, each under the requests of one seed
+/// ([StackSimulation]).
 @Timeout(600)
 final class TierStackSimulationTest {
   @Test

@@ -13,7 +13,8 @@ final class TierStackTest extends StackSteps {
 
   @Test
   void blocksThatRiseAndSink_betweenFullLevels_bothArrive() {
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(device, 1), new Level.Host("dram", 1)), options(), TierListener.noop());
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(device, 1), new Level.Host("dram", 1)), options(),
+        TierListener.noop());
     put(stack, 0);
     put(stack, 1);
     assertThat(levels(stack)).extracting(LevelStat::resting).containsExactly(1L, 1L);
@@ -27,6 +28,7 @@ final class TierStackTest extends StackSteps {
   }
 
   private static StackOptions options() {
-    return StackOptions.defaults("stack").withIngressBlocks(1).withTransferBlocks(1).withPromotionBlocks(1).withBounceBlocks(1);
+    return StackOptions.defaults("stack").withIngressBlocks(1).withTransferBlocks(1).withPromotionBlocks(1)
+        .withBounceBlocks(1);
   }
 }

@@ -41,7 +41,8 @@ final class TierStackTieringTest extends StackSteps {
     runTasks();
     assertThat(present(stack, 0, 1, 2, 3)).isEqualTo("1011");
     assertThat(stat(stack).evicted()).isEqualTo(1);
-    assertThat(stack.events(0).take(5).filter(event -> event instanceof TierEvent.Evicted).map(event -> ((TierEvent.Evicted) event).key())
+    assertThat(stack.events(0).take(5).filter(event -> event instanceof TierEvent.Evicted)
+        .map(event -> ((TierEvent.Evicted) event).key())
         .collectList().block(SOON)).containsExactly(key(1));
     assertClosesClean(stack);
   }
@@ -189,7 +190,8 @@ final class TierStackTieringTest extends StackSteps {
   @Test
   void nextBlocks_ofADiskThatIsOff_areNotReadAhead_andAreReadWhenItIsBack() {
     FaultyStore weak = new FaultyStore(disk);
-    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 1), new Level.Stored(weak, 8)), options(EXACT.withPrefetchBlocks(1)),
+    TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 1), new Level.Stored(weak, 8)),
+        options(EXACT.withPrefetchBlocks(1)),
         TierListener.noop(), nanos::get);
     put(stack, 0);
     put(stack, 1);
@@ -259,12 +261,14 @@ final class TierStackTieringTest extends StackSteps {
   }
 
   private TierStack stack(long dram, long ssd, TieringOptions tiering) {
-    return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, ssd)), options(tiering), TierListener.noop(),
+    return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, ssd)), options(tiering),
+        TierListener.noop(),
         nanos::get);
   }
 
   private static StackOptions options(TieringOptions tiering) {
-    return StackOptions.defaults("stack").withIngressBlocks(8).withTransferBlocks(8).withPromotionBlocks(4).withBounceBlocks(1)
+    return StackOptions.defaults("stack").withIngressBlocks(8).withTransferBlocks(8).withPromotionBlocks(4)
+        .withBounceBlocks(1)
         .withBatchBlocks(1).withTiering(tiering);
   }
 

@@ -36,7 +36,8 @@ final class BelievedCheckpoints {
   /// @param before the highest sequence of earlier segments
   Named of(int segment, long before) {
     List<Noted> known = checkpoints.read(segment);
-    if (known == null || known.isEmpty() || !known.getFirst().key().space().equals(space) || !isPossible(known, before)) {
+    if (known == null || known.isEmpty() || !known.getFirst().key().space().equals(space)
+        || !isPossible(known, before)) {
       return NOTHING;
     }
     return new Named(known, isThere(known.getLast()));

@@ -6,7 +6,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// What becomes of damage in a journal: of what its opening found, and readers find, which is set aside here, and the scrub. Safe from any thread.
+/// What becomes of damage in a journal: of what its opening found, and readers find, which is set aside here, and the
+/// scrub. Safe from any thread.
 final class DamageSearch {
   private final SegmentEngine engine;
   private final PlaceTable places;
@@ -18,7 +19,8 @@ final class DamageSearch {
   private volatile @Nullable Scrubber scrubber;
 
   /// @param dropped what the opening found in segments that are all there
-  DamageSearch(SegmentEngine engine, PlaceTable places, LostRecords lost, JournalThreads threads, DroppedRecords dropped, ReadDamage read) {
+  DamageSearch(SegmentEngine engine, PlaceTable places, LostRecords lost, JournalThreads threads,
+      DroppedRecords dropped, ReadDamage read) {
     this.engine = engine;
     this.places = places;
     this.lost = lost;
@@ -60,7 +62,8 @@ final class DamageSearch {
     return read;
   }
 
-  /// Damaged records, found by the opening or by readers, that are not set aside because there are too many, or the disk does not give them again.
+  /// Damaged records, found by the opening or by readers, that are not set aside because there are too many, or the
+  /// disk does not give them again.
   long untried() {
     return unlisted + read.unkept();
   }

@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /// A record that nobody needs any more, and that lies in its segment until that goes.
 ///
-/// @param name its own; null if nobody knows it, for the disk does not give it: then nothing keeps the record dead after a restart
+/// @param name its own; null if nobody knows it, for the disk does not give it: then nothing keeps the record dead
+///     after a restart
 /// @param segment where it lies
 record DeadRecord(@Nullable RecordName name, int segment) {
   /// The name of one that has it.

@@ -14,12 +14,17 @@ final class DiskFigures {
   static DiskStat of(SyncStat syncs, SpaceStat space, JournalRecovery opening, List<String> found, DamageSearch search,
       long unkept) {
     ScrubStat scrub = search.scrubbed();
-    List<String> problems = Stream.of(problem("sync", syncs.failure()), problem("reclaim", space.failure()), problem("scrub", scrub.failure()),
-        found.stream().map(each -> "opening: " + each).toList(), problem("opening", search.unkept()),
-        problem("read", search.read().failure())).flatMap(List::stream).toList();
-    return new DiskStat(syncs.unsyncedBytes(), syncs.unsyncedMillis(), syncs.syncs(), syncs.failedSyncs(), syncs.lostBytes(), space.segments(),
-        space.heldBytes(), space.liveBytes(), space.userBytes(), space.movedBytes(), space.reclaimed(), scrub.passes(), scrub.bytes(),
-        opening.damaged() + space.corrupt() + scrub.corrupt() + search.read().damaged(), space.unreadable(), unkept + search.untried(),
+    List<String> problems = Stream
+        .of(problem("sync", syncs.failure()), problem("reclaim", space.failure()), problem("scrub", scrub.failure()),
+            found.stream().map(each -> "opening: " + each).toList(), problem("opening", search.unkept()),
+            problem("read", search.read().failure()))
+        .flatMap(List::stream).toList();
+    return new DiskStat(syncs.unsyncedBytes(), syncs.unsyncedMillis(), syncs.syncs(), syncs.failedSyncs(),
+        syncs.lostBytes(), space.segments(),
+        space.heldBytes(), space.liveBytes(), space.userBytes(), space.movedBytes(), space.reclaimed(), scrub.passes(),
+        scrub.bytes(),
+        opening.damaged() + space.corrupt() + scrub.corrupt() + search.read().damaged(), space.unreadable(),
+        unkept + search.untried(),
         opening.damaged(), opening.keptSegments(), problems);
   }
 

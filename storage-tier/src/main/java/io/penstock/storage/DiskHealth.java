@@ -23,8 +23,8 @@ import reactor.util.Loggers;
 /// | anything takes longer than it may | off, until it has ended |
 /// | a probe succeeds: written, forced, read again and deleted; and one of the failed reads, too | active |
 ///
-/// One read that fails tells nothing of the disk: the record is tried again with the next probe. Without a clock the disk always counts as
-/// well. Safe from any thread.
+/// One read that fails tells nothing of the disk: the record is tried again with the next probe. Without a clock the
+/// disk always counts as well. Safe from any thread.
 final class DiskHealth {
   private static final Logger LOG = Loggers.getLogger(DiskHealth.class);
 
@@ -189,7 +189,8 @@ final class DiskHealth {
       int slot = enterSlow();
       KvException unwritten = failureOf(probed::probe);
       leave(slot);
-      KvException untried = failureOf(() -> suspects.retry(probed, unwritten == null || unwritten instanceof StorageFullException));
+      KvException untried =
+          failureOf(() -> suspects.retry(probed, unwritten == null || unwritten instanceof StorageFullException));
       change(() -> {
         boolean well = unwritten == null && untried == null && suspects.trouble() == null;
         writeTrouble = unwritten;

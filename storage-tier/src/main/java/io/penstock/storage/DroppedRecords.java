@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
 
 /// The records that an opening drops, and which of them were finished, and are damaged. One thread.
 ///
-/// A stop in the midst of a record leaves no mark, and a page that never got to the medium is one of zeros: neither is damage. Where a file was
-/// written anew, a mark of its earlier life may show behind a head that was begun; nothing but a broken frame follows that one.
+/// A stop in the midst of a record leaves no mark, and a page that never got to the medium is one of zeros: neither is
+/// damage. Where a file was written anew, a mark of its earlier life may show behind a head that was begun; nothing but
+/// a broken frame follows that one.
 final class DroppedRecords {
   private static final int NAMED = 8;
 
@@ -37,7 +38,8 @@ final class DroppedRecords {
   private @Nullable DamagedRecord doubtful;
 
   /// @param headBytes of a block's record
-  /// @param most records that are kept: those and one more, which is told why it is not, are listed, and the others counted
+  /// @param most records that are kept: those and one more, which is told why it is not, are listed, and the others
+  ///     counted
   DroppedRecords(RecordReader reader, int headBytes, int recordBytes, int most) {
     this.reader = reader;
     this.headBytes = headBytes;
@@ -65,8 +67,9 @@ final class DroppedRecords {
   private void badHead(Location at, RecordException why) {
     int head = at.length() == recordBytes ? headBytes : at.length();
     if (reader.hasMark(at) && !reader.hasHole(at, 0, head)) {
-      doubtful = new DamagedRecord(at, new Damage(at.segment(), at.offset(), at.length(), DamageKind.HEAD, null, 0, -1, true,
-          String.valueOf(why.getMessage())));
+      doubtful =
+          new DamagedRecord(at, new Damage(at.segment(), at.offset(), at.length(), DamageKind.HEAD, null, 0, -1, true,
+              String.valueOf(why.getMessage())));
     }
   }
 
@@ -77,8 +80,9 @@ final class DroppedRecords {
     for (int granule = 0; granule < flaw.granule(); granule++) {
       from += head.granuleBytes(granule);
     }
-    if (!reader.hasHole(record.at(), from, from + head.granuleBytes(flaw.granule())) && list(new DamagedRecord(record.at(),
-        flaw.damage(record.at(), record.key(), record.sequence())))) {
+    if (!reader.hasHole(record.at(), from, from + head.granuleBytes(flaw.granule()))
+        && list(new DamagedRecord(record.at(),
+            flaw.damage(record.at(), record.key(), record.sequence())))) {
       named.put(record.key(), record.sequence());
     }
   }
@@ -145,13 +149,16 @@ final class DroppedRecords {
   /// For a log: some of the damaged ones by name.
   @Override
   public String toString() {
-    return dropped + " of its records are not whole and count no more: left unfinished at the last stop, or damaged since"
+    return dropped
+        + " of its records are not whole and count no more: left unfinished at the last stop, or damaged since"
         + (damaged() == 0 ? "" : "; damaged: " + damaged() + ", " + names());
   }
 
   private String names() {
     Stream<String> first = named.keySet().stream().limit(NAMED).map(key -> "block " + key);
-    Stream<String> others = Stream.of(more(named.size() - NAMED, "more blocks"), more(heads, "of unknown blocks, by their heads"), more(unlisted, "more"))
+    Stream<String> others = Stream
+        .of(more(named.size() - NAMED, "more blocks"), more(heads, "of unknown blocks, by their heads"),
+            more(unlisted, "more"))
         .filter(each -> !each.isEmpty());
     return Stream.concat(first, others).collect(Collectors.joining(", "));
   }

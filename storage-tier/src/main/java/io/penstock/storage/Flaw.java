@@ -10,7 +10,8 @@ import io.penstock.storage.engine.Location;
 record Flaw(String boundary, int granule, int expected, int actual) implements Loss {
   /// The same of the record at `at`, whose head says that it is of `key`.
   Damage damage(Location at, BlockKey key, long sequence) {
-    return new Damage(at.segment(), at.offset(), at.length(), DamageKind.PAYLOAD, key.toString(), sequence, granule, true, reason());
+    return new Damage(at.segment(), at.offset(), at.length(), DamageKind.PAYLOAD, key.toString(), sequence, granule,
+        true, reason());
   }
 
   /// In words, without whose it is.

@@ -7,7 +7,8 @@ import io.penstock.storage.record.RecordNames;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The blocks that an opening finds, in the order of writing: 28 bytes each beside their [PlaceTable], until somebody takes them. One thread.
+/// The blocks that an opening finds, in the order of writing: 28 bytes each beside their [PlaceTable], until somebody
+/// takes them. One thread.
 final class FoundBlocks {
   private final SpaceId space;
   private final PlaceTable places;

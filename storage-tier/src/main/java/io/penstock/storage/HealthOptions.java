@@ -22,7 +22,8 @@ public record HealthOptions(Duration stallAfter, Duration firstProbe, Duration l
 
   /// 5 s; tried after 100 ms, then each 5 s at the most; a close waits 10 s.
   public static HealthOptions defaults() {
-    return new HealthOptions(DEFAULT_STALL_AFTER, Duration.ofMillis(100), Duration.ofSeconds(5), Duration.ofSeconds(10));
+    return new HealthOptions(DEFAULT_STALL_AFTER, Duration.ofMillis(100), Duration.ofSeconds(5),
+        Duration.ofSeconds(10));
   }
 
   public HealthOptions withStallAfter(Duration stallAfter) {

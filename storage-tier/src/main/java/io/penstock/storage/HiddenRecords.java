@@ -14,8 +14,9 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/// Good records to which no frame leads any more, since one before them is broken: an opening does not take them, but a repair brings them back, so
-/// their segment must stay. Looks at what an opening passes over, at most once at each byte. One thread.
+/// Good records to which no frame leads any more, since one before them is broken: an opening does not take them, but a
+/// repair brings them back, so their segment must stay. Looks at what an opening passes over, at most once at each
+/// byte. One thread.
 final class HiddenRecords {
   private static final int NAMED = 8;
 
@@ -49,7 +50,8 @@ final class HiddenRecords {
     found = new LongSummaryStatistics();
   }
 
-  /// A good record is at `at`, and none before it has a sequence above `highest`: what lies between it and the one before is the engine's own.
+  /// A good record is at `at`, and none before it has a sequence above `highest`: what lies between it and the one
+  /// before is the engine's own.
   void passed(Location at, long highest) {
     if (frames != null && frames.next(end) + frames.bytes() < at.offset()) {
       look(at.offset(), highest);
@@ -76,7 +78,8 @@ final class HiddenRecords {
       return false;
     }
     files.add(file);
-    sequences.merge(found.getMin(), new Range(found.getMax(), segment), (one, other) -> one.highest() > other.highest() ? one : other);
+    sequences.merge(found.getMin(), new Range(found.getMax(), segment),
+        (one, other) -> one.highest() > other.highest() ? one : other);
     return true;
   }
 
@@ -101,7 +104,8 @@ final class HiddenRecords {
     }
   }
 
-  /// Whether the segment that was visited last ends with a record without its frame: a repair may bring that back, but the segment may go.
+  /// Whether the segment that was visited last ends with a record without its frame: a repair may bring that back, but
+  /// the segment may go.
   boolean isAlone() {
     return alone > 0;
   }
@@ -129,7 +133,8 @@ final class HiddenRecords {
     }
     String names = String.join(", ", files.stream().limit(NAMED).map(each -> each.getFileName().toString()).toList());
     String more = files.size() > NAMED ? " and " + (files.size() - NAMED) + " more" : "";
-    return names + more + " must have whole frames (hid good records behind broken ones): left as it is until `penstock ssd repair "
+    return names + more
+        + " must have whole frames (hid good records behind broken ones): left as it is until `penstock ssd repair "
         + engine.directory() + "` brings these back";
   }
 }

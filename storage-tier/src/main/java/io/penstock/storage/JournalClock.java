@@ -4,7 +4,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import reactor.core.scheduler.Scheduler;
 
-/// What time it is for a journal, and who calls it later. Tasks wait for the disk. They are never cancelled: that might interrupt them.
+/// What time it is for a journal, and who calls it later. Tasks wait for the disk. They are never cancelled: that might
+/// interrupt them.
 interface JournalClock {
   /// Milliseconds since some moment; never backwards.
   long millis();

@@ -10,9 +10,9 @@ import reactor.core.publisher.Sinks;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// How a journal ends: what was accepted has ended, what is left is marked and forced, and the directory is let go of. Whoever waits for that does
-/// not wait for a disk that does not answer: after [HealthOptions#closeWithin] he hears so, and the rest comes when the disk does, or with the end
-/// of the process.
+/// How a journal ends: what was accepted has ended, what is left is marked and forced, and the directory is let go of.
+/// Whoever waits for that does not wait for a disk that does not answer: after [HealthOptions#closeWithin] he hears so,
+/// and the rest comes when the disk does, or with the end of the process.
 final class JournalEnd {
   private static final Logger LOG = Loggers.getLogger(JournalEnd.class);
 
@@ -48,13 +48,16 @@ final class JournalEnd {
     if (!health.isStalled()) {
       health.nextTick(this::leaveIfStuck); // slow is not stuck
     } else if (ended.tryEmitError(tooLate(options)).isSuccess()) {
-      LOG.warn("store {} is left as it is: its disk does not answer; what waits for it ends when that does, or with the process", options.name());
+      LOG.warn(
+          "store {} is left as it is: its disk does not answer; what waits for it ends when that does, or with the process",
+          options.name());
     }
   }
 
   /// What whoever waited hears.
   static StorageFailedException tooLate(JournalOptions options) {
-    return new StorageFailedException("close store " + options.name() + " within " + options.health().closeWithin().toMillis() + " ms",
+    return new StorageFailedException(
+        "close store " + options.name() + " within " + options.health().closeWithin().toMillis() + " ms",
         new IOException("its disk does not answer"));
   }
 
@@ -71,7 +74,8 @@ final class JournalEnd {
       if (failure == null) {
         ended.tryEmitEmpty();
       } else if (ended.tryEmitError(failure).isFailure()) {
-        LOG.warn("store {} was left, and did not end well when its disk answered: {}", options.name(), failure.toString());
+        LOG.warn("store {} was left, and did not end well when its disk answered: {}", options.name(),
+            failure.toString());
       }
     } finally {
       threads.stopping().run();

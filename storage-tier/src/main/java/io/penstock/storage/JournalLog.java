@@ -14,7 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The writing side of a journal: appends blocks and removals, deletes segments that nobody needs. Used by one thread at a time.
+/// The writing side of a journal: appends blocks and removals, deletes segments that nobody needs. Used by one thread
+/// at a time.
 final class JournalLog {
   /// What engines take of a segment beside records, and more.
   private static final int MARGIN_BYTES = 128 << 10;
@@ -41,7 +42,8 @@ final class JournalLog {
   /// @param places of blocks that are there
   /// @param sequence of the newest record
   /// @param segmentBytes capacity of a segment
-  JournalLog(JournalStore store, CacheSpace space, SegmentEngine engine, SyncLine syncs, SegmentBook book, PlaceTable places,
+  JournalLog(JournalStore store, CacheSpace space, SegmentEngine engine, SyncLine syncs, SegmentBook book,
+      PlaceTable places,
       long sequence, long segmentBytes) {
     this.store = store;
     this.engine = engine;
@@ -92,10 +94,12 @@ final class JournalLog {
   /// Whether the next record may be the first of a segment.
   boolean mayBeginSegment() {
     Location last = end;
-    return last == null || last.segment() != engine.activeSegment() || last.offset() + last.length() + recordBytes + MARGIN_BYTES > segmentBytes;
+    return last == null || last.segment() != engine.activeSegment()
+        || last.offset() + last.length() + recordBytes + MARGIN_BYTES > segmentBytes;
   }
 
-  /// Writes the record that `mover` holds, that of the block with `row` in the table at `from`, anew, and tells the table.
+  /// Writes the record that `mover` holds, that of the block with `row` in the table at `from`, anew, and tells the
+  /// table.
   void move(int row, Place from, RecordMover mover) {
     syncs.admit(recordBytes);
     long number = ++sequence;
@@ -111,8 +115,8 @@ final class JournalLog {
     }
   }
 
-  /// Takes note that `freed` records are dead, and deletes segments that hold nothing else. The others are marked as removed when enough
-  /// of them are gathered for one record.
+  /// Takes note that `freed` records are dead, and deletes segments that hold nothing else. The others are marked as
+  /// removed when enough of them are gathered for one record.
   ///
   /// What cannot be done now, because the disk is full or fails, is done at the next call.
   ///

@@ -44,27 +44,32 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
     requireNonNull(health, "health");
     requireNonNull(quarantine, "quarantine");
     if (requireNonNull(reclaim, "reclaim").capacityBytes() < LEAST_SEGMENTS * segments.segmentBytes()) {
-      throw new IllegalArgumentException("capacityBytes must be >= " + LEAST_SEGMENTS + " segments, " + LEAST_SEGMENTS * segments.segmentBytes()
-          + " (was " + reclaim.capacityBytes() + ")");
+      throw new IllegalArgumentException(
+          "capacityBytes must be >= " + LEAST_SEGMENTS + " segments, " + LEAST_SEGMENTS * segments.segmentBytes()
+              + " (was " + reclaim.capacityBytes() + ")");
     }
   }
 
   /// Named `ssd`: Chronicle, segments of 1 GiB, 8 threads, 64 puts, 1,024 reads; synced each second; no capacity.
   public static JournalOptions defaults(Path directory) {
-    return new JournalOptions("ssd", directory, EngineKind.CHRONICLE, EngineOptions.defaults(), 8, 64, 1024, SyncRule.defaults(),
+    return new JournalOptions("ssd", directory, EngineKind.CHRONICLE, EngineOptions.defaults(), 8, 64, 1024,
+        SyncRule.defaults(),
         ReclaimOptions.defaults(), HealthOptions.defaults(), QuarantineBound.defaults());
   }
 
   public JournalOptions withName(String name) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
+        reclaim, health, quarantine);
   }
 
   public JournalOptions withEngine(EngineKind engine) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
+        reclaim, health, quarantine);
   }
 
   public JournalOptions withSegments(EngineOptions segments) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
+        reclaim, health, quarantine);
   }
 
   public JournalOptions withSegmentBytes(long segmentBytes) {
@@ -72,31 +77,38 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
   }
 
   public JournalOptions withIoThreads(int ioThreads) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
+        reclaim, health, quarantine);
   }
 
   public JournalOptions withMaxWaitingPuts(int maxWaitingPuts) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
+        reclaim, health, quarantine);
   }
 
   public JournalOptions withMaxWaitingReads(int maxWaitingReads) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
+        reclaim, health, quarantine);
   }
 
   public JournalOptions withDurability(SyncRule durability) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
+        reclaim, health, quarantine);
   }
 
   public JournalOptions withReclaim(ReclaimOptions reclaim) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
+        reclaim, health, quarantine);
   }
 
   public JournalOptions withHealth(HealthOptions health) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
+        reclaim, health, quarantine);
   }
 
   public JournalOptions withQuarantine(QuarantineBound quarantine) {
-    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability, reclaim, health, quarantine);
+    return new JournalOptions(name, directory, engine, segments, ioThreads, maxWaitingPuts, maxWaitingReads, durability,
+        reclaim, health, quarantine);
   }
 
   /// As in [ReclaimOptions#capacityBytes()].
@@ -112,7 +124,8 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
   /// When what was appended is forced in fact: what is to leave the page cache must be, also if nothing is promised.
   SyncRule syncs() {
     return durability.mode() == SyncMode.NONE && segments.cacheBytes() != EngineOptions.UNLIMITED
-        ? SyncRule.defaults().withBytes(Math.max(LEAST_UNSYNCED, segments.cacheBytes())) : durability;
+        ? SyncRule.defaults().withBytes(Math.max(LEAST_UNSYNCED, segments.cacheBytes()))
+        : durability;
   }
 
   /// Files are written anew only where nothing is promised about a failure of the machine.
@@ -120,11 +133,12 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
     return segments.withSpareSegments(durability.mode() == SyncMode.NONE ? SPARES : 0);
   }
 
-  /// Of how many of the newest segments bytes may have been unsynced when the machine failed. Where nothing is promised about that, the newest
-  /// one may be torn all the same.
+  /// Of how many of the newest segments bytes may have been unsynced when the machine failed. Where nothing is promised
+  /// about that, the newest one may be torn all the same.
   int doubtfulSegments() {
     long bytes = durability.mode() == SyncMode.INTERVAL ? durability.bytes() : 0;
     long segment = segments.segmentBytes();
-    return (int) Math.min(Integer.MAX_VALUE, 1 + (bytes + segment - 1) / segment) + (durability.mode() == SyncMode.ALWAYS ? 1 : 0);
+    return (int) Math.min(Integer.MAX_VALUE, 1 + (bytes + segment - 1) / segment)
+        + (durability.mode() == SyncMode.ALWAYS ? 1 : 0);
   }
 }

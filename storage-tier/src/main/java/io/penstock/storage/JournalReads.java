@@ -11,7 +11,8 @@ import java.util.concurrent.Executor;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// The reads of a journal: as many as [JournalOptions#maxWaitingReads()], and none while the disk gives nothing. Safe from any thread.
+/// The reads of a journal: as many as [JournalOptions#maxWaitingReads()], and none while the disk gives nothing. Safe
+/// from any thread.
 final class JournalReads {
   private final RangeReader reader;
   private final CacheSpace space;

@@ -4,8 +4,8 @@ import io.penstock.block.BlockKey;
 import io.penstock.storage.engine.Location;
 import io.penstock.tier.Rest;
 
-/// A block at rest in a journal: its number in the [PlaceTable], which is the rest's. The record may be moved while it is read: whoever
-/// reads pins the segment of the place that it knows.
+/// A block at rest in a journal: its number in the [PlaceTable], which is the rest's. The record may be moved while it
+/// is read: whoever reads pins the segment of the place that it knows.
 final class JournalRest extends Rest {
   private final JournalStore store;
   private final int number;

@@ -64,7 +64,8 @@ public final class JournalStore implements BlockStore {
   private JournalStore(CacheSpace space, JournalOptions options, SegmentEngine disk, JournalThreads threads) {
     this.space = space;
     this.options = options;
-    this.health = new DiskHealth(options.name(), options.health(), threads.clock(), threads.ticks(), this::healthChanged);
+    this.health =
+        new DiskHealth(options.name(), options.health(), threads.clock(), threads.ticks(), this::healthChanged);
     this.engine = new WatchedEngine(disk, health);
     this.line = new WorkLine(options.name(), "puts", options.maxWaitingPuts());
     this.end = new JournalEnd(options, engine, health, threads);
@@ -79,11 +80,14 @@ public final class JournalStore implements BlockStore {
     DiskWater water = new DiskWater(engine, options, threads.clock());
     this.lost = new LostRecords(places, space.id(), disk.directory(), options.quarantine(), health, boundary());
     ReadDamage damage = new ReadDamage(engine, space.layout(), boundary(), lost, threads.reading(), this::freed);
-    this.reads = new JournalReads(new RangeReader(engine, space.layout(), boundary(), lost, this::freed, damage), space, options, health,
+    this.reads = new JournalReads(new RangeReader(engine, space.layout(), boundary(), lost, this::freed, damage), space,
+        options, health,
         threads.reading());
-    Reclaimer reclaimer = new Reclaimer(engine, found.book(), places, log, new RecordMover(engine::read, space.layout(), boundary()), lost,
+    Reclaimer reclaimer = new Reclaimer(engine, found.book(), places, log,
+        new RecordMover(engine::read, space.layout(), boundary()), lost,
         new UnreadableSegments(threads.clock()), options, water);
-    this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, water, options), options.reclaim(), threads, line);
+    this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, water, options),
+        options.reclaim(), threads, line);
     this.puts = new JournalPuts(space.id(), health, writes, line);
     this.damaged = found.dropped().keys();
     this.search = new DamageSearch(engine, places, lost, threads, found.dropped(), damage);
@@ -97,39 +101,48 @@ public final class JournalStore implements BlockStore {
     search.begin();
   }
 
-  /// Opens the journal of `options` with threads of its own. Waits until every record's head was read: not for an event loop.
+  /// Opens the journal of `options` with threads of its own. Waits until every record's head was read: not for an event
+  /// loop.
   ///
   /// @throws KvException if the directory is locked, of another space, engine or version, or cannot be read
   /// @throws IllegalArgumentException if a block of `space` does not fit an eighth of a segment
   public static JournalStore open(CacheSpace space, JournalOptions options) {
-    JournalThreads threads = JournalThreads.own(options); // none of them runs before its first task: without an engine there is nothing to end
+    // None of them runs before its first task: without an engine there is nothing to end
+    JournalThreads threads = JournalThreads.own(options);
     return open(space, options, options.engine().open(options.directory(), options.engineOptions()), threads);
   }
 
-  /// Opens a journal on an engine that is open, with threads that are the caller's: for simulation and for engines of other makers.
+  /// Opens a journal on an engine that is open, with threads that are the caller's: for simulation and for engines of
+  /// other makers.
   ///
   /// @param engine closed with the store, also if opening fails
   /// @param appending runs one task at a time, in order
   /// @param reading runs tasks that wait for the disk; refuses none
   /// @param timing tells the time, and runs syncs, which wait for the disk
-  public static JournalStore open(CacheSpace space, JournalOptions options, SegmentEngine engine, Executor appending, Executor reading,
+  public static JournalStore open(CacheSpace space, JournalOptions options, SegmentEngine engine, Executor appending,
+      Executor reading,
       Scheduler timing) {
-    return open(space, options, engine, new JournalThreads(appending, reading, JournalClock.of(timing), JournalClock.of(timing), () -> {}));
+    return open(space, options, engine,
+        new JournalThreads(appending, reading, JournalClock.of(timing), JournalClock.of(timing), () -> {}));
   }
 
   /// The same without a clock: at an interval means when the bytes of the rule are reached.
-  public static JournalStore open(CacheSpace space, JournalOptions options, SegmentEngine engine, Executor appending, Executor reading) {
-    return open(space, options, engine, new JournalThreads(appending, reading, JournalClock.stopped(), JournalClock.stopped(), () -> {}));
+  public static JournalStore open(CacheSpace space, JournalOptions options, SegmentEngine engine, Executor appending,
+      Executor reading) {
+    return open(space, options, engine,
+        new JournalThreads(appending, reading, JournalClock.stopped(), JournalClock.stopped(), () -> {}));
   }
 
-  private static JournalStore open(CacheSpace space, JournalOptions options, SegmentEngine engine, JournalThreads threads) {
+  private static JournalStore open(CacheSpace space, JournalOptions options, SegmentEngine engine,
+      JournalThreads threads) {
     try {
       long record = RecordFormat.recordBytes(space.layout());
       if (record > engine.maxRecordBytes()) {
         throw new IllegalArgumentException("record bytes of a block must be <= " + engine.maxRecordBytes()
             + ", an eighth of segmentBytes (was " + record + ")");
       }
-      return new JournalStore(space, options, CheckpointedEngine.of(engine, options.durability().mode() != SyncMode.NONE), threads);
+      return new JournalStore(space, options,
+          CheckpointedEngine.of(engine, options.durability().mode() != SyncMode.NONE), threads);
     } catch (Throwable e) { // whatever it is: whoever opens it again must find nobody there
       left(engine, threads, e);
       throw e;
@@ -215,12 +228,14 @@ public final class JournalStore implements BlockStore {
     return DiskFigures.of(syncs(), disk(), recovery, opening, search, lost.unkept());
   }
 
-  /// Begins to read what is at rest in the background, and to compare it; once. What is damaged is copied to `quarantine/` in the directory
-  /// and gone: whoever asked by [#report] hears of it, and so does the next read of the block.
+  /// Begins to read what is at rest in the background, and to compare it; once. What is damaged is copied to
+  /// `quarantine/` in the directory and gone: whoever asked by [#report] hears of it, and so does the next read of the
+  /// block.
   ///
   /// @throws IllegalStateException if that goes on already
   public void scrub(ScrubOptions how) {
-    search.scrub(how, new RecordMover(engine::readOnce, space.layout(), boundary()), () -> line.open() + reads.open() > 0, writes::free);
+    search.scrub(how, new RecordMover(engine::readOnce, space.layout(), boundary()),
+        () -> line.open() + reads.open() > 0, writes::free);
   }
 
   @Override
@@ -317,14 +332,16 @@ public final class JournalStore implements BlockStore {
 
   /// Completes when every rest closed before is dead on the disk, too: none of them comes back after a restart.
   ///
-  /// @return a cold `Mono` that signals the error of the disk if a removal could not be written; it is tried again later
+  /// @return a cold `Mono` that signals the error of the disk if a removal could not be written; it is tried again
+  ///     later
   public Mono<Void> settled() {
     return puts.settled();
   }
 
   /// Forces what is left, as the rule of [JournalOptions#durability()] says, and lets go of the directory in any case.
   ///
-  /// @return signals what could not be forced, or marked as dead, and [StoreUnavailableException] if the disk does not answer in time
+  /// @return signals what could not be forced, or marked as dead, and [StoreUnavailableException] if the disk does not
+  ///     answer in time
   @Override
   public Mono<Void> close() {
     return end.close(Mono.defer(() -> Mono.when(search.close(), line.close(), reads.close())), writes);

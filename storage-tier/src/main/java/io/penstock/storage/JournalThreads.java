@@ -16,10 +16,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 /// @param ticks calls for what waits for nothing
 /// @param stopping ends all once they have nothing to do
 record JournalThreads(Executor appending, Executor reading, JournalClock clock, JournalClock ticks, Runnable stopping) {
-  /// Threads of its own: one that appends, one that syncs, one that looks at the clock, and as many as `options` say that read.
+  /// Threads of its own: one that appends, one that syncs, one that looks at the clock, and as many as `options` say
+  /// that read.
   static JournalThreads own(JournalOptions options) {
-    ThreadPoolExecutor appending = pool(options.name() + "-append", 1, options.maxWaitingPuts() + JournalWrites.OWN_TASKS);
-    ThreadPoolExecutor reading = pool(options.name() + "-read", options.ioThreads(), options.maxWaitingReads() * ReadJob.MOST_PARTS + 3); // and a step of a scrubber, of [SettingAside] and of [ReadDamage]
+    ThreadPoolExecutor appending =
+        pool(options.name() + "-append", 1, options.maxWaitingPuts() + JournalWrites.OWN_TASKS);
+    // And a step of a scrubber, of [SettingAside] and of [ReadDamage]
+    ThreadPoolExecutor reading =
+        pool(options.name() + "-read", options.ioThreads(), options.maxWaitingReads() * ReadJob.MOST_PARTS + 3);
     ScheduledThreadPoolExecutor syncing = timed(options.name() + "-sync", 1);
     ScheduledThreadPoolExecutor watching = timed(options.name() + "-watch", 1);
     return new JournalThreads(appending, reading, JournalClock.of(syncing), JournalClock.of(watching), () -> {

@@ -11,7 +11,8 @@ import java.util.List;
 
 /// Blocks on a disk, with an exact eviction policy: a [TierStack] of one level over a [JournalStore].
 ///
-/// A block is visible once its record is written, so a receipt promises what the store does; blocks of earlier runs are visible at once.
+/// A block is visible once its record is written, so a receipt promises what the store does; blocks of earlier runs are
+/// visible at once.
 public final class JournalTier extends ForwardingTier {
   private final JournalRecovery recovery;
 
@@ -19,16 +20,19 @@ public final class JournalTier extends ForwardingTier {
   /// @param capacityBlocks most visible blocks
   /// @param options how the books are kept; the mode is written through, whatever they say
   public JournalTier(JournalStore store, long capacityBlocks, StackOptions options, TierListener listener) {
-    super(new TierStack(store.space(), List.of(new Level.Stored(store, capacityBlocks)), options.withMode(StackMode.WRITE_THROUGH), listener));
+    super(new TierStack(store.space(), List.of(new Level.Stored(store, capacityBlocks)),
+        options.withMode(StackMode.WRITE_THROUGH), listener));
     this.recovery = store.recovery();
   }
 
-  /// Opens the journal of `options` as a tier of its name. Waits until every record's head was read: not for an event loop.
+  /// Opens the journal of `options` as a tier of its name. Waits until every record's head was read: not for an event
+  /// loop.
   ///
   /// @throws io.penstock.KvException as [JournalStore#open(CacheSpace, JournalOptions)] does
   public static JournalTier open(CacheSpace space, long capacityBlocks, JournalOptions options, TierListener listener) {
     StackOptions books = StackOptions.defaults(options.name())
-        .withIngressBlocks(options.maxWaitingPuts()); // each may be a commit of its own: whoever got memory is not refused by the disk
+        // Each may be a commit of its own: whoever got memory is not refused by the disk
+        .withIngressBlocks(options.maxWaitingPuts());
     return new JournalTier(JournalStore.open(space, options), capacityBlocks, books, listener);
   }
 

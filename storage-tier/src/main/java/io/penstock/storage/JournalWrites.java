@@ -51,7 +51,8 @@ final class JournalWrites {
   private volatile Shortage shortage = blocks -> 0;
 
   /// @param puts left by each task that entered it
-  JournalWrites(JournalLog log, Reclaimer reclaimer, Room room, ReclaimOptions options, JournalThreads threads, WorkLine puts) {
+  JournalWrites(JournalLog log, Reclaimer reclaimer, Room room, ReclaimOptions options, JournalThreads threads,
+      WorkLine puts) {
     this.log = log;
     this.reclaimer = reclaimer;
     this.room = room;
@@ -180,8 +181,8 @@ final class JournalWrites {
     return dead.size();
   }
 
-  /// The journal or the disk is too full, and no segment is worth moving: some blocks have to go, oldest first. What goes is swept, and then it
-  /// is seen whether that was enough.
+  /// The journal or the disk is too full, and no segment is worth moving: some blocks have to go, oldest first. What
+  /// goes is swept, and then it is seen whether that was enough.
   private void relieveIfPressed() {
     if (!reclaimer.isPressed() || reclaimer.isDeleting()) {
       return;
@@ -274,8 +275,8 @@ final class JournalWrites {
     }
   }
 
-  /// Marks what it can, syncs and then, in any case, tells `last` what failed; nothing comes after it. What the disk refuses to mark comes
-  /// back at the next opening.
+  /// Marks what it can, syncs and then, in any case, tells `last` what failed; nothing comes after it. What the disk
+  /// refuses to mark comes back at the next opening.
   void end(Consumer<@Nullable Throwable> last) {
     appending.execute(() -> {
       Throwable unmarked = failureOf(this::marked);

@@ -30,8 +30,8 @@ import reactor.core.publisher.Mono;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// A journal whose disk was not well when it was to be opened: off until it can be, which is tried again and again. From then on it is the
-/// [JournalStore], and tells what that has found as a change of its health.
+/// A journal whose disk was not well when it was to be opened: off until it can be, which is tried again and again.
+/// From then on it is the [JournalStore], and tells what that has found as a change of its health.
 ///
 /// Safe from any thread; opening waits for the disk on a thread of its clock.
 public final class LateJournal implements BlockStore {
@@ -59,10 +59,11 @@ public final class LateJournal implements BlockStore {
     this.opening.begin(this::tell);
   }
 
-  /// Opens the journal of `options`, at once or, if its disk is not well, later. Waits until every record's head was read: not for an event
-  /// loop.
+  /// Opens the journal of `options`, at once or, if its disk is not well, later. Waits until every record's head was
+  /// read: not for an event loop.
   ///
-  /// @param begun told of the journal when it is open, before anybody else has it; if that fails, it is closed, and not open
+  /// @param begun told of the journal when it is open, before anybody else has it; if that fails, it is closed, and not
+  ///     open
   /// @throws io.penstock.KvException as [JournalStore#open(CacheSpace, JournalOptions)] does, but for a disk that fails
   public static BlockStore open(CacheSpace space, JournalOptions options, Consumer<JournalStore> begun) {
     Supplier<JournalStore> opening = () -> JournalStore.open(space, options);
@@ -209,7 +210,9 @@ public final class LateJournal implements BlockStore {
   }
 
   private RuntimeException refusal() {
-    return opening.isClosed() ? new TierClosedException(options.name()) : StoreUnavailableException.of(options.name(), health());
+    return opening.isClosed()
+        ? new TierClosedException(options.name())
+        : StoreUnavailableException.of(options.name(), health());
   }
 
   @Override

@@ -12,8 +12,8 @@ import reactor.core.publisher.Sinks;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// Opens the journal of a [LateJournal]: tries again and again, until it is open or nobody wants it any more. Safe from any thread; opening waits
-/// for the disk on a thread of its clock.
+/// Opens the journal of a [LateJournal]: tries again and again, until it is open or nobody wants it any more. Safe from
+/// any thread; opening waits for the disk on a thread of its clock.
 final class LateOpening {
   private static final Logger LOG = Loggers.getLogger(LateOpening.class);
 
@@ -35,7 +35,8 @@ final class LateOpening {
   /// @param clock runs another task while one opens
   /// @param stopping ends the clock
   /// @param taking takes what was opened, while nobody can close it
-  LateOpening(JournalOptions options, StoreUnavailableException first, Supplier<JournalStore> opening, JournalClock clock, Runnable stopping,
+  LateOpening(JournalOptions options, StoreUnavailableException first, Supplier<JournalStore> opening,
+      JournalClock clock, Runnable stopping,
       Consumer<JournalStore> taking) {
     this.options = options;
     this.health = off(first);

@@ -20,11 +20,12 @@ import org.jspecify.annotations.Nullable;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// What becomes of blocks whose records are no more. One that is found damaged while nobody asks for it: its bytes are set aside, and whoever owns it
-/// hears so at once; where the quarantine is full only its bytes are not kept. One that the disk does not give, though it gives others: nothing is to
-/// be had, and whoever asks for it from now on hears so, but for the reader who found it. Each is lost and counted once, whoever comes first. Safe from
-/// any thread; each waits for the disk, and for another one that keeps damage no longer than the first look at the quarantine, or a line of its index,
-/// takes.
+/// What becomes of blocks whose records are no more. One that is found damaged while nobody asks for it: its bytes are
+/// set aside, and whoever owns it hears so at once; where the quarantine is full only its bytes are not kept. One that
+/// the disk does not give, though it gives others: nothing is to be had, and whoever asks for it from now on hears so,
+/// but for the reader who found it. Each is lost and counted once, whoever comes first. Safe from any thread; each
+/// waits for the disk, and for another one that keeps damage no longer than the first look at the quarantine, or a line
+/// of its index, takes.
 final class LostRecords {
   private static final Logger LOG = Loggers.getLogger(LostRecords.class);
 
@@ -64,7 +65,8 @@ final class LostRecords {
 
   /// Loses the block of `number`, whose record at `place` is in `records` and has `flaw`.
   ///
-  /// A damaged head may say the wrong hash: then nobody hears of it, and the block is found damaged when it is read, or after a restart.
+  /// A damaged head may say the wrong hash: then nobody hears of it, and the block is found damaged when it is read, or
+  /// after a restart.
   ///
   /// @param counted hears of the record before whoever owns the block does, unless the block was given back meanwhile
   /// @return why its bytes could not be set aside; null if they could. The block is damaged all the same
@@ -80,7 +82,8 @@ final class LostRecords {
 
   /// Loses the block of `number`, whose record at `place` the disk does not give.
   ///
-  /// @return whether this lost it: then the record counts no more. False if the block was moved or given back meanwhile, or lost before
+  /// @return whether this lost it: then the record counts no more. False if the block was moved or given back
+  ///     meanwhile, or lost before
   boolean lose(int number, Place place, RecordUnreadableException why) {
     if (!places.lose(number, place, key -> new BlockUnreadableException(boundary, key, why))) {
       return false;
@@ -144,8 +147,10 @@ final class LostRecords {
   /// @return as [#lose(int, Place, RecordMover, Flaw, Consumer)]
   @Nullable StorageFailedException keep(BlockKey key, Place place, RecordMover records, Flaw flaw) {
     Location at = place.location();
-    return keep(records.record(), records.isHeadOf(place) ? flaw.damage(at, key, place.sequence())
-        : new Damage(at.segment(), at.offset(), at.length(), DamageKind.HEAD, null, place.sequence(), -1, true, flaw.reason()));
+    return keep(records.record(), records.isHeadOf(place)
+        ? flaw.damage(at, key, place.sequence())
+        : new Damage(at.segment(), at.offset(), at.length(), DamageKind.HEAD, null, place.sequence(), -1, true,
+            flaw.reason()));
   }
 
   /// Sets aside `record`, of which `damage` tells.
@@ -158,7 +163,8 @@ final class LostRecords {
     int slot = health.enterSlow();
     try {
       quarantine.keep(record, damage);
-      LOG.warn("{}: {} in segment {} at {} is damaged, and set aside: {}", boundary, damage.key() == null ? "a record" : "block " + damage.key(),
+      LOG.warn("{}: {} in segment {} at {} is damaged, and set aside: {}", boundary,
+          damage.key() == null ? "a record" : "block " + damage.key(),
           damage.segment(), damage.offset(), damage.reason()); // as many lines as a quarantine keeps records
       return null;
     } catch (StorageFailedException e) {

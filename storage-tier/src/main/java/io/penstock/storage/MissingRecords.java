@@ -14,8 +14,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/// Blocks that the checkpoint of a segment names, though no frame of that segment leads to them: its file was cut short, or a broken frame took the last one.
-/// Only the checkpoint tells this from what a stop leaves. One thread.
+/// Blocks that the checkpoint of a segment names, though no frame of that segment leads to them: its file was cut
+/// short, or a broken frame took the last one. Only the checkpoint tells this from what a stop leaves. One thread.
 final class MissingRecords {
   private static final int NAMED = 8;
 
@@ -32,7 +32,8 @@ final class MissingRecords {
       if (each.kind() == RecordKind.BLOCK) {
         newest.put(each.key(), each);
       }
-      each.removals().forEach(name -> newest.computeIfPresent(name.key(), (key, named) -> named.sequence() == name.sequence() ? null : named));
+      each.removals().forEach(name -> newest.computeIfPresent(name.key(),
+          (key, named) -> named.sequence() == name.sequence() ? null : named));
     }
     newest.values().forEach(each -> expected.put(each.at().offset(), new RecordName(each.key(), each.sequence())));
   }
@@ -74,7 +75,8 @@ final class MissingRecords {
       return null;
     }
     String names = missing.keySet().stream().limit(NAMED).map(BlockKey::toString).collect(Collectors.joining(", "));
-    return missing.size() + " blocks that checkpoints name must be in their segments (were not: cut off, or behind a broken end, and gone unless an older "
+    return missing.size()
+        + " blocks that checkpoints name must be in their segments (were not: cut off, or behind a broken end, and gone unless an older "
         + "record has them): " + names + (missing.size() > NAMED ? " and " + (missing.size() - NAMED) + " more" : "");
   }
 }

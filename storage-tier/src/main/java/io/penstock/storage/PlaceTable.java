@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Where the blocks of a journal lie: 24 bytes a block, named by a number, and which of them lie in a segment.
 ///
-/// The blocks of a segment are a ring, so that one can leave it at once; what they have in common is with the head of the ring. A number
-/// belongs to whoever was given it, until he gives it back. Safe from any thread.
+/// The blocks of a segment are a ring, so that one can leave it at once; what they have in common is with the head of
+/// the ring. A number belongs to whoever was given it, until he gives it back. Safe from any thread.
 final class PlaceTable {
   /// No number.
   static final int NONE = IntRows.NONE;
@@ -56,8 +56,9 @@ final class PlaceTable {
   /// @throws IllegalArgumentException if it does not fit
   synchronized int add(Place place) {
     if (!fits(place.location())) {
-      throw new IllegalArgumentException("location must be of %d bytes at a multiple of %d (was %s)".formatted(recordBytes, UNIT_BYTES,
-          place.location()));
+      throw new IllegalArgumentException(
+          "location must be of %d bytes at a multiple of %d (was %s)".formatted(recordBytes, UNIT_BYTES,
+              place.location()));
     }
     int row = rows.take();
     put(row, place);
@@ -127,7 +128,8 @@ final class PlaceTable {
   synchronized Place place(int row) {
     int ring = rows.get(row, RING);
     long offset = Integer.toUnsignedLong(rows.get(row, OFFSET)) * UNIT_BYTES;
-    return new Place(new Location(rows.get(ring, SEGMENT), offset, recordBytes), sequence(row, ring), rows.get(row, CRC));
+    return new Place(new Location(rows.get(ring, SEGMENT), offset, recordBytes), sequence(row, ring),
+        rows.get(row, CRC));
   }
 
   private long sequence(int row, int ring) {
@@ -199,7 +201,8 @@ final class PlaceTable {
   /// Whether `row` is of a block at `place`.
   private boolean isAt(int row, Place place) {
     for (int ring : rings.getOrDefault(place.segment(), List.of())) {
-      if (rows.get(row, RING) == ring && sequence(row, ring) == place.sequence()) { // what was given back names no ring there
+      // What was given back names no ring there
+      if (rows.get(row, RING) == ring && sequence(row, ring) == place.sequence()) {
         return true;
       }
     }

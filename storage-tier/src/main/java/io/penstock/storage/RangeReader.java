@@ -20,7 +20,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Reads granules of records straight into the memory of drafts, and has them compared there. Any thread; waits for the disk.
+/// Reads granules of records straight into the memory of drafts, and has them compared there. Any thread; waits for the
+/// disk.
 final class RangeReader {
   private final SegmentEngine engine;
   private final BlockLayout layout;
@@ -32,7 +33,8 @@ final class RangeReader {
 
   /// @param freed hears of records that count no more
   /// @param damage hears of those that are damaged
-  RangeReader(SegmentEngine engine, BlockLayout layout, String boundary, LostRecords lost, Consumer<DeadRecord> freed, ReadDamage damage) {
+  RangeReader(SegmentEngine engine, BlockLayout layout, String boundary, LostRecords lost, Consumer<DeadRecord> freed,
+      ReadDamage damage) {
     this.engine = engine;
     this.layout = layout;
     this.boundary = boundary;
@@ -58,7 +60,8 @@ final class RangeReader {
       }
     } catch (RecordUnreadableException e) {
       Place place = rest.place();
-      if (!place.location().equals(e.record()) || !lost.lose(rest.number(), place, e)) { // it was moved since, or another reader lost it
+      // It was moved since, or another reader lost it
+      if (!place.location().equals(e.record()) || !lost.lose(rest.number(), place, e)) {
         read(rest, draft, range, scratch);
         return;
       }
@@ -87,7 +90,8 @@ final class RangeReader {
     }
   }
 
-  private @Nullable UnknownLocationException tried(Location at, BlockDraft draft, GranuleRange range, MemorySegment head) {
+  private @Nullable UnknownLocationException tried(Location at, BlockDraft draft, GranuleRange range,
+      MemorySegment head) {
     try {
       draft.write(range, memory -> engine.read(at, 0, head, memory));
       return null;
@@ -130,7 +134,8 @@ final class RangeReader {
     return to;
   }
 
-  /// Granules before the head: a read of what follows another looks like the beginning of a long one, and the system would read far ahead.
+  /// Granules before the head: a read of what follows another looks like the beginning of a long one, and the system
+  /// would read far ahead.
   private void read(BlockKey key, Place place, Location at, BlockDraft draft, GranuleRange range, MemorySegment head) {
     if (range.isWhole()) {
       draft.write(range, memory -> engine.read(at, headBytes + (long) range.offset(layout), memory));
@@ -146,7 +151,8 @@ final class RangeReader {
   private int[] checksums(BlockKey key, Place place, GranuleRange range, MemorySegment head) {
     int crc = RecordHead.crc(head);
     if (crc != place.headCrc()) {
-      throw new BlockCorruptException(boundary + ", head of the record before", key, range.first(), place.headCrc(), crc);
+      throw new BlockCorruptException(boundary + ", head of the record before", key, range.first(), place.headCrc(),
+          crc);
     }
     return RecordHead.checksums(head, layout, range);
   }

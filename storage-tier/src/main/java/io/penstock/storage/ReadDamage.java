@@ -13,9 +13,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// What readers find damaged is read again, compared, and set aside as the scrub does it: a record at a time, on a thread that reads, behind those who wait
-/// there. Its segment stays until then, whatever becomes of the block. One that is whole when it is read again is left alone: it was memory that failed.
-/// Readers wait for nothing. Safe from any thread.
+/// What readers find damaged is read again, compared, and set aside as the scrub does it: a record at a time, on a
+/// thread that reads, behind those who wait there. Its segment stays until then, whatever becomes of the block. One
+/// that is whole when it is read again is left alone: it was memory that failed. Readers wait for nothing. Safe from
+/// any thread.
 final class ReadDamage {
   private static final int MOST_WAITING = 1_024;
 
@@ -38,7 +39,8 @@ final class ReadDamage {
   private record Found(int number, BlockKey key, Place place, Owned pin) {}
 
   /// @param freed hears of records that count no more
-  ReadDamage(SegmentEngine engine, BlockLayout layout, String boundary, LostRecords lost, Executor reading, Consumer<DeadRecord> freed) {
+  ReadDamage(SegmentEngine engine, BlockLayout layout, String boundary, LostRecords lost, Executor reading,
+      Consumer<DeadRecord> freed) {
     this.engine = engine;
     this.layout = layout;
     this.boundary = boundary;
@@ -72,7 +74,8 @@ final class ReadDamage {
   }
 
   private boolean isKnown(Place place) {
-    return (looking != null && looking.place().equals(place)) || waiting.stream().anyMatch(each -> each.place().equals(place));
+    return (looking != null && looking.place().equals(place))
+        || waiting.stream().anyMatch(each -> each.place().equals(place));
   }
 
   private void step() {

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /// One read of a batch of blocks, cut into parts that threads do at the same time.
 ///
-/// After a failure no block behind the failed one is begun; the job ends when all parts have, with the failure of the first block. One that is
-/// refused ends when those parts have that were begun.
+/// After a failure no block behind the failed one is begun; the job ends when all parts have, with the failure of the
+/// first block. One that is refused ends when those parts have that were begun.
 final class ReadJob {
   /// A hop to another thread is worth this many bytes.
   private static final int PART_BYTES = 1 << 20;
@@ -40,7 +40,8 @@ final class ReadJob {
     void ended(@Nullable Throwable failure);
   }
 
-  ReadJob(RangeReader reader, List<JournalRest> rests, List<BlockDraft> drafts, GranuleRange range, int blockBytes, Ended ended) {
+  ReadJob(RangeReader reader, List<JournalRest> rests, List<BlockDraft> drafts, GranuleRange range, int blockBytes,
+      Ended ended) {
     this.reader = reader;
     this.rests = rests;
     this.drafts = drafts;

@@ -6,15 +6,18 @@ import io.penstock.block.Checks;
 ///
 /// Each segment counts as `segmentBytes`, however full it is.
 ///
-/// @param capacityBytes most bytes of segments; a put that would need more fails as on a full disk. [#UNLIMITED], or 4 segments or more
+/// @param capacityBytes most bytes of segments; a put that would need more fails as on a full disk. [#UNLIMITED], or 4
+///     segments or more
 /// @param highWater share of the capacity above which blocks are moved
 /// @param lowWater share of the capacity at which that ends
-/// @param mostSpread bytes of segments for each live byte, and two segments, above which blocks are moved, whatever the capacity
+/// @param mostSpread bytes of segments for each live byte, and two segments, above which blocks are moved, whatever the
+///     capacity
 /// @param bytesPerSecond most bytes moved in a second, unless a put waits for room
-/// @param diskHighWater share of the disk in use, by whomever, above which blocks are moved and, where that gives nothing, given up; 1 for
-///     never
+/// @param diskHighWater share of the disk in use, by whomever, above which blocks are moved and, where that gives
+///     nothing, given up; 1 for never
 /// @param diskLowWater share at which that ends, if the journal has anything left
-public record ReclaimOptions(long capacityBytes, double highWater, double lowWater, double mostSpread, long bytesPerSecond, double diskHighWater,
+public record ReclaimOptions(long capacityBytes, double highWater, double lowWater, double mostSpread,
+    long bytesPerSecond, double diskHighWater,
     double diskLowWater) {
   /// As many bytes as the disk has.
   public static final long UNLIMITED = Long.MAX_VALUE;
@@ -23,11 +26,13 @@ public record ReclaimOptions(long capacityBytes, double highWater, double lowWat
     Checks.positive("capacityBytes", capacityBytes);
     Checks.positive("bytesPerSecond", bytesPerSecond);
     if (!(lowWater > 0 && lowWater <= highWater && highWater <= 1)) {
-      throw new IllegalArgumentException("lowWater and highWater must be in (0, 1], in that order (was " + lowWater + " and " + highWater + ")");
+      throw new IllegalArgumentException(
+          "lowWater and highWater must be in (0, 1], in that order (was " + lowWater + " and " + highWater + ")");
     }
     if (!(diskLowWater > 0 && diskLowWater <= diskHighWater && diskHighWater <= 1)) {
-      throw new IllegalArgumentException("diskLowWater and diskHighWater must be in (0, 1], in that order (was " + diskLowWater + " and "
-          + diskHighWater + ")");
+      throw new IllegalArgumentException(
+          "diskLowWater and diskHighWater must be in (0, 1], in that order (was " + diskLowWater + " and "
+              + diskHighWater + ")");
     }
     if (!(mostSpread >= LEAST_SPREAD)) {
       throw new IllegalArgumentException("mostSpread must be >= " + LEAST_SPREAD + " (was " + mostSpread + ")");
@@ -43,22 +48,27 @@ public record ReclaimOptions(long capacityBytes, double highWater, double lowWat
   }
 
   public ReclaimOptions withCapacityBytes(long capacityBytes) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater, diskLowWater);
+    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater,
+        diskLowWater);
   }
 
   public ReclaimOptions withWater(double highWater, double lowWater) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater, diskLowWater);
+    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater,
+        diskLowWater);
   }
 
   public ReclaimOptions withMostSpread(double mostSpread) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater, diskLowWater);
+    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater,
+        diskLowWater);
   }
 
   public ReclaimOptions withBytesPerSecond(long bytesPerSecond) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater, diskLowWater);
+    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater,
+        diskLowWater);
   }
 
   public ReclaimOptions withDiskWater(double diskHighWater, double diskLowWater) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater, diskLowWater);
+    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater,
+        diskLowWater);
   }
 }

@@ -7,12 +7,13 @@ import io.penstock.storage.engine.StorageFailedException;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// Moves live blocks out of segments that are mostly dead, a step at a time, as [ReclaimOptions] say. Used by the thread that appends.
+/// Moves live blocks out of segments that are mostly dead, a step at a time, as [ReclaimOptions] say. Used by the
+/// thread that appends.
 ///
-/// A block's record is read and compared, written anew with a sequence of its own, and only then its rest is switched. What is found
-/// damaged is not copied, but lost as [LostRecords] says. A segment that cannot be read is left for a while; a record that the disk
-/// does not give, although it gives others of the same segment, or these are few, and it gives none of them, is lost, and the blocks behind it are
-/// moved.
+/// A block's record is read and compared, written anew with a sequence of its own, and only then its rest is switched.
+/// What is found damaged is not copied, but lost as [LostRecords] says. A segment that cannot be read is left for a
+/// while; a record that the disk does not give, although it gives others of the same segment, or these are few, and it
+/// gives none of them, is lost, and the blocks behind it are moved.
 final class Reclaimer {
   /// A segment that is fuller is left alone: moving would take nearly what it gives.
   private static final double FULLEST = 0.95;
@@ -48,7 +49,8 @@ final class Reclaimer {
   /// What kept damage from being set aside.
   private @Nullable KvException unkept;
 
-  Reclaimer(SegmentEngine engine, SegmentBook book, PlaceTable places, JournalLog log, RecordMover mover, LostRecords lost,
+  Reclaimer(SegmentEngine engine, SegmentBook book, PlaceTable places, JournalLog log, RecordMover mover,
+      LostRecords lost,
       UnreadableSegments unreadable, JournalOptions options, DiskWater water) {
     this.lost = lost;
     this.unreadable = unreadable;
@@ -106,10 +108,11 @@ final class Reclaimer {
     return book.victim(engine.activeSegment(), FULLEST, unreadable::mayTry);
   }
 
-  /// Moves blocks of at most `bytes`, or one. Ends behind the first that is kept aside, for which the medium is waited for several times.
+  /// Moves blocks of at most `bytes`, or one. Ends behind the first that is kept aside, for which the medium is waited
+  /// for several times.
   ///
-  /// @return bytes written, also of what was kept aside, and as many for what was given up; 0 if there is nothing to move, nothing of it was left,
-  /// or it could not be read
+  /// @return bytes written, also of what was kept aside, and as many for what was given up; 0 if there is nothing to
+  ///     move, nothing of it was left, or it could not be read
   /// @throws io.penstock.KvException if the disk is full or fails; tried again at the next call
   long step(long bytes) {
     if (victim == 0) {
@@ -133,7 +136,8 @@ final class Reclaimer {
     return done;
   }
 
-  /// A block that is still in the victim: each is gone from there when it was moved, found damaged, or given up by its owner.
+  /// A block that is still in the victim: each is gone from there when it was moved, found damaged, or given up by its
+  /// owner.
   private int next() {
     return victim > 0 ? places.first(victim) : PlaceTable.NONE;
   }
@@ -183,8 +187,8 @@ final class Reclaimer {
     victim = 0;
   }
 
-  /// Whether it is not the whole segment that the disk does not give: it gives another block of the victim, or each of the few that are left was
-  /// tried as often as this one.
+  /// Whether it is not the whole segment that the disk does not give: it gives another block of the victim, or each of
+  /// the few that are left was tried as often as this one.
   private boolean mayGiveUp(int number) {
     if (gave) {
       return true;
@@ -247,7 +251,8 @@ final class Reclaimer {
 
   /// @param failure of whoever tried to move or to delete
   SpaceStat stat(@Nullable KvException failure) {
-    return new SpaceStat(book.segments(), segmentBytes, book.live() * recordBytes, log.userBytes(), movedBytes, reclaimed, corrupt,
+    return new SpaceStat(book.segments(), segmentBytes, book.live() * recordBytes, log.userBytes(), movedBytes,
+        reclaimed, corrupt,
         lost.unreadable(), failure != null ? failure : unreadable.isAny(book::exists) ? unread : unkept);
   }
 }

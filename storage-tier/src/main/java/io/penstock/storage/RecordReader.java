@@ -65,8 +65,8 @@ final class RecordReader {
     engine.read(at, at.length() - mark.byteSize(), mark);
   }
 
-  /// Whether a page of the record at `at` that the bytes from `from` to `to` lie on is zero, as far as the record goes: as if it had never got to the
-  /// medium.
+  /// Whether a page of the record at `at` that the bytes from `from` to `to` lie on is zero, as far as the record goes:
+  /// as if it had never got to the medium.
   boolean hasHole(Location at, long from, long to) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment zeros = arena.allocate(PAGE_BYTES);

@@ -23,12 +23,12 @@ import org.jspecify.annotations.Nullable;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// Reads a journal at opening: the checkpoint of each segment or, where there is none to be believed, every head and commit mark. In the
-/// newest segments, as many as a failure of the machine may have left half on the medium, also every byte of those without a checkpoint.
-/// Other bytes are compared when they are read.
+/// Reads a journal at opening: the checkpoint of each segment or, where there is none to be believed, every head and
+/// commit mark. In the newest segments, as many as a failure of the machine may have left half on the medium, also
+/// every byte of those without a checkpoint. Other bytes are compared when they are read.
 ///
-/// The file of a segment may have had an earlier life, whose records lie behind the last one: a record whose sequence is not higher than
-/// all before is one of those, and ends its segment.
+/// The file of a segment may have had an earlier life, whose records lie behind the last one: a record whose sequence
+/// is not higher than all before is one of those, and ends its segment.
 final class Recovery {
   private static final Logger LOG = Loggers.getLogger(Recovery.class);
 
@@ -63,7 +63,8 @@ final class Recovery {
     this.places = new PlaceTable(RecordFormat.recordBytes(space.layout()));
     this.found = new FoundBlocks(spaceId, places);
     this.reader = new RecordReader(engine, boundary);
-    this.dropped = new DroppedRecords(reader, RecordFormat.headBytes(space.layout()), RecordFormat.recordBytes(space.layout()), mostDamaged);
+    this.dropped = new DroppedRecords(reader, RecordFormat.headBytes(space.layout()),
+        RecordFormat.recordBytes(space.layout()), mostDamaged);
     this.hidden = new HiddenRecords(engine);
     this.boundary = boundary;
     this.noting = engine instanceof CheckpointedEngine noted ? noted : null;
@@ -161,7 +162,8 @@ final class Recovery {
     }
   }
 
-  /// A record without its mark counts if every byte of it is right: it is the mark that is damaged, or nothing else was left to be written.
+  /// A record without its mark counts if every byte of it is right: it is the mark that is damaged, or nothing else was
+  /// left to be written.
   private void take(Noted noted, RecordHead head, boolean isDoubtful, List<Noted> visited) {
     dropped.follows();
     boolean isFinished = reader.isFinished(noted.at(), head);
@@ -174,7 +176,8 @@ final class Recovery {
     count(noted);
     visited.add(noted);
     if (flaw != null) {
-      dead.add(requireNonNull(found.remove(new RecordName(noted.key(), noted.sequence())), "a record that was just found"));
+      dead.add(
+          requireNonNull(found.remove(new RecordName(noted.key(), noted.sequence())), "a record that was just found"));
       dropped.payload(noted, head, flaw);
     }
   }
@@ -207,7 +210,8 @@ final class Recovery {
 
   private void requireSpace(RecordHead head) {
     if (!head.key().space().equals(spaceId)) {
-      throw new JournalFormatException("space of journal " + engine, spaceId + " of " + space.model(), head.key().space().toString());
+      throw new JournalFormatException("space of journal " + engine, spaceId + " of " + space.model(),
+          head.key().space().toString());
     }
     if (head.kind() == RecordKind.BLOCK) {
       head.requireLayout(space.layout());
@@ -248,6 +252,7 @@ final class Recovery {
   }
 
   JournalRecovery summary() {
-    return new JournalRecovery(engine.segments().size(), found.size(), freed, dropped.dropped(), dropped.damaged(), torn, hidden.segments(), missing.count());
+    return new JournalRecovery(engine.segments().size(), found.size(), freed, dropped.dropped(), dropped.damaged(),
+        torn, hidden.segments(), missing.count());
   }
 }

@@ -3,8 +3,9 @@ package io.penstock.storage;
 import io.penstock.storage.engine.StorageFullException;
 import java.util.function.BooleanSupplier;
 
-/// Keeps a journal's segments within its capacity, and its disk from filling up: whoever would begin one too many waits until blocks were moved
-/// together or, where that gives nothing, given up. One segment is left for moving. Used by the thread that appends.
+/// Keeps a journal's segments within its capacity, and its disk from filling up: whoever would begin one too many waits
+/// until blocks were moved together or, where that gives nothing, given up. One segment is left for moving. Used by the
+/// thread that appends.
 final class Room {
   private final String place;
   private final ReclaimOptions options;
@@ -39,7 +40,9 @@ final class Room {
     if (options.capacityBytes() == ReclaimOptions.UNLIMITED && !water.isWatched()) {
       return;
     }
-    long most = options.capacityBytes() == ReclaimOptions.UNLIMITED ? Long.MAX_VALUE : options.capacityBytes() / segmentBytes - 1;
+    long most = options.capacityBytes() == ReclaimOptions.UNLIMITED
+        ? Long.MAX_VALUE
+        : options.capacityBytes() / segmentBytes - 1;
     int fruitless = 0;
     while (log.mayBeginSegment() && (book.segments() + 1 > most || !water.hasRoom())) {
       int before = book.segments();

@@ -14,10 +14,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// Reads the live blocks of an open journal, segment after segment, in the background, and compares every byte. What is damaged is set
-/// aside and lost: whoever reads the block hears of it. So is what the disk does not give, once it was tried often enough.
+/// Reads the live blocks of an open journal, segment after segment, in the background, and compares every byte. What is
+/// damaged is set aside and lost: whoever reads the block hears of it. So is what the disk does not give, once it was
+/// tried often enough.
 ///
-/// A step of at most 1 MiB runs at a time, on a thread that reads, and gives way while others want the disk, for a second at most.
+/// A step of at most 1 MiB runs at a time, on a thread that reads, and gives way while others want the disk, for a
+/// second at most.
 final class Scrubber {
   private static final int STEP_BYTES = 1 << 20;
   private static final long PAUSE_MILLIS = 20;
@@ -46,7 +48,8 @@ final class Scrubber {
   /// @param records reads them; of this alone
   /// @param busy whether somebody else wants the disk
   /// @param freed hears of records that count no more; on the thread that reads
-  Scrubber(SegmentEngine engine, PlaceTable places, RecordMover records, LostRecords lost, ScrubOptions options, JournalThreads threads,
+  Scrubber(SegmentEngine engine, PlaceTable places, RecordMover records, LostRecords lost, ScrubOptions options,
+      JournalThreads threads,
       BooleanSupplier busy, Consumer<DeadRecord> freed) {
     this.engine = engine;
     this.places = places;
@@ -202,7 +205,8 @@ final class Scrubber {
   /// What failed in a pass is a problem until one comes to its end without.
   private void passed() {
     ScrubStat last = stat;
-    stat = new ScrubStat(last.passes() + 1, last.bytes(), last.corrupt(), last.failed(), failing ? last.failure() : null);
+    stat =
+        new ScrubStat(last.passes() + 1, last.bytes(), last.corrupt(), last.failed(), failing ? last.failure() : null);
     failing = false;
   }
 

@@ -11,10 +11,11 @@ import java.util.function.IntPredicate;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
-/// What each segment holds: how many records that count, and which removals; whose they are, [PlaceTable] knows. Used by the thread that appends.
+/// What each segment holds: how many records that count, and which removals; whose they are, [PlaceTable] knows. Used
+/// by the thread that appends.
 ///
-/// A segment can go when none of its records counts. A removal in it is needed as long as the record that it removes exists; it is then
-/// written anew before its segment goes.
+/// A segment can go when none of its records counts. A removal in it is needed as long as the record that it removes
+/// exists; it is then written anew before its segment goes.
 final class SegmentBook {
   private final TreeMap<Integer, Usage> segments = new TreeMap<>();
   /// Segments of which nothing counts.
@@ -118,8 +119,8 @@ final class SegmentBook {
     return live;
   }
 
-  /// The segment whose going is worth most for what it costs: (1 - u) × age / (1 + u), where u is the share of it that counts. 0 if all are
-  /// fuller than `most`.
+  /// The segment whose going is worth most for what it costs: (1 - u) × age / (1 + u), where u is the share of it that
+  /// counts. 0 if all are fuller than `most`.
   ///
   /// @param most share that may count; a full segment is one with as many records as any that was seen
   /// @param readable which may be chosen
@@ -128,7 +129,8 @@ final class SegmentBook {
     double bestWorth = -1;
     for (Map.Entry<Integer, Usage> each : segments.entrySet()) {
       Usage usage = each.getValue();
-      if (each.getKey() != active && !kept.contains(each.getKey()) && usage.live > 0 && usage.live <= most * fullest && readable.test(each.getKey())) {
+      if (each.getKey() != active && !kept.contains(each.getKey()) && usage.live > 0 && usage.live <= most * fullest
+          && readable.test(each.getKey())) {
         double share = (double) usage.live / fullest;
         double worth = (1 - share) * (written - usage.age + 1) / (1 + share);
         if (worth > bestWorth) {

@@ -16,10 +16,11 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// What an opening found damaged goes to the quarantine and is taken out of the journal, as a repair would do it: a record at a time, on a thread that
-/// reads, each behind those who wait there. Its segments stay until then.
+/// What an opening found damaged goes to the quarantine and is taken out of the journal, as a repair would do it: a
+/// record at a time, on a thread that reads, each behind those who wait there. Its segments stay until then.
 ///
-/// What could not be kept stays where it is, and the next opening finds it again; so does one that was kept and not taken out, which is not kept twice.
+/// What could not be kept stays where it is, and the next opening finds it again; so does one that was kept and not
+/// taken out, which is not kept twice.
 final class SettingAside {
   private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 

@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// Records whose read failed: they, or the whole disk. Tried again, a record is given up when it fails while the disk is well, and stays so until
-/// its block is lost or gone, until it was read whole (a part that can be read says nothing of the others), or its segment is deleted. Safe from
-/// any thread.
+/// Records whose read failed: they, or the whole disk. Tried again, a record is given up when it fails while the disk
+/// is well, and stays so until its block is lost or gone, until it was read whole (a part that can be read says nothing
+/// of the others), or its segment is deleted. Safe from any thread.
 final class SuspectRecords {
   /// So many failures in a row are the disk's.
   static final int TOO_MANY = 3;
@@ -115,7 +115,8 @@ final class SuspectRecords {
   }
 
   private synchronized List<Location> next() {
-    return records.entrySet().stream().filter(each -> !each.getValue().givenUp).limit(TRIED).map(Map.Entry::getKey).toList();
+    return records.entrySet().stream().filter(each -> !each.getValue().givenUp).limit(TRIED).map(Map.Entry::getKey)
+        .toList();
   }
 
   /// Nobody needs to know of it any more: it can be read, or its block is lost or gone.

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /// Forces to the medium what was appended, by a [SyncRule], and knows what is not forced yet. Safe from any thread.
 ///
-/// Positions are counts of bytes appended since the opening. A sync takes all that was appended when it began; appending goes on meanwhile.
-/// What a failed sync covered is lost: a system tells of an error once, so that another sync of the same bytes succeeds whether or not they are
-/// on the medium. The next one is for what comes after them.
+/// Positions are counts of bytes appended since the opening. A sync takes all that was appended when it began;
+/// appending goes on meanwhile. What a failed sync covered is lost: a system tells of an error once, so that another
+/// sync of the same bytes succeeds whether or not they are on the medium. The next one is for what comes after them.
 final class SyncLine {
   private final SegmentEngine engine;
   private final SyncRule rule;
@@ -283,7 +283,8 @@ final class SyncLine {
     return lost.touches(from, to);
   }
 
-  /// Makes what was appended between `from` and `to` safe: at once if that is the rule or there is no clock, else soon; never if it is lost.
+  /// Makes what was appended between `from` and `to` safe: at once if that is the rule or there is no clock, else soon;
+  /// never if it is lost.
   ///
   /// @param now at once, in any case
   /// @return whether it is

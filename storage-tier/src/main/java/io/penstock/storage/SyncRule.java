@@ -14,12 +14,13 @@ import java.time.Duration;
 /// | `interval` | written | what is younger than `interval`, and than a sync that still runs; `bytes` at most |
 /// | `always` | forced | nothing that was acknowledged |
 ///
-/// All this as long as no sync fails. What one that fails covered, a failure of the machine may take from then on, and [SyncStat#lostBytes()]
-/// counts it: a system reports an error of writing once, so a later sync that succeeds proves nothing about those bytes. The rule holds again
-/// for what is appended after it.
+/// All this as long as no sync fails. What one that fails covered, a failure of the machine may take from then on, and
+/// [SyncStat#lostBytes()] counts it: a system reports an error of writing once, so a later sync that succeeds proves
+/// nothing about those bytes. The rule holds again for what is appended after it.
 ///
 /// @param interval age, in milliseconds, at which unsynced bytes are synced; of meaning for `INTERVAL` only
-/// @param bytes most that is unsynced: a sync begins at half, and appending waits for it at the whole; of meaning for `INTERVAL` only
+/// @param bytes most that is unsynced: a sync begins at half, and appending waits for it at the whole; of meaning for
+///     `INTERVAL` only
 public record SyncRule(SyncMode mode, Duration interval, long bytes) {
   /// As in [#defaults()].
   public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(1);

@@ -4,8 +4,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.IntPredicate;
 
-/// Segments out of which blocks were to be moved, and that could not be read: each is tried again after a while, which doubles with every
-/// failure, or as soon as the disk is well again. Used by the thread that appends.
+/// Segments out of which blocks were to be moved, and that could not be read: each is tried again after a while, which
+/// doubles with every failure, or as soon as the disk is well again. Used by the thread that appends.
 final class UnreadableSegments {
   static final long FIRST_MILLIS = 1_000;
   static final long LAST_MILLIS = 600_000;
@@ -49,6 +49,7 @@ final class UnreadableSegments {
 
   /// Milliseconds until the next may be tried, if any has to wait; else 0.
   long waitMillis() {
-    return pauses.values().stream().mapToLong(pause -> pause.until() - clock.millis()).filter(wait -> wait > 0).min().orElse(0);
+    return pauses.values().stream().mapToLong(pause -> pause.until() - clock.millis()).filter(wait -> wait > 0).min()
+        .orElse(0);
   }
 }

@@ -12,7 +12,8 @@ import java.lang.foreign.MemorySegment;
 
 /// An engine whose [DiskHealth] hears how long everything takes, and what fails.
 final class WatchedEngine extends ForwardingEngine {
-  /// Readers of blocks leave fewer than so many bytes at the end of a record: its mark, and what is before that to fill up.
+  /// Readers of blocks leave fewer than so many bytes at the end of a record: its mark, and what is before that to fill
+  /// up.
   private static final int UNREAD_BYTES = 2 * RecordFormat.MARK_BYTES;
 
   private final SegmentEngine engine;

@@ -28,8 +28,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Bits flip, files are cut, pages are lost, anywhere in the files of a journal: what is served is right, and a check finds everything in
-/// what counts.
+/// Bits flip, files are cut, pages are lost, anywhere in the files of a journal: what is served is right, and a check
+/// finds everything in what counts.
 @Timeout(600)
 final class BitRotTest {
   private static final int FRAME_BYTES = 4; // of either engine: damage in them hides the record
@@ -60,7 +60,8 @@ final class BitRotTest {
     }
   }
 
-  @TempDir Path temporary;
+  @TempDir
+  Path temporary;
 
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
@@ -68,8 +69,9 @@ final class BitRotTest {
   private final SlabArena arena = leaks.watch(new SlabArena("host", JournalSample.SPACE.layout(), 64, 64));
 
   @ParameterizedTest
-  @CsvSource({"PLAIN, FLIP, 250", "CHRONICLE, FLIP, 250", "PLAIN, CUT, 50", "CHRONICLE, CUT, 50", "PLAIN, TORN_PAGE, 50",
-      "CHRONICLE, TORN_PAGE, 50"})
+  @CsvSource({"PLAIN, FLIP, 250", "CHRONICLE, FLIP, 250", "PLAIN, CUT, 50", "CHRONICLE, CUT, 50",
+    "PLAIN, TORN_PAGE, 50",
+    "CHRONICLE, TORN_PAGE, 50"})
   void rotten_isFoundAndNotServed(EngineKind engine, Rot rot, long times) throws IOException {
     rot(engine, rot, 0, times);
   }
@@ -77,24 +79,29 @@ final class BitRotTest {
   @Tag("proof")
   @Timeout(3600)
   @ParameterizedTest
-  @CsvSource({"PLAIN, FLIP, 10000", "CHRONICLE, FLIP, 10000", "PLAIN, CUT, 1000", "CHRONICLE, CUT, 1000", "PLAIN, TORN_PAGE, 1000",
-      "CHRONICLE, TORN_PAGE, 1000"})
+  @CsvSource({"PLAIN, FLIP, 10000", "CHRONICLE, FLIP, 10000", "PLAIN, CUT, 1000", "CHRONICLE, CUT, 1000",
+    "PLAIN, TORN_PAGE, 1000",
+    "CHRONICLE, TORN_PAGE, 1000"})
   void rotten_atLength_isFoundAndNotServed(EngineKind engine, Rot rot, long times) throws IOException {
     rot(engine, rot, 1_000_000, 1_000_000 + times);
   }
 
   @ParameterizedTest
-  @CsvSource({"PLAIN, FLIP, 40", "CHRONICLE, FLIP, 40", "PLAIN, CUT, 10", "CHRONICLE, CUT, 10", "PLAIN, TORN_PAGE, 20", "CHRONICLE, TORN_PAGE, 20"})
-  void rottenWithoutACheckpoint_isSetAsideByAnOpening_whichHarmsNothing(EngineKind engine, Rot rot, long times) throws IOException {
+  @CsvSource({"PLAIN, FLIP, 40", "CHRONICLE, FLIP, 40", "PLAIN, CUT, 10", "CHRONICLE, CUT, 10", "PLAIN, TORN_PAGE, 20",
+    "CHRONICLE, TORN_PAGE, 20"})
+  void rottenWithoutACheckpoint_isSetAsideByAnOpening_whichHarmsNothing(EngineKind engine, Rot rot, long times)
+      throws IOException {
     rotInTheNewest(engine, rot, 0, times);
   }
 
   @Tag("proof")
   @Timeout(3600)
   @ParameterizedTest
-  @CsvSource({"PLAIN, FLIP, 10000", "CHRONICLE, FLIP, 10000", "PLAIN, CUT, 1000", "CHRONICLE, CUT, 1000", "PLAIN, TORN_PAGE, 1000",
-      "CHRONICLE, TORN_PAGE, 1000"})
-  void rottenWithoutACheckpoint_atLength_isSetAsideByAnOpening_whichHarmsNothing(EngineKind engine, Rot rot, long times) throws IOException {
+  @CsvSource({"PLAIN, FLIP, 10000", "CHRONICLE, FLIP, 10000", "PLAIN, CUT, 1000", "CHRONICLE, CUT, 1000",
+    "PLAIN, TORN_PAGE, 1000",
+    "CHRONICLE, TORN_PAGE, 1000"})
+  void rottenWithoutACheckpoint_atLength_isSetAsideByAnOpening_whichHarmsNothing(EngineKind engine, Rot rot, long times)
+      throws IOException {
     rotInTheNewest(engine, rot, 1_000_000, 1_000_000 + times);
   }
 
@@ -117,7 +124,8 @@ final class BitRotTest {
   }
 
   /// Damages a file, and opens the journal twice; answers how many records were set aside.
-  private static int rotAndOpen(JournalSample sample, Path journal, Rot rot, Random random, List<Location> live) throws IOException {
+  private static int rotAndOpen(JournalSample sample, Path journal, Rot rot, Random random, List<Location> live)
+      throws IOException {
     Rotten rotten = rotten(journal, rot, random);
     CheckReport before = JournalCheck.run(journal, CheckProgress.none());
     int read = sample.read(journal).size();
@@ -153,7 +161,8 @@ final class BitRotTest {
     sample.write(whole, 0, 25);
     sample.write(whole, 20, 45);
     List<Location> live = sample.live(whole);
-    assertThat(JournalCheck.run(whole, CheckProgress.none())).matches(CheckReport::clean).matches(report -> report.live() == live.size());
+    assertThat(JournalCheck.run(whole, CheckProgress.none())).matches(CheckReport::clean)
+        .matches(report -> report.live() == live.size());
     return live;
   }
 
@@ -179,7 +188,8 @@ final class BitRotTest {
   /// @param segment its number; 0 if it is a checkpoint
   private record Rotten(Path file, int segment, byte[] before, byte[] after) {
     Stream<Location> hit(List<Location> records) {
-      return records.stream().filter(record -> record.segment() == segment && differs(record.offset() - FRAME_BYTES, record.offset() + record.length()));
+      return records.stream().filter(record -> record.segment() == segment
+          && differs(record.offset() - FRAME_BYTES, record.offset() + record.length()));
     }
 
     boolean isFrameOrMark(Location record) {
@@ -202,13 +212,17 @@ final class BitRotTest {
   }
 
   /// Damages a file; answers 1 if there was a record in it that counts.
-  private static int rot(JournalSample sample, Path journal, Rot rot, Random random, List<Location> live) throws IOException {
+  private static int rot(JournalSample sample, Path journal, Rot rot, Random random, List<Location> live)
+      throws IOException {
     Rotten rotten = rotten(journal, rot, random);
     List<Location> hit = rotten.hit(live).toList();
     CheckReport report = JournalCheck.run(journal, CheckProgress.none());
     for (Location record : hit) {
-      assertThat(report.damage()).as("%s of %s, %d bytes before, %d after", record, rotten.file(), rotten.before().length, rotten.after().length)
-          .anyMatch(damage -> damage.segment() == rotten.segment() && damage.live() && damage.offset() < record.offset() + record.length()
+      assertThat(report.damage())
+          .as("%s of %s, %d bytes before, %d after", record, rotten.file(), rotten.before().length,
+              rotten.after().length)
+          .anyMatch(damage -> damage.segment() == rotten.segment() && damage.live()
+              && damage.offset() < record.offset() + record.length()
               && damage.offset() + damage.length() > record.offset() - WHOLE_FRAME_BYTES);
     }
     int read = sample.read(journal).size();

@@ -27,12 +27,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// What an opening cannot read of a segment hides good records behind it: their file stays, whatever else of it counts, until a repair brings them
-/// back. What hides none goes.
+/// What an opening cannot read of a segment hides good records behind it: their file stays, whatever else of it counts,
+/// until a repair brings them back. What hides none goes.
 final class BrokenBeginningTest extends OpeningFixture {
   private static final int LIVES = 12;
 
-  @TempDir Path other;
+  @TempDir
+  Path other;
 
   private Path file() throws IOException {
     try (JournalFiles files = JournalFiles.reading(temporary)) {
@@ -58,19 +59,23 @@ final class BrokenBeginningTest extends OpeningFixture {
     written(engine);
     Path whole = temporary;
     long first = records.getFirst().offset();
-    long[] places = LongStream.concat(LongStream.range(0, engine == EngineKind.PLAIN ? 64 : 4), LongStream.range(first - frameBytes(), first)).toArray();
+    long[] places = LongStream
+        .concat(LongStream.range(0, engine == EngineKind.PLAIN ? 64 : 4), LongStream.range(first - frameBytes(), first))
+        .toArray();
     for (int i = 0; i < 8 * places.length; i += engine == EngineKind.PLAIN ? 37 : 5) {
       temporary = Directories.copy(whole, other.resolve("copy"));
       flipAt(places[i / 8], i % 8);
       byte[] before = Files.readAllBytes(file());
       open();
       int there = store.recovered().size();
-      assertThat(store.recovery().keptSegments()).as("bit %d of byte %d, %d blocks", i % 8, places[i / 8], there).isEqualTo(there == BLOCKS ? 0 : 1);
+      assertThat(store.recovery().keptSegments()).as("bit %d of byte %d, %d blocks", i % 8, places[i / 8], there)
+          .isEqualTo(there == BLOCKS ? 0 : 1);
       close();
       assertThat(file()).as("bit %d of byte %d", i % 8, places[i / 8]).hasBinaryContent(before);
       assertThat(JournalCheck.run(temporary, CheckProgress.none()).live()).isEqualTo(BLOCKS);
       JournalRepair.run(temporary, CheckProgress.none());
-      assertThat(JournalCheck.run(temporary, CheckProgress.none()).damage()).as("bit %d of byte %d", i % 8, places[i / 8]).isEmpty();
+      assertThat(JournalCheck.run(temporary, CheckProgress.none()).damage())
+          .as("bit %d of byte %d", i % 8, places[i / 8]).isEmpty();
       open();
       assertThat(JournalFixture.keys(store.recovered())).containsExactlyElementsOf(KEYS);
       assertThat(store.recovery().keptSegments()).isZero();
@@ -90,12 +95,14 @@ final class BrokenBeginningTest extends OpeningFixture {
     flipAt(records.getFirst().offset() - 1, 7);
     try (LoggedLines logged = new LoggedLines(Recovery.class)) {
       open();
-      assertThat(logged.lines()).singleElement().asString().contains(file.getFileName().toString(), "`penstock ssd repair " + temporary + "`");
+      assertThat(logged.lines()).singleElement().asString().contains(file.getFileName().toString(),
+          "`penstock ssd repair " + temporary + "`");
     }
     assertThat(store.recovered()).isEmpty();
     assertThat(store.recovery().keptSegments()).isEqualTo(1);
     assertThat(store.diskStat().keptSegments()).isEqualTo(1);
-    assertThat(store.diskStat().problems()).singleElement().asString().startsWith("opening: ").contains(file.getFileName().toString(), "ssd repair");
+    assertThat(store.diskStat().problems()).singleElement().asString().startsWith("opening: ")
+        .contains(file.getFileName().toString(), "ssd repair");
     assertThat(store.diskStat().damaged()).isZero();
     put();
     assertThat(records.getFirst().segment()).isGreaterThan(hiding);
@@ -159,7 +166,8 @@ final class BrokenBeginningTest extends OpeningFixture {
     assertThat(JournalFixture.keys(store.recovered())).isEqualTo(without(3));
   }
 
-  /// An opening takes it for what a stop left, and does not keep its segment; while that is there a repair brings it back.
+  /// An opening takes it for what a stop left, and does not keep its segment; while that is there a repair brings it
+  /// back.
   @ParameterizedTest
   @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
   void lastBlock_withoutItsFrame_thatWasRemoved_doesNotComeBackWithARepair(EngineKind engine) throws IOException {
@@ -194,7 +202,8 @@ final class BrokenBeginningTest extends OpeningFixture {
     written(engine);
     for (long run = 1; run <= 3; run++) {
       open();
-      store.recovered().stream().filter(each -> !KEYS.contains(each.key())).forEach(Rest::close); // the run before goes with its segment
+      // The run before goes with its segment
+      store.recovered().stream().filter(each -> !KEYS.contains(each.key())).forEach(Rest::close);
       put(Blocks.keys(JournalSample.SPACE, run * BLOCKS, (run + 1) * BLOCKS));
       close();
       if (run == 2) {
@@ -208,8 +217,9 @@ final class BrokenBeginningTest extends OpeningFixture {
         .containsAll(Blocks.keys(JournalSample.SPACE, 2L * BLOCKS, 4L * BLOCKS));
   }
 
-  /// What removes blocks that were written after the kept segment goes with their segments: each life half of the newest blocks are given up, whose
-  /// removals must be written, and the other half of those before, with which their segment goes.
+  /// What removes blocks that were written after the kept segment goes with their segments: each life half of the
+  /// newest blocks are given up, whose removals must be written, and the other half of those before, with which their
+  /// segment goes.
   @ParameterizedTest
   @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
   void journalWithAKeptSegment_doesNotGrow(EngineKind engine) throws IOException {

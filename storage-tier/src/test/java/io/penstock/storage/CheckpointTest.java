@@ -23,7 +23,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /// Checkpoints save time, and change nothing else.
 @Timeout(120)
 final class CheckpointTest {
-  @TempDir Path temporary;
+  @TempDir
+  Path temporary;
 
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();

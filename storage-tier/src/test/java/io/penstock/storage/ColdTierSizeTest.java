@@ -37,8 +37,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What a block costs that rests on the disk and is not used: a tier is opened on checkpoints of as many blocks as wanted, whose records
-/// nobody wrote, and the heap is measured before and after. Nothing of an index is outside the heap.
+/// What a block costs that rests on the disk and is not used: a tier is opened on checkpoints of as many blocks as
+/// wanted, whose records nobody wrote, and the heap is measured before and after. Nothing of an index is outside the
+/// heap.
 @Timeout(300)
 final class ColdTierSizeTest {
   private static final CacheSpace SPACE = Blocks.smallSpace();
@@ -46,7 +47,8 @@ final class ColdTierSizeTest {
   private static final int SEGMENT_RECORDS = 1 << 16;
   private static final double MOST_BYTES = 64;
 
-  @TempDir Path directory;
+  @TempDir
+  Path directory;
 
   private int opened;
   /// What the newest opening took.
@@ -71,7 +73,8 @@ final class ColdTierSizeTest {
     for (int again = 1; again < 3 && tier > MOST_BYTES; again++) { // what a collection leaves behind can only add
       tier = Math.min(tier, tierBytes(blocks));
     }
-    String told = "%d blocks: %.1f bytes each in the ledger, %.1f in all of the tier, opened in %d ms".formatted(blocks, index, tier, millis);
+    String told = "%d blocks: %.1f bytes each in the ledger, %.1f in all of the tier, opened in %d ms".formatted(blocks,
+        index, tier, millis);
     System.out.println(told);
     assertThat(index).as(told).isLessThanOrEqualTo(MOST_BYTES);
     assertThat(tier).as(told).isLessThanOrEqualTo(MOST_BYTES);
@@ -87,8 +90,10 @@ final class ColdTierSizeTest {
     long before = usedBytes();
     long start = System.nanoTime();
     try (MemoryDisk disk = new MemoryDisk()) {
-      JournalStore store = JournalStore.open(SPACE, options, new Synthetic(disk, journal, last), Runnable::run, Runnable::run);
-      JournalTier tier = new JournalTier(store, Ledger.UNBOUNDED, StackOptions.defaults("ssd").withEventLogSize(64), TierListener.noop());
+      JournalStore store =
+          JournalStore.open(SPACE, options, new Synthetic(disk, journal, last), Runnable::run, Runnable::run);
+      JournalTier tier = new JournalTier(store, Ledger.UNBOUNDED, StackOptions.defaults("ssd").withEventLogSize(64),
+          TierListener.noop());
       millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
       double bytes = (double) (usedBytes() - before) / blocks;
       assertThat(Objects.requireNonNull(tier.stat().block()).blocks()).isEqualTo(blocks);
@@ -132,7 +137,8 @@ final class ColdTierSizeTest {
         int segment = 1 + from / SEGMENT_RECORDS;
         List<Noted> records = new ArrayList<>(SEGMENT_RECORDS);
         for (int i = from; i < Math.min(blocks, from + SEGMENT_RECORDS); i++) {
-          records.add(new Noted(new Location(segment, (long) (i - from) * RECORD, RECORD), key(i), i + 1, i, List.of()));
+          records
+              .add(new Noted(new Location(segment, (long) (i - from) * RECORD, RECORD), key(i), i + 1, i, List.of()));
         }
         Noted newest = records.removeLast();
         last.put(segment, record(writer, arena, newest));

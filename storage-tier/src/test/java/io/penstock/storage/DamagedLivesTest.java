@@ -38,8 +38,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Journals that live many lives, each ended in order or by a kill, with damage and repairs in between: what is whole and led to is there, what was
-/// removed is not, what only a repair brings back stays until then, what is missing is told of, and nothing grows.
+/// Journals that live many lives, each ended in order or by a kill, with damage and repairs in between: what is whole
+/// and led to is there, what was removed is not, what only a repair brings back stays until then, what is missing is
+/// told of, and nothing grows.
 @Timeout(900)
 final class DamagedLivesTest {
   private static final CacheSpace SPACE = CacheSpace.of("lives", BlockLayout.attention(2, 8, 4, 64, ElementType.BF16));
@@ -50,7 +51,8 @@ final class DamagedLivesTest {
   private static final int STEPS = 16;
   private static final int LIVES = 20;
 
-  @TempDir Path temporary;
+  @TempDir
+  Path temporary;
 
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
@@ -97,7 +99,8 @@ final class DamagedLivesTest {
           }
         }
       } catch (RuntimeException | AssertionError e) {
-        throw new AssertionError("seed " + seed + " on " + engine + ", " + rule.mode() + ": " + String.join("; ", done), e);
+        throw new AssertionError("seed " + seed + " on " + engine + ", " + rule.mode() + ": " + String.join("; ", done),
+            e);
       }
       JournalSample.delete(home);
     }
@@ -111,7 +114,8 @@ final class DamagedLivesTest {
     List<Written> must = model.must(false);
     List<Written> hidden = model.must(true);
     Set<Written> removed = model.all().filter(each -> each.removed).collect(Collectors.toSet());
-    Set<BlockKey> maybe = model.all().filter(each -> each.isBlock() && !each.removed).map(each -> each.key).collect(Collectors.toSet());
+    Set<BlockKey> maybe =
+        model.all().filter(each -> each.isBlock() && !each.removed).map(each -> each.key).collect(Collectors.toSet());
     JournalModel before = model.copy();
     Set<BlockKey> silent = model.silent();
     long highest = model.highest();
@@ -119,13 +123,15 @@ final class DamagedLivesTest {
     left = random.nextInt(3) == 0 ? Integer.MAX_VALUE : 1 + random.nextInt(STEPS * 5);
     killed = null;
     JournalOptions options = options();
-    JournalStore store = JournalStore.open(SPACE, options, model.watch(kind.open(home, options.engineOptions()), this::appended), new SerialExecutor(),
+    JournalStore store = JournalStore.open(SPACE, options,
+        model.watch(kind.open(home, options.engineOptions()), this::appended), new SerialExecutor(),
         Runnable::run);
     try {
       Map<BlockKey, Rest> rests = new LinkedHashMap<>();
       for (Rest rest : store.recovered()) {
         assertThat(rests.put(rest.key(), rest)).as("%s twice", rest).isNull();
-        boolean sound = given(rest, record -> record.sequence > highest ? maybe.contains(record.key) : !removed.contains(record));
+        boolean sound =
+            given(rest, record -> record.sequence > highest ? maybe.contains(record.key) : !removed.contains(record));
         if (!sound) {
           requireNonNull(rests.remove(rest.key())).close();
         }
@@ -133,9 +139,12 @@ final class DamagedLivesTest {
       must.forEach(each -> assertThat(rests).as("%s, which is whole", each).containsKey(each.key));
       JournalRecovery found = store.recovery();
       done.add("opened " + found);
-      assertThat(hidden.stream().filter(each -> !rests.containsKey(each.key) && found.keptSegments() == 0)).as("hidden, and not told of").isEmpty();
-      List<BlockKey> missing = model.live.stream().filter(key -> !rests.containsKey(key) && !silent.contains(key)).toList();
-      assertThat(missing.isEmpty() || found.dropped() + found.keptSegments() + found.tornSegments() + found.missing() + store.diskStat().damaged() > 0)
+      assertThat(hidden.stream().filter(each -> !rests.containsKey(each.key) && found.keptSegments() == 0))
+          .as("hidden, and not told of").isEmpty();
+      List<BlockKey> missing =
+          model.live.stream().filter(key -> !rests.containsKey(key) && !silent.contains(key)).toList();
+      assertThat(missing.isEmpty() || found.dropped() + found.keptSegments() + found.tornSegments() + found.missing()
+          + store.diskStat().damaged() > 0)
           .as("missing, and not told of: %s", missing.stream().map(before::records).toList()).isTrue();
       model.live.clear();
       model.live.addAll(rests.keySet());
@@ -165,7 +174,8 @@ final class DamagedLivesTest {
   private boolean given(Rest rest, Predicate<Written> mayBe) {
     try {
       Written record = model.at(((JournalRest) rest).location());
-      assertThat(record).as("what lies where %s is: %s", rest, ((JournalRest) rest).location()).isNotNull().matches(each -> each.key.equals(rest.key()));
+      assertThat(record).as("what lies where %s is: %s", rest, ((JournalRest) rest).location()).isNotNull()
+          .matches(each -> each.key.equals(rest.key()));
       assertThat(requireNonNull(record)).as("was removed").matches(mayBe);
       record.seen = true;
       return true;
@@ -180,12 +190,15 @@ final class DamagedLivesTest {
     assertRemoved();
     long records = model.live.size();
     long most = 4 + (long) (1.5 * records * RecordFormat.recordBytes(SPACE.layout()) / SEGMENT);
-    assertThat(model.segments.size() - store.recovery().keptSegments()).as("segments for %d blocks", records).isLessThanOrEqualTo((int) most);
-    assertThat(model.names()).as("names in removals, of %d blocks", model.blocks()).isLessThanOrEqualTo(2 * model.blocks() + 256);
+    assertThat(model.segments.size() - store.recovery().keptSegments()).as("segments for %d blocks", records)
+        .isLessThanOrEqualTo((int) most);
+    assertThat(model.names()).as("names in removals, of %d blocks", model.blocks())
+        .isLessThanOrEqualTo(2 * model.blocks() + 256);
   }
 
   private void assertRemoved() {
-    assertThat(model.all().filter(each -> each.givenUp && !each.removed)).as("given up, and no removal says so").isEmpty();
+    assertThat(model.all().filter(each -> each.givenUp && !each.removed)).as("given up, and no removal says so")
+        .isEmpty();
   }
 
   /// A kill falls behind the last bytes of a record, or before.

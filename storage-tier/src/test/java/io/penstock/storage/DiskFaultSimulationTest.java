@@ -35,8 +35,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// Journals whose disk fails in every way, now and then, in one thread and in the order of a seed: whatever was acknowledged is there when the
-/// disk is well again, and after a restart, and nothing stays lent.
+/// Journals whose disk fails in every way, now and then, in one thread and in the order of a seed: whatever was
+/// acknowledged is there when the disk is well again, and after a restart, and nothing stays lent.
 @Timeout(600)
 final class DiskFaultSimulationTest {
   private static final CacheSpace SPACE = Blocks.smallSpace();
@@ -85,7 +85,8 @@ final class DiskFaultSimulationTest {
     }
 
     private JournalStore open(SegmentEngine engine) {
-      return JournalStore.open(SPACE, JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(rule), engine,
+      return JournalStore.open(SPACE,
+          JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(rule), engine,
           new SerialExecutor(), Runnable::run, time);
     }
 
@@ -136,7 +137,8 @@ final class DiskFaultSimulationTest {
       try (Block block = Blocks.block(arena, key)) {
         AtomicReference<Throwable> failure = new AtomicReference<>();
         store.put(List.of(block)).subscribe(rests -> acknowledged.put(key, rests.getFirst()), failure::set);
-        assertThat(acknowledged.containsKey(key) || failure.get() instanceof StoreUnavailableException).as("%s", failure.get()).isTrue();
+        assertThat(acknowledged.containsKey(key) || failure.get() instanceof StoreUnavailableException)
+            .as("%s", failure.get()).isTrue();
       }
     }
 

@@ -38,12 +38,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// What a journal says of its disk, what it refuses, and how it comes back; on a clock that stands still until it is moved.
+/// What a journal says of its disk, what it refuses, and how it comes back; on a clock that stands still until it is
+/// moved.
 @Timeout(60)
 final class DiskHealthTest {
   private static final CacheSpace SPACE = Blocks.smallSpace();
   private static final Duration PATIENCE = Duration.ofSeconds(30);
-  private static final HealthOptions HEALTH = new HealthOptions(Duration.ofSeconds(2), Duration.ofMillis(100), Duration.ofSeconds(5), Duration.ofSeconds(5));
+  private static final HealthOptions HEALTH =
+      new HealthOptions(Duration.ofSeconds(2), Duration.ofMillis(100), Duration.ofSeconds(5), Duration.ofSeconds(5));
 
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
@@ -51,15 +53,18 @@ final class DiskHealthTest {
   private final LoggedLines logged = new LoggedLines(JournalEnd.class);
   private final SlabArena arena = leaks.watch(new SlabArena("host", SPACE.layout(), 256, 4));
   private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
-  private final FaultyEngine disk = new FaultyEngine(MemoryEngine.open(new MemoryDisk(), new EngineOptions(1 << 20, 0)));
+  private final FaultyEngine disk =
+      new FaultyEngine(MemoryEngine.open(new MemoryDisk(), new EngineOptions(1 << 20, 0)));
   private final ExecutorService appending = Executors.newSingleThreadExecutor();
   private final ExecutorService reading = Executors.newSingleThreadExecutor();
   private final JournalStore store = open();
   private final AtomicInteger changes = new AtomicInteger();
 
   private JournalStore open() {
-    JournalOptions options = JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(SyncRule.interval(
-        Duration.ofSeconds(1), 1 << 20)).withHealth(HEALTH).withReclaim(ReclaimOptions.defaults().withMostSpread(1e9));
+    JournalOptions options = JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20)
+        .withDurability(SyncRule.interval(
+            Duration.ofSeconds(1), 1 << 20))
+        .withHealth(HEALTH).withReclaim(ReclaimOptions.defaults().withMostSpread(1e9));
     JournalStore opened = JournalStore.open(SPACE, options, disk, appending, reading, time);
     opened.watch(() -> changes.incrementAndGet());
     return opened;
@@ -122,7 +127,8 @@ final class DiskHealthTest {
     assertUnavailable(putLater(1));
     assertState(StoreState.DEGRADED);
     assertThat(store.health().problem()).isNotBlank();
-    assertThatThrownBy(() -> ended(putLater(2))).cause().hasMessageStartingWith("store ssd must be active (was degraded: ");
+    assertThatThrownBy(() -> ended(putLater(2))).cause()
+        .hasMessageStartingWith("store ssd must be active (was degraded: ");
     read(first);
     pass(60);
     assertState(StoreState.DEGRADED);
@@ -308,11 +314,13 @@ final class DiskHealthTest {
   /// A read may take 2 s, and letting go of the directory 8 s; a close waits 5 s.
   @ParameterizedTest
   @CsvSource({"APPEND, 4, 1", "CLOSE, 7, 2"})
-  void closeOfADiskThatIsStuck_endsInItsTime_notBecauseItIsSlow_andTheRestComesWithTheDisk(Work work, int slow, int more) throws Exception {
+  void closeOfADiskThatIsStuck_endsInItsTime_notBecauseItIsSlow_andTheRestComesWithTheDisk(Work work, int slow,
+      int more) throws Exception {
     put(0);
     pass(2); // synced: that has the clock of this test
     disk.stall(work);
-    CompletableFuture<List<Rest>> stuck = work == Work.APPEND ? putLater(1) : CompletableFuture.completedFuture(List.of());
+    CompletableFuture<List<Rest>> stuck =
+        work == Work.APPEND ? putLater(1) : CompletableFuture.completedFuture(List.of());
     CompletableFuture<Void> closed = store.close().toFuture();
     disk.awaitStuck();
     pass(slow);
@@ -341,6 +349,7 @@ final class DiskHealthTest {
     appending.shutdown();
     assertThat(appending.awaitTermination(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
     assertThat(logged.lines()).hasSize(2);
-    assertThat(logged.lines().getLast()).startsWith("store ssd was left, and did not end well").contains("could not CLOSE", "Input/output error");
+    assertThat(logged.lines().getLast()).startsWith("store ssd was left, and did not end well")
+        .contains("could not CLOSE", "Input/output error");
   }
 }

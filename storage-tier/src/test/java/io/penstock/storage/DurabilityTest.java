@@ -69,7 +69,8 @@ final class DurabilityTest extends SyncFixture {
     open(SyncRule.interval(SECOND, 8L * RECORD));
     for (int batch = 0; batch < 40; batch++) {
       put(batch * 5L, batch * 5L + 5);
-      assertThat(store.syncs().unsyncedBytes()).isLessThanOrEqualTo(8L * RECORD); // the clock stands, so its thread does nothing
+      // The clock stands, so its thread does nothing
+      assertThat(store.syncs().unsyncedBytes()).isLessThanOrEqualTo(8L * RECORD);
     }
     assertThat(medium.forced).hasValueGreaterThanOrEqualTo(200 / 8 - 1);
   }
@@ -83,7 +84,8 @@ final class DurabilityTest extends SyncFixture {
     time.advanceTimeBy(Duration.ofHours(1));
   }
 
-  /// A removal that must be written anew, since its segment may go; and a record that is dead because its key was put again.
+  /// A removal that must be written anew, since its segment may go; and a record that is dead because its key was put
+  /// again.
   @Test
   void whileAStoreOpens_nobodySyncs_andThenWhatWaitedGoes() {
     open(SyncRule.none());
@@ -158,7 +160,9 @@ final class DurabilityTest extends SyncFixture {
 
   @Test
   void rules_refuseWhatMakesNoSense() {
-    assertThatIllegalArgumentException().isThrownBy(() -> SyncRule.interval(Duration.ZERO, 1)).withMessage("interval must be >= 1 ms (was PT0S)");
-    assertThatIllegalArgumentException().isThrownBy(() -> SyncRule.interval(SECOND, 0)).withMessage("bytes must be > 0 (was 0)");
+    assertThatIllegalArgumentException().isThrownBy(() -> SyncRule.interval(Duration.ZERO, 1))
+        .withMessage("interval must be >= 1 ms (was PT0S)");
+    assertThatIllegalArgumentException().isThrownBy(() -> SyncRule.interval(SECOND, 0))
+        .withMessage("bytes must be > 0 (was 0)");
   }
 }

@@ -46,7 +46,8 @@ final class FoundBlocksTest {
       found.keepNewest(dead -> older.add(dead.name().sequence()));
       Map<BlockKey, Long> newest = new LinkedHashMap<>();
       model.forEach((number, key) -> newest.put(key, number));
-      assertThat(older).as("seed %d", seed).hasSize(model.size() - newest.size()).doesNotContainAnyElementsOf(newest.values());
+      assertThat(older).as("seed %d", seed).hasSize(model.size() - newest.size())
+          .doesNotContainAnyElementsOf(newest.values());
       assertThat(found.size()).as("seed %d", seed).isEqualTo(newest.size()).isEqualTo(places.size());
       Map<BlockKey, Long> taken = new LinkedHashMap<>();
       found.takeAll((key, number) -> taken.put(key, places.place(number).sequence()));

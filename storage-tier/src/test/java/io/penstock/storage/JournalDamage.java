@@ -25,7 +25,9 @@ import java.util.Random;
 record JournalDamage(Path journal, JournalModel model, Random random, List<String> done) {
   private static final int HEAD_BYTES = 96;
 
-  private enum What { FLIP, HEAD, FRAME, CUT, CHECKPOINT, CHECKPOINTS, CHECK, REPAIR }
+  private enum What {
+    FLIP, HEAD, FRAME, CUT, CHECKPOINT, CHECKPOINTS, CHECK, REPAIR
+  }
 
   @FunctionalInterface
   private interface Change {
@@ -36,7 +38,8 @@ record JournalDamage(Path journal, JournalModel model, Random random, List<Strin
     if (model.all().findAny().isEmpty()) {
       return; // the damage before took all there was
     }
-    int segment = model.segments.keySet().stream().skip(random.nextInt(model.segments.size())).findFirst().orElseThrow();
+    int segment =
+        model.segments.keySet().stream().skip(random.nextInt(model.segments.size())).findFirst().orElseThrow();
     Written record = model.all().skip(random.nextInt((int) model.all().count())).findFirst().orElseThrow();
     switch (What.values()[random.nextInt(What.values().length)]) {
       case FLIP -> flip(segment, random.nextLong(Math.max(1, Files.size(file(segment)))));
@@ -107,7 +110,8 @@ record JournalDamage(Path journal, JournalModel model, Random random, List<Strin
   }
 
   private void write(int segment, long frame, int word) {
-    change(segment, file -> file.write(ByteBuffer.allocate(model.frame).order(ByteOrder.LITTLE_ENDIAN).putInt(0, word), frame));
+    change(segment,
+        file -> file.write(ByteBuffer.allocate(model.frame).order(ByteOrder.LITTLE_ENDIAN).putInt(0, word), frame));
   }
 
   private void change(int segment, Change change) {

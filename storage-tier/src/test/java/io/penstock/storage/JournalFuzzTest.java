@@ -19,10 +19,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Damaged segment files: a journal opens with what is left, or refuses with a typed error; no wrong byte is ever given out.
+/// Damaged segment files: a journal opens with what is left, or refuses with a typed error; no wrong byte is ever given
+/// out.
 @Timeout(600)
 final class JournalFuzzTest {
-  @TempDir Path temporary;
+  @TempDir
+  Path temporary;
 
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
@@ -61,6 +63,7 @@ final class JournalFuzzTest {
       }
       JournalSample.delete(damaged);
     }
-    assertThat(sample.blocksRead()).as("blocks read, %d times refused", sample.refused()).isGreaterThan((int) (toSeed - fromSeed));
+    assertThat(sample.blocksRead()).as("blocks read, %d times refused", sample.refused())
+        .isGreaterThan((int) (toSeed - fromSeed));
   }
 }

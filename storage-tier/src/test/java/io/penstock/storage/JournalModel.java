@@ -21,8 +21,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// What the files of a journal hold, in the order of writing, and what was done to them: from that follows what an opening must find, what it may, and
-/// what it must not. Watches what an engine appends and deletes; of what is damaged it knows no more than where.
+/// What the files of a journal hold, in the order of writing, and what was done to them: from that follows what an
+/// opening must find, what it may, and what it must not. Watches what an engine appends and deletes; of what is damaged
+/// it knows no more than where.
 final class JournalModel {
   /// A record on the disk.
   static final class Written {
@@ -68,7 +69,8 @@ final class JournalModel {
     @Override
     public String toString() {
       String what = isBlock() ? key.hash().toString() : "removal of " + removals.size();
-      return what + " #" + Long.toHexString(sequence) + " at " + at + (whole ? "" : ", damaged") + (removed ? ", removed" : "");
+      return what + " #" + Long.toHexString(sequence) + " at " + at + (whole ? "" : ", damaged")
+          + (removed ? ", removed" : "");
     }
   }
 
@@ -86,7 +88,8 @@ final class JournalModel {
 
   JournalModel copy() {
     JournalModel copy = new JournalModel(frame);
-    segments.forEach((number, records) -> copy.segments.put(number, new ArrayList<>(records.stream().map(Written::copy).toList())));
+    segments.forEach(
+        (number, records) -> copy.segments.put(number, new ArrayList<>(records.stream().map(Written::copy).toList())));
     copy.breaks.putAll(breaks);
     copy.live.addAll(live);
     return copy;
@@ -107,7 +110,8 @@ final class JournalModel {
 
       @Override
       public void patch(Location record, long from, MemorySegment bytes) {
-        assertThat(all().filter(each -> each.whole && each.at.equals(record))).as("good records that are taken out").isEmpty();
+        assertThat(all().filter(each -> each.whole && each.at.equals(record))).as("good records that are taken out")
+            .isEmpty();
         super.patch(record, from, bytes);
       }
 
@@ -115,7 +119,9 @@ final class JournalModel {
       public void delete(int segment) {
         assertMayGo(segment);
         super.delete(segment);
-        requireNonNull(segments.remove(segment)).stream().filter(each -> !each.whole).forEach(each -> live.remove(each.key)); // found damaged, and told
+        // Found damaged, and told
+        requireNonNull(segments.remove(segment)).stream().filter(each -> !each.whole)
+            .forEach(each -> live.remove(each.key));
         breaks.remove(segment);
       }
     };
@@ -147,7 +153,8 @@ final class JournalModel {
   }
 
   @Nullable Written at(Location place) {
-    return segments.getOrDefault(place.segment(), List.of()).stream().filter(each -> each.at.equals(place)).findFirst().orElse(null);
+    return segments.getOrDefault(place.segment(), List.of()).stream().filter(each -> each.at.equals(place)).findFirst()
+        .orElse(null);
   }
 
   long highest() {
@@ -168,9 +175,11 @@ final class JournalModel {
       before = end;
     }
     breaks.put(segment, broken);
-    Set<Long> lost = removals.stream().filter(each -> !holds(each)).flatMap(each -> each.removals.stream()).map(RecordName::sequence)
-        .collect(Collectors.toSet());
-    all().filter(each -> lost.contains(each.sequence)).forEach(each -> each.removed = removers(each).anyMatch(this::holds));
+    Set<Long> lost =
+        removals.stream().filter(each -> !holds(each)).flatMap(each -> each.removals.stream()).map(RecordName::sequence)
+            .collect(Collectors.toSet());
+    all().filter(each -> lost.contains(each.sequence))
+        .forEach(each -> each.removed = removers(each).anyMatch(this::holds));
   }
 
   /// The file of a segment ends at `at`.
@@ -184,7 +193,8 @@ final class JournalModel {
     all().filter(each -> !isReached(each) && isAlone(each)).forEach(each -> each.whole = false);
     breaks.clear();
     all().filter(each -> each.whole).forEach(this::effect);
-    live.retainAll(all().filter(each -> each.whole && !each.removed).map(each -> each.key).collect(Collectors.toSet())); // its report told of the others
+    // Its report told of the others
+    live.retainAll(all().filter(each -> each.whole && !each.removed).map(each -> each.key).collect(Collectors.toSet()));
   }
 
   private Stream<Written> removers(Written block) {
@@ -211,7 +221,8 @@ final class JournalModel {
     Map<BlockKey, Written> newest = new HashMap<>();
     all().filter(each -> each.isBlock() && !each.removed)
         .forEach(each -> newest.merge(each.key, each, (one, other) -> one.sequence > other.sequence ? one : other));
-    Set<Long> removed = all().flatMap(each -> each.removals.stream()).map(RecordName::sequence).collect(Collectors.toSet());
+    Set<Long> removed =
+        all().flatMap(each -> each.removals.stream()).map(RecordName::sequence).collect(Collectors.toSet());
     return newest.values().stream().filter(each -> each.whole && !removed.contains(each.sequence))
         .filter(each -> isReached(each) || (repaired && !isAlone(each))).toList();
   }
@@ -221,13 +232,17 @@ final class JournalModel {
         .as("blocks that go with segment %d, and nobody gave up or saw", segment).isEmpty();
   }
 
-  /// Blocks that may go without a word: what stands alone behind a broken frame, which an opening takes for what a stop left, what was cut off behind
-  /// that, and what a removal names that is not whole, or not led to, and may be so again.
+  /// Blocks that may go without a word: what stands alone behind a broken frame, which an opening takes for what a stop
+  /// left, what was cut off behind that, and what a removal names that is not whole, or not led to, and may be so
+  /// again.
   Set<BlockKey> silent() {
     List<Written> alone = all().filter(each -> !isReached(each) && isAlone(each)).toList();
-    Set<BlockKey> silent = all().filter(each -> each.isBlock() && (alone.contains(each) || (!each.removed && removers(each).findAny().isPresent())))
+    Set<BlockKey> silent = all()
+        .filter(
+            each -> each.isBlock() && (alone.contains(each) || (!each.removed && removers(each).findAny().isPresent())))
         .map(each -> each.key).collect(Collectors.toSet());
-    live.stream().filter(key -> !alone.isEmpty() && records(key).stream().allMatch(each -> each.removed)).forEach(silent::add);
+    live.stream().filter(key -> !alone.isEmpty() && records(key).stream().allMatch(each -> each.removed))
+        .forEach(silent::add);
     return silent;
   }
 

@@ -220,7 +220,8 @@ abstract class JournalRecoveryContract extends JournalFixture {
             });
           }
           case 4, 5 -> {
-            List.copyOf(model.keySet()).stream().filter(key -> random.nextInt(3) == 0).forEach(key -> requireNonNull(model.remove(key)).close());
+            List.copyOf(model.keySet()).stream().filter(key -> random.nextInt(3) == 0)
+                .forEach(key -> requireNonNull(model.remove(key)).close());
           }
           case 6 -> {
             if (!model.isEmpty()) {
@@ -236,7 +237,8 @@ abstract class JournalRecoveryContract extends JournalFixture {
             }
             store = open();
             List<Rest> found = store.recovered();
-            assertThat(keys(found)).as("seed " + seed + " step " + step).containsExactlyInAnyOrderElementsOf(model.keySet());
+            assertThat(keys(found)).as("seed " + seed + " step " + step)
+                .containsExactlyInAnyOrderElementsOf(model.keySet());
             found.forEach(rest -> model.put(rest.key(), rest));
           }
         }

@@ -39,7 +39,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /// A repaired journal is clean, and has every block that was good.
 @Timeout(600)
 final class JournalRepairTest {
-  @TempDir Path temporary;
+  @TempDir
+  Path temporary;
 
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
@@ -78,14 +79,16 @@ final class JournalRepairTest {
       }
       JournalSample.delete(journal);
     }
-    assertThat(sample.blocksRead()).as("blocks read, %d refused", sample.refused()).isGreaterThan((int) (toSeed - fromSeed) * 5);
+    assertThat(sample.blocksRead()).as("blocks read, %d refused", sample.refused())
+        .isGreaterThan((int) (toSeed - fromSeed) * 5);
     assertThat(sample.refused()).as("after a repair").isZero();
   }
 
   private void repair(JournalSample sample, Path journal) {
     CheckReport before = JournalCheck.run(journal, CheckProgress.none());
     RepairReport repaired = JournalRepair.run(journal, CheckProgress.none());
-    assertThat(repaired.actions()).as("%s", before.damage()).extracting(RepairAction::damage).isEqualTo(before.damage());
+    assertThat(repaired.actions()).as("%s", before.damage()).extracting(RepairAction::damage)
+        .isEqualTo(before.damage());
     CheckReport after = JournalCheck.run(journal, CheckProgress.none());
     assertThat(after.damage()).as("after %s", repaired).isEmpty();
     long removalsBack = removals(after) - removals(before); // each of a block that had come back without it
@@ -118,7 +121,8 @@ final class JournalRepairTest {
   void aFrame_isMended_andNothingBehindItIsLost(EngineKind engine) throws IOException {
     JournalSample sample = new JournalSample(engine, arena);
     sample.write(temporary, 0, 10);
-    RepairReport report = flipped(sample, temporary, 2, -1); // in Chronicle's word the bit that says unfinished: of all bits the worst
+    // In Chronicle's word the bit that says unfinished: of all bits the worst
+    RepairReport report = flipped(sample, temporary, 2, -1);
     assertThat(report.actions()).extracting(RepairAction::done).containsExactly(Done.MENDED);
     assertThat(sample.read(temporary)).hasSize(9);
   }
@@ -160,7 +164,8 @@ final class JournalRepairTest {
   void aMark_isMended(EngineKind engine) throws IOException {
     JournalSample sample = new JournalSample(engine, arena);
     sample.write(temporary, 0, 10);
-    assertThat(flipped(sample, temporary, 2, 104 + 256 + 3).actions()).extracting(RepairAction::done).containsExactly(Done.MENDED);
+    assertThat(flipped(sample, temporary, 2, 104 + 256 + 3).actions()).extracting(RepairAction::done)
+        .containsExactly(Done.MENDED);
     assertThat(sample.read(temporary)).hasSize(9);
   }
 
@@ -176,7 +181,8 @@ final class JournalRepairTest {
     assertThat(action.damage().granule()).isEqualTo(3);
     assertThat(Files.size(temporary.resolve(String.valueOf(action.file())))).isEqualTo(action.damage().length());
     assertThat(Files.readAllLines(temporary.resolve("quarantine/index.jsonl"))).singleElement().asString()
-        .startsWith("{\"file\":\"segment-0000000001-").contains("\"kind\":\"PAYLOAD\",\"key\":\"" + Blocks.key(JournalSample.SPACE, 2) + "\",\"sequence\":3");
+        .startsWith("{\"file\":\"segment-0000000001-")
+        .contains("\"kind\":\"PAYLOAD\",\"key\":\"" + Blocks.key(JournalSample.SPACE, 2) + "\",\"sequence\":3");
     Set<BlockKey> left = new HashSet<>(Blocks.keys(JournalSample.SPACE, 0, 10));
     left.remove(Blocks.key(JournalSample.SPACE, 2));
     left.remove(Blocks.key(JournalSample.SPACE, 5));
@@ -188,11 +194,14 @@ final class JournalRepairTest {
     JournalSample sample = new JournalSample(EngineKind.PLAIN, arena);
     sample.write(temporary, 0, 10);
     JournalStore store = JournalStore.open(JournalSample.SPACE, sample.options(temporary));
-    assertThatThrownBy(() -> JournalRepair.run(temporary, CheckProgress.none())).isInstanceOf(DirectoryLockedException.class);
-    assertThatThrownBy(() -> JournalCheck.run(temporary, CheckProgress.none())).isInstanceOf(DirectoryLockedException.class);
+    assertThatThrownBy(() -> JournalRepair.run(temporary, CheckProgress.none()))
+        .isInstanceOf(DirectoryLockedException.class);
+    assertThatThrownBy(() -> JournalCheck.run(temporary, CheckProgress.none()))
+        .isInstanceOf(DirectoryLockedException.class);
     store.close().block();
     Files.writeString(temporary.resolve("format"), "penstock journal, format 2, engine plain\n");
-    assertThatThrownBy(() -> JournalRepair.run(temporary, CheckProgress.none())).isInstanceOf(JournalFormatException.class)
+    assertThatThrownBy(() -> JournalRepair.run(temporary, CheckProgress.none()))
+        .isInstanceOf(JournalFormatException.class)
         .hasMessageContaining("format 2");
     assertThat(temporary.resolve("quarantine")).doesNotExist();
   }

@@ -67,7 +67,8 @@ final class JournalSample {
   void writeMany(Path directory, long from, long to) {
     JournalStore store = JournalStore.open(SPACE, options(directory));
     for (long at = from; at < to; at += 60) {
-      List<Block> blocks = Blocks.keys(SPACE, at, Math.min(to, at + 60)).stream().map(key -> Blocks.block(arena, key)).toList();
+      List<Block> blocks =
+          Blocks.keys(SPACE, at, Math.min(to, at + 60)).stream().map(key -> Blocks.block(arena, key)).toList();
       store.put(blocks).block();
       blocks.forEach(Block::close);
     }

@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The contract of a store, kept by a journal on every engine. What only a journal promises stands in [JournalStoreContract].
+/// The contract of a store, kept by a journal on every engine. What only a journal promises stands in
+/// [JournalStoreContract].
 final class JournalStoreBlocksTest {
   private static final EngineOptions SEGMENTS = new EngineOptions(1 << 20, 0);
 
@@ -47,8 +48,9 @@ final class JournalStoreBlocksTest {
     }
 
     private BlockStore open(Supplier<SegmentEngine> medium) {
-      JournalOptions options = JournalOptions.defaults(Path.of("unused")).withSegmentBytes(SEGMENTS.segmentBytes()).withIoThreads(2)
-          .withDurability(SyncRule.none());
+      JournalOptions options =
+          JournalOptions.defaults(Path.of("unused")).withSegmentBytes(SEGMENTS.segmentBytes()).withIoThreads(2)
+              .withDurability(SyncRule.none());
       JournalThreads threads = JournalThreads.own(options);
       SegmentEngine engine = new Damaged(medium.get(), damage, RecordFormat.headBytes(space.layout()));
       JournalStore store = JournalStore.open(space, options, engine, threads.appending(), threads.reading());
@@ -101,7 +103,8 @@ final class JournalStoreBlocksTest {
 
   @Nested
   final class OnChronicle extends Contract {
-    @TempDir Path temporary;
+    @TempDir
+    Path temporary;
 
     @Override
     Supplier<SegmentEngine> medium(int number) {
@@ -111,7 +114,8 @@ final class JournalStoreBlocksTest {
 
   @Nested
   final class OnPlainFiles extends Contract {
-    @TempDir Path temporary;
+    @TempDir
+    Path temporary;
 
     @Override
     Supplier<SegmentEngine> medium(int number) {

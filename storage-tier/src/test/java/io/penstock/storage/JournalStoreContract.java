@@ -120,7 +120,8 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
     List<Block> one = List.of(Blocks.block(arena, Blocks.key(SPACE, 0)));
     var first = store.put(one).toFuture();
     var second = store.put(one).toFuture();
-    StepVerifier.create(store.put(one)).expectErrorMessage("puts of tier ssd waiting must be <= 2 (was 2, and one more came)").verify(PATIENCE);
+    StepVerifier.create(store.put(one))
+        .expectErrorMessage("puts of tier ssd waiting must be <= 2 (was 2, and one more came)").verify(PATIENCE);
     var closed = store.close().toFuture();
     StepVerifier.create(store.put(one)).expectError(TierClosedException.class).verify(PATIENCE);
     assertThat(closed).isNotDone();
@@ -140,7 +141,8 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
   @Test
   void readsBeyondTheLine_failAtOnce() {
     ArrayDeque<Runnable> tasks = new ArrayDeque<>();
-    JournalStore store = JournalStore.open(SPACE, options().withMaxWaitingReads(1), engine(), Runnable::run, tasks::add);
+    JournalStore store =
+        JournalStore.open(SPACE, options().withMaxWaitingReads(1), engine(), Runnable::run, tasks::add);
     closing(store);
     List<Rest> rests = put(store, 0, 1);
     List<BlockDraft> drafts = List.of(Blocks.draft(arena, rests.getFirst().key()));
@@ -159,7 +161,8 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
     store.close().block(PATIENCE);
     StepVerifier.create(store.put(List.of())).expectError(TierClosedException.class).verify(PATIENCE);
     try (BlockDraft draft = Blocks.draft(arena, rests.getFirst().key())) {
-      StepVerifier.create(store.read(rests, List.of(draft), ALL)).expectError(TierClosedException.class).verify(PATIENCE);
+      StepVerifier.create(store.read(rests, List.of(draft), ALL)).expectError(TierClosedException.class)
+          .verify(PATIENCE);
     }
   }
 
@@ -168,7 +171,8 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
     JournalStore store = open();
     List<Rest> rests = put(store, 0, 1);
     assertThatIllegalArgumentException().isThrownBy(() -> store.read(rests, List.of(), ALL));
-    assertThatThrownBy(() -> store.read(rests, List.of(), GranuleRange.whole(3, 2))).isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(() -> store.read(rests, List.of(), GranuleRange.whole(3, 2)))
+        .isInstanceOf(IndexOutOfBoundsException.class);
     CacheSpace other = CacheSpace.of("other", SPACE.layout());
     try (Block foreign = Blocks.block(arena, Blocks.key(other, 0))) {
       assertThatIllegalArgumentException().isThrownBy(() -> store.put(List.of(foreign)));
@@ -177,8 +181,10 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
 
   @Test
   void blocksTooLargeForASegment_areRefusedAtOpening() {
-    CacheSpace large = CacheSpace.of("large", io.penstock.block.BlockLayout.attention(8, 64, 8, 64, io.penstock.block.ElementType.BF16));
-    assertThatIllegalArgumentException().isThrownBy(() -> JournalStore.open(large, options(), engine(), Runnable::run, Runnable::run))
+    CacheSpace large = CacheSpace.of("large",
+        io.penstock.block.BlockLayout.attention(8, 64, 8, 64, io.penstock.block.ElementType.BF16));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> JournalStore.open(large, options(), engine(), Runnable::run, Runnable::run))
         .withMessageStartingWith("record bytes of a block must be <= 131072, an eighth of segmentBytes (was 1048");
   }
 

@@ -31,7 +31,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 final class JournalStoreTest {
   private abstract static class OnFiles extends JournalStoreContract {
-    @TempDir Path temporary;
+    @TempDir
+    Path temporary;
     private @Nullable FileMedium medium;
 
     private FileMedium medium() {
@@ -50,7 +51,8 @@ final class JournalStoreTest {
 
     /// Flips one bit of the file `suffix` at `offset`.
     void damage(String suffix, long offset) throws IOException {
-      try (FileChannel file = FileChannel.open(Directories.last(directory(), suffix), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      try (FileChannel file =
+          FileChannel.open(Directories.last(directory(), suffix), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
         ByteBuffer one = ByteBuffer.allocate(1);
         file.read(one, offset);
         file.write(ByteBuffer.wrap(new byte[] {(byte) (one.get(0) ^ 4)}), offset);
@@ -97,10 +99,12 @@ final class JournalStoreTest {
       damage(".log", at(rests.get(2)) + 104 + 70);
       JournalSample.deleteCheckpoints(directory());
       LoggedLines logged = new LoggedLines(Recovery.class);
-      JournalStore again = closing(JournalStore.open(SPACE, options(), engine(), new SerialExecutor(), Runnable::run)); // sets aside at once
+      // Sets aside at once
+      JournalStore again = closing(JournalStore.open(SPACE, options(), engine(), new SerialExecutor(), Runnable::run));
       logged.close();
       assertThat(again.recovery().dropped()).isEqualTo(1);
-      assertThat(logged.lines()).singleElement().asString().contains(": 1 of its records are not whole and count no more");
+      assertThat(logged.lines()).singleElement().asString()
+          .contains(": 1 of its records are not whole and count no more");
       assertThat(keys(again.recovered())).hasSize(4).doesNotContain(Blocks.key(SPACE, 2));
       again.settled().block();
       put(again, 10, 11);
@@ -127,7 +131,8 @@ final class JournalStoreTest {
     private void assertCorrupt(JournalStore store, List<Rest> rests, int wrong) {
       List<BlockDraft> drafts = new ArrayList<>();
       rests.forEach(rest -> drafts.add(Blocks.draft(arena, rest.key())));
-      assertThatThrownBy(() -> store.read(rests, drafts, ALL).block()).isInstanceOfSatisfying(BlockCorruptException.class,
+      assertThatThrownBy(() -> store.read(rests, drafts, ALL).block()).isInstanceOfSatisfying(
+          BlockCorruptException.class,
           failure -> assertThat(failure.key()).isEqualTo(rests.get(wrong).key()));
       assertThat(drafts.get(wrong).isComplete()).isFalse();
       drafts.forEach(BlockDraft::close);

@@ -39,7 +39,8 @@ final class JournalTierTest {
 
   private abstract static class Contract extends BlockTierContract {
     StackOptions stack(int capacityBlocks) {
-      return StackOptions.defaults("ssd").withIngressBlocks(capacityBlocks + RESERVE_BLOCKS).withTransferBlocks(16).withPromotionBlocks(2)
+      return StackOptions.defaults("ssd").withIngressBlocks(capacityBlocks + RESERVE_BLOCKS).withTransferBlocks(16)
+          .withPromotionBlocks(2)
           .withBounceBlocks(1).withBatchBlocks(3).withEventLogSize(EVENT_LOG_SIZE);
     }
   }
@@ -52,8 +53,9 @@ final class JournalTierTest {
     protected BlockTier openTier(int capacityBlocks) {
       disk = new MemoryDisk();
       MemoryEngine engine = MemoryEngine.open(disk, EngineOptions.defaults().withSegmentBytes(1 << 20));
-      JournalStore store = JournalStore.open(space, JournalOptions.defaults(Path.of("unused")).withEngine(EngineKind.MEMORY), engine,
-          new SerialExecutor(), Runnable::run);
+      JournalStore store =
+          JournalStore.open(space, JournalOptions.defaults(Path.of("unused")).withEngine(EngineKind.MEMORY), engine,
+              new SerialExecutor(), Runnable::run);
       return new JournalTier(store, capacityBlocks, stack(capacityBlocks), TierListener.noop());
     }
 
@@ -64,19 +66,22 @@ final class JournalTierTest {
   }
 
   private abstract static class OnFiles extends Contract {
-    @TempDir Path temporary;
+    @TempDir
+    Path temporary;
     private int tiers;
 
     abstract EngineKind engine();
 
     private JournalOptions options() {
-      return JournalOptions.defaults(temporary.resolve("journal-" + tiers)).withEngine(engine()).withSegmentBytes(1 << 20).withDurability(SyncRule.none());
+      return JournalOptions.defaults(temporary.resolve("journal-" + tiers)).withEngine(engine())
+          .withSegmentBytes(1 << 20).withDurability(SyncRule.none());
     }
 
     @Override
     protected BlockTier openTier(int capacityBlocks) {
       tiers++;
-      return new JournalTier(JournalStore.open(space, options()), capacityBlocks, stack(capacityBlocks), TierListener.noop());
+      return new JournalTier(JournalStore.open(space, options()), capacityBlocks, stack(capacityBlocks),
+          TierListener.noop());
     }
 
     @Override

@@ -49,11 +49,13 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 final class LateJournalTest {
   private static final CacheSpace SPACE = Blocks.smallSpace();
   private static final Duration SOON = Duration.ofSeconds(5);
-  private static final StorageFailedException READ_ONLY = new StorageFailedException("open", new IOException("Read-only file system"));
+  private static final StorageFailedException READ_ONLY =
+      new StorageFailedException("open", new IOException("Read-only file system"));
 
   private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
   private final MemoryDisk disk = new MemoryDisk();
-  private final JournalOptions options = JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(SyncRule.none());
+  private final JournalOptions options =
+      JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(SyncRule.none());
   private boolean broken = true;
 
   private JournalStore journal() {
@@ -84,7 +86,8 @@ final class LateJournalTest {
     return late(opening, journal -> {}, clock, stopping);
   }
 
-  private LateJournal late(Supplier<JournalStore> opening, Consumer<JournalStore> begun, JournalClock clock, Runnable stopping) {
+  private LateJournal late(Supplier<JournalStore> opening, Consumer<JournalStore> begun, JournalClock clock,
+      Runnable stopping) {
     return new LateJournal(SPACE, options, READ_ONLY, opening, begun, clock, stopping);
   }
 
@@ -100,7 +103,8 @@ final class LateJournalTest {
     broken = true;
     LateJournal late = late();
     TierStack stack = stack(late);
-    assertThat(late.health()).isEqualTo(new StoreHealth(StoreState.OFF, "could not open: java.io.IOException: Read-only file system"));
+    assertThat(late.health())
+        .isEqualTo(new StoreHealth(StoreState.OFF, "could not open: java.io.IOException: Read-only file system"));
     assertThat(put(stack, 3)).isEqualTo(Durability.VOLATILE);
     assertThat(put(stack, 2)).as("nobody knows of it").isEqualTo(Durability.VOLATILE);
     assertThat(present(stack)).isEqualTo("0011");
@@ -264,8 +268,10 @@ final class LateJournalTest {
     stuck.countDown();
     opening.join();
     assertThat(late.health().state()).isEqualTo(StoreState.OFF);
-    assertThat(logged.lines()).hasSize(fails ? 2 : 1).first().asString().startsWith("store ssd is left while it is opened");
-    assertThat(logged.lines().getLast()).contains(fails ? "was left while it was opened, and could not be: could not open" : "does not answer");
+    assertThat(logged.lines()).hasSize(fails ? 2 : 1).first().asString()
+        .startsWith("store ssd is left while it is opened");
+    assertThat(logged.lines().getLast())
+        .contains(fails ? "was left while it was opened, and could not be: could not open" : "does not answer");
     logged.close();
     broken = false;
     journal().close().block(SOON);
@@ -276,8 +282,11 @@ final class LateJournalTest {
     Path file = Files.createFile(folder.resolve("file"));
     JournalOptions wrong = JournalOptions.defaults(file.resolve("below")).withEngine(EngineKind.PLAIN);
     assertThatThrownBy(() -> LateJournal.open(SPACE, wrong, journal -> {})).isInstanceOf(StorageFailedException.class);
-    assertThat(LateJournal.isOfTheDisk(new StorageFailedException("open", new AccessDeniedException("no")), folder)).isFalse();
-    assertThat(LateJournal.isOfTheDisk(new StorageFailedException("open", new IOException("Input/output error")), folder)).isTrue();
+    assertThat(LateJournal.isOfTheDisk(new StorageFailedException("open", new AccessDeniedException("no")), folder))
+        .isFalse();
+    assertThat(
+        LateJournal.isOfTheDisk(new StorageFailedException("open", new IOException("Input/output error")), folder))
+        .isTrue();
   }
 
   private static String present(TierStack stack) {

@@ -31,11 +31,13 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 final class LateOpeningTest {
   private static final CacheSpace SPACE = Blocks.smallSpace();
   private static final Duration SOON = Duration.ofSeconds(5);
-  private static final StorageFailedException READ_ONLY = new StorageFailedException("open", new IOException("Read-only file system"));
+  private static final StorageFailedException READ_ONLY =
+      new StorageFailedException("open", new IOException("Read-only file system"));
 
   private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
   private final MemoryDisk disk = new MemoryDisk();
-  private final JournalOptions options = JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(SyncRule.none());
+  private final JournalOptions options =
+      JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(SyncRule.none());
 
   private SegmentEngine engine() {
     return MemoryEngine.open(disk, new EngineOptions(1 << 20, 0));
@@ -60,7 +62,8 @@ final class LateOpeningTest {
 
   @Test
   void whateverAnOpeningThrows_isTold_loggedOnce_andItIsTriedAgain() {
-    List<Throwable> errors = new ArrayList<>(List.of(new InternalError("a page is gone"), new NullPointerException(), new NullPointerException()));
+    List<Throwable> errors = new ArrayList<>(
+        List.of(new InternalError("a page is gone"), new NullPointerException(), new NullPointerException()));
     AtomicInteger told = new AtomicInteger();
     LateOpening opening = new LateOpening(options, READ_ONLY, () -> {
       if (!errors.isEmpty()) {
@@ -71,12 +74,14 @@ final class LateOpeningTest {
     try (LoggedLines logged = new LoggedLines(LateOpening.class)) {
       opening.begin(told::incrementAndGet);
       time.advanceTimeBy(Duration.ofMillis(100));
-      assertThat(opening.health()).isEqualTo(new StoreHealth(StoreState.OFF, "java.lang.InternalError: a page is gone"));
+      assertThat(opening.health())
+          .isEqualTo(new StoreHealth(StoreState.OFF, "java.lang.InternalError: a page is gone"));
       time.advanceTimeBy(Duration.ofMillis(200));
       assertThat(opening.health().problem()).isEqualTo("java.lang.NullPointerException");
       time.advanceTimeBy(Duration.ofMillis(400));
       assertThat(errors).isEmpty();
-      assertThat(logged.lines()).hasSize(2).allMatch(line -> line.startsWith("store ssd could not be opened, and is tried again"));
+      assertThat(logged.lines()).hasSize(2)
+          .allMatch(line -> line.startsWith("store ssd could not be opened, and is tried again"));
     }
     time.advanceTimeBy(Duration.ofSeconds(5));
     assertThat(told).hasValue(1);
@@ -145,7 +150,8 @@ final class LateOpeningTest {
     try (LoggedLines logged = new LoggedLines(LateOpening.class)) {
       opening(() -> journal(faulty, new SerialExecutor()), () -> {}, new AtomicInteger()).begin(() -> {});
       time.advanceTimeBy(Duration.ofMillis(100));
-      assertThat(logged.lines()).hasSize(2).last().asString().startsWith("store ssd was opened for nobody, and did not close: ")
+      assertThat(logged.lines()).hasSize(2).last().asString()
+          .startsWith("store ssd was opened for nobody, and did not close: ")
           .contains("could not CLOSE", "Input/output error");
       JournalStore store = journal(faulty, new SerialExecutor());
       assertThatThrownBy(() -> LateJournal.begun(store, journal -> {

@@ -26,7 +26,8 @@ final class MissingRecordsTest extends OpeningFixture {
 
   private void assertMissing(int count) {
     assertThat(store.recovery().missing()).isEqualTo(count);
-    assertThat(store.diskStat().problems()).singleElement().asString().startsWith("opening: " + count + " blocks that checkpoints name must be in their segments");
+    assertThat(store.diskStat().problems()).singleElement().asString()
+        .startsWith("opening: " + count + " blocks that checkpoints name must be in their segments");
   }
 
   @ParameterizedTest
@@ -38,7 +39,8 @@ final class MissingRecordsTest extends OpeningFixture {
     cut(fifth.offset() + fifth.length() / 2);
     try (LoggedLines logged = new LoggedLines(Recovery.class)) {
       open();
-      assertThat(logged.lines()).anySatisfy(line -> assertThat(line).contains("15 blocks that checkpoints name", KEYS.get(5).toString(), "and 7 more"));
+      assertThat(logged.lines()).anySatisfy(
+          line -> assertThat(line).contains("15 blocks that checkpoints name", KEYS.get(5).toString(), "and 7 more"));
     }
     assertThat(JournalFixture.keys(store.recovered())).isEqualTo(KEYS.subList(0, 5));
     assertMissing(15);

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Records of a segment without a checkpoint that were finished, and are found damaged when the journal is opened: each is kept aside, once, counted,
-/// and taken out. What a stop leaves unfinished, or never got to the medium, is not.
+/// Records of a segment without a checkpoint that were finished, and are found damaged when the journal is opened: each
+/// is kept aside, once, counted, and taken out. What a stop leaves unfinished, or never got to the medium, is not.
 final class OpeningDamageTest extends OpeningFixture {
   @ParameterizedTest
   @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
@@ -41,7 +41,8 @@ final class OpeningDamageTest extends OpeningFixture {
     try (LoggedLines logged = new LoggedLines(Recovery.class)) {
       open();
       assertThat(logged.lines()).singleElement().asString()
-          .contains(": 3 of its records are not whole and count no more", "damaged: 3, block " + KEYS.get(3), "2 of unknown blocks, by their heads");
+          .contains(": 3 of its records are not whole and count no more", "damaged: 3, block " + KEYS.get(3),
+              "2 of unknown blocks, by their heads");
     }
     assertThat(store.recovery().dropped()).isEqualTo(3);
     assertThat(store.recovery().damaged()).isEqualTo(3);
@@ -82,8 +83,10 @@ final class OpeningDamageTest extends OpeningFixture {
     written(EngineKind.PLAIN);
     int across = (int) records.stream().takeWhile(record -> record.offset() + HEAD < 4096).count() - 1;
     Location record = records.get(across);
-    assertThat(record.offset() + record.length()).as("its payload goes on on the next page").isGreaterThan(4096 + RecordFormat.MARK_BYTES);
-    write(across, (int) (4096 - record.offset()), new byte[(int) (record.offset() + record.length() - 4096 - RecordFormat.MARK_BYTES)]);
+    assertThat(record.offset() + record.length()).as("its payload goes on on the next page")
+        .isGreaterThan(4096 + RecordFormat.MARK_BYTES);
+    write(across, (int) (4096 - record.offset()),
+        new byte[(int) (record.offset() + record.length() - 4096 - RecordFormat.MARK_BYTES)]);
     assertDamaged(1); // a part of a page is not lost alone
     write(across, 0, new byte[record.length()]);
     assertDamaged(0);
@@ -137,7 +140,8 @@ final class OpeningDamageTest extends OpeningFixture {
     open();
     close();
     assertThat(bytes(6)).isEqualTo(hidden);
-    assertThat(JournalCheck.run(temporary, CheckProgress.none()).live()).as("what a repair brings back").isEqualTo(BLOCKS);
+    assertThat(JournalCheck.run(temporary, CheckProgress.none()).live()).as("what a repair brings back")
+        .isEqualTo(BLOCKS);
   }
 
   @Test
@@ -185,7 +189,8 @@ final class OpeningDamageTest extends OpeningFixture {
     open();
     List<Rest> found = store.recovered();
     assertThat(JournalFixture.keys(found)).containsExactlyInAnyOrderElementsOf(KEYS);
-    assertThat(found.stream().map(rest -> ((JournalRest) rest).location())).contains(first.get(3)).doesNotContain(first.get(4));
+    assertThat(found.stream().map(rest -> ((JournalRest) rest).location())).contains(first.get(3))
+        .doesNotContain(first.get(4));
     assertThat(store.diskStat().damaged()).isEqualTo(1);
   }
 }

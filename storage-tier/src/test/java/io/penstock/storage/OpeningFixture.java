@@ -36,7 +36,8 @@ abstract class OpeningFixture {
   static final int BLOCKS = 20;
   static final List<BlockKey> KEYS = Blocks.keys(JournalSample.SPACE, 0, BLOCKS);
 
-  @TempDir Path temporary;
+  @TempDir
+  Path temporary;
 
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
@@ -85,13 +86,15 @@ abstract class OpeningFixture {
 
   final void put(List<BlockKey> keys) {
     List<Block> blocks = keys.stream().map(key -> Blocks.block(arena, key)).toList();
-    records = requireNonNull(store.put(blocks).block(PATIENCE)).stream().map(rest -> ((JournalRest) rest).location()).toList();
+    records = requireNonNull(store.put(blocks).block(PATIENCE)).stream().map(rest -> ((JournalRest) rest).location())
+        .toList();
     blocks.forEach(Block::close);
   }
 
   final FileChannel segment() throws IOException {
     try (JournalFiles files = JournalFiles.reading(temporary)) {
-      Path file = files.segments().stream().filter(each -> each.number() == records.getFirst().segment()).findFirst().orElseThrow().path();
+      Path file = files.segments().stream().filter(each -> each.number() == records.getFirst().segment()).findFirst()
+          .orElseThrow().path();
       return FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
     }
   }
@@ -119,7 +122,8 @@ abstract class OpeningFixture {
   }
 
   final Path copy(int record) {
-    return temporary.resolve("quarantine/segment-%010d-%012d.bin".formatted(records.get(record).segment(), records.get(record).offset()));
+    return temporary.resolve(
+        "quarantine/segment-%010d-%012d.bin".formatted(records.get(record).segment(), records.get(record).offset()));
   }
 
   final List<String> index() throws IOException {

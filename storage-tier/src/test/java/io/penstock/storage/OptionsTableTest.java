@@ -23,18 +23,26 @@ final class OptionsTableTest {
     HealthOptions health = DEFAULTS.health();
     SyncRule rule = DEFAULTS.durability();
     Map<String, String> table = table();
-    assertThat(table).containsEntry("name", "`" + DEFAULTS.name() + "`").containsEntry("engine", "`" + DEFAULTS.engine() + "`")
+    assertThat(table).containsEntry("name", "`" + DEFAULTS.name() + "`")
+        .containsEntry("engine", "`" + DEFAULTS.engine() + "`")
         .containsEntry("segments.segmentBytes", size(DEFAULTS.segments().segmentBytes()))
         .containsEntry("segments.keepFreeBytes", size(DEFAULTS.segments().keepFreeBytes()))
         .containsEntry("ioThreads", String.valueOf(DEFAULTS.ioThreads()))
         .containsEntry("maxWaitingPuts", DEFAULTS.maxWaitingPuts() + ", " + number(DEFAULTS.maxWaitingReads()))
-        .containsEntry("durability", "%s, %s, %s".formatted(rule.mode().name().toLowerCase(Locale.ROOT), time(rule.interval()), size(rule.bytes())))
-        .containsEntry("reclaim", "no capacity, %s, %s/s".formatted(DEFAULTS.reclaim().mostSpread(), size(DEFAULTS.reclaim().bytesPerSecond())))
-        .containsEntry("health", String.join(", ", time(health.stallAfter()), time(health.firstProbe()), time(health.lastProbe()),
-            time(health.closeWithin())))
-        .containsEntry("quarantine", size(DEFAULTS.quarantine().bytes()) + ", " + number(DEFAULTS.quarantine().records()));
+        .containsEntry("durability",
+            "%s, %s, %s".formatted(rule.mode().name().toLowerCase(Locale.ROOT), time(rule.interval()),
+                size(rule.bytes())))
+        .containsEntry("reclaim",
+            "no capacity, %s, %s/s".formatted(DEFAULTS.reclaim().mostSpread(),
+                size(DEFAULTS.reclaim().bytesPerSecond())))
+        .containsEntry("health",
+            String.join(", ", time(health.stallAfter()), time(health.firstProbe()), time(health.lastProbe()),
+                time(health.closeWithin())))
+        .containsEntry("quarantine",
+            size(DEFAULTS.quarantine().bytes()) + ", " + number(DEFAULTS.quarantine().records()));
     List<String> options = table.keySet().stream().map(name -> name.replaceFirst("\\..*", "")).distinct().toList();
-    assertThat(options).containsExactlyElementsOf(Arrays.stream(JournalOptions.class.getRecordComponents()).map(RecordComponent::getName).toList());
+    assertThat(options).containsExactlyElementsOf(
+        Arrays.stream(JournalOptions.class.getRecordComponents()).map(RecordComponent::getName).toList());
   }
 
   /// The second column by the names in the first.

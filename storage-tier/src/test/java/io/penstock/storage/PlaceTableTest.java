@@ -31,7 +31,8 @@ final class PlaceTableTest {
         Place fresh = place(1 + random.nextInt(SEGMENTS), sequence, random);
         Integer any = model.isEmpty() ? null : List.copyOf(model.keySet()).get(random.nextInt(model.size()));
         switch (any == null ? 0 : random.nextInt(5)) {
-          case 0, 1 -> assertThat(model.put(table.add(fresh), fresh)).as("seed %d: a number is one owner's", seed).isNull();
+          case 0, 1 ->
+            assertThat(model.put(table.add(fresh), fresh)).as("seed %d: a number is one owner's", seed).isNull();
           case 2 -> {
             assertThat(table.move(any, model.get(any), fresh)).as("seed %d", seed).isTrue();
             model.put(any, fresh);
@@ -43,7 +44,8 @@ final class PlaceTableTest {
       assertThat(table.size()).as("seed %d", seed).isEqualTo(model.size());
       model.forEach((number, place) -> assertThat(table.place(number)).isEqualTo(place));
       for (int segment = 1; segment <= SEGMENTS; segment++) {
-        assertThat(drained(table, segment)).as("seed %d, segment %d", seed, segment).isEqualTo(numbersIn(model, segment));
+        assertThat(drained(table, segment)).as("seed %d, segment %d", seed, segment)
+            .isEqualTo(numbersIn(model, segment));
         table.forget(segment);
       }
       assertThat(table.size()).as("seed %d", seed).isZero();
@@ -106,7 +108,8 @@ final class PlaceTableTest {
   @Test
   void place_thatDoesNotFit_isRefused() {
     PlaceTable table = new PlaceTable(BYTES);
-    List<Location> wrong = new ArrayList<>(List.of(new Location(1, 0, BYTES + 8), new Location(1, 2, BYTES), new Location(1, 16L << 30, BYTES)));
+    List<Location> wrong = new ArrayList<>(
+        List.of(new Location(1, 0, BYTES + 8), new Location(1, 2, BYTES), new Location(1, 16L << 30, BYTES)));
     for (Location each : wrong) {
       assertThat(table.fits(each)).isFalse();
       assertThatThrownBy(() -> table.add(new Place(each, 1, 1))).isInstanceOf(IllegalArgumentException.class);

@@ -14,9 +14,9 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// An engine on files of which it is known what a failure of the machine would leave: what was there when the last sync ended, and of what
-/// came later, page by page and name by name, the new, the old, or nothing. Checkpoints, which are forced before they get their name, are
-/// there whole or not at all.
+/// An engine on files of which it is known what a failure of the machine would leave: what was there when the last sync
+/// ended, and of what came later, page by page and name by name, the new, the old, or nothing. Checkpoints, which are
+/// forced before they get their name, are there whole or not at all.
 final class PowerLoss extends WrappedEngine {
   private static final int PAGE_BYTES = 4096;
 

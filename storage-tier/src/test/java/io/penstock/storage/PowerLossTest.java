@@ -39,8 +39,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// The machine fails, over and over, between any two things that an engine does: what was on the medium by its rule is there, removals that
-/// were are too, and whatever is visible is whole.
+/// The machine fails, over and over, between any two things that an engine does: what was on the medium by its rule is
+/// there, removals that were are too, and whatever is visible is whole.
 @Timeout(900)
 final class PowerLossTest {
   private static final CacheSpace SPACE = CacheSpace.of("power", BlockLayout.attention(2, 16, 4, 64, ElementType.BF16));
@@ -50,7 +50,8 @@ final class PowerLossTest {
   private static final int STEPS = 60;
   private static final int CUTS_A_LIFE = 8;
 
-  @TempDir Path temporary;
+  @TempDir
+  Path temporary;
 
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
@@ -71,15 +72,17 @@ final class PowerLossTest {
   private long next;
 
   @ParameterizedTest
-  @CsvSource({"PLAIN, ALWAYS, 24", "CHRONICLE, ALWAYS, 24", "PLAIN, INTERVAL, 24", "CHRONICLE, INTERVAL, 24", "PLAIN, NONE, 16", "CHRONICLE, NONE, 16"})
+  @CsvSource({"PLAIN, ALWAYS, 24", "CHRONICLE, ALWAYS, 24", "PLAIN, INTERVAL, 24", "CHRONICLE, INTERVAL, 24",
+    "PLAIN, NONE, 16", "CHRONICLE, NONE, 16"})
   void cut_keepsWhatTheRulePromised(EngineKind engine, SyncMode mode, int times) throws IOException {
     cutOverAndOver(engine, mode, 0, times);
   }
 
   @Tag("proof")
   @ParameterizedTest
-  @CsvSource({"PLAIN, ALWAYS, 1000", "CHRONICLE, ALWAYS, 1000", "PLAIN, INTERVAL, 1000", "CHRONICLE, INTERVAL, 1000", "PLAIN, NONE, 500",
-      "CHRONICLE, NONE, 500"})
+  @CsvSource({"PLAIN, ALWAYS, 1000", "CHRONICLE, ALWAYS, 1000", "PLAIN, INTERVAL, 1000", "CHRONICLE, INTERVAL, 1000",
+    "PLAIN, NONE, 500",
+    "CHRONICLE, NONE, 500"})
   void cut_atLength_keepsWhatTheRulePromised(EngineKind engine, SyncMode mode, int times) throws IOException {
     cutOverAndOver(engine, mode, 1_000_000, times);
   }
@@ -244,7 +247,8 @@ final class PowerLossTest {
   /// Whatever is visible is whole; where nothing is promised, it is whole or refused.
   private Set<Long> found(Path journal, String when) {
     Set<Long> found = new HashSet<>();
-    JournalStore store = JournalStore.open(SPACE, options(journal), kind.open(journal, options(journal).segments()), new SerialExecutor(),
+    JournalStore store = JournalStore.open(SPACE, options(journal), kind.open(journal, options(journal).segments()),
+        new SerialExecutor(),
         Runnable::run);
     try {
       for (Rest rest : store.recovered()) {

@@ -41,7 +41,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// What readers find damaged: they hear so at once, and its bytes are set aside after that, once. What waits for the disk runs when the test says so.
+/// What readers find damaged: they hear so at once, and its bytes are set aside after that, once. What waits for the
+/// disk runs when the test says so.
 @Timeout(60)
 final class ReadDamageTest {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -49,7 +50,8 @@ final class ReadDamageTest {
   private static final int HEAD = RecordFormat.headBytes(JournalSample.SPACE.layout());
   private static final int LAST = ALL.count() - 1;
 
-  @TempDir Path temporary;
+  @TempDir
+  Path temporary;
 
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
@@ -66,8 +68,9 @@ final class ReadDamageTest {
 
   private void open(EngineKind of) {
     kind = of;
-    JournalOptions options = JournalOptions.defaults(temporary).withEngine(of).withSegmentBytes(1 << 20).withDurability(SyncRule.none())
-        .withQuarantine(bound);
+    JournalOptions options =
+        JournalOptions.defaults(temporary).withEngine(of).withSegmentBytes(1 << 20).withDurability(SyncRule.none())
+            .withQuarantine(bound);
     engine = of.open(temporary, options.segments());
     store = JournalStore.open(JournalSample.SPACE, options, engine, new SerialExecutor(), reading::add, time);
     List<Block> blocks = Blocks.keys(JournalSample.SPACE, 0, 10).stream().map(key -> Blocks.block(arena, key)).toList();
@@ -125,7 +128,8 @@ final class ReadDamageTest {
   }
 
   private Path copy(int record) {
-    return temporary.resolve("quarantine/segment-%010d-%012d.bin".formatted(records.get(record).segment(), records.get(record).offset()));
+    return temporary.resolve(
+        "quarantine/segment-%010d-%012d.bin".formatted(records.get(record).segment(), records.get(record).offset()));
   }
 
   private void assertCounted(long damaged, long unkept) {
@@ -239,7 +243,8 @@ final class ReadDamageTest {
     finish();
     assertCounted(2, 1);
     assertKept(1);
-    assertThat(store.diskStat().problems()).singleElement().asString().startsWith("read: could not set damage aside").contains("within 1 records");
+    assertThat(store.diskStat().problems()).singleElement().asString().startsWith("read: could not set damage aside")
+        .contains("within 1 records");
   }
 
   @ParameterizedTest
@@ -260,12 +265,14 @@ final class ReadDamageTest {
     flip(3, HEAD + 70);
     store.close().block(PATIENCE);
     JournalOptions options = JournalOptions.defaults(temporary).withEngine(of).withSegmentBytes(1 << 20);
-    store = JournalStore.open(JournalSample.SPACE, options, of.open(temporary, options.segments()), Runnable::run, Runnable::run);
+    store = JournalStore.open(JournalSample.SPACE, options, of.open(temporary, options.segments()), Runnable::run,
+        Runnable::run);
     TierStack tier = new TierStack(JournalSample.SPACE, List.of(new Level.Stored(store, 100)),
         StackOptions.defaults("ssd").withMode(StackMode.WRITE_THROUGH), TierListener.noop());
     List<BlockKey> bad = List.of(Blocks.key(JournalSample.SPACE, 3));
     try (BlockScope scope = new BlockScope()) {
-      assertThatThrownBy(() -> tier.get(bad, scope).collectList().block(PATIENCE)).isInstanceOf(BlockCorruptException.class);
+      assertThatThrownBy(() -> tier.get(bad, scope).collectList().block(PATIENCE))
+          .isInstanceOf(BlockCorruptException.class);
     }
     assertThat(requireNonNull(tier.contains(bad).block(PATIENCE)).get(0)).isFalse();
     assertThat(requireNonNull(tier.stat().block(PATIENCE)).corrupt()).isEqualTo(1);

@@ -29,7 +29,8 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 /// What moving live blocks together promises, whatever the engine.
 @Timeout(60)
 abstract class ReclaimContract extends JournalFixture {
-  static final CacheSpace SPACE = CacheSpace.of("reclaim", BlockLayout.attention(2, 16, 2, 32, ElementType.BF16)); // 8 KiB
+  // 8 KiB
+  static final CacheSpace SPACE = CacheSpace.of("reclaim", BlockLayout.attention(2, 16, 2, 32, ElementType.BF16));
   static final int RECORD = RecordFormat.recordBytes(SPACE.layout());
   static final int SEGMENT = 1 << 20;
 
@@ -46,7 +47,8 @@ abstract class ReclaimContract extends JournalFixture {
   abstract void crash();
 
   static JournalOptions options(ReclaimOptions reclaim) {
-    return JournalOptions.defaults(Path.of("unused")).withSegmentBytes(SEGMENT).withDurability(SyncRule.none()).withReclaim(reclaim);
+    return JournalOptions.defaults(Path.of("unused")).withSegmentBytes(SEGMENT).withDurability(SyncRule.none())
+        .withReclaim(reclaim);
   }
 
   static ReclaimOptions spread(double most) {
@@ -54,7 +56,8 @@ abstract class ReclaimContract extends JournalFixture {
   }
 
   JournalStore open(JournalOptions options) {
-    return closing(JournalStore.open(SPACE, options, engine(new EngineOptions(SEGMENT, 0)), new SerialExecutor(), Runnable::run, time));
+    return closing(JournalStore.open(SPACE, options, engine(new EngineOptions(SEGMENT, 0)), new SerialExecutor(),
+        Runnable::run, time));
   }
 
   /// Puts blocks `from` to `to` in batches of 500.
@@ -85,10 +88,12 @@ abstract class ReclaimContract extends JournalFixture {
           live.set(which, live.getLast());
           live.removeLast();
         }
-        assertThat(store.disk().heldBytes()).as("seed " + seed + " round " + round).isLessThanOrEqualTo((long) (1.35 * liveBytes(live)));
+        assertThat(store.disk().heldBytes()).as("seed " + seed + " round " + round)
+            .isLessThanOrEqualTo((long) (1.35 * liveBytes(live)));
         live.addAll(fill(store, next, next + gone));
         next += gone;
-        assertThat(store.disk().heldBytes()).as("seed " + seed + " round " + round).isLessThanOrEqualTo((long) (1.35 * liveBytes(live)));
+        assertThat(store.disk().heldBytes()).as("seed " + seed + " round " + round)
+            .isLessThanOrEqualTo((long) (1.35 * liveBytes(live)));
       }
       assertThat(store.disk().liveBytes()).isEqualTo(liveBytes(live));
       assertThat(store.disk().writeAmplification()).as("seed " + seed).isBetween(1.2, 5.0);
@@ -140,7 +145,8 @@ abstract class ReclaimContract extends JournalFixture {
     }
     assertReadable(store, live);
     long before = next;
-    StepVerifier.create(reactor.core.publisher.Mono.fromRunnable(() -> fill(store, before, before + 6L * SEGMENT / RECORD)))
+    StepVerifier
+        .create(reactor.core.publisher.Mono.fromRunnable(() -> fill(store, before, before + 6L * SEGMENT / RECORD)))
         .expectError(StorageFullException.class).verify(PATIENCE);
     assertThat(store.disk().heldBytes()).isLessThanOrEqualTo(capacity);
     live.subList(0, 600).forEach(Rest::close);
@@ -159,7 +165,8 @@ abstract class ReclaimContract extends JournalFixture {
     assertThat(before).isLessThanOrEqualTo(SEGMENT); // the first step
     for (int second = 1; second <= 4; second++) {
       time.advanceTimeBy(Duration.ofSeconds(1));
-      assertThat(store.disk().movedBytes()).as("second " + second).isBetween(before + (second - 1L) * SEGMENT, before + (second + 1L) * SEGMENT);
+      assertThat(store.disk().movedBytes()).as("second " + second).isBetween(before + (second - 1L) * SEGMENT,
+          before + (second + 1L) * SEGMENT);
     }
     time.advanceTimeBy(Duration.ofMinutes(1));
     assertThat(store.disk().heldBytes()).isLessThanOrEqualTo(13L * SEGMENT + SEGMENT);
@@ -198,7 +205,8 @@ abstract class ReclaimContract extends JournalFixture {
     for (long seed = 1; seed <= 3; seed++) {
       Random random = new Random(seed);
       Map<BlockKey, Rest> model = new HashMap<>();
-      JournalOptions options = options(spread(1.1)).withDurability(random.nextBoolean() ? SyncRule.none() : SyncRule.interval(Duration.ofSeconds(1), 1L << 30));
+      JournalOptions options = options(spread(1.1))
+          .withDurability(random.nextBoolean() ? SyncRule.none() : SyncRule.interval(Duration.ofSeconds(1), 1L << 30));
       JournalStore store = open(options);
       for (int step = 0; step < 40; step++) {
         switch (random.nextInt(7)) {
@@ -223,7 +231,8 @@ abstract class ReclaimContract extends JournalFixture {
             }
             store = open(options);
             List<Rest> found = store.recovered();
-            assertThat(keys(found)).as("seed " + seed + " step " + step).containsExactlyInAnyOrderElementsOf(model.keySet());
+            assertThat(keys(found)).as("seed " + seed + " step " + step)
+                .containsExactlyInAnyOrderElementsOf(model.keySet());
             found.forEach(rest -> model.put(rest.key(), rest));
           }
         }
@@ -239,7 +248,8 @@ abstract class ReclaimContract extends JournalFixture {
   void readers_whileBlocksMove_getTheirBytes() throws InterruptedException {
     JournalOptions options = options(spread(1.1));
     JournalThreads threads = JournalThreads.own(options.withIoThreads(2));
-    JournalStore store = closing(JournalStore.open(SPACE, options, engine(new EngineOptions(SEGMENT, 0)), threads.appending(), threads.reading()));
+    JournalStore store = closing(JournalStore.open(SPACE, options, engine(new EngineOptions(SEGMENT, 0)),
+        threads.appending(), threads.reading()));
     List<Rest> kept = new ArrayList<>();
     List<Rest> all = fill(store, 0, 4L * SEGMENT / RECORD);
     for (int i = 0; i < all.size(); i++) {

@@ -49,7 +49,8 @@ import reactor.test.StepVerifier;
 
 final class ReclaimTest {
   private abstract static class OnFiles extends ReclaimContract {
-    @TempDir Path temporary;
+    @TempDir
+    Path temporary;
     private @Nullable FileMedium medium;
 
     private FileMedium medium() {
@@ -145,7 +146,8 @@ final class ReclaimTest {
       assertReadable(store, live);
       try (BlockDraft draft = Blocks.draft(arena, bad.key())) {
         StepVerifier.create(store.read(List.of(bad), List.of(draft), GranuleRange.all(SPACE.layout())))
-            .expectErrorSatisfies(failure -> assertThat(((BlockCorruptException) failure).key()).isEqualTo(bad.key())).verify(PATIENCE);
+            .expectErrorSatisfies(failure -> assertThat(((BlockCorruptException) failure).key()).isEqualTo(bad.key()))
+            .verify(PATIENCE);
       }
       bad.close();
       store.settled().block(PATIENCE);
@@ -162,15 +164,18 @@ final class ReclaimTest {
       before.close().block(PATIENCE);
       JournalStore store = open(options(spread(1.2)));
       damaged = bad;
-      TierStack tier = new TierStack(SPACE, List.of(new Level.Stored(store, 10_000)), StackOptions.defaults("ssd").withMode(StackMode.WRITE_THROUGH),
+      TierStack tier = new TierStack(SPACE, List.of(new Level.Stored(store, 10_000)),
+          StackOptions.defaults("ssd").withMode(StackMode.WRITE_THROUGH),
           TierListener.noop());
       List<BlockKey> keys = keys(all);
-      tier.remove(IntStream.range(0, keys.size()).filter(i -> i % 10 != 0).mapToObj(keys::get).toList()).block(PATIENCE);
+      tier.remove(IntStream.range(0, keys.size()).filter(i -> i % 10 != 0).mapToObj(keys::get).toList())
+          .block(PATIENCE);
       assertThat(store.disk().corrupt()).isEqualTo(1);
       assertThat(requireNonNull(tier.contains(keys.subList(10, 11)).block(PATIENCE)).count()).isZero();
       assertThat(requireNonNull(tier.stat().block(PATIENCE)).corrupt()).isEqualTo(1);
       long last = requireNonNull(tier.stat().block(PATIENCE)).lastSequence();
-      assertThat(tier.events(0).take(last).filter(TierEvent.Lost.class::isInstance).map(event -> ((TierEvent.Lost) event).key()).collectList()
+      assertThat(tier.events(0).take(last).filter(TierEvent.Lost.class::isInstance)
+          .map(event -> ((TierEvent.Lost) event).key()).collectList()
           .block(PATIENCE)).containsExactly(keys.get(10));
       tier.close().block(PATIENCE);
     }
@@ -204,13 +209,15 @@ final class ReclaimTest {
     void recordsThatCannotBeRead_areGivenUp_andTheBlocksBehindThemAreMoved() {
       JournalStore store = open(options(spread(1.1)));
       List<Rest> all = fill(store, 0, 6L * SEGMENT / RECORD);
-      List<Rest> live = IntStream.range(0, all.size()).filter(i -> i % 10 == 0).mapToObj(all::get).collect(Collectors.toCollection(ArrayList::new));
+      List<Rest> live = IntStream.range(0, all.size()).filter(i -> i % 10 == 0).mapToObj(all::get)
+          .collect(Collectors.toCollection(ArrayList::new));
       List<Rest> bad = List.of(all.get(10), all.get(140), all.get(270)); // each in a segment of its own
       unreadable = bad.stream().map(rest -> ((JournalRest) rest).location()).collect(Collectors.toSet());
       all.stream().filter(rest -> !live.contains(rest)).forEach(Rest::close);
       assertThat(store.disk().failure()).as("until they are tried again").isInstanceOf(StorageFailedException.class);
       live.removeLast().close();
-      assertThat(store.disk().failure()).as("whoever comes and goes meanwhile").isInstanceOf(StorageFailedException.class);
+      assertThat(store.disk().failure()).as("whoever comes and goes meanwhile")
+          .isInstanceOf(StorageFailedException.class);
       int held = store.disk().segments();
       time.advanceTimeBy(Duration.ofMinutes(2));
 
@@ -223,7 +230,9 @@ final class ReclaimTest {
       for (Rest rest : gone) {
         try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
           StepVerifier.create(store.read(List.of(rest), List.of(draft), GranuleRange.all(SPACE.layout())))
-              .expectErrorSatisfies(failure -> assertThat(((BlockUnreadableException) failure).key()).isEqualTo(rest.key())).verify(PATIENCE);
+              .expectErrorSatisfies(
+                  failure -> assertThat(((BlockUnreadableException) failure).key()).isEqualTo(rest.key()))
+              .verify(PATIENCE);
         }
         rest.close();
       }
@@ -231,14 +240,16 @@ final class ReclaimTest {
       assertReadable(store, live);
       store.settled().block(PATIENCE);
       crash();
-      assertThat(keys(open(options(spread(1.1))).recovered())).as("their segments are gone").containsExactlyInAnyOrderElementsOf(keys(live));
+      assertThat(keys(open(options(spread(1.1))).recovered())).as("their segments are gone")
+          .containsExactlyInAnyOrderElementsOf(keys(live));
     }
 
     @Test
     void recordsThatCannotBeRead_doNotKeepASegment_asItsLast() {
       JournalStore store = open(options(spread(1.1)));
       List<Rest> all = fill(store, 0, 6L * SEGMENT / RECORD);
-      List<Rest> bad = Stream.of(10, 40, 70, 100, 140, 170, 200, 270, 300).map(all::get).toList(); // four, three and two in a segment
+      // Four, three and two in a segment
+      List<Rest> bad = Stream.of(10, 40, 70, 100, 140, 170, 200, 270, 300).map(all::get).toList();
       unreadable = bad.stream().map(rest -> ((JournalRest) rest).location()).collect(Collectors.toSet());
       List<Rest> live = IntStream.range(0, all.size()).filter(i -> i > 400 && i % 10 == 0).mapToObj(all::get).toList();
       all.stream().filter(rest -> !live.contains(rest) && !bad.contains(rest)).forEach(Rest::close);
@@ -258,9 +269,12 @@ final class ReclaimTest {
     void recordsThatAreGivenUp_keepBelowTheRate_andOneThatIsGivenIsAskedForOnce() {
       JournalStore store = open(options(spread(1.1).withBytesPerSecond(SEGMENT)));
       List<Rest> all = fill(store, 0, 6L * SEGMENT / RECORD);
-      List<List<Location>> live = IntStream.rangeClosed(1, 3).mapToObj(segment -> IntStream.range(0, all.size()).filter(i -> i % 2 == 0)
-          .mapToObj(i -> ((JournalRest) all.get(i)).location()).filter(at -> at.segment() == segment).toList()).toList();
-      givenUp = live.stream().flatMap(segment -> segment.subList(0, segment.size() - 1).stream()).collect(Collectors.toSet());
+      List<List<Location>> live = IntStream.rangeClosed(1, 3)
+          .mapToObj(segment -> IntStream.range(0, all.size()).filter(i -> i % 2 == 0)
+              .mapToObj(i -> ((JournalRest) all.get(i)).location()).filter(at -> at.segment() == segment).toList())
+          .toList();
+      givenUp =
+          live.stream().flatMap(segment -> segment.subList(0, segment.size() - 1).stream()).collect(Collectors.toSet());
       IntStream.range(0, all.size()).filter(i -> i % 2 == 1).forEach(i -> all.get(i).close());
       time.advanceTimeBy(Duration.ofMillis(100));
       assertThat(store.disk().unreadable()).as("of one segment").isBetween(1L, (long) live.getFirst().size());
@@ -293,7 +307,8 @@ final class ReclaimTest {
         }
       }
       givenUpTo = 2;
-      live.addAll(put(store, all.size(), all.size() + 8L * SEGMENT / RECORD)); // in one batch: nobody has made room before
+      // In one batch: nobody has made room before
+      live.addAll(put(store, all.size(), all.size() + 8L * SEGMENT / RECORD));
       assertThat(store.disk().failure()).isInstanceOf(RecordUnreadableException.class);
       assertThat(store.disk().unreadable()).as("a whole segment is not given up").isZero();
       assertThat(store.disk().heldBytes()).isLessThanOrEqualTo(16L * SEGMENT);
@@ -301,7 +316,8 @@ final class ReclaimTest {
       assertReadable(store, live);
     }
 
-    /// Uniform overwrites, oldest segments first in effect: a share u of a victim is live, where u = e^(-(1-u)/d), with d of all bytes live.
+    /// Uniform overwrites, oldest segments first in effect: a share u of a victim is live, where u = e^(-(1-u)/d), with
+    /// d of all bytes live.
     @Test
     void uniformOverwrites_at80PercentLive_amplifyAsTheModelSays() {
       JournalStore store = open(options(spread(1.25)));
@@ -328,7 +344,8 @@ final class ReclaimTest {
       SpaceStat end = store.disk();
       double measured = 1 + (double) (end.movedBytes() - start.movedBytes()) / (end.userBytes() - start.userBytes());
       double model = model(density / rounds);
-      assertThat(measured).as("live share " + density / rounds + ", model " + model).isBetween(0.9 * model, 1.1 * model);
+      assertThat(measured).as("live share " + density / rounds + ", model " + model).isBetween(0.9 * model,
+          1.1 * model);
       assertReadable(store, live);
     }
 
@@ -344,11 +361,14 @@ final class ReclaimTest {
   @Test
   void options_refuseWhatMakesNoSense() {
     ReclaimOptions options = ReclaimOptions.defaults();
-    assertThatIllegalArgumentException().isThrownBy(() -> options.withMostSpread(1)).withMessage("mostSpread must be >= 1.1 (was 1.0)");
+    assertThatIllegalArgumentException().isThrownBy(() -> options.withMostSpread(1))
+        .withMessage("mostSpread must be >= 1.1 (was 1.0)");
     assertThatIllegalArgumentException().isThrownBy(() -> options.withWater(0.5, 0.6))
         .withMessage("lowWater and highWater must be in (0, 1], in that order (was 0.6 and 0.5)");
-    assertThatIllegalArgumentException().isThrownBy(() -> options.withBytesPerSecond(0)).withMessage("bytesPerSecond must be > 0 (was 0)");
-    assertThatIllegalArgumentException().isThrownBy(() -> JournalOptions.defaults(Path.of("x")).withCapacityBytes(1 << 30))
+    assertThatIllegalArgumentException().isThrownBy(() -> options.withBytesPerSecond(0))
+        .withMessage("bytesPerSecond must be > 0 (was 0)");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> JournalOptions.defaults(Path.of("x")).withCapacityBytes(1 << 30))
         .withMessage("capacityBytes must be >= 4 segments, 4294967296 (was 1073741824)");
   }
 }

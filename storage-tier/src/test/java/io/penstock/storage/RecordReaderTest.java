@@ -11,13 +11,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 
-/// What never got to the medium, as far as it can be told: pages of a segment that are zero, as far as the record lies on them.
+/// What never got to the medium, as far as it can be told: pages of a segment that are zero, as far as the record lies
+/// on them.
 final class RecordReaderTest {
   private static final int PAGE = 4096;
 
   @Test
   void hole_isAPageOfZerosOnWhichTheBytesLie() {
-    try (MemoryDisk disk = new MemoryDisk(); SegmentEngine engine = MemoryEngine.open(disk, new EngineOptions(1 << 20, 0));
+    try (MemoryDisk disk = new MemoryDisk();
+        SegmentEngine engine = MemoryEngine.open(disk, new EngineOptions(1 << 20, 0));
         Arena memory = Arena.ofConfined()) {
       RecordReader reader = new RecordReader(engine, "test");
       engine.append(memory.allocate(1000).fill((byte) 1));

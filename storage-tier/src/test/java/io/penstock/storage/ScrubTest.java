@@ -50,7 +50,8 @@ final class ScrubTest {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int BLOCKS = 40;
 
-  @TempDir Path temporary;
+  @TempDir
+  Path temporary;
 
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
@@ -62,13 +63,16 @@ final class ScrubTest {
   private List<Rest> rests = List.of();
 
   private void open(EngineKind engine) {
-    JournalOptions options = JournalOptions.defaults(temporary).withEngine(engine).withSegmentBytes(1 << 20).withDurability(SyncRule.none())
-        .withQuarantine(bound);
-    store = JournalStore.open(JournalSample.SPACE, options, engine.open(temporary, options.segments()), new SerialExecutor(), Runnable::run, time);
+    JournalOptions options =
+        JournalOptions.defaults(temporary).withEngine(engine).withSegmentBytes(1 << 20).withDurability(SyncRule.none())
+            .withQuarantine(bound);
+    store = JournalStore.open(JournalSample.SPACE, options, engine.open(temporary, options.segments()),
+        new SerialExecutor(), Runnable::run, time);
   }
 
   private void put() {
-    List<Block> blocks = Blocks.keys(JournalSample.SPACE, 0, BLOCKS).stream().map(key -> Blocks.block(arena, key)).toList();
+    List<Block> blocks =
+        Blocks.keys(JournalSample.SPACE, 0, BLOCKS).stream().map(key -> Blocks.block(arena, key)).toList();
     rests = requireNonNull(store.put(blocks).block(PATIENCE));
     blocks.forEach(Block::close);
   }
@@ -85,7 +89,8 @@ final class ScrubTest {
     Location at = ((JournalRest) rest).location();
     Path file = Directories.last(temporary, engine == EngineKind.PLAIN ? ".log" : ".cq4");
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      long offset = at.offset() + random.nextInt(at.length() - 16); // what follows is the mark: the block is good without it
+      // What follows is the mark: the block is good without it
+      long offset = at.offset() + random.nextInt(at.length() - 16);
       ByteBuffer one = ByteBuffer.allocate(1);
       channel.read(one, offset);
       channel.write(ByteBuffer.wrap(new byte[] {(byte) (one.get(0) ^ 1 << random.nextInt(8))}), offset);
@@ -112,7 +117,8 @@ final class ScrubTest {
 
   private void assertLost(Rest rest) {
     try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
-      StepVerifier.create(store.read(List.of(rest), List.of(draft), ALL)).expectError(BlockCorruptException.class).verify(PATIENCE);
+      StepVerifier.create(store.read(List.of(rest), List.of(draft), ALL)).expectError(BlockCorruptException.class)
+          .verify(PATIENCE);
     }
   }
 
@@ -161,7 +167,8 @@ final class ScrubTest {
     assertThat(store.diskStat().damaged()).isEqualTo(10);
     assertThat(store.diskStat().damagedAtOpening()).isZero();
     assertThat(store.diskStat().unkept()).isEqualTo(7);
-    assertThat(store.diskStat().problems()).singleElement().asString().contains("scrub: could not set damage aside", "must stay within 3 records");
+    assertThat(store.diskStat().problems()).singleElement().asString().contains("scrub: could not set damage aside",
+        "must stay within 3 records");
     rests.subList(0, 10).forEach(this::assertLost);
     rests.subList(10, BLOCKS).forEach(this::read);
   }

@@ -50,7 +50,8 @@ final class SettingAsideTest extends OpeningFixture {
     assertThat(index()).hasSize(2);
     assertThat(store.diskStat().damaged()).isEqualTo(5);
     assertThat(store.diskStat().unkept()).isEqualTo(3);
-    assertThat(store.diskStat().problems()).singleElement().asString().startsWith("opening: could not set damage aside").contains("within 2 records");
+    assertThat(store.diskStat().problems()).singleElement().asString().startsWith("opening: could not set damage aside")
+        .contains("within 2 records");
     assertThat(store.recovered()).hasSize(BLOCKS - 5);
     close();
 
@@ -73,7 +74,8 @@ final class SettingAsideTest extends OpeningFixture {
     assertThat(store.recovered()).hasSize(BLOCKS - 2);
     assertThat(store.diskStat().damaged()).isEqualTo(2);
     assertThat(store.diskStat().unkept()).isEqualTo(2);
-    assertThat(store.diskStat().problems()).singleElement().asString().startsWith("opening: could not set damage aside");
+    assertThat(store.diskStat().problems()).singleElement().asString()
+        .startsWith("opening: could not set damage aside");
     close();
 
     Files.delete(temporary.resolve("quarantine"));

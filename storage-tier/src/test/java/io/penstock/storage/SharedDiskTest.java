@@ -33,7 +33,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Journals that share a disk, with each other and with strangers: it never gets fuller than it may, and no put fails for it.
+/// Journals that share a disk, with each other and with strangers: it never gets fuller than it may, and no put fails
+/// for it.
 @Timeout(60)
 final class SharedDiskTest {
   private static final long MIB = 1 << 20;
@@ -42,9 +43,11 @@ final class SharedDiskTest {
   private static final long TOTAL = 16 * MIB;
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   /// 64 KiB.
-  private static final CacheSpace SPACE = CacheSpace.of("shared", BlockLayout.attention(8, 16, 2, 64, ElementType.BF16));
+  private static final CacheSpace SPACE =
+      CacheSpace.of("shared", BlockLayout.attention(8, 16, 2, 64, ElementType.BF16));
 
-  @TempDir Path disk;
+  @TempDir
+  Path disk;
   private final AtomicLong strangers = new AtomicLong();
   private final List<JournalTier> tiers = new ArrayList<>();
 
@@ -92,7 +95,8 @@ final class SharedDiskTest {
   @Test
   void smallFileSystem_sharedByTwoJournalsOfChronicle_isNeverFull() throws IOException, InterruptedException {
     Path mount = Files.createDirectories(disk.resolve("small"));
-    assumeTrue(run("mount", "-t", "tmpfs", "-o", "size=96m", "penstock-test", mount.toString()) == 0, "a tmpfs can be mounted here");
+    assumeTrue(run("mount", "-t", "tmpfs", "-o", "size=96m", "penstock-test", mount.toString()) == 0,
+        "a tmpfs can be mounted here");
     try {
       JournalTier one = chronicle(mount.resolve("one"));
       JournalTier two = chronicle(mount.resolve("two"));
@@ -112,15 +116,18 @@ final class SharedDiskTest {
   }
 
   private JournalTier chronicle(Path folder) {
-    JournalOptions options = JournalOptions.defaults(folder).withSegments(new EngineOptions(4 * MIB, 8 * MIB)).withReclaim(water());
+    JournalOptions options =
+        JournalOptions.defaults(folder).withSegments(new EngineOptions(4 * MIB, 8 * MIB)).withReclaim(water());
     return add(new JournalTier(JournalStore.open(SPACE, options), 1_000_000, books(), TierListener.noop()));
   }
 
   private JournalTier tier(String name, FreeSpace space) {
     EngineOptions segments = new EngineOptions(SEGMENT, KEPT_FREE);
-    JournalOptions options = JournalOptions.defaults(disk.resolve(name)).withEngine(EngineKind.PLAIN).withSegments(segments)
-        .withDurability(SyncRule.none()).withReclaim(water());
-    JournalStore store = JournalStore.open(SPACE, options, PlainEngine.open(disk.resolve(name), segments, space), new SerialExecutor(), Runnable::run);
+    JournalOptions options =
+        JournalOptions.defaults(disk.resolve(name)).withEngine(EngineKind.PLAIN).withSegments(segments)
+            .withDurability(SyncRule.none()).withReclaim(water());
+    JournalStore store = JournalStore.open(SPACE, options, PlainEngine.open(disk.resolve(name), segments, space),
+        new SerialExecutor(), Runnable::run);
     return add(new JournalTier(store, 1_000_000, books(), TierListener.noop()));
   }
 
@@ -134,7 +141,8 @@ final class SharedDiskTest {
   }
 
   private static StackOptions books() {
-    return StackOptions.defaults("ssd").withIngressBlocks(8).withTransferBlocks(8).withPromotionBlocks(2).withBounceBlocks(1);
+    return StackOptions.defaults("ssd").withIngressBlocks(8).withTransferBlocks(8).withPromotionBlocks(2)
+        .withBounceBlocks(1);
   }
 
   /// A disk of its own size, with whatever lies in this test's folder.
@@ -154,7 +162,8 @@ final class SharedDiskTest {
 
   private long free() {
     try (Stream<Path> files = Files.walk(disk)) {
-      return TOTAL - strangers.get() - files.filter(Files::isRegularFile).mapToLong(file -> file.toFile().length()).sum();
+      return TOTAL - strangers.get()
+          - files.filter(Files::isRegularFile).mapToLong(file -> file.toFile().length()).sum();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -183,7 +192,8 @@ final class SharedDiskTest {
   }
 
   private static int run(String... command) throws IOException, InterruptedException {
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
+    Process process =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
     assertThat(process.waitFor(10, TimeUnit.SECONDS)).isTrue();
     return process.exitValue();
   }

@@ -14,9 +14,11 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
 final class SuspectRecordsTest {
-  private static final StorageFailedException WHY = new StorageFailedException("read", new IOException("Input/output error"));
+  private static final StorageFailedException WHY =
+      new StorageFailedException("read", new IOException("Input/output error"));
 
-  private final FaultyEngine disk = new FaultyEngine(MemoryEngine.open(new MemoryDisk(), new EngineOptions(1 << 20, 0)));
+  private final FaultyEngine disk =
+      new FaultyEngine(MemoryEngine.open(new MemoryDisk(), new EngineOptions(1 << 20, 0)));
   private final SuspectRecords suspects = new SuspectRecords();
 
   private static Location record(int number) {

@@ -115,7 +115,8 @@ abstract class SyncFixture extends JournalFixture {
 
   final void putRefused() {
     try (Block block = Blocks.block(arena, Blocks.key(SPACE, 0))) {
-      StepVerifier.create(store.put(List.of(block))).expectErrorMatches(StoreUnavailableException.class::isInstance).verify(PATIENCE);
+      StepVerifier.create(store.put(List.of(block))).expectErrorMatches(StoreUnavailableException.class::isInstance)
+          .verify(PATIENCE);
     }
   }
 }

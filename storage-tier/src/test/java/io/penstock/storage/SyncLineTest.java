@@ -42,7 +42,8 @@ final class SyncLineTest {
 
   @Test
   void whoWaitsForRoom_waitsForTheSyncThatRuns_andForNoneAfterIt() throws InterruptedException {
-    SyncLine line = new SyncLine(new Slow(), SyncRule.interval(Duration.ofSeconds(1), 1000), JournalClock.stopped(), () -> {});
+    SyncLine line =
+        new SyncLine(new Slow(), SyncRule.interval(Duration.ofSeconds(1), 1000), JournalClock.stopped(), () -> {});
     line.start();
     line.appended(600);
     Thread syncing = Thread.ofPlatform().start(line::sync);
@@ -64,7 +65,8 @@ final class SyncLineTest {
   @Test
   void syncThatEndsInAnError_losesWhatItCovered_andSaysSo() {
     FaultyEngine disk = new FaultyEngine(MemoryEngine.open(new MemoryDisk(), EngineOptions.defaults()));
-    SyncLine line = new SyncLine(disk, SyncRule.interval(Duration.ofSeconds(1), 1000), JournalClock.stopped(), () -> {});
+    SyncLine line =
+        new SyncLine(disk, SyncRule.interval(Duration.ofSeconds(1), 1000), JournalClock.stopped(), () -> {});
     line.start();
     line.appended(600);
     disk.err(FaultyEngine.Work.SYNC);
@@ -81,7 +83,8 @@ final class SyncLineTest {
   @Test
   void syncThatFails_losesWhatItCovered_alsoIfTheSegmentCannotBeEnded() {
     FaultyEngine disk = new FaultyEngine(MemoryEngine.open(new MemoryDisk(), EngineOptions.defaults()));
-    SyncLine line = new SyncLine(disk, SyncRule.interval(Duration.ofSeconds(1), 1000), JournalClock.stopped(), () -> {});
+    SyncLine line =
+        new SyncLine(disk, SyncRule.interval(Duration.ofSeconds(1), 1000), JournalClock.stopped(), () -> {});
     line.start();
     line.appended(600);
     disk.fail(FaultyEngine.Fault.IO_ERROR, FaultyEngine.Work.SYNC);

@@ -42,8 +42,9 @@ final class UnreadableRecordsTest extends JournalFixture {
   }
 
   private JournalStore open() {
-    JournalOptions options = JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(SyncRule.none())
-        .withReclaim(ReclaimOptions.defaults().withMostSpread(1e9));
+    JournalOptions options =
+        JournalOptions.defaults(Path.of("unused")).withSegmentBytes(1 << 20).withDurability(SyncRule.none())
+            .withReclaim(ReclaimOptions.defaults().withMostSpread(1e9));
     return closing(JournalStore.open(SPACE, options, disk, new SerialExecutor(), Runnable::run, time));
   }
 
@@ -53,7 +54,8 @@ final class UnreadableRecordsTest extends JournalFixture {
 
   private void assertFails(Rest rest, Class<? extends KvException> failure) {
     try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
-      StepVerifier.create(store.read(List.of(rest), List.of(draft), GranuleRange.all(SPACE.layout()))).expectError(failure).verify(PATIENCE);
+      StepVerifier.create(store.read(List.of(rest), List.of(draft), GranuleRange.all(SPACE.layout())))
+          .expectError(failure).verify(PATIENCE);
     }
   }
 

@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/// An engine that does what another one does, but for what a test overrides: each read is one of [#read(Location, long, MemorySegment)]. It has no
-/// place for small files.
+/// An engine that does what another one does, but for what a test overrides: each read is one of [#read(Location, long,
+/// MemorySegment)]. It has no place for small files.
 class WrappedEngine extends ForwardingEngine {
   WrappedEngine(SegmentEngine engine) {
     super(engine);

@@ -31,14 +31,16 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Files of deleted segments are written anew, and end anywhere in what they held before: that is no damage, whenever the writer is ended.
+/// Files of deleted segments are written anew, and end anywhere in what they held before: that is no damage, whenever
+/// the writer is ended.
 @Timeout(600)
 final class WrittenAnewTest {
   private static final CacheSpace SPACE = CacheSpace.of("anew", BlockLayout.attention(2, 16, 2, 32, ElementType.BF16));
   private static final int SPARES = 2;
   private static final int LIVE = 100;
 
-  @TempDir Path temporary;
+  @TempDir
+  Path temporary;
 
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
@@ -63,8 +65,10 @@ final class WrittenAnewTest {
   private void run(EngineKind engine, long seed, int steps, int each) {
     Random random = new Random(seed);
     Path journal = temporary.resolve(engine + "-" + seed);
-    JournalOptions options = JournalOptions.defaults(journal).withEngine(engine).withSegmentBytes(1 << 20).withDurability(SyncRule.none());
-    JournalStore store = JournalStore.open(SPACE, options, engine.open(journal, options.segments().withSpareSegments(SPARES)), Runnable::run, Runnable::run);
+    JournalOptions options =
+        JournalOptions.defaults(journal).withEngine(engine).withSegmentBytes(1 << 20).withDurability(SyncRule.none());
+    JournalStore store = JournalStore.open(SPACE, options,
+        engine.open(journal, options.segments().withSpareSegments(SPARES)), Runnable::run, Runnable::run);
     ArrayDeque<Rest> live = new ArrayDeque<>();
     try {
       for (int step = 0; step < steps; step++) {

@@ -16,9 +16,10 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/// A batch of copies to a device through the whole bridge (request, queue, thread of the device, FFM, the double of the driver), beside a
-/// loop in C that calls the same double with the same arguments, and beside `memcpy` of the C library. Time a batch; the bridge's cost of an element is
-/// the difference of the first two divided by the elements. The double records nothing meanwhile.
+/// A batch of copies to a device through the whole bridge (request, queue, thread of the device, FFM, the double of the
+/// driver), beside a loop in C that calls the same double with the same arguments, and beside `memcpy` of the C
+/// library. Time a batch; the bridge's cost of an element is the difference of the first two divided by the elements.
+/// The double records nothing meanwhile.
 ///
 /// `mvn -Pjmh -pl device-bridge -am verify -Djmh.include=AscendCopyBenchmark -Djmh.args="-prof gc"`
 @State(Scope.Thread)

@@ -25,10 +25,10 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 import reactor.core.publisher.Flux;
 
-/// Calls of copies between two memfds through the side-car (request, socket, the node's thread, answer), beside the same copies by the C library
-/// in one thread: one call after the other, and several in flight, as a process sends layer after layer. Node and client are one process here:
-/// what lies between them, the socket, is the same. Time a call, each on the same memory; `SideCarSpeedTest` takes turns, and goes through
-/// memory.
+/// Calls of copies between two memfds through the side-car (request, socket, the node's thread, answer), beside the
+/// same copies by the C library in one thread: one call after the other, and several in flight, as a process sends
+/// layer after layer. Node and client are one process here: what lies between them, the socket, is the same. Time a
+/// call, each on the same memory; `SideCarSpeedTest` takes turns, and goes through memory.
 ///
 /// `mvn -Pjmh -pl device-bridge -am verify -Djmh.include=SideCarCopyBenchmark`
 @State(Scope.Thread)

@@ -8,7 +8,8 @@ import java.util.stream.Collectors;
 
 /// The answers of AscendCL that are told apart, and what each is for a caller.
 ///
-/// Two ranges mean nearly the same: that of the library, and that of the runtime below it, whose codes have a 7 in third place.
+/// Two ranges mean nearly the same: that of the library, and that of the runtime below it, whose codes have a 7 in
+/// third place.
 public enum AclCode {
   INVALID_PARAM(100_000, "invalid parameter", Kind.ARGUMENT),
   BAD_ALLOC(200_000, "no memory", Kind.MEMORY),
@@ -56,7 +57,8 @@ public enum AclCode {
 
   static final int OK = 0;
 
-  private static final Map<Integer, AclCode> BY_NUMBER = Arrays.stream(values()).collect(Collectors.toMap(AclCode::number, code -> code));
+  private static final Map<Integer, AclCode> BY_NUMBER =
+      Arrays.stream(values()).collect(Collectors.toMap(AclCode::number, code -> code));
 
   private final int number;
   private final String meaning;

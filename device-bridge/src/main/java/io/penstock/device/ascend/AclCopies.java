@@ -9,7 +9,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/// The three copy calls, with native memory for the arguments of one batch. For one thread, whose context is that of the device.
+/// The three copy calls, with native memory for the arguments of one batch. For one thread, whose context is that of
+/// the device.
 final class AclCopies {
   private static final int MOST = CopyBatch.MAX_ELEMENTS;
   /// What the library says when no single element is to blame.
@@ -68,7 +69,8 @@ final class AclCopies {
   int batch() {
     failIndex.set(JAVA_LONG, 0, NO_INDEX);
     try {
-      return (int) memcpyBatch.invokeExact(to, sizes, from, sizes, (long) elements, attribute, attributeIndex, 1L, failIndex);
+      return (int) memcpyBatch.invokeExact(to, sizes, from, sizes, (long) elements, attribute, attributeIndex, 1L,
+          failIndex);
     } catch (Throwable e) {
       throw CLibrary.unexpected(e);
     }

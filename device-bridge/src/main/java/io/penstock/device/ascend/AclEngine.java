@@ -15,9 +15,9 @@ import java.util.function.LongSupplier;
 /// | inside the device, or between two | `aclrtMemcpyAsync` each, and one wait |
 /// | inside the host | `aclrtMemcpy` each |
 ///
-/// 207000 says that nothing of that call was copied; what was copied by calls before it is not copied again. After any other code any part of
-/// the call may have been copied, so all of its elements have failed, and nobody tries them again. An element is never part of two calls
-/// that may both copy it.
+/// 207000 says that nothing of that call was copied; what was copied by calls before it is not copied again. After any
+/// other code any part of the call may have been copied, so all of its elements have failed, and nobody tries them
+/// again. An element is never part of two calls that may both copy it.
 ///
 /// For the device's thread alone, with its context set.
 final class AclEngine {
@@ -39,7 +39,8 @@ final class AclEngine {
   private boolean sharedBatches = true;
 
   /// @param nanos a clock, for the listener
-  AclEngine(int device, AclRuntime runtime, Arena arena, AscendOptions options, LongSupplier nanos, AscendListener listener) {
+  AclEngine(int device, AclRuntime runtime, Arena arena, AscendOptions options, LongSupplier nanos,
+      AscendListener listener) {
     this.device = device;
     this.copies = new AclCopies(runtime.library(), arena);
     this.options = options;
@@ -58,8 +59,8 @@ final class AclEngine {
     return batches;
   }
 
-  /// Copies all of `elements`: each has ended when this returns. If it throws, those that have not may have been copied or not, and
-  /// [#isStuck()] says whether they may still be.
+  /// Copies all of `elements`: each has ended when this returns. If it throws, those that have not may have been copied
+  /// or not, and [#isStuck()] says whether they may still be.
   CopyReport copy(CopyElements elements) {
     int count = elements.count();
     tally.begin(count);
@@ -191,7 +192,8 @@ final class AclEngine {
     }
   }
 
-  /// Whether copies that have failed may still be made: until then their memory must stay what it is, and no others are made. Looks again.
+  /// Whether copies that have failed may still be made: until then their memory must stay what it is, and no others are
+  /// made. Looks again.
   boolean isStuck() {
     boolean isStuck = stream.isStillStuck();
     call.clear();

@@ -7,8 +7,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemoryLayout;
 
-/// The functions of AscendCL that are called, by their C signatures: an enum is an `int`, `size_t` and handles are 64 bits. All but two answer
-/// an `aclError`.
+/// The functions of AscendCL that are called, by their C signatures: an enum is an `int`, `size_t` and handles are 64
+/// bits. All but two answer an `aclError`.
 enum AclFunction {
   INIT("aclInit", true, ADDRESS),
   FINALIZE("aclFinalize", true),
@@ -38,7 +38,8 @@ enum AclFunction {
   POINTER_ATTRIBUTES("aclrtPointerGetAttributes", true, ADDRESS, ADDRESS),
   MEMCPY("aclrtMemcpy", true, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT),
   MEMCPY_ASYNC("aclrtMemcpyAsync", true, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, ADDRESS),
-  MEMCPY_BATCH("aclrtMemcpyBatch", true, ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS),
+  MEMCPY_BATCH("aclrtMemcpyBatch", true, ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS, JAVA_LONG,
+      ADDRESS),
   MALLOC_PHYSICAL("aclrtMallocPhysical", false, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG),
   FREE_PHYSICAL("aclrtFreePhysical", false, ADDRESS),
   RESERVE_ADDRESS("aclrtReserveMemAddress", false, ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG),

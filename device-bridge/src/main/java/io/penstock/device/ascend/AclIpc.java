@@ -32,8 +32,9 @@ final class AclIpc {
   IpcKey export(long address, long bytes) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment key = arena.allocate(IpcKey.BYTES);
-      library.check(AclFunction.IPC_EXPORT, (int) export.invokeExact(MemorySegment.ofAddress(address), bytes, key, (long) IpcKey.BYTES,
-          WITHOUT_LIST_OF_PROCESSES));
+      library.check(AclFunction.IPC_EXPORT,
+          (int) export.invokeExact(MemorySegment.ofAddress(address), bytes, key, (long) IpcKey.BYTES,
+              WITHOUT_LIST_OF_PROCESSES));
       return IpcKey.of(key.toArray(JAVA_BYTE));
     } catch (Throwable e) {
       throw CLibrary.unexpected(e);
@@ -44,7 +45,8 @@ final class AclIpc {
   long open(IpcKey key) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment pointer = arena.allocate(ADDRESS);
-      library.check(AclFunction.IPC_IMPORT, (int) open.invokeExact(pointer, arena.allocateFrom(JAVA_BYTE, key.bytes()), WITH_PEER_ACCESS));
+      library.check(AclFunction.IPC_IMPORT,
+          (int) open.invokeExact(pointer, arena.allocateFrom(JAVA_BYTE, key.bytes()), WITH_PEER_ACCESS));
       return pointer.get(JAVA_LONG, 0);
     } catch (Throwable e) {
       throw CLibrary.unexpected(e);

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 /// A library stays loaded until the process ends, since the runtime behind it has threads of its own.
 @SuppressWarnings("restricted") // what calls native code is restricted, and this is the place for it
 final class AclLibrary {
-  /// What a library may export so that its sizes and offsets can be compared: entries of (name, value), up to a null name. Real ones
-  /// have none.
+  /// What a library may export so that its sizes and offsets can be compared: entries of (name, value), up to a null
+  /// name. Real ones have none.
   static final String ABI_TABLE = "penstock_abi";
 
   private static final MemoryLayout ABI_ENTRY = MemoryLayout.structLayout(ADDRESS, JAVA_LONG);
@@ -93,8 +93,9 @@ final class AclLibrary {
     AclLayouts.sizesAndOffsets().forEach((name, ours) -> {
       Long value = theirs.get(name);
       if (value != null && !value.equals(ours)) {
-        throw new LibraryMismatchException("library " + path + ": " + (name.contains(".") ? "offset of " : "size of ") + name + " must be "
-            + ours + " (was " + value + ")");
+        throw new LibraryMismatchException(
+            "library " + path + ": " + (name.contains(".") ? "offset of " : "size of ") + name + " must be "
+                + ours + " (was " + value + ")");
       }
     });
   }
@@ -124,7 +125,8 @@ final class AclLibrary {
     AclError error = new AclError(function.symbol(), AclCode.FEATURE_UNSUPPORTED.number(), "not exported by " + path);
     MethodType type = function.signature().toMethodType();
     MethodHandle thrower = MethodHandles.throwException(type.returnType(), RuntimeException.class);
-    return MethodHandles.dropArguments(MethodHandles.collectArguments(thrower, 0, MethodHandles.insertArguments(NEW_FAILURE, 0, error)), 0,
+    return MethodHandles.dropArguments(
+        MethodHandles.collectArguments(thrower, 0, MethodHandles.insertArguments(NEW_FAILURE, 0, error)), 0,
         type.parameterList());
   }
 

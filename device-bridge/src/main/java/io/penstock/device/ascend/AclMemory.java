@@ -73,7 +73,8 @@ final class AclMemory {
   MemoryPlace locate(long address) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment answer = arena.allocate(AclLayouts.POINTER_ATTRIBUTES);
-      library.check(AclFunction.POINTER_ATTRIBUTES, (int) attributes.invokeExact(MemorySegment.ofAddress(address), answer));
+      library.check(AclFunction.POINTER_ATTRIBUTES,
+          (int) attributes.invokeExact(MemorySegment.ofAddress(address), answer));
       return MemoryPlace.of(answer.get(JAVA_INT, LOCATION + TYPE), answer.get(JAVA_INT, LOCATION + ID));
     } catch (Throwable e) {
       throw CLibrary.unexpected(e);

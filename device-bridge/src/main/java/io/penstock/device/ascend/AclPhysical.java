@@ -10,7 +10,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/// Memory and addresses apart: pages of a kind, a range of addresses, and the pages mapped there. All of it needs a context on the thread.
+/// Memory and addresses apart: pages of a kind, a range of addresses, and the pages mapped there. All of it needs a
+/// context on the thread.
 final class AclPhysical {
   /// Pages of one kind, as an `aclrtPhysicalMemProp` names it.
   ///
@@ -100,8 +101,8 @@ final class AclPhysical {
     }
   }
 
-  /// Maps the pages of `handle` at addresses of their own, for the CPUs and for `device`; from the first step on they go back with `undo`,
-  /// also if this throws.
+  /// Maps the pages of `handle` at addresses of their own, for the CPUs and for `device`; from the first step on they
+  /// go back with `undo`, also if this throws.
   ///
   /// @return where they begin
   long map(MemorySegment handle, long bytes, int device, Unwinding undo) {
@@ -119,7 +120,8 @@ final class AclPhysical {
   private long reserve(long bytes) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment range = arena.allocate(ADDRESS);
-      library.check(AclFunction.RESERVE_ADDRESS, (int) reserve.invokeExact(range, bytes, 0L, MemorySegment.NULL, (long) HUGE_PAGES));
+      library.check(AclFunction.RESERVE_ADDRESS,
+          (int) reserve.invokeExact(range, bytes, 0L, MemorySegment.NULL, (long) HUGE_PAGES));
       return range.get(JAVA_LONG, 0);
     } catch (Throwable e) {
       throw CLibrary.unexpected(e);
@@ -155,7 +157,8 @@ final class AclPhysical {
       MemorySegment access = arena.allocate(AclLayouts.ACCESS);
       access.set(JAVA_INT, AclLayouts.offset(AclLayouts.ACCESS, "flags"), READ_AND_WRITE);
       place(access, AclLayouts.offset(AclLayouts.ACCESS, "location"), DEVICE_TYPE, device);
-      library.check(AclFunction.SET_ACCESS, (int) setAccess.invokeExact(MemorySegment.ofAddress(address), bytes, access, 1L));
+      library.check(AclFunction.SET_ACCESS,
+          (int) setAccess.invokeExact(MemorySegment.ofAddress(address), bytes, access, 1L));
     } catch (Throwable e) {
       throw CLibrary.unexpected(e);
     }
@@ -164,7 +167,8 @@ final class AclPhysical {
   FabricHandle export(MemorySegment handle) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment name = arena.allocate(AclLayouts.FABRIC_HANDLE);
-      library.check(AclFunction.EXPORT_FABRIC, (int) export.invokeExact(handle, WITHOUT_LIST_OF_PROCESSES, FABRIC, name));
+      library.check(AclFunction.EXPORT_FABRIC,
+          (int) export.invokeExact(handle, WITHOUT_LIST_OF_PROCESSES, FABRIC, name));
       return FabricHandle.of(name.toArray(JAVA_BYTE));
     } catch (Throwable e) {
       throw CLibrary.unexpected(e);

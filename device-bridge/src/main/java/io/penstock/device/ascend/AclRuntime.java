@@ -9,8 +9,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/// Life of the library, its devices, contexts and streams. Contexts and devices belong to the thread that sets them; nothing here may be
-/// called from a thread that can move.
+/// Life of the library, its devices, contexts and streams. Contexts and devices belong to the thread that sets them;
+/// nothing here may be called from a thread that can move.
 final class AclRuntime {
   /// Fast launch and fast synchronisation.
   private static final int FAST = 0x3;
@@ -94,7 +94,8 @@ final class AclRuntime {
     }
   }
 
-  /// Number that the machine has for the device which this process calls `logical`; the same where the library cannot tell.
+  /// Number that the machine has for the device which this process calls `logical`; the same where the library cannot
+  /// tell.
   int physicalId(int logical) {
     if (!library.has(AclFunction.PHYSICAL_ID)) {
       return logical;
@@ -201,7 +202,8 @@ final class AclRuntime {
   int synchronize(MemorySegment stream, int millis) {
     try {
       return library.has(AclFunction.SYNCHRONIZE_STREAM_WITH_TIMEOUT)
-          ? (int) synchronizeWithTimeout.invokeExact(stream, millis) : (int) synchronize.invokeExact(stream);
+          ? (int) synchronizeWithTimeout.invokeExact(stream, millis)
+          : (int) synchronize.invokeExact(stream);
     } catch (Throwable e) {
       throw CLibrary.unexpected(e);
     }

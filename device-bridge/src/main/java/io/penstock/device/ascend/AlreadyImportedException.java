@@ -2,7 +2,8 @@ package io.penstock.device.ascend;
 
 import io.penstock.PermanentKvException;
 
-/// Shared memory was to be imported that the device has imported and not closed: the library closes a key, not an address.
+/// Shared memory was to be imported that the device has imported and not closed: the library closes a key, not an
+/// address.
 public final class AlreadyImportedException extends PermanentKvException {
   AlreadyImportedException(String device) {
     super("device " + device + ": key must not be imported already (was)");

@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// Has one device's engine make copies, on the device's thread, and lets go of their memory when they have ended. What a stuck device may still
-/// read and write is kept until it does not.
+/// Has one device's engine make copies, on the device's thread, and lets go of their memory when they have ended. What
+/// a stuck device may still read and write is kept until it does not.
 final class AscendCopies {
   private final int logicalId;
   private final String device;
@@ -53,8 +53,9 @@ final class AscendCopies {
     if (report.isComplete()) {
       sink.success();
     } else {
-      sink.error(new CopyFailedException(device, batch.direction(), report.elements(), report.firstFailed(), report.code(),
-          AclCode.explained(report.code())));
+      sink.error(
+          new CopyFailedException(device, batch.direction(), report.elements(), report.firstFailed(), report.code(),
+              AclCode.explained(report.code())));
     }
   }
 

@@ -24,11 +24,12 @@ import reactor.core.scheduler.Scheduler;
 
 /// One device behind a `libascendcl.so`. Its addresses are pointers that only the library may follow.
 ///
-/// Context and stream belong to the device's own thread, which sets the context for each piece of work and puts back what was there. At
-/// close streams are destroyed, memory is freed, then the context destroyed; a step that fails keeps no other from being made.
+/// Context and stream belong to the device's own thread, which sets the context for each piece of work and puts back
+/// what was there. At close streams are destroyed, memory is freed, then the context destroyed; a step that fails keeps
+/// no other from being made.
 ///
-/// A device that neither made the copies of a stream in time nor gave them up may still make them. It keeps the batches that they are of, and
-/// fails all others, until they are done or it is closed.
+/// A device that neither made the copies of a stream in time nor gave them up may still make them. It keeps the batches
+/// that they are of, and fails all others, until they are done or it is closed.
 public final class AscendDevice implements Device {
   private final int logicalId;
   private final int physicalId;
@@ -44,11 +45,12 @@ public final class AscendDevice implements Device {
   private final AclEngine engine;
   private final AscendRegions regions;
 
-  /// Opens it: runs on the device's thread, which has this context from then on only while it works for it. What was opened goes back if
-  /// this throws.
+  /// Opens it: runs on the device's thread, which has this context from then on only while it works for it. What was
+  /// opened goes back if this throws.
   ///
   /// @param closed runs last, on the device's thread
-  AscendDevice(int logicalId, AclRuntime runtime, AscendOptions options, Scheduler scheduler, AscendListener listener, Runnable closed) {
+  AscendDevice(int logicalId, AclRuntime runtime, AscendOptions options, Scheduler scheduler, AscendListener listener,
+      Runnable closed) {
     this.logicalId = logicalId;
     this.physicalId = runtime.physicalId(logicalId);
     this.name = "npu" + logicalId;
@@ -61,7 +63,8 @@ public final class AscendDevice implements Device {
       this.capacityBytes = runtime.memory().free();
       this.counts = new CopyCounts(name);
       this.turns = new CopyTurns(name, options.maxInFlight(), options.maxQueued());
-      this.engine = new AclEngine(logicalId, runtime, arguments, options, System::nanoTime, new CountingListener(counts, listener));
+      this.engine = new AclEngine(logicalId, runtime, arguments, options, System::nanoTime,
+          new CountingListener(counts, listener));
       this.regions = new AscendRegions(logicalId, physicalId, name, runtime.library(), options.shared());
       this.thread = new AscendThread(runtime, context, new DeviceQueue(name, options.maxQueued(), scheduler));
       this.memories = new AscendMemory(name, capacityBytes, thread, regions);
@@ -113,15 +116,17 @@ public final class AscendDevice implements Device {
     return memories.allocate(bytes, scope);
   }
 
-  /// Host memory through the driver: memory that this device reaches without a copy in between, of the largest pages there are, on the NUMA
-  /// node of the device if it can be. It works on the device's thread; closing the device ends all access to it.
+  /// Host memory through the driver: memory that this device reaches without a copy in between, of the largest pages
+  /// there are, on the NUMA node of the device if it can be. It works on the device's thread; closing the device ends
+  /// all access to it.
   ///
   /// @param listener hears of what is taken, given back, and not as it was to be
   public HostMemorySource hostMemory(MemoryListener listener) {
     return new AscendHostMemory(name, memories, requireNonNull(listener, "listener"));
   }
 
-  /// A handle by which other processes, on whatever machine of the fabric, reach `memory` of [#hostMemory]. It ends with the memory.
+  /// A handle by which other processes, on whatever machine of the fabric, reach `memory` of [#hostMemory]. It ends
+  /// with the memory.
   ///
   /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#FABRIC_MEMORY]
   public Mono<FabricHandle> export(HostMemory memory) {
@@ -133,15 +138,16 @@ public final class AscendDevice implements Device {
     return memories.exportToFabric(memory);
   }
 
-  /// A key by which other processes of this machine reach `memory`, one of this device's allocations; the same each time. It ends with the
-  /// memory, which must be closed after they have closed theirs.
+  /// A key by which other processes of this machine reach `memory`, one of this device's allocations; the same each
+  /// time. It ends with the memory, which must be closed after they have closed theirs.
   ///
   /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#IPC_MEMORY]
   public Mono<IpcKey> export(DeviceMemory memory) {
     return memories.export(memory);
   }
 
-  /// Memory of this device that another process of this machine has exported; copies reach it as they do what was allocated here.
+  /// Memory of this device that another process of this machine has exported; copies reach it as they do what was
+  /// allocated here.
   ///
   /// @param bytes that the memory has: the library does not say
   /// @param scope owns the mapping from the moment it is made; closing it leaves the other's memory as it is
@@ -151,8 +157,8 @@ public final class AscendDevice implements Device {
     return memories.open(key, bytes, scope);
   }
 
-  /// Memory that another process has exported to the fabric, mapped for the host and for this device. Where it is the host's, only
-  /// [#copy(CopyRequest)] reaches it.
+  /// Memory that another process has exported to the fabric, mapped for the host and for this device. Where it is the
+  /// host's, only [#copy(CopyRequest)] reaches it.
   ///
   /// @param bytes that the memory has: the library does not say
   /// @param scope owns the mapping from the moment it is made; closing it leaves the other's memory as it is
@@ -166,14 +172,14 @@ public final class AscendDevice implements Device {
     return copies.copy(batch);
   }
 
-  /// Makes the copies of `request`, of any number and any mix of ways, on memory that this device reaches. A request has results for each
-  /// element; an element that fails fails no other call.
+  /// Makes the copies of `request`, of any number and any mix of ways, on memory that this device reaches. A request
+  /// has results for each element; an element that fails fails no other call.
   ///
-  /// What the request holds is let go when its copies have ended. That may be later than the result, where that is a timeout: the memory of
-  /// these elements may still be read and written, until a later request is answered otherwise.
+  /// What the request holds is let go when its copies have ended. That may be later than the result, where that is a
+  /// timeout: the memory of these elements may still be read and written, until a later request is answered otherwise.
   ///
-  /// @return cold, for one subscription each time that the request was made ready; signals [io.penstock.device.DeviceBusyException] and
-  ///     [io.penstock.device.DeviceClosedException] with nothing copied
+  /// @return cold, for one subscription each time that the request was made ready; signals
+  ///     [io.penstock.device.DeviceBusyException] and [io.penstock.device.DeviceClosedException] with nothing copied
   public Mono<CopyReport> copy(CopyRequest request) {
     return copies.copy(request);
   }
@@ -213,9 +219,9 @@ public final class AscendDevice implements Device {
     });
   }
 
-  /// Has copies between the device and host memory that it does not know, neither [#hostMemory] nor told of by [#know], go by way of the
-  /// buffers of `pool` from now on. An element that is larger than a buffer is copied as it is, and so is one that finds none free. More
-  /// bytes than the buffers have are more than one call.
+  /// Has copies between the device and host memory that it does not know, neither [#hostMemory] nor told of by [#know],
+  /// go by way of the buffers of `pool` from now on. An element that is larger than a buffer is copied as it is, and so
+  /// is one that finds none free. More bytes than the buffers have are more than one call.
   ///
   /// @param pool of memory that this device knows; to be closed after the device
   public Mono<Void> stage(StagingPool pool) {

@@ -20,8 +20,8 @@ import reactor.core.scheduler.Schedulers;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// The devices that a `libascendcl.so` has for this process. Found by [#find], once in a process; the library is initialised then, and
-/// finalised when this and every device that it opened are closed.
+/// The devices that a `libascendcl.so` has for this process. Found by [#find], once in a process; the library is
+/// initialised then, and finalised when this and every device that it opened are closed.
 public final class AscendDevices {
   /// Environment variable with the path of the library, used where the options name none.
   public static final String LIBRARY_VARIABLE = "PENSTOCK_ASCEND_LIB";
@@ -51,7 +51,9 @@ public final class AscendDevices {
   private List<Integer> numbers() {
     try {
       List<Integer> all = IntStream.range(0, runtime.devices()).boxed().toList();
-      return options.visibleDevices().isEmpty() ? all : options.visibleDevices().stream().map(id -> number(id, all)).toList();
+      return options.visibleDevices().isEmpty()
+          ? all
+          : options.visibleDevices().stream().map(id -> number(id, all)).toList();
     } catch (RuntimeException e) {
       end();
       throw e;
@@ -59,12 +61,14 @@ public final class AscendDevices {
   }
 
   private int number(int physicalId, List<Integer> all) {
-    return all.stream().filter(number -> runtime.physicalId(number) == physicalId).findFirst().orElseThrow(() -> new IllegalArgumentException(
-        "visibleDevices must be of this machine and process, %s (was %d)".formatted(all.stream().map(runtime::physicalId).toList(), physicalId)));
+    return all.stream().filter(number -> runtime.physicalId(number) == physicalId).findFirst()
+        .orElseThrow(() -> new IllegalArgumentException(
+            "visibleDevices must be of this machine and process, %s (was %d)"
+                .formatted(all.stream().map(runtime::physicalId).toList(), physicalId)));
   }
 
-  /// Loads and initialises the library: where the options say, else where the environment says, else where the loader looks. Waits for
-  /// it: not for an event loop.
+  /// Loads and initialises the library: where the options say, else where the environment says, else where the loader
+  /// looks. Waits for it: not for an event loop.
   ///
   /// @return empty if there is no library in the one place that is looked at; a line in the log says which that is
   /// @throws LibraryMismatchException if what is there is not a library that can be used
@@ -78,7 +82,8 @@ public final class AscendDevices {
         throw new LibraryMismatchException("library " + path + " must be one that this system can load (was not)");
       }
       LOG.info("no Ascend devices: looked for " + path + (path.equals(LIBRARY_NAME)
-          ? " where the system looks for libraries; name another with " + LIBRARY_VARIABLE : ""));
+          ? " where the system looks for libraries; name another with " + LIBRARY_VARIABLE
+          : ""));
       return Optional.empty();
     }
     return Optional.of(new AscendDevices(library, options, listener));
@@ -86,7 +91,8 @@ public final class AscendDevices {
 
   /// Path of the library that [#find] looks for, or its name if the loader is to find it.
   public static String lookedFor(AscendOptions options) {
-    return options.library().or(() -> Optional.ofNullable(System.getenv(LIBRARY_VARIABLE)).filter(path -> !path.isBlank()))
+    return options.library()
+        .or(() -> Optional.ofNullable(System.getenv(LIBRARY_VARIABLE)).filter(path -> !path.isBlank()))
         .map(AscendDevices::inFolder).orElse(LIBRARY_NAME);
   }
 
@@ -121,7 +127,8 @@ public final class AscendDevices {
 
   /// Opens a device with a platform thread of its own, which ends when the device was closed.
   ///
-  /// @param logicalId in [0, [#count]), among those that the options let be seen; the rank in the tensor-parallel group on this host, not the global one
+  /// @param logicalId in [0, [#count]), among those that the options let be seen; the rank in the tensor-parallel group
+  ///     on this host, not the global one
   /// @return cold; signals an [AscendFailure]
   /// @throws IllegalArgumentException if there is no such device
   public Mono<AscendDevice> open(int logicalId) {
@@ -138,8 +145,8 @@ public final class AscendDevices {
 
   /// Opens every device.
   ///
-  /// @return cold; the devices by their numbers in this process, the caller's to close; signals an [AscendFailure], with those closed that
-  ///     were open by then, as after a cancel
+  /// @return cold; the devices by their numbers in this process, the caller's to close; signals an [AscendFailure],
+  ///     with those closed that were open by then, as after a cancel
   public Mono<List<AscendDevice>> openAll() {
     return Mono.defer(() -> {
       List<AscendDevice> opened = new CopyOnWriteArrayList<>();
@@ -150,7 +157,8 @@ public final class AscendDevices {
                 error.addSuppressed(closing);
                 return Mono.empty();
               }).then(Mono.error(error)));
-      return Handover.orBack(all, () -> opened.forEach(AscendDevices::closeUnheard), unheard -> unheard.forEach(AscendDevices::closeUnheard));
+      return Handover.orBack(all, () -> opened.forEach(AscendDevices::closeUnheard),
+          unheard -> unheard.forEach(AscendDevices::closeUnheard));
     });
   }
 
@@ -183,7 +191,8 @@ public final class AscendDevices {
   }
 
   private static void closeUnheard(AscendDevice device) {
-    device.close().subscribe(null, error -> LOG.warn(device.name() + " was opened for nobody, and could not be closed", error));
+    device.close().subscribe(null,
+        error -> LOG.warn(device.name() + " was opened for nobody, and could not be closed", error));
   }
 
   private void enter() {
@@ -217,12 +226,14 @@ public final class AscendDevices {
   /// @return cold; signals an [AscendFailure]
   public Mono<AscendProbe> probe() {
     return Flux.range(0, count()).concatMap(id -> open(id).flatMap(AscendDevices::facts), 0).collectList()
-        .map(devices -> new AscendProbe(library(), socName(), AscendProbe.release(symbols()), devices, AscendProbe.features(symbols())));
+        .map(devices -> new AscendProbe(library(), socName(), AscendProbe.release(symbols()), devices,
+            AscendProbe.features(symbols())));
   }
 
   private static Mono<DeviceFacts> facts(AscendDevice device) {
     long free = device.capacityBytes();
-    return device.close().thenReturn(new DeviceFacts(device.ordinal(), device.physicalId(), free == Long.MAX_VALUE ? -1 : free));
+    return device.close()
+        .thenReturn(new DeviceFacts(device.ordinal(), device.physicalId(), free == Long.MAX_VALUE ? -1 : free));
   }
 
   /// Finalises the library when the last device was closed; those stay the caller's to close. Lazy and idempotent.

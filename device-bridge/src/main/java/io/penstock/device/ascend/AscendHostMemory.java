@@ -15,6 +15,7 @@ record AscendHostMemory(String device, AscendMemory memory, MemoryListener liste
 
   @Override
   public Mono<HostMemory> allocate(long bytes, BlockScope scope) {
-    return memory.allocateHost(bytes, scope, listener).doOnNext(made -> made.fallbacks().forEach(each -> listener.fellBack(name(), each)));
+    return memory.allocateHost(bytes, scope, listener)
+        .doOnNext(made -> made.fallbacks().forEach(each -> listener.fellBack(name(), each)));
   }
 }

@@ -11,8 +11,8 @@ import io.penstock.device.memory.MemoryListener;
 import java.util.function.LongSupplier;
 import reactor.core.publisher.Mono;
 
-/// Memory that one device gives out, of its own, of others and of the host: got on the device's thread, owned by a scope, and back on the
-/// device's thread.
+/// Memory that one device gives out, of its own, of others and of the host: got on the device's thread, owned by a
+/// scope, and back on the device's thread.
 final class AscendMemory {
   private final String device;
   private final long capacityBytes;

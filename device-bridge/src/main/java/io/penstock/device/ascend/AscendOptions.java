@@ -13,14 +13,19 @@ import java.util.Optional;
 /// @param library path of the library; empty for the loader's search
 /// @param visibleDevices the devices that are used, by their numbers on the machine, in this order; empty for all
 /// @param transferTimeout longest wait for the copies of a stream, 1 ms to 24 days
-/// @param maxInFlight most copies of bridges, stores and stages that are under way at a device; they ask for no more meanwhile
+/// @param maxInFlight most copies of bridges, stores and stages that are under way at a device; they ask for no more
+///     meanwhile
 /// @param maxQueued most copies and allocations that wait at a device
-/// @param shared whether memory, of devices and of the host, is allocated so that other processes can map it by a [FabricHandle], or not at all
-/// @param libraryUnsupportedFallsBack whether 200006 of the batch call is taken as 207000 is: nothing was copied, each element is copied on its own
-public record AscendOptions(Optional<String> library, List<Integer> visibleDevices, Duration transferTimeout, int maxInFlight, int maxQueued, boolean shared,
+/// @param shared whether memory, of devices and of the host, is allocated so that other processes can map it by a
+///     [FabricHandle], or not at all
+/// @param libraryUnsupportedFallsBack whether 200006 of the batch call is taken as 207000 is: nothing was copied, each
+///     element is copied on its own
+public record AscendOptions(Optional<String> library, List<Integer> visibleDevices, Duration transferTimeout,
+    int maxInFlight, int maxQueued, boolean shared,
     boolean libraryUnsupportedFallsBack) {
   /// Named by timeouts.
-  static final String TRANSFER_TIMEOUT_SETTING = AscendSetting.TRANSFER_TIMEOUT.key() + ", " + String.join(", ", AscendSetting.TRANSFER_TIMEOUT.variables());
+  static final String TRANSFER_TIMEOUT_SETTING =
+      AscendSetting.TRANSFER_TIMEOUT.key() + ", " + String.join(", ", AscendSetting.TRANSFER_TIMEOUT.variables());
 
   public AscendOptions {
     requireNonNull(library, "library");
@@ -30,42 +35,51 @@ public record AscendOptions(Optional<String> library, List<Integer> visibleDevic
       throw new IllegalArgumentException("visibleDevices must name each device once (was " + visibleDevices + ")");
     }
     if (transferTimeout.toMillis() <= 0 || transferTimeout.toMillis() > Integer.MAX_VALUE) {
-      throw new IllegalArgumentException("transferTimeout must be in [1, " + Integer.MAX_VALUE + "] ms (was " + transferTimeout + ")");
+      throw new IllegalArgumentException(
+          "transferTimeout must be in [1, " + Integer.MAX_VALUE + "] ms (was " + transferTimeout + ")");
     }
     Checks.positive("maxInFlight", maxInFlight);
     Checks.positive("maxQueued", maxQueued);
   }
 
-  /// The loader's search, all devices, 10 s, 100 in flight, 1,024 in the queue, memory that nobody maps, and 200006 is an error.
+  /// The loader's search, all devices, 10 s, 100 in flight, 1,024 in the queue, memory that nobody maps, and 200006 is
+  /// an error.
   public static AscendOptions defaults() {
     return new AscendOptions(Optional.empty(), List.of(), Duration.ofSeconds(10), CopyTurns.USUAL, 1024, false, false);
   }
 
   public AscendOptions withLibrary(String path) {
-    return new AscendOptions(Optional.of(path), visibleDevices, transferTimeout, maxInFlight, maxQueued, shared, libraryUnsupportedFallsBack);
+    return new AscendOptions(Optional.of(path), visibleDevices, transferTimeout, maxInFlight, maxQueued, shared,
+        libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withVisibleDevices(List<Integer> visibleDevices) {
-    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared,
+        libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withTransferTimeout(Duration transferTimeout) {
-    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared,
+        libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withMaxInFlight(int maxInFlight) {
-    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared,
+        libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withMaxQueued(int maxQueued) {
-    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared,
+        libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withShared(boolean shared) {
-    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared,
+        libraryUnsupportedFallsBack);
   }
 
   public AscendOptions withLibraryUnsupportedFallsBack(boolean libraryUnsupportedFallsBack) {
-    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared, libraryUnsupportedFallsBack);
+    return new AscendOptions(library, visibleDevices, transferTimeout, maxInFlight, maxQueued, shared,
+        libraryUnsupportedFallsBack);
   }
 }

@@ -11,7 +11,8 @@ import java.util.Locale;
 /// @param release release of CANN that it is most like, by what it exports: `8.2`, `8.3` or `9.x`
 /// @param devices by number
 /// @param features each that there is, on or off
-public record AscendProbe(String library, String soc, String release, List<DeviceFacts> devices, List<FeatureFacts> features) {
+public record AscendProbe(String library, String soc, String release, List<DeviceFacts> devices,
+    List<FeatureFacts> features) {
   public AscendProbe {
     devices = List.copyOf(devices);
     features = List.copyOf(features);
@@ -38,7 +39,9 @@ public record AscendProbe(String library, String soc, String release, List<Devic
   }
 
   static List<FeatureFacts> features(AclLibrary library) {
-    return Arrays.stream(AscendFeature.values()).map(feature -> new FeatureFacts(feature.name().toLowerCase(Locale.ROOT),
-        feature.meaning(), feature.missing(library).isEmpty(), feature.missing(library))).toList();
+    return Arrays.stream(AscendFeature.values())
+        .map(feature -> new FeatureFacts(feature.name().toLowerCase(Locale.ROOT),
+            feature.meaning(), feature.missing(library).isEmpty(), feature.missing(library)))
+        .toList();
   }
 }

@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// The memory that one device has, its own, that of the host which it took, and that of other processes, and how each piece of it goes back.
-/// For the device's thread, in its context.
+/// The memory that one device has, its own, that of the host which it took, and that of other processes, and how each
+/// piece of it goes back. For the device's thread, in its context.
 final class AscendRegions {
   /// What memory with a handle is a multiple of.
   private static final long SHARED_BYTES = 2L << 20;
@@ -113,7 +113,8 @@ final class AscendRegions {
   IpcKey export(DeviceMemory allocation) {
     Held known = held.get(allocation.address());
     if (known == null || !known.isAllocation() || known.bytes() != allocation.bytes() || allocation.isClosed()) {
-      throw new IllegalArgumentException("memory must be an allocation of device %s (was %s)".formatted(device, allocation));
+      throw new IllegalArgumentException(
+          "memory must be an allocation of device %s (was %s)".formatted(device, allocation));
     }
     return exported.computeIfAbsent(allocation.address(), address -> {
       IpcKey key = ipc.export(address, known.bytes());
@@ -129,7 +130,8 @@ final class AscendRegions {
   FabricHandle exportToFabric(long address, Owned allocation) {
     Held known = held.get(address);
     if (known == null || known.handle() == null || allocation.isClosed()) {
-      throw new IllegalArgumentException("memory must be large pages of device %s, or of the host through it (was %s)".formatted(device, allocation));
+      throw new IllegalArgumentException(
+          "memory must be large pages of device %s, or of the host through it (was %s)".formatted(device, allocation));
     }
     return physical.export(known.handle());
   }

@@ -3,76 +3,106 @@ package io.penstock.device.ascend;
 import java.util.List;
 import java.util.Optional;
 
-/// What Ascend devices can be told, each under one name and, if other programs know it by a variable of the environment, under that as
-/// well. Names, default and meaning are written here once: a node makes its settings of them, and a test holds the README's table to them.
+/// What Ascend devices can be told, each under one name and, if other programs know it by a variable of the
+/// environment, under that as well. Names, default and meaning are written here once: a node makes its settings of
+/// them, and a test holds the README's table to them.
 ///
-/// What Penstock has nothing for is accepted all the same, so that the environment of another program can be kept as it is: a value that
-/// makes no sense is refused, and one that makes some is answered with what [#noEffect] says.
+/// What Penstock has nothing for is accepted all the same, so that the environment of another program can be kept as it
+/// is: a value that makes no sense is refused, and one that makes some is answered with what [#noEffect] says.
 public enum AscendSetting {
-  LIBRARY("ascend.lib", "auto", "Library of the devices; when nothing is said, libascendcl.so where the system looks for libraries.", ""),
+  LIBRARY("ascend.lib", "auto",
+      "Library of the devices; when nothing is said, libascendcl.so where the system looks for libraries.", ""),
   DEVICE("ascend.device", "0", "Number of the device in this process: its rank on this host, not the global one.", ""),
-  VISIBLE_DEVICES("ascend.visible.devices", "all", "Devices that this process uses, by their numbers on the machine: the first of them is its device 0.",
+  VISIBLE_DEVICES("ascend.visible.devices", "all",
+      "Devices that this process uses, by their numbers on the machine: the first of them is its device 0.",
       "", "ASCEND_RT_VISIBLE_DEVICES"),
-  TRANSFER_TIMEOUT("ascend.transfer.timeout", "10s", "Longest wait for the copies of a stream.", "", "ASCEND_TRANSFER_TIMEOUT"),
-  IN_FLIGHT("ascend.in.flight", "100", "Most copies that are under way at a device; whoever has more waits for his turn.", ""),
+  TRANSFER_TIMEOUT("ascend.transfer.timeout", "10s", "Longest wait for the copies of a stream.", "",
+      "ASCEND_TRANSFER_TIMEOUT"),
+  IN_FLIGHT("ascend.in.flight", "100",
+      "Most copies that are under way at a device; whoever has more waits for his turn.", ""),
   QUEUE("ascend.queue", "1024", "Most copies and allocations that wait at a device; one more is refused.", ""),
   UNSUPPORTED_FALLS_BACK("ascend.unsupported.falls.back", "false",
-      "Whether the batch call's answer 200006 is taken as 207000 is: nothing was copied, each element is copied on its own.", ""),
+      "Whether the batch call's answer 200006 is taken as 207000 is: nothing was copied, each element is copied on its own.",
+      ""),
 
   BUFFER_POOL("ascend.buffer.pool", "0:0",
       "Staging buffers, as NUMBER:MIB, for copies of host memory that the device does not know; 0:0 for none. Not with ascend.async.transfer or ascend.fabric.memory.",
       "", "ASCEND_BUFFER_POOL"),
   FABRIC_MEMORY("ascend.fabric.memory", "false",
-      "Whether memory of device and host is of pages that other processes can map by a fabric handle, or the node does not start.", "",
+      "Whether memory of device and host is of pages that other processes can map by a fabric handle, or the node does not start.",
+      "",
       "ASCEND_ENABLE_USE_FABRIC_MEM"),
   ASYNC_TRANSFER("ascend.async.transfer", "false", "Whether transfers are asynchronous; not with ascend.buffer.pool.",
       "no call of Penstock waits for a copy", "ASCEND_USE_ASYNC_TRANSFER"),
-  THREAD_POOL_SIZE("ascend.thread.pool.size", "8", "Threads that make transfers.", "a device has one thread, which no other device waits for",
+  THREAD_POOL_SIZE("ascend.thread.pool.size", "8", "Threads that make transfers.",
+      "a device has one thread, which no other device waits for",
       "ASCEND_THREAD_POOL_SIZE"),
   GLOBAL_RESOURCE_CONFIG("ascend.global.resource.config", "none",
-      "Resources of the transfer engine, as a JSON object. One with fabric_memory is not for ascend.buffer.pool.", Reason.NO_ENGINE,
+      "Resources of the transfer engine, as a JSON object. One with fabric_memory is not for ascend.buffer.pool.",
+      Reason.NO_ENGINE,
       "ASCEND_GLOBAL_RESOURCE_CONFIG"),
-  LOCAL_COMM_RES("ascend.local.comm.res", "none", "Resources of this end of its links, as a JSON object.", Reason.NO_ENGINE, "ASCEND_LOCAL_COMM_RES"),
+  LOCAL_COMM_RES("ascend.local.comm.res", "none", "Resources of this end of its links, as a JSON object.",
+      Reason.NO_ENGINE, "ASCEND_LOCAL_COMM_RES"),
 
-  CONNECT_TIMEOUT("ascend.connect.timeout", "10s", "Longest wait for a link between two devices.", Reason.NO_LINKS, "ASCEND_CONNECT_TIMEOUT"),
-  AUTO_CONNECT("ascend.auto.connect", "true", "Whether links come and go by themselves.", Reason.NO_LINKS, "ASCEND_AUTO_CONNECT"),
-  SHORT_CONNECTION("ascend.short.connection", "false", "Whether a link ends with each transfer.", Reason.NO_LINKS, "ASCEND_USE_SHORT_CONNECTION"),
-  BASE_PORT("ascend.base.port", "20000", "First port for the links of devices; device n has the hundred from 100 n on.", Reason.NO_LINKS,
+  CONNECT_TIMEOUT("ascend.connect.timeout", "10s", "Longest wait for a link between two devices.", Reason.NO_LINKS,
+      "ASCEND_CONNECT_TIMEOUT"),
+  AUTO_CONNECT("ascend.auto.connect", "true", "Whether links come and go by themselves.", Reason.NO_LINKS,
+      "ASCEND_AUTO_CONNECT"),
+  SHORT_CONNECTION("ascend.short.connection", "false", "Whether a link ends with each transfer.", Reason.NO_LINKS,
+      "ASCEND_USE_SHORT_CONNECTION"),
+  BASE_PORT("ascend.base.port", "20000", "First port for the links of devices; device n has the hundred from 100 n on.",
+      Reason.NO_LINKS,
       "ASCEND_BASE_PORT"),
   ROCE("ascend.roce", "false", "Whether links inside a machine use RoCE.", Reason.NO_LINKS, "HCCL_INTRA_ROCE_ENABLE"),
-  RDMA_TRAFFIC_CLASS("ascend.rdma.traffic.class", "none", "Traffic class of links, a multiple of 4.", Reason.NO_LINKS, "ASCEND_RDMA_TC",
+  RDMA_TRAFFIC_CLASS("ascend.rdma.traffic.class", "none", "Traffic class of links, a multiple of 4.", Reason.NO_LINKS,
+      "ASCEND_RDMA_TC",
       "HCCL_RDMA_TC"),
-  RDMA_SERVICE_LEVEL("ascend.rdma.service.level", "none", "Service level of links.", Reason.NO_LINKS, "ASCEND_RDMA_SL", "HCCL_RDMA_SL"),
-  RDMA_TIMEOUT("ascend.rdma.timeout", "none", "n of the 4.096 µs × 2ⁿ after which a link sends again.", Reason.NO_LINKS, "HCCL_RDMA_TIMEOUT"),
+  RDMA_SERVICE_LEVEL("ascend.rdma.service.level", "none", "Service level of links.", Reason.NO_LINKS, "ASCEND_RDMA_SL",
+      "HCCL_RDMA_SL"),
+  RDMA_TIMEOUT("ascend.rdma.timeout", "none", "n of the 4.096 µs × 2ⁿ after which a link sends again.", Reason.NO_LINKS,
+      "HCCL_RDMA_TIMEOUT"),
   RDMA_RETRIES("ascend.rdma.retries", "none", "How often a link sends again.", Reason.NO_LINKS, "HCCL_RDMA_RETRY_CNT"),
 
-  HCCL_RETRIES("ascend.hccl.retries", "2", "Tries of a transfer.", Reason.NO_HCCL, "ASCEND_TRANSPORT_TRANSFER_MAX_RETRY_COUNT"),
-  HCCL_TRANSFER_TIMEOUT("ascend.hccl.transfer.timeout", "20s", "Longest wait for a transfer.", Reason.NO_HCCL, "ASCEND_TRANSPORT_TRANSFER_TIMEOUT"),
-  HCCL_FAST_RECOVERY("ascend.hccl.fast.recovery", "false", "Whether a transfer that failed ends the links to all others.", Reason.NO_HCCL,
+  HCCL_RETRIES("ascend.hccl.retries", "2", "Tries of a transfer.", Reason.NO_HCCL,
+      "ASCEND_TRANSPORT_TRANSFER_MAX_RETRY_COUNT"),
+  HCCL_TRANSFER_TIMEOUT("ascend.hccl.transfer.timeout", "20s", "Longest wait for a transfer.", Reason.NO_HCCL,
+      "ASCEND_TRANSPORT_TRANSFER_TIMEOUT"),
+  HCCL_FAST_RECOVERY("ascend.hccl.fast.recovery", "false",
+      "Whether a transfer that failed ends the links to all others.", Reason.NO_HCCL,
       "ASCEND_TRANSPORT_TRANSFER_ENABLE_FAST_RECOVERY"),
-  HCCL_TCP_TIMEOUT("ascend.hccl.tcp.timeout", "30s", "Longest wait for a control connection.", Reason.NO_HCCL, "Ascend_TCP_TIMEOUT"),
+  HCCL_TCP_TIMEOUT("ascend.hccl.tcp.timeout", "30s", "Longest wait for a control connection.", Reason.NO_HCCL,
+      "Ascend_TCP_TIMEOUT"),
   HCCL_SOCKET_TIMEOUT("ascend.hccl.socket.timeout", "30s", "Longest wait for a socket between devices.", Reason.NO_HCCL,
       "Ascend_HCCL_SOCKET_TIMEOUT"),
   HCCL_MEMORY_TIMEOUT("ascend.hccl.memory.timeout", "2m", "Longest wait for the exchange of memory.", Reason.NO_HCCL,
       "Ascend_TRANSPORT_MEM_TIMEOUT"),
-  HCCL_REGIONS("ascend.hccl.regions", "8192", "Most regions of memory.", Reason.NO_HCCL, "ASCEND_TRANSPORT_MAX_REG_MEMORY_NUM"),
-  HCCL_POLL_TIMEOUT("ascend.hccl.poll.timeout", "3s", "Longest wait for a control message.", Reason.NO_HCCL, "ASCEND_TRANSPORT_EPOLL_WAIT_TIMEOUT"),
-  HCCL_PRINT("ascend.hccl.print", "false", "Whether the time of each transfer is printed.", Reason.NO_HCCL, "ASCEND_TRANSPORT_PRINT"),
+  HCCL_REGIONS("ascend.hccl.regions", "8192", "Most regions of memory.", Reason.NO_HCCL,
+      "ASCEND_TRANSPORT_MAX_REG_MEMORY_NUM"),
+  HCCL_POLL_TIMEOUT("ascend.hccl.poll.timeout", "3s", "Longest wait for a control message.", Reason.NO_HCCL,
+      "ASCEND_TRANSPORT_EPOLL_WAIT_TIMEOUT"),
+  HCCL_PRINT("ascend.hccl.print", "false", "Whether the time of each transfer is printed.", Reason.NO_HCCL,
+      "ASCEND_TRANSPORT_PRINT"),
 
-  UBSHMEM_IPC("ascend.ubshmem.ipc", "false", "Whether processes share memory by key instead of fabric handle.", Reason.NO_UBSHMEM,
+  UBSHMEM_IPC("ascend.ubshmem.ipc", "false", "Whether processes share memory by key instead of fabric handle.",
+      Reason.NO_UBSHMEM,
       "MC_USE_UBSHMEM_IPC"),
-  UBSHMEM_STREAMS_PER_TRANSFER("ascend.ubshmem.streams.per.transfer", "4", "Streams of one transfer.", Reason.NO_UBSHMEM,
+  UBSHMEM_STREAMS_PER_TRANSFER("ascend.ubshmem.streams.per.transfer", "4", "Streams of one transfer.",
+      Reason.NO_UBSHMEM,
       "MC_UBSHMEM_STREAMS_PER_TRANSFER"),
   UBSHMEM_STREAMS("ascend.ubshmem.streams", "32", "Most streams.", Reason.NO_UBSHMEM, "MC_UBSHMEM_MAX_STREAMS"),
-  UBSHMEM_THREADS("ascend.ubshmem.threads", "8", "Threads that make transfers.", Reason.NO_UBSHMEM, "MC_UBSHMEM_THREAD_POOL_SIZE"),
-  UBSHMEM_STREAM_TIMEOUT("ascend.ubshmem.stream.timeout", "3s", "Longest wait for a stream.", Reason.NO_UBSHMEM, "MC_UBSHMEM_GET_STREAM_TIMEOUT");
+  UBSHMEM_THREADS("ascend.ubshmem.threads", "8", "Threads that make transfers.", Reason.NO_UBSHMEM,
+      "MC_UBSHMEM_THREAD_POOL_SIZE"),
+  UBSHMEM_STREAM_TIMEOUT("ascend.ubshmem.stream.timeout", "3s", "Longest wait for a stream.", Reason.NO_UBSHMEM,
+      "MC_UBSHMEM_GET_STREAM_TIMEOUT");
 
   /// Why a setting does nothing, the end of *… has no effect here because*.
   private static final class Reason {
-    private static final String NO_LINKS = "Penstock makes no links between devices: blocks travel between nodes over RSocket";
+    private static final String NO_LINKS =
+        "Penstock makes no links between devices: blocks travel between nodes over RSocket";
     private static final String NO_ENGINE = "Penstock has no transfer engine that would take it";
     private static final String NO_HCCL = "it belongs to the transport over HCCL, which Penstock has not";
-    private static final String NO_UBSHMEM = "it belongs to the transport over UB shared memory, which Penstock has not";
+    private static final String NO_UBSHMEM =
+        "it belongs to the transport over UB shared memory, which Penstock has not";
   }
 
   private final String key;

@@ -5,8 +5,8 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.device.CopyBatch;
 import org.jspecify.annotations.Nullable;
 
-/// The elements of the call that is being made: one way, from one place to one place, at most 4,096. Between host and device, the host's
-/// side of an element may be a staging buffer. For the device's thread.
+/// The elements of the call that is being made: one way, from one place to one place, at most 4,096. Between host and
+/// device, the host's side of an element may be a staging buffer. For the device's thread.
 final class CopyCall {
   private @Nullable CopyElements elements;
   private @Nullable CopyStaging staging;

@@ -11,7 +11,8 @@ package io.penstock.device.ascend;
 /// @param largestBatch most of them in one call
 /// @param single elements that were copied each by a call of its own, on a stream or inside the host
 /// @param fallbacks batch calls that were answered with "not supported"
-public record CopyReport(int elements, int failed, int firstFailed, int code, int batchCalls, int batched, int largestBatch, int single, int fallbacks) {
+public record CopyReport(int elements, int failed, int firstFailed, int code, int batchCalls, int batched,
+    int largestBatch, int single, int fallbacks) {
   /// Whether no copy was asked of the library.
   boolean isUntouched() {
     return batched == 0 && single == 0;

@@ -9,11 +9,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 
-/// Copies between addresses that a device reaches, any number and any mix of ways, and, once they ended, what became of each.
+/// Copies between addresses that a device reaches, any number and any mix of ways, and, once they ended, what became of
+/// each.
 ///
-/// Filled by one thread, then [AscendDevice#copy(CopyRequest)] has it until its `Mono` ended; after that its results may be read, and after
-/// [#clear()] or [#again()] it may be copied once more, with the memory that it has grown to. What keeps the memory behind the addresses
-/// alive is given to [#hold]: it is let go when the copies have ended, not earlier, whatever a cancel says.
+/// Filled by one thread, then [AscendDevice#copy(CopyRequest)] has it until its `Mono` ended; after that its results
+/// may be read, and after [#clear()] or [#again()] it may be copied once more, with the memory that it has grown to.
+/// What keeps the memory behind the addresses alive is given to [#hold]: it is let go when the copies have ended, not
+/// earlier, whatever a cancel says.
 public final class CopyRequest {
   /// The result of a copy that was made.
   public static final int COPIED = 0;
@@ -48,7 +50,8 @@ public final class CopyRequest {
     requireReady();
     Checks.positive("bytes of an element", bytes);
     if (from > Long.MAX_VALUE - bytes || to > Long.MAX_VALUE - bytes || from <= 0 || to <= 0) {
-      throw new IllegalArgumentException("addresses must be > 0 and end below 2^63 (was %#x and %#x, %d bytes)".formatted(from, to, bytes));
+      throw new IllegalArgumentException(
+          "addresses must be > 0 and end below 2^63 (was %#x and %#x, %d bytes)".formatted(from, to, bytes));
     }
     if (elements == this.from.length) {
       grow();
@@ -121,7 +124,8 @@ public final class CopyRequest {
     }
   }
 
-  /// For the device: the elements that it has not come to the end of, for whatever reason, have failed; some may have been copied.
+  /// For the device: the elements that it has not come to the end of, for whatever reason, have failed; some may have
+  /// been copied.
   void endOpen(int code) {
     for (int i = 0; i < elements; i++) {
       if (results[i] == OPEN) {
@@ -171,7 +175,8 @@ public final class CopyRequest {
     return bytes[element];
   }
 
-  /// What became of an element: [#COPIED], the code of the library, after which its destination may hold anything, or [#OPEN].
+  /// What became of an element: [#COPIED], the code of the library, after which its destination may hold anything, or
+  /// [#OPEN].
   public int result(int element) {
     return results[element];
   }

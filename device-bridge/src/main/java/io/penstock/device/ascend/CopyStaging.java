@@ -7,10 +7,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The host's side of the copies of one call: where an element's memory is none that the device knows, a place in a staging buffer stands
-/// for it. Its bytes are there before a copy to the device, and go home after one from it.
+/// The host's side of the copies of one call: where an element's memory is none that the device knows, a place in a
+/// staging buffer stands for it. Its bytes are there before a copy to the device, and go home after one from it.
 ///
-/// An element that is larger than a buffer, and any while others have all the buffers, is copied as it is. For the device's thread.
+/// An element that is larger than a buffer, and any while others have all the buffers, is copied as it is. For the
+/// device's thread.
 final class CopyStaging {
   /// [#place] found no room beside what this call has there already.
   static final long FULL = 0;

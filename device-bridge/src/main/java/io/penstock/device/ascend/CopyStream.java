@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// The stream that copies of one device are queued on: made when it is first needed, replaced when copies on it have failed. For the
-/// device's thread, with its context set.
+/// The stream that copies of one device are queued on: made when it is first needed, replaced when copies on it have
+/// failed. For the device's thread, with its context set.
 final class CopyStream {
   private static final Logger LOG = Loggers.getLogger(CopyStream.class);
 
@@ -43,8 +43,8 @@ final class CopyStream {
     return code;
   }
 
-  /// The stream goes with what is left on it: the next copies must not wait for them, nor be taken for them. Where nobody says that they
-  /// were given up, they may still be made, and the device is stuck until they are.
+  /// The stream goes with what is left on it: the next copies must not wait for them, nor be taken for them. Where
+  /// nobody says that they were given up, they may still be made, and the device is stuck until they are.
   void giveUp() {
     MemorySegment queue = stream;
     stream = null;

@@ -10,10 +10,11 @@ import java.util.List;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
-/// Host memory of the driver: pages of 1 GiB on the node of the device, the same anywhere, pages of 2 MiB, whatever the driver likes. For the
-/// device's thread, in its context.
+/// Host memory of the driver: pages of 1 GiB on the node of the device, the same anywhere, pages of 2 MiB, whatever the
+/// driver likes. For the device's thread, in its context.
 final class HostLadder {
-  private static final List<MemoryRung> RUNGS = List.of(MemoryRung.NODE_1G, MemoryRung.HOST_1G, MemoryRung.HOST_2M, MemoryRung.HOST);
+  private static final List<MemoryRung> RUNGS =
+      List.of(MemoryRung.NODE_1G, MemoryRung.HOST_1G, MemoryRung.HOST_2M, MemoryRung.HOST);
   /// Those whose memory has a handle.
   private static final List<MemoryRung> SHARED = RUNGS.subList(0, 3);
   private static final int DEVICES_A_NODE = 4;
@@ -29,7 +30,8 @@ final class HostLadder {
   ///
   /// @param handle on its pages; null where the driver gives memory without
   /// @param undo gives it back
-  record Piece(long address, MemoryKind kind, List<Fallback> fallbacks, @Nullable MemorySegment handle, Unwinding undo) {}
+  record Piece(long address, MemoryKind kind, List<Fallback> fallbacks, @Nullable MemorySegment handle,
+      Unwinding undo) {}
 
   /// @param physicalDevice number that the machine has for it
   /// @param shared whether other processes are to map it by a handle

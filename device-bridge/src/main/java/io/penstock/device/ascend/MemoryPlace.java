@@ -25,7 +25,8 @@ public record MemoryPlace(int device, boolean shared) {
     return new MemoryPlace(device, true);
   }
 
-  /// As an `aclrtMemLocation` says it: host memory that is registered, bound to a node or unknown to the library is all the host's.
+  /// As an `aclrtMemLocation` says it: host memory that is registered, bound to a node or unknown to the library is all
+  /// the host's.
   static MemoryPlace of(int type, int id) {
     return type == DEVICE_TYPE ? new MemoryPlace(id) : HOST;
   }

@@ -4,8 +4,8 @@ import io.penstock.device.DeviceRegions;
 import io.penstock.device.DeviceRegions.Region;
 import org.jspecify.annotations.Nullable;
 
-/// Whose memory the addresses of a request are of: known for each region, asked of the library for addresses that are in none. For the
-/// device's thread.
+/// Whose memory the addresses of a request are of: known for each region, asked of the library for addresses that are
+/// in none. For the device's thread.
 final class MemoryPlaces {
   private final AclMemory memory;
   private final DeviceRegions<MemoryPlace> regions;

@@ -1,4 +1,5 @@
-/// Devices behind a `libascendcl.so`, bound with `java.lang.foreign`: nothing of Ascend is needed to build or to test it.
+/// Devices behind a `libascendcl.so`, bound with `java.lang.foreign`: nothing of Ascend is needed to build or to test
+/// it.
 ///
 /// ```
 /// AscendDevices     finds the library, opens devices, ends the runtime after the last

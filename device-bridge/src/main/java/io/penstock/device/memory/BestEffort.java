@@ -16,7 +16,8 @@ final class BestEffort {
       throw new IllegalArgumentException("bytes must be >= " + GIB + " (was " + bytes + ")");
     }
     return IntStream.iterate(100, percent -> percent >= 50, percent -> percent - 10)
-        .mapToLong(percent -> share(bytes, percent) / GIB * GIB).filter(size -> size >= bytes - bytes / 2).distinct().toArray();
+        .mapToLong(percent -> share(bytes, percent) / GIB * GIB).filter(size -> size >= bytes - bytes / 2).distinct()
+        .toArray();
   }
 
   /// In two steps, since `bytes` times 100 may be more than a `long` holds.

@@ -19,11 +19,12 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/// Device memory that is allocated once and used again: an allocation of a device takes its line and its driver, a handle of this takes a lock.
+/// Device memory that is allocated once and used again: an allocation of a device takes its line and its driver, a
+/// handle of this takes a lock.
 ///
-/// Sizes are rounded up by at most an eighth. What is closed is kept for the next of its size, up to a bound, and given to the device when it
-/// has no more for others. Reuse is safe though copies may still be under way, since a device works in order: the next owner's come
-/// later. Safe from any thread.
+/// Sizes are rounded up by at most an eighth. What is closed is kept for the next of its size, up to a bound, and given
+/// to the device when it has no more for others. Reuse is safe though copies may still be under way, since a device
+/// works in order: the next owner's come later. Safe from any thread.
 public final class DevicePool {
   private final Device device;
   private final long maxCachedBytes;
@@ -47,7 +48,8 @@ public final class DevicePool {
     this.maxCachedBytes = maxCachedBytes;
   }
 
-  /// Memory of at least `bytes`, kept or new. Where the device has no more, all that is kept goes back to it before it is asked once again.
+  /// Memory of at least `bytes`, kept or new. Where the device has no more, all that is kept goes back to it before it
+  /// is asked once again.
   ///
   /// @param scope owns the memory from the moment it is there; closing it keeps it for the next
   /// @return cold; signals what [Device#allocate] signals, and [DeviceClosedException] after [#close()]
@@ -82,7 +84,8 @@ public final class DevicePool {
     AtomicBoolean settled = new AtomicBoolean();
     BlockScope arriving = new BlockScope();
     return device.allocate(size, arriving)
-        .onErrorResume(DeviceMemoryExhaustedException.class, e -> trim(0) > 0 ? device.allocate(size, arriving) : Mono.error(e))
+        .onErrorResume(DeviceMemoryExhaustedException.class,
+            e -> trim(0) > 0 ? device.allocate(size, arriving) : Mono.error(e))
         .map(memory -> settled.compareAndSet(false, true) ? lend(memory, bytes, scope) : memory) // nobody hears of the latter
         .doOnError(e -> notGot(settled, size, arriving))
         .doOnCancel(() -> notGot(settled, size, arriving));
@@ -161,7 +164,8 @@ public final class DevicePool {
     return new DevicePoolStat(lent, lentBytes, peakLentBytes, cachedBytes, hits, misses, trimmedBytes);
   }
 
-  /// Gives the device back what is kept, and what is lent as it is closed; completes when all is. The device stays open. Lazy and idempotent.
+  /// Gives the device back what is kept, and what is lent as it is closed; completes when all is. The device stays
+  /// open. Lazy and idempotent.
   public Mono<Void> close() {
     return Mono.defer(() -> {
       boolean isIdle;

@@ -9,4 +9,5 @@ package io.penstock.device.memory;
 /// @param hits allocations that were kept memory
 /// @param misses allocations that the device was asked for
 /// @param trimmedBytes what the device got back before the close
-public record DevicePoolStat(long lent, long lentBytes, long peakLentBytes, long cachedBytes, long hits, long misses, long trimmedBytes) {}
+public record DevicePoolStat(long lent, long lentBytes, long peakLentBytes, long cachedBytes, long hits, long misses,
+    long trimmedBytes) {}

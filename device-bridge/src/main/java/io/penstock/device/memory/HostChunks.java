@@ -42,7 +42,8 @@ public final class HostChunks implements ChunkSource {
   public static HostChunks of(MappedMemory source, long pieceBytes) {
     requireNonNull(source, "source");
     if (pieceBytes <= 0 || pieceBytes > SlabArena.MAX_CHUNK_BYTES) {
-      throw new IllegalArgumentException("pieceBytes must be in [1, " + SlabArena.MAX_CHUNK_BYTES + "] (was " + pieceBytes + ")");
+      throw new IllegalArgumentException(
+          "pieceBytes must be in [1, " + SlabArena.MAX_CHUNK_BYTES + "] (was " + pieceBytes + ")");
     }
     return new HostChunks(bytes -> source.map(Math.max(bytes, pieceBytes)));
   }

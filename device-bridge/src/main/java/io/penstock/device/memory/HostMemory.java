@@ -7,8 +7,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// One owner's handle on a piece of host memory, and how it came about. Closing gives it back the way that it came; from then on no access
-/// goes through [#segment()].
+/// One owner's handle on a piece of host memory, and how it came about. Closing gives it back the way that it came;
+/// from then on no access goes through [#segment()].
 public final class HostMemory extends Owned {
   private final MemorySegment segment;
   private final Arena arena;
@@ -32,7 +32,8 @@ public final class HostMemory extends Owned {
   @SuppressWarnings("restricted") // only who has got the memory knows that it is there
   public static HostMemory at(long address, long bytes, MemoryKind kind, List<Fallback> fallbacks, Runnable release) {
     Arena arena = Arena.ofShared();
-    return new HostMemory(MemorySegment.ofAddress(address).reinterpret(bytes, arena, null), arena, kind, fallbacks, release);
+    return new HostMemory(MemorySegment.ofAddress(address).reinterpret(bytes, arena, null), arena, kind, fallbacks,
+        release);
   }
 
   /// What the JDK allocates.

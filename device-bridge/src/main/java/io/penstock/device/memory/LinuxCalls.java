@@ -33,7 +33,9 @@ final class LinuxCalls implements SystemCalls {
   /// Empty on systems and machines whose numbers are not known.
   static Optional<SystemCalls> find() {
     Long bind = BIND.get(System.getProperty("os.arch").toLowerCase(Locale.ROOT));
-    return bind == null || !System.getProperty("os.name").equals("Linux") ? Optional.empty() : Optional.of(new LinuxCalls(bind));
+    return bind == null || !System.getProperty("os.name").equals("Linux")
+        ? Optional.empty()
+        : Optional.of(new LinuxCalls(bind));
   }
 
   @Override
@@ -59,7 +61,8 @@ final class LinuxCalls implements SystemCalls {
   @Override
   public long bind(long address, long bytes, MemorySegment nodes) {
     // the system reads one bit less than it is told
-    return CLibrary.call(state -> (long) system.invokeExact(state, bindNumber, address, bytes, (long) PREFERRED, nodes, MOST_NODES + 1, 0L));
+    return CLibrary.call(state -> (long) system.invokeExact(state, bindNumber, address, bytes, (long) PREFERRED, nodes,
+        MOST_NODES + 1, 0L));
   }
 
   @Override

@@ -18,11 +18,13 @@ import reactor.core.publisher.Mono;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// Host memory that the system maps: of pages that were set aside, 1 GiB, then 2 MiB; of addresses at a multiple of 2 MiB where large pages
-/// are advised; of plain pages. Where the system's calls are not known it is the JDK's, and a [Fallback] says so.
+/// Host memory that the system maps: of pages that were set aside, 1 GiB, then 2 MiB; of addresses at a multiple of 2
+/// MiB where large pages are advised; of plain pages. Where the system's calls are not known it is the JDK's, and a
+/// [Fallback] says so.
 ///
-/// Pages that were set aside are made before the memory is handed out, as are those that are locked: a page that is missing is a refusal then,
-/// and the end of the process later. NUMA nodes are preferred, not demanded, for the same reason.
+/// Pages that were set aside are made before the memory is handed out, as are those that are locked: a page that is
+/// missing is a refusal then, and the end of the process later. NUMA nodes are preferred, not demanded, for the same
+/// reason.
 public final class MappedMemory implements HostMemorySource {
   private static final Logger LOG = Loggers.getLogger(MappedMemory.class);
   private static final long ADVISED_BYTES = MemoryRung.ADVISED_2M.unitBytes();
@@ -87,13 +89,15 @@ public final class MappedMemory implements HostMemorySource {
   }
 
   private @Nullable HostMemory ofJdk(long bytes, List<Fallback> tried) {
-    String reason = "the calls of " + System.getProperty("os.name") + " on " + System.getProperty("os.arch") + " are not known";
+    String reason =
+        "the calls of " + System.getProperty("os.name") + " on " + System.getProperty("os.arch") + " are not known";
     rungs().forEach(rung -> tried.add(new Fallback(rung.label(), reason)));
     if (options.pages() == MemoryPages.HUGE) {
       return null;
     }
     try {
-      return HostMemory.ofJdk(bytes, ADVISED_BYTES, tried, () -> listener.givenBack(MemoryKind.of(MemoryRung.JDK), bytes));
+      return HostMemory.ofJdk(bytes, ADVISED_BYTES, tried,
+          () -> listener.givenBack(MemoryKind.of(MemoryRung.JDK), bytes));
     } catch (OutOfMemoryError e) {
       tried.add(new Fallback(MemoryRung.JDK.label(), String.valueOf(e.getMessage())));
       return null;
@@ -130,7 +134,8 @@ public final class MappedMemory implements HostMemorySource {
   }
 
   private @Nullable HostMemory mapped(SystemCalls calls, MemoryRung rung, long bytes, List<Fallback> tried) {
-    long size = rung == MemoryRung.PLAIN ? Math.ceilDiv(bytes, calls.pageBytes()) * calls.pageBytes() : rung.rounded(bytes);
+    long size =
+        rung == MemoryRung.PLAIN ? Math.ceilDiv(bytes, calls.pageBytes()) * calls.pageBytes() : rung.rounded(bytes);
     long address = rung == MemoryRung.ADVISED_2M ? aligned(calls, size) : calls.map(size, flags(rung));
     if (address < 0) {
       tried.add(new Fallback(rung.label(), Errno.text("mmap", address)));
@@ -208,7 +213,8 @@ public final class MappedMemory implements HostMemorySource {
     }
     boolean advised = rung == MemoryRung.ADVISED_2M;
     long answer = calls.advise(address, bytes, advised ? ADVISE_LARGE : CLibrary.POPULATE_WRITE);
-    boolean isOldSystem = !advised && answer == -Errno.EINVAL; // before 5.14; the pages are promised by the mapping, at least
+    // Before 5.14; the pages are promised by the mapping, at least
+    boolean isOldSystem = !advised && answer == -Errno.EINVAL;
     return answer < 0 && !isOldSystem ? Errno.text("madvise", answer) : null;
   }
 

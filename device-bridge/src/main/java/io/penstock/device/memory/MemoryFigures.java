@@ -10,11 +10,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// What memory is taken, by rung, and how often it is not what it was to be; the first time for each source and wish is a line in the log.
-/// Safe from any thread.
+/// What memory is taken, by rung, and how often it is not what it was to be; the first time for each source and wish is
+/// a line in the log. Safe from any thread.
 public final class MemoryFigures implements MemoryListener {
-  private static final Comparator<MemoryKind> ORDER = Comparator.comparing(MemoryKind::rung).thenComparing(kind -> kind.node().orElse(-1))
-      .thenComparing(MemoryKind::locked);
+  private static final Comparator<MemoryKind> ORDER =
+      Comparator.comparing(MemoryKind::rung).thenComparing(kind -> kind.node().orElse(-1))
+          .thenComparing(MemoryKind::locked);
   private static final Logger LOG = Loggers.getLogger(MemoryFigures.class);
 
   private final Map<MemoryKind, Long> bytes = new ConcurrentHashMap<>();
@@ -47,7 +48,8 @@ public final class MemoryFigures implements MemoryListener {
   /// The same by all that is known of it, the best rung first.
   public SequencedMap<MemoryKind, Long> bytesByKind() {
     SequencedMap<MemoryKind, Long> sorted = new LinkedHashMap<>();
-    bytes.entrySet().stream().sorted(Map.Entry.comparingByKey(ORDER)).forEach(each -> sorted.put(each.getKey(), each.getValue()));
+    bytes.entrySet().stream().sorted(Map.Entry.comparingByKey(ORDER))
+        .forEach(each -> sorted.put(each.getKey(), each.getValue()));
     return sorted;
   }
 

@@ -1,7 +1,7 @@
 package io.penstock.device.memory;
 
-/// Hears of memory that is taken and given back: for gauges and figures. Called by whichever thread does it, so it must be quick and must not
-/// throw.
+/// Hears of memory that is taken and given back: for gauges and figures. Called by whichever thread does it, so it must
+/// be quick and must not throw.
 public interface MemoryListener {
   /// `bytes` were taken.
   void taken(MemoryKind kind, long bytes);

@@ -1,7 +1,7 @@
 package io.penstock.device.memory;
 
-/// One rung of a ladder: a way to get memory, and the pages it has. Ladders begin with the largest pages, which cost the fewest entries of
-/// translation caches.
+/// One rung of a ladder: a way to get memory, and the pages it has. Ladders begin with the largest pages, which cost
+/// the fewest entries of translation caches.
 public enum MemoryRung {
   /// Of the driver, on the NUMA node of the device.
   NODE_1G("pages of 1 GiB on the node of the device", 1L << 30),

@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/// Memory that blocks pass through on their way to a disk and back: at a multiple of 4,096 bytes, and as many of them, as direct access to a disk
-/// wants it. It is of the first source that has it: the device's own, so that a copy needs no third place; then large pages; then plain
-/// ones. Whoever gave it gets it back.
+/// Memory that blocks pass through on their way to a disk and back: at a multiple of 4,096 bytes, and as many of them,
+/// as direct access to a disk wants it. It is of the first source that has it: the device's own, so that a copy needs
+/// no third place; then large pages; then plain ones. Whoever gave it gets it back.
 public final class OffloadMemory implements HostMemorySource {
   /// What direct access to a disk wants of addresses, lengths and places in the file.
   public static final int ALIGNMENT_BYTES = 4096;

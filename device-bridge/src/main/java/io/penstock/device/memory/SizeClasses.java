@@ -1,6 +1,7 @@
 package io.penstock.device.memory;
 
-/// Sizes that memory is kept in for reuse: multiples of 512 bytes, eight to a doubling, so that rounding up costs at most an eighth.
+/// Sizes that memory is kept in for reuse: multiples of 512 bytes, eight to a doubling, so that rounding up costs at
+/// most an eighth.
 final class SizeClasses {
   static final long SMALLEST = 512;
   private static final int STEPS_A_DOUBLING_SHIFT = 3;

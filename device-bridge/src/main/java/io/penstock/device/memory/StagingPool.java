@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/// Buffers of equal size, cut from one piece of host memory, that bytes pass through on their way. As many are lent as there are; the next
-/// wait in a bounded, fair line, and a cancel leaves it. Safe from any thread.
+/// Buffers of equal size, cut from one piece of host memory, that bytes pass through on their way. As many are lent as
+/// there are; the next wait in a bounded, fair line, and a cancel leaves it. Safe from any thread.
 public final class StagingPool {
   private final Permits permits;
   private final HostMemory memory;
@@ -56,7 +56,8 @@ public final class StagingPool {
   public static StagingPool of(String name, StagingSpec spec, int maxWaiters, HostMemory memory) {
     requireOn(name, spec);
     if (memory.bytes() < spec.bytes()) {
-      throw new IllegalArgumentException(name + ": memory must have at least " + spec.bytes() + " bytes (was " + memory.bytes() + ")");
+      throw new IllegalArgumentException(
+          name + ": memory must have at least " + spec.bytes() + " bytes (was " + memory.bytes() + ")");
     }
     return new StagingPool(name, spec, maxWaiters, memory);
   }
@@ -70,7 +71,8 @@ public final class StagingPool {
   /// A buffer, when its turn comes.
   ///
   /// @param scope owns the buffer from the moment it is lent
-  /// @return cold; signals [io.penstock.block.BudgetExhaustedException] if too many wait, [StagingClosedException] if the pool closes first
+  /// @return cold; signals [io.penstock.block.BudgetExhaustedException] if too many wait, [StagingClosedException] if
+  ///     the pool closes first
   public Mono<StagingBuffer> acquire(BlockScope scope) {
     requireNonNull(scope, "scope");
     return Mono.create(sink -> {

@@ -16,8 +16,9 @@ public record StagingSpec(int buffers, long bufferBytes) {
   public StagingSpec {
     if (buffers < 0 || buffers > MOST || bufferBytes < 0 || bufferBytes > MOST * MIB || bufferBytes % MIB != 0
         || (buffers == 0) != (bufferBytes == 0)) {
-      throw new IllegalArgumentException("staging buffers must be NUM:SIZE_MB, both from 1 to %d, or 0:0 for none (was %d buffers of %d bytes)"
-          .formatted(MOST, buffers, bufferBytes));
+      throw new IllegalArgumentException(
+          "staging buffers must be NUM:SIZE_MB, both from 1 to %d, or 0:0 for none (was %d buffers of %d bytes)"
+              .formatted(MOST, buffers, bufferBytes));
     }
   }
 

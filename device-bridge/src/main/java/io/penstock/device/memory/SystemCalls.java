@@ -2,7 +2,8 @@ package io.penstock.device.memory;
 
 import java.lang.foreign.MemorySegment;
 
-/// The calls of Linux for memory. What answers a `long` answers less than 0 when the system refuses: the negated error number.
+/// The calls of Linux for memory. What answers a `long` answers less than 0 when the system refuses: the negated error
+/// number.
 interface SystemCalls {
   /// Private, zeroed memory; its address.
   ///

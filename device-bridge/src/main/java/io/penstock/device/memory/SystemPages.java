@@ -19,7 +19,8 @@ final class SystemPages {
   long free(long pageBytes) {
     Path pages = folder.resolve("kernel/mm/hugepages/hugepages-" + (pageBytes >> 10) + "kB");
     long unpromised = Math.max(0, number(pages.resolve("free_hugepages")) - number(pages.resolve("resv_hugepages")));
-    return unpromised + Math.max(0, number(pages.resolve("nr_overcommit_hugepages")) - number(pages.resolve("surplus_hugepages")));
+    return unpromised
+        + Math.max(0, number(pages.resolve("nr_overcommit_hugepages")) - number(pages.resolve("surplus_hugepages")));
   }
 
   /// Whether the system makes large pages where it is asked to.

@@ -10,7 +10,8 @@ import io.penstock.device.sidecar.RegionWindow.OnFabric;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// Copies that one Ascend device makes by addresses alone: inside the device, and to and from memory of the fabric, wherever that is.
+/// Copies that one Ascend device makes by addresses alone: inside the device, and to and from memory of the fabric,
+/// wherever that is.
 final class AddressCopies {
   private AddressCopies() {}
 
@@ -19,7 +20,8 @@ final class AddressCopies {
     AscendDevice first = device(from);
     AscendDevice second = device(to);
     boolean plain = !(from instanceof OnFabric || to instanceof OnFabric) && (first == null || second == null);
-    if (plain || from instanceof InFile || to instanceof InFile || (isDevice(from) && isDevice(to) && first != second)) {
+    if (plain || from instanceof InFile || to instanceof InFile
+        || (isDevice(from) && isDevice(to) && first != second)) {
       return null;
     }
     return first == null ? second : first;
@@ -42,13 +44,18 @@ final class AddressCopies {
       case OnFabric there -> there.memory().address() + offset;
       case OnDevice there -> there.memory().address() + offset;
       case Mapped mapped -> mapped.memory().address() + offset;
-      case InFile file -> throw new IllegalStateException("a file must not be copied by its address (was " + file + ")");
+      case InFile file ->
+        throw new IllegalStateException("a file must not be copied by its address (was " + file + ")");
     };
   }
 
   /// @param request its holds are let go when `device` does not touch the memory any more
   static Mono<Void> copy(AscendDevice device, CopyRequest request) {
-    return device.copy(request).flatMap(report -> report.isComplete() ? Mono.empty() : Mono.error(SideCarFailure.of(SideCarCode.COPY_FAILED,
-        SideCarFailure.NO_REGION, device.name() + ", element " + report.firstFailed() + ": " + report.code() + ", " + AclCode.explained(report.code()))));
+    return device.copy(request)
+        .flatMap(report -> report.isComplete()
+            ? Mono.empty()
+            : Mono.error(SideCarFailure.of(SideCarCode.COPY_FAILED,
+                SideCarFailure.NO_REGION, device.name() + ", element " + report.firstFailed() + ": " + report.code()
+                    + ", " + AclCode.explained(report.code()))));
   }
 }

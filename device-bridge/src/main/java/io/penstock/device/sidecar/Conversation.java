@@ -68,7 +68,8 @@ final class Conversation implements LinkEvents {
         case Failed failed when asker == null -> end(SideCarFailure.of(failed.code(), failed.region(), failed.found()));
         case Failed failed -> asker.failed(SideCarFailure.of(failed.code(), failed.region(), failed.found()));
         case Message answer when asker != null -> asker.answered(answer);
-        case Message _ -> end(SideCarFailure.of(SideCarCode.MALFORMED, SideCarFailure.NO_REGION, "an answer to nothing"));
+        case Message _ ->
+          end(SideCarFailure.of(SideCarCode.MALFORMED, SideCarFailure.NO_REGION, "an answer to nothing"));
       }
     });
   }
@@ -102,7 +103,8 @@ final class Conversation implements LinkEvents {
       return;
     }
     if (now() - heardNanos > options.timeToLive().toNanos()) {
-      end(SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, "node silent for " + options.timeToLive().toMillis() + " ms"));
+      end(SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION,
+          "node silent for " + options.timeToLive().toMillis() + " ms"));
       return;
     }
     ask(new Ping(), new Answer() {
@@ -134,7 +136,8 @@ final class Conversation implements LinkEvents {
     if (link != null) {
       link.close();
     }
-    KvException lost = why instanceof SideCarFailure known && known.code() == SideCarCode.CLOSED ? why
+    KvException lost = why instanceof SideCarFailure known && known.code() == SideCarCode.CLOSED
+        ? why
         : SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, String.valueOf(why.getMessage()));
     List<Answer> unanswered = List.copyOf(open.values());
     open.clear();

@@ -24,8 +24,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// Makes the copies of one call: inside the host by hand, between mapped memory and a device as batches of that device, what one Ascend
-/// device reaches by addresses alone as a request of it, all others in pieces through staging memory. They have no order among each other.
+/// Makes the copies of one call: inside the host by hand, between mapped memory and a device as batches of that device,
+/// what one Ascend device reaches by addresses alone as a request of it, all others in pieces through staging memory.
+/// They have no order among each other.
 final class Copier {
   /// One copy whose bounds were checked.
   record Element(RegionWindow from, long fromOffset, RegionWindow to, long toOffset, long bytes) {
@@ -57,7 +58,8 @@ final class Copier {
 
   /// Ends when every part has ended, with the first error of any.
   ///
-  /// @param holds keeps the windows open: each part has a share until its memory is not touched any more, which may be after its end
+  /// @param holds keeps the windows open: each part has a share until its memory is not touched any more, which may be
+  ///     after its end
   Mono<Void> copy(List<Element> elements, Holds holds) {
     List<Element> inHost = new ArrayList<>();
     List<Element> inMemory = new ArrayList<>();
@@ -67,12 +69,15 @@ final class Copier {
     for (Element each : elements) {
       AscendDevice between = AddressCopies.between(each.from(), each.to());
       if (between != null) {
-        requests.computeIfAbsent(between, first -> new CopyRequest(1)).add(AddressCopies.address(each.from(), each.fromOffset()),
+        requests.computeIfAbsent(between, first -> new CopyRequest(1)).add(
+            AddressCopies.address(each.from(), each.fromOffset()),
             AddressCopies.address(each.to(), each.toOffset()), each.bytes());
       } else if (each.from() instanceof Mapped from && each.to() instanceof OnDevice to) {
-        batch(batches, to.device(), CopyDirection.TO_DEVICE).add(slice(from, each.fromOffset(), each.bytes()), to.address(each.toOffset()));
+        batch(batches, to.device(), CopyDirection.TO_DEVICE).add(slice(from, each.fromOffset(), each.bytes()),
+            to.address(each.toOffset()));
       } else if (each.from() instanceof OnDevice from && each.to() instanceof Mapped to) {
-        batch(batches, from.device(), CopyDirection.TO_HOST).add(slice(to, each.toOffset(), each.bytes()), from.address(each.fromOffset()));
+        batch(batches, from.device(), CopyDirection.TO_HOST).add(slice(to, each.toOffset(), each.bytes()),
+            from.address(each.fromOffset()));
       } else if (each.from() instanceof Mapped && each.to() instanceof Mapped && each.bytes() <= MOST_SHORT_BYTES) {
         inMemory.add(each);
       } else if (each.from() instanceof Mapped || each.to() instanceof Mapped) {
@@ -83,7 +88,8 @@ final class Copier {
     }
     List<Mono<Void>> parts = new ArrayList<>();
     requests.forEach((device, request) -> parts.add(byAddress(device, request, holds)));
-    batches.forEach((way, batch) -> parts.add(inTurn(way.device(), holds, share -> way.device().copy(batch.hold(share)))));
+    batches
+        .forEach((way, batch) -> parts.add(inTurn(way.device(), holds, share -> way.device().copy(batch.hold(share)))));
     if (!inMemory.isEmpty()) {
       List<Runnable> tasks = new ArrayList<>();
       parts(inMemory, LEAST_PART_BYTES).forEach(part -> tasks.add(() -> part.forEach(Copier::move)));
@@ -158,12 +164,14 @@ final class Copier {
 
   /// Both sides are mapped.
   private static void move(Element each) {
-    CLibrary.move(slice((Mapped) each.from(), each.fromOffset(), each.bytes()), slice((Mapped) each.to(), each.toOffset(), each.bytes()));
+    CLibrary.move(slice((Mapped) each.from(), each.fromOffset(), each.bytes()),
+        slice((Mapped) each.to(), each.toOffset(), each.bytes()));
   }
 
   private Mono<Void> staged(List<Element> elements, Holds holds) {
     Owned share = holds.share();
-    return Staging.use(staging, stage -> Flux.fromIterable(elements).concatMap(each -> pieces(each, stage), 0).concatMap(
+    return Staging
+        .use(staging, stage -> Flux.fromIterable(elements).concatMap(each -> pieces(each, stage), 0).concatMap(
             piece -> staged(piece, stage, holds), 0).then())
         .doFinally(end -> share.close());
   }
@@ -187,15 +195,18 @@ final class Copier {
         .then(Mono.defer(() -> moved(piece.to(), piece.toOffset(), memory, CopyDirection.TO_DEVICE, stage, holds)));
   }
 
-  private Mono<Void> moved(RegionWindow window, long offset, MemorySegment memory, CopyDirection direction, Staging stage, Holds holds) {
+  private Mono<Void> moved(RegionWindow window, long offset, MemorySegment memory, CopyDirection direction,
+      Staging stage, Holds holds) {
     return switch (window) {
       case OnDevice there -> inTurn(there.device(), holds, share -> there.device().copy(new CopyBatch(direction)
           .add(memory, there.address(offset)).hold(share).hold(stage.share())));
       case OnFabric there -> {
         long address = AddressCopies.address(there, offset);
-        CopyRequest request = direction == CopyDirection.TO_HOST ? new CopyRequest(1).add(address, memory.address(), memory.byteSize())
+        CopyRequest request = direction == CopyDirection.TO_HOST
+            ? new CopyRequest(1).add(address, memory.address(), memory.byteSize())
             : new CopyRequest(1).add(memory.address(), address, memory.byteSize());
-        yield inTurn(there.device(), holds, share -> AddressCopies.copy(there.device(), request.hold(share).hold(stage.share())));
+        yield inTurn(there.device(), holds,
+            share -> AddressCopies.copy(there.device(), request.hold(share).hold(stage.share())));
       }
       case InFile file -> work(() -> {
         if (direction == CopyDirection.TO_HOST) {

@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// The copies of one call on their way from what a client names to memory: regions are found, bounds are compared. For one event of the node's
-/// mailbox, so that no region changes meanwhile.
+/// The copies of one call on their way from what a client names to memory: regions are found, bounds are compared. For
+/// one event of the node's mailbox, so that no region changes meanwhile.
 final class CopyCheck {
   private final Map<Long, NodeRegion> regions;
   private final NodeHands node;
@@ -75,7 +75,8 @@ final class CopyCheck {
     if (region.state() == RegionState.CLOSING) {
       return node.refused(SideCarCode.REGION_CLOSING, id, "unregistered");
     }
-    return region.spec().contains(offset, bytes) ? null
+    return region.spec().contains(offset, bytes)
+        ? null
         : node.refused(SideCarCode.OUT_OF_BOUNDS, id, bytes + " bytes at " + offset + " of " + region.spec().bytes());
   }
 }

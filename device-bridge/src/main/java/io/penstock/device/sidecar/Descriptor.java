@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
-/// An open file of Linux by its number, with what the JDK has no call for: memfds, seals, mappings that say when they fail. Whoever opened it
-/// closes it, once.
+/// An open file of Linux by its number, with what the JDK has no call for: memfds, seals, mappings that say when they
+/// fail. Whoever opened it closes it, once.
 @SuppressWarnings("restricted") // what calls native code is restricted, and this module is the place for it
 final class Descriptor {
   /// Nobody makes the file shorter.
@@ -67,7 +67,8 @@ final class Descriptor {
     int flags = READ_WRITE | NONBLOCK | CLOSE_ON_EXEC | more;
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment name = arena.allocateFrom(path.toString());
-      return new Descriptor((int) CLibrary.callOrThrow("open " + path, state -> (int) OPEN.invokeExact(state, name, flags, OWNERS_ALONE)));
+      return new Descriptor((int) CLibrary.callOrThrow("open " + path,
+          state -> (int) OPEN.invokeExact(state, name, flags, OWNERS_ALONE)));
     }
   }
 
@@ -99,7 +100,8 @@ final class Descriptor {
     return Path.of("/proc/self/fd/" + number);
   }
 
-  /// Locks it for this opening of it, until that is closed, or its process ends; false if another has it, here or elsewhere.
+  /// Locks it for this opening of it, until that is closed, or its process ends; false if another has it, here or
+  /// elsewhere.
   boolean tryLock() throws IOException {
     long answer = CLibrary.call(state -> (int) LOCK.invokeExact(state, number, LOCK_ALONE_OR_FAIL));
     return answer != -Errno.EAGAIN && CLibrary.orThrow("flock", answer) == 0;
@@ -119,7 +121,8 @@ final class Descriptor {
 
   /// What nobody can do any more to a memfd.
   int seals() throws IOException {
-    return (int) CLibrary.callOrThrow("fcntl F_GET_SEALS", state -> (int) CONTROL.invokeExact(state, number, GET_SEALS, 0));
+    return (int) CLibrary.callOrThrow("fcntl F_GET_SEALS",
+        state -> (int) CONTROL.invokeExact(state, number, GET_SEALS, 0));
   }
 
   /// Maps the first `bytes`, shared, for reading and writing; closing `arena` unmaps them.
@@ -135,7 +138,8 @@ final class Descriptor {
     }
   }
 
-  /// Has the system find memory for all pages of a mapping, so that none is missing when it is touched. A system that cannot does nothing.
+  /// Has the system find memory for all pages of a mapping, so that none is missing when it is touched. A system that
+  /// cannot does nothing.
   static void populate(MemorySegment mapped) throws IOException {
     long answer = CLibrary.advise(mapped.address(), mapped.byteSize(), CLibrary.POPULATE_WRITE);
     if (answer != -Errno.EINVAL) { // before 5.14
@@ -152,13 +156,15 @@ final class Descriptor {
     whole("written", offset, from.byteSize(), WRITE, from);
   }
 
-  private void whole(String done, long offset, long bytes, MethodHandle function, MemorySegment memory) throws IOException {
-    for (long at = 0; at < bytes; ) {
+  private void whole(String done, long offset, long bytes, MethodHandle function, MemorySegment memory)
+      throws IOException {
+    for (long at = 0; at < bytes;) {
       long from = at;
-      long moved = CLibrary.callOrThrow(done, state ->
-          (long) function.invokeExact(state, number, memory.asSlice(from), bytes - from, offset + from));
+      long moved = CLibrary.callOrThrow(done,
+          state -> (long) function.invokeExact(state, number, memory.asSlice(from), bytes - from, offset + from));
       if (moved == 0) {
-        throw new IOException("bytes " + done + " at " + offset + " must be " + bytes + " (was " + at + ": the file was cut short)");
+        throw new IOException(
+            "bytes " + done + " at " + offset + " must be " + bytes + " (was " + at + ": the file was cut short)");
       }
       at += moved;
     }

@@ -19,8 +19,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// Frames as bytes, big-endian: length of the rest (u32), version (u8), type (u8), zeros (u16), request (u64), body. `SIDECAR.md` has the
-/// bodies.
+/// Frames as bytes, big-endian: length of the rest (u32), version (u8), type (u8), zeros (u16), request (u64), body.
+/// `SIDECAR.md` has the bodies.
 final class FrameCodec {
   static final int VERSION = 1;
   static final int MAGIC = 0x5053_5343;
@@ -71,7 +71,8 @@ final class FrameCodec {
 
   private static void body(Message message, ByteBuffer out) {
     switch (message) {
-      case Hello hello -> out.putInt(MAGIC).putLong(hello.client().high()).putLong(hello.client().low()).putInt(hello.process());
+      case Hello hello ->
+        out.putInt(MAGIC).putLong(hello.client().high()).putLong(hello.client().low()).putInt(hello.process());
       case Keep keep -> {
         out.putInt(keep.regions().size());
         keep.regions().forEach(out::putLong);
@@ -80,14 +81,17 @@ final class FrameCodec {
       case Unregister unregister -> out.putLong(unregister.region());
       case Copy copy -> {
         out.putInt(copy.elements().size());
-        copy.elements().forEach(each -> out.putLong(each.from()).putLong(each.fromOffset()).putLong(each.to()).putLong(each.toOffset())
-            .putLong(each.bytes()));
+        copy.elements().forEach(
+            each -> out.putLong(each.from()).putLong(each.fromOffset()).putLong(each.to()).putLong(each.toOffset())
+                .putLong(each.bytes()));
       }
       case Query query -> out.putLong(query.region());
       case Welcome welcome -> out.putInt(welcome.maxCopies());
       case Known known -> out.put((byte) known.state().ordinal()).putLong(known.bytes());
-      case Failed failed -> out.putShort((short) failed.code().number()).putLong(failed.region()).put(text(failed.found()));
-      case Ping _, Bye _, Done _ -> { }
+      case Failed failed ->
+        out.putShort((short) failed.code().number()).putLong(failed.region()).put(text(failed.found()));
+      case Ping _,Bye _,Done _ -> {
+      }
     }
   }
 
@@ -170,7 +174,8 @@ final class FrameCodec {
   private static int count(ByteBuffer in, int bytesEach) {
     int count = in.getInt();
     if (count < 0 || count > in.remaining() / bytesEach) {
-      throw new IllegalArgumentException("count " + Integer.toUnsignedString(count) + " in " + in.remaining() + " bytes");
+      throw new IllegalArgumentException(
+          "count " + Integer.toUnsignedString(count) + " in " + in.remaining() + " bytes");
     }
     return count;
   }

@@ -12,7 +12,8 @@ final class FrameReader {
   /// Where the next bytes are to be put; at least one fits.
   ByteBuffer room() {
     if (!kept.hasRemaining()) {
-      kept = ByteBuffer.allocate(Math.min(2 * kept.capacity(), FrameCodec.LENGTH_BYTES + FrameCodec.MAX_BYTES)).put(kept.flip());
+      kept = ByteBuffer.allocate(Math.min(2 * kept.capacity(), FrameCodec.LENGTH_BYTES + FrameCodec.MAX_BYTES))
+          .put(kept.flip());
     }
     return kept;
   }
@@ -23,7 +24,8 @@ final class FrameReader {
     while (kept.remaining() >= FrameCodec.LENGTH_BYTES) {
       int length = kept.getInt(kept.position());
       if (length < FrameCodec.HEADER_BYTES || length > FrameCodec.MAX_BYTES) {
-        throw new MalformedFrameException(SideCarCode.MALFORMED, 0, "a frame of " + Integer.toUnsignedString(length) + " bytes");
+        throw new MalformedFrameException(SideCarCode.MALFORMED, 0,
+            "a frame of " + Integer.toUnsignedString(length) + " bytes");
       }
       if (kept.remaining() < FrameCodec.LENGTH_BYTES + length) {
         break;

@@ -6,7 +6,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 
-/// Work on threads that may wait. Whatever it throws is its result, an `Error` too: Reactor lets those pass, and a region would stay for good.
+/// Work on threads that may wait. Whatever it throws is its result, an `Error` too: Reactor lets those pass, and a
+/// region would stay for good.
 final class HandWork {
   private HandWork() {}
 

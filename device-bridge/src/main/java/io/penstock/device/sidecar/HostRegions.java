@@ -13,8 +13,9 @@ import java.nio.file.attribute.PosixFileAttributes;
 
 /// Host memory of other processes of the same user.
 ///
-/// A page of a file that was cut short ends the process that touches it, so only what cannot be cut short is mapped: memfds with the
-/// seal for that. All pages are there before it counts as mapped. Files are read and written by calls, which fail instead.
+/// A page of a file that was cut short ends the process that touches it, so only what cannot be cut short is mapped:
+/// memfds with the seal for that. All pages are there before it counts as mapped. Files are read and written by calls,
+/// which fail instead.
 final class HostRegions {
   private HostRegions() {}
 
@@ -47,7 +48,8 @@ final class HostRegions {
   private static RegionWindow mapped(SharedRegion region, Descriptor file) throws IOException {
     Arena arena = Arena.ofShared();
     try {
-      MemorySegment memory = file.map(file.bytes(), arena).asSlice(0, region.bytes()); // huge pages are unmapped as a whole, or not at all
+      // Huge pages are unmapped as a whole, or not at all
+      MemorySegment memory = file.map(file.bytes(), arena).asSlice(0, region.bytes());
       Descriptor.populate(memory);
       return new RegionWindow.Mapped(memory, arena::close);
     } catch (IOException | RuntimeException e) {
@@ -74,7 +76,8 @@ final class HostRegions {
     PosixFileAttributes found = Files.readAttributes(path, PosixFileAttributes.class,
         follow ? new LinkOption[0] : new LinkOption[] {LinkOption.NOFOLLOW_LINKS});
     if (!found.isRegularFile() || !found.owner().equals(peer.user())) {
-      throw refused(SideCarCode.FORBIDDEN, region, found.isRegularFile() ? "a file of " + found.owner().getName() : "no regular file");
+      throw refused(SideCarCode.FORBIDDEN, region,
+          found.isRegularFile() ? "a file of " + found.owner().getName() : "no regular file");
     }
   }
 
@@ -101,7 +104,8 @@ final class HostRegions {
     public void write(long offset, MemorySegment from) throws IOException {
       long bytes = file.bytes();
       if (bytes < offset + from.byteSize()) {
-        throw new IOException("file must have " + (offset + from.byteSize()) + " bytes (was " + bytes + ": it was cut short)");
+        throw new IOException(
+            "file must have " + (offset + from.byteSize()) + " bytes (was " + bytes + ": it was cut short)");
       }
       file.write(offset, from);
     }

@@ -5,8 +5,8 @@ import static java.util.Objects.requireNonNull;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// Runs events one at a time, in the order they came, on the thread of whoever finds nobody at it. Nobody waits, and no lock is held
-/// meanwhile. As long as what is in flight: each event is the end of something that was counted.
+/// Runs events one at a time, in the order they came, on the thread of whoever finds nobody at it. Nobody waits, and no
+/// lock is held meanwhile. As long as what is in flight: each event is the end of something that was counted.
 final class Mailbox {
   private final ConcurrentLinkedQueue<Runnable> events = new ConcurrentLinkedQueue<>();
   private final AtomicInteger waiting = new AtomicInteger();

@@ -71,8 +71,10 @@ final class NodeClient {
     } else if (there.spec().equals(wanted)) {
       there.whenMapped(reply);
     } else {
-      reply.accept(node.refused(SideCarCode.MISMATCH, wanted.id(), there.spec().bytes() == wanted.bytes() ? "from another source"
-          : wanted.bytes() + " bytes, before " + there.spec().bytes()));
+      reply.accept(node.refused(SideCarCode.MISMATCH, wanted.id(),
+          there.spec().bytes() == wanted.bytes()
+              ? "from another source"
+              : wanted.bytes() + " bytes, before " + there.spec().bytes()));
     }
   }
 
@@ -101,8 +103,9 @@ final class NodeClient {
   private @Nullable Failed claim(SharedRegion region) {
     long most = node.options().maxClientBytes();
     if (region.hostBytes() > most - hostBytes) {
-      return node.refused(SideCarCode.TOO_LARGE, region.id(), region.hostBytes() + " bytes beside " + hostBytes + " of at most " + most
-          + " of a client");
+      return node.refused(SideCarCode.TOO_LARGE, region.id(),
+          region.hostBytes() + " bytes beside " + hostBytes + " of at most " + most
+              + " of a client");
     }
     Failed refusal = node.claim(region);
     if (refusal == null) {
@@ -195,7 +198,7 @@ final class NodeClient {
     whenGone.add(then);
     if (!leaving) {
       leaving = true;
-      leave(new LinkedHashSet<>(regions.keySet()), () -> { });
+      leave(new LinkedHashSet<>(regions.keySet()), () -> {});
     }
     changed();
   }

@@ -14,7 +14,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// What a node does outside of its mailbox, mapping and copying, and the counts of it. All results come back as events of the mailbox.
+/// What a node does outside of its mailbox, mapping and copying, and the counts of it. All results come back as events
+/// of the mailbox.
 final class NodeHands {
   private static final Logger LOG = Loggers.getLogger(NodeHands.class);
 
@@ -53,8 +54,9 @@ final class NodeHands {
   /// Host memory of all clients for `region`, in the mailbox; why there is none, or null.
   @Nullable Failed claim(SharedRegion region) {
     if (region.hostBytes() > options.maxBytes() - hostBytes) {
-      return refused(SideCarCode.TOO_LARGE, region.id(), region.hostBytes() + " bytes beside " + hostBytes + " of at most " + options.maxBytes()
-          + " of all clients");
+      return refused(SideCarCode.TOO_LARGE, region.id(),
+          region.hostBytes() + " bytes beside " + hostBytes + " of at most " + options.maxBytes()
+              + " of all clients");
     }
     hostBytes += region.hostBytes();
     return null;
@@ -109,7 +111,7 @@ final class NodeHands {
   /// @param first closed when the copies have ended, before `reply` hears of it
   void copy(List<Copier.Element> elements, Holds holds, Owned first, Consumer<Message> reply) {
     long bytes = elements.stream().mapToLong(Copier.Element::bytes).sum();
-    copier.copy(elements, holds).subscribe(nothing -> { }, failure -> {
+    copier.copy(elements, holds).subscribe(nothing -> {}, failure -> {
       first.close();
       mailbox.run(() -> {
         count(0, 0, 0, 0, 0, 1, 0);
@@ -135,7 +137,8 @@ final class NodeHands {
     if (first instanceof SideCarFailure known) {
       return failed(known.code(), known.region(), known.found());
     }
-    return failed(otherwise, region, first instanceof KvException ? String.valueOf(first.getMessage()) : first.toString());
+    return failed(otherwise, region,
+        first instanceof KvException ? String.valueOf(first.getMessage()) : first.toString());
   }
 
   private Failed failed(SideCarCode code, long region, String found) {

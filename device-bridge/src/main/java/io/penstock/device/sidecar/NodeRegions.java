@@ -16,7 +16,8 @@ import java.util.function.Function;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// What a node on Linux reaches of its clients' memory: the host's by itself, a device's through the devices that it has.
+/// What a node on Linux reaches of its clients' memory: the host's by itself, a device's through the devices that it
+/// has.
 final class NodeRegions implements RegionOpener {
   private final Map<Integer, Device> devices;
   private final Scheduler hands;
@@ -43,7 +44,8 @@ final class NodeRegions implements RegionOpener {
     return HandWork.on(hands, work);
   }
 
-  private Mono<RegionWindow> onDevice(SharedRegion region, int number, BiFunction<AscendDevice, BlockScope, Mono<DeviceMemory>> open,
+  private Mono<RegionWindow> onDevice(SharedRegion region, int number,
+      BiFunction<AscendDevice, BlockScope, Mono<DeviceMemory>> open,
       BiFunction<AscendDevice, DeviceMemory, RegionWindow> window) {
     Device device = devices.get(number);
     if (!(device instanceof AscendDevice ascend)) {
@@ -52,6 +54,7 @@ final class NodeRegions implements RegionOpener {
     }
     return Mono.defer(() -> open.apply(ascend, new BlockScope()))
         .map((Function<DeviceMemory, RegionWindow>) memory -> window.apply(ascend, memory))
-        .onErrorMap(AscendUnsupportedException.class, e -> SideCarFailure.of(SideCarCode.UNSUPPORTED, region.id(), String.valueOf(e.getMessage())));
+        .onErrorMap(AscendUnsupportedException.class,
+            e -> SideCarFailure.of(SideCarCode.UNSUPPORTED, region.id(), String.valueOf(e.getMessage())));
   }
 }

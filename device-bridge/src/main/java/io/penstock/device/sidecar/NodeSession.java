@@ -63,7 +63,8 @@ final class NodeSession implements LinkEvents {
 
   @Override
   public void malformed(MalformedFrameException problem) {
-    mailbox.run(() -> end(problem.request(), node.hands().refused(problem.code(), SideCarFailure.NO_REGION, problem.found())));
+    mailbox.run(
+        () -> end(problem.request(), node.hands().refused(problem.code(), SideCarFailure.NO_REGION, problem.found())));
   }
 
   @Override
@@ -90,7 +91,8 @@ final class NodeSession implements LinkEvents {
   private void answer(NodeClient of, Message request, long number) {
     int most = node.hands().options().maxOpen();
     if (open == most) {
-      end(number, node.hands().refused(SideCarCode.TOO_MANY, SideCarFailure.NO_REGION, most + " requests wait for their answers"));
+      end(number, node.hands().refused(SideCarCode.TOO_MANY, SideCarFailure.NO_REGION,
+          most + " requests wait for their answers"));
       return;
     }
     open++;
@@ -167,7 +169,7 @@ final class NodeSession implements LinkEvents {
     over = true;
     NodeClient mine = client;
     if (mine != null) {
-      mine.leave(() -> { });
+      mine.leave(() -> {});
     }
   }
 

@@ -20,7 +20,8 @@ public sealed interface RegionSource {
     }
   }
 
-  /// A regular file that the process has mapped. Nobody can keep it from shrinking, so the node reads and writes it instead of mapping it.
+  /// A regular file that the process has mapped. Nobody can keep it from shrinking, so the node reads and writes it
+  /// instead of mapping it.
   ///
   /// @param path absolute
   record MappedFile(Path path) implements RegionSource {
@@ -33,7 +34,8 @@ public sealed interface RegionSource {
       }
       int bytes = path.toString().getBytes(StandardCharsets.UTF_8).length;
       if (bytes > MAX_PATH_BYTES) {
-        throw new IllegalArgumentException("path must be at most " + MAX_PATH_BYTES + " bytes long (was " + bytes + ")");
+        throw new IllegalArgumentException(
+            "path must be at most " + MAX_PATH_BYTES + " bytes long (was " + bytes + ")");
       }
     }
   }

@@ -6,7 +6,8 @@ import io.penstock.device.ascend.AscendDevice;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
-/// A region's memory as the node reaches it. Closed once, after the last copy; that may take as long as the system does to unmap.
+/// A region's memory as the node reaches it. Closed once, after the last copy; that may take as long as the system does
+/// to unmap.
 sealed interface RegionWindow {
   void close();
 

@@ -16,8 +16,9 @@ import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
-/// One attempt to have the node map all regions of a client: has it forget others first, then names host regions, then device buffers, one
-/// after the other. What is mapped already is left alone. If one cannot be mapped, what this attempt has mapped is given back.
+/// One attempt to have the node map all regions of a client: has it forget others first, then names host regions, then
+/// device buffers, one after the other. What is mapped already is left alone. If one cannot be mapped, what this
+/// attempt has mapped is given back.
 ///
 /// Ends once, in the mailbox, unless the conversation does: then nobody hears of it.
 final class Replay {
@@ -83,8 +84,10 @@ final class Replay {
   }
 
   private static KvException named(KvException failure, long region) {
-    return failure instanceof SideCarFailure known && known.region() == SideCarFailure.NO_REGION && region != SideCarFailure.NO_REGION
-        ? SideCarFailure.of(known.code(), region, known.found()) : failure;
+    return failure instanceof SideCarFailure known && known.region() == SideCarFailure.NO_REGION
+        && region != SideCarFailure.NO_REGION
+            ? SideCarFailure.of(known.code(), region, known.found())
+            : failure;
   }
 
   /// Gives back what was mapped, the last one first; what cannot be given back goes with the connection.

@@ -40,8 +40,9 @@ public final class SharedMemory implements AutoCloseable {
     return map(file, new Memfd(file.number()), bytes);
   }
 
-  /// Maps the first `bytes` of a file, which gets that long if it is shorter: the node reads and writes the file instead of mapping it, since
-  /// nobody can keep a file from being cut short. Better [#allocate] where there is a choice.
+  /// Maps the first `bytes` of a file, which gets that long if it is shorter: the node reads and writes the file
+  /// instead of mapping it, since nobody can keep a file from being cut short. Better [#allocate] where there is a
+  /// choice.
   ///
   /// @param path a regular file of this user
   public static SharedMemory map(Path path, long bytes) throws IOException {

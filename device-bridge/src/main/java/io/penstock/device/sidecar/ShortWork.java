@@ -16,8 +16,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 
-/// Work in pieces that are hardly longer than the way to another thread. Hands make them, and so does whoever reads a connection and would
-/// wait: a call that was just read is begun by the thread that read it, while a hand is being woken for the rest.
+/// Work in pieces that are hardly longer than the way to another thread. Hands make them, and so does whoever reads a
+/// connection and would wait: a call that was just read is begun by the thread that read it, while a hand is being
+/// woken for the rest.
 ///
 /// Pieces are taken in the order they came. As many as were accepted: each is part of a copy that was counted.
 final class ShortWork {
@@ -166,7 +167,8 @@ final class ShortWork {
 
   /// Runs `reading` on this thread.
   ///
-  /// @param reading gets what it must call each time before it waits: makes a piece, if this thread is to; true if it is to make another
+  /// @param reading gets what it must call each time before it waits: makes a piece, if this thread is to; true if it
+  ///     is to make another
   void read(Consumer<BooleanSupplier> reading) {
     Reader reader = new Reader();
     Thread thread = Thread.currentThread();

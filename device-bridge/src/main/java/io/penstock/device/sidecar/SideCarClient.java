@@ -22,8 +22,8 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/// The side of a process without devices. Keeps a connection to the node, and has it map all that was registered again whenever there is a new
-/// one.
+/// The side of a process without devices. Keeps a connection to the node, and has it map all that was registered again
+/// whenever there is a new one.
 ///
 /// | | |
 /// |---|---|
@@ -45,12 +45,13 @@ public final class SideCarClient {
     mailbox.run(upkeep::dial);
   }
 
-  /// Begins to connect to the node that listens on `path`, and goes on trying until it is closed. Has a thread that keeps time, and one for
-  /// its connection.
+  /// Begins to connect to the node that listens on `path`, and goes on trying until it is closed. Has a thread that
+  /// keeps time, and one for its connection.
   public static SideCarClient open(Path path, SideCarClientOptions options) {
     Scheduler timer = Schedulers.newSingle("penstock-sidecar-client-time", true);
-    SideCarClient client = new SideCarClient(options, new SocketDialer(path), timer, new SecureRandom(), (int) ProcessHandle.current().pid());
-    client.upkeep.closed().subscribe(nothing -> { }, error -> { }, timer::dispose);
+    SideCarClient client = new SideCarClient(options, new SocketDialer(path), timer, new SecureRandom(),
+        (int) ProcessHandle.current().pid());
+    client.upkeep.closed().subscribe(nothing -> {}, error -> {}, timer::dispose);
     return client;
   }
 
@@ -74,7 +75,8 @@ public final class SideCarClient {
     return healthy(SideCarFailure.NO_REGION, (talking, sink) -> {
       SharedRegion known = upkeep.regions().get(region.id());
       if (known != null && !known.equals(region)) {
-        sink.error(SideCarFailure.of(SideCarCode.MISMATCH, region.id(), region.bytes() + " bytes, before " + known.bytes()));
+        sink.error(
+            SideCarFailure.of(SideCarCode.MISMATCH, region.id(), region.bytes() + " bytes, before " + known.bytes()));
         return;
       }
       talking.ask(new Register(region), answer(sink, done -> {
@@ -90,7 +92,8 @@ public final class SideCarClient {
   public Mono<Void> copy(List<RegionCopy> copies) {
     Copy request = new Copy(List.copyOf(copies));
     if (copies.isEmpty() || copies.size() > RegionCopy.MAX_ELEMENTS) {
-      throw new IllegalArgumentException("copies must be 1 to " + RegionCopy.MAX_ELEMENTS + " (was " + copies.size() + ")");
+      throw new IllegalArgumentException(
+          "copies must be 1 to " + RegionCopy.MAX_ELEMENTS + " (was " + copies.size() + ")");
     }
     return healthy(SideCarFailure.NO_REGION, (talking, sink) -> {
       Permits permits = upkeep.turns();
@@ -121,7 +124,8 @@ public final class SideCarClient {
     })));
   }
 
-  /// Asks the node what it has of a region, also while regions are being replayed; [RegionState#UNREACHABLE] if there is nobody to ask.
+  /// Asks the node what it has of a region, also while regions are being replayed; [RegionState#UNREACHABLE] if there
+  /// is nobody to ask.
   public Mono<RegionState> state(long region) {
     return Mono.create(sink -> mailbox.run(() -> {
       Conversation talking = upkeep.greeted();
@@ -143,8 +147,8 @@ public final class SideCarClient {
     }));
   }
 
-  /// Ends copies in flight, has the node unmap everything, and hangs up; if the node does not answer, after the time to live. Lazy and
-  /// idempotent.
+  /// Ends copies in flight, has the node unmap everything, and hangs up; if the node does not answer, after the time to
+  /// live. Lazy and idempotent.
   public Mono<Void> close() {
     return Mono.defer(() -> {
       mailbox.run(upkeep::leave);

@@ -7,10 +7,12 @@ import java.time.Duration;
 ///
 /// @param ping between two signs of life
 /// @param timeToLive after so long without an answer the node is taken for gone
-/// @param minBackOff before the second attempt to connect or to replay; doubles with each, and half of it is left to chance
+/// @param minBackOff before the second attempt to connect or to replay; doubles with each, and half of it is left to
+///     chance
 /// @param maxBackOff longest
 /// @param maxWaiting copies that may wait for those that the node lets be in flight
-public record SideCarClientOptions(Duration ping, Duration timeToLive, Duration minBackOff, Duration maxBackOff, int maxWaiting) {
+public record SideCarClientOptions(Duration ping, Duration timeToLive, Duration minBackOff, Duration maxBackOff,
+    int maxWaiting) {
   public SideCarClientOptions {
     Checks.atLeastOneMilli("ping", ping);
     Checks.atLeastOneMilli("minBackOff", minBackOff);
@@ -18,14 +20,16 @@ public record SideCarClientOptions(Duration ping, Duration timeToLive, Duration 
       throw new IllegalArgumentException("timeToLive must be > ping " + ping + " (was " + timeToLive + ")");
     }
     if (maxBackOff.compareTo(minBackOff) < 0) {
-      throw new IllegalArgumentException("maxBackOff must be >= minBackOff " + minBackOff + " (was " + maxBackOff + ")");
+      throw new IllegalArgumentException(
+          "maxBackOff must be >= minBackOff " + minBackOff + " (was " + maxBackOff + ")");
     }
     Checks.positive("maxWaiting", maxWaiting);
   }
 
   /// 1 s, 10 s, 50 ms to 5 s, 1,024.
   public static SideCarClientOptions defaults() {
-    return new SideCarClientOptions(Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofMillis(50), Duration.ofSeconds(5), 1024);
+    return new SideCarClientOptions(Duration.ofSeconds(1), Duration.ofSeconds(10), Duration.ofMillis(50),
+        Duration.ofSeconds(5), 1024);
   }
 
   public SideCarClientOptions withPing(Duration between) {

@@ -32,7 +32,8 @@ public final class SideCarHealth {
     return phase == Phase.HEALTHY;
   }
 
-  /// Why it is not healthy, if something went wrong; a [SideCarFailure], which names the region that could not be replayed.
+  /// Why it is not healthy, if something went wrong; a [SideCarFailure], which names the region that could not be
+  /// replayed.
   public Optional<KvException> failure() {
     return Optional.ofNullable(failure);
   }

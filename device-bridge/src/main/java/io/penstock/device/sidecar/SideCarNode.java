@@ -31,12 +31,14 @@ final class SideCarNode {
   /// @param staging stays the caller's; to be closed after this
   /// @param hands a few threads that may wait; stays the caller's
   /// @param timer must not be blocked; stays the caller's
-  SideCarNode(SideCarServerOptions options, RegionOpener opener, StagingPool staging, Scheduler hands, Scheduler timer) {
+  SideCarNode(SideCarServerOptions options, RegionOpener opener, StagingPool staging, Scheduler hands,
+      Scheduler timer) {
     this.hands = new NodeHands(options, opener, staging, hands, mailbox);
     this.timer = timer;
     long life = NodeSession.nanos(options);
     long tick = Math.max(1, life / TICKS_OF_A_LIFE);
-    this.ticking = timer.schedulePeriodically(() -> mailbox.run(() -> hangUpOnSilent(life)), tick, tick, TimeUnit.NANOSECONDS);
+    this.ticking =
+        timer.schedulePeriodically(() -> mailbox.run(() -> hangUpOnSilent(life)), tick, tick, TimeUnit.NANOSECONDS);
   }
 
   /// One who hears what happens on a new link.
@@ -85,7 +87,8 @@ final class SideCarNode {
     } else if (there.isLeaving()) {
       there.leave(() -> admit(session, hello, request)); // when it is gone
     } else if (!there.peer().equals(session.peer(hello.process()))) {
-      session.end(request, hands.refused(SideCarCode.FORBIDDEN, SideCarFailure.NO_REGION, "the client of another process"));
+      session.end(request,
+          hands.refused(SideCarCode.FORBIDDEN, SideCarFailure.NO_REGION, "the client of another process"));
     } else {
       NodeSession before = there.session();
       if (before != null) {
@@ -119,7 +122,7 @@ final class SideCarNode {
     return Mono.defer(() -> {
       mailbox.run(() -> {
         closing = true;
-        List.copyOf(clients.values()).forEach(client -> client.leave(() -> { }));
+        List.copyOf(clients.values()).forEach(client -> client.leave(() -> {}));
         endIfEmpty();
       });
       return closed.asMono();

@@ -28,11 +28,11 @@ import reactor.core.scheduler.Schedulers;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// The node's side: listens on a Unix domain socket for processes of the same user, maps what they register, copies what they ask for, and lets
-/// go of all that is theirs when they have gone. Linux only.
+/// The node's side: listens on a Unix domain socket for processes of the same user, maps what they register, copies
+/// what they ask for, and lets go of all that is theirs when they have gone. Linux only.
 ///
-/// Safe from any thread. Bounded in clients, regions, bytes of host memory and copies in flight by [SideCarServerOptions]; has a thread a
-/// connection, a few that copy, and one that keeps time.
+/// Safe from any thread. Bounded in clients, regions, bytes of host memory and copies in flight by
+/// [SideCarServerOptions]; has a thread a connection, a few that copy, and one that keeps time.
 public final class SideCarServer {
   private static final Logger LOG = Loggers.getLogger(SideCarServer.class);
   private static final StagingSpec STAGING = new StagingSpec(4, 1 << 20);
@@ -51,7 +51,8 @@ public final class SideCarServer {
   private final AtomicLong accepted = new AtomicLong();
   private final Mono<Void> close;
 
-  private SideCarServer(SocketFile file, ServerSocketChannel listening, SideCarServerOptions options, Map<Integer, Device> devices)
+  private SideCarServer(SocketFile file, ServerSocketChannel listening, SideCarServerOptions options,
+      Map<Integer, Device> devices)
       throws IOException {
     this.file = file;
     this.listening = listening;
@@ -65,10 +66,11 @@ public final class SideCarServer {
     } catch (Throwable e) { // no thread
       timer.dispose();
       hands.dispose();
-      staging.close().subscribe(nothing -> { }, e::addSuppressed);
+      staging.close().subscribe(nothing -> {}, e::addSuppressed);
       throw e;
     }
-    this.connections = new Semaphore(2 * options.maxClients()); // twice, so that one who comes back need not wait for the end of what he left
+    // Twice, so that one who comes back need not wait for the end of what he left
+    this.connections = new Semaphore(2 * options.maxClients());
     this.close = Mono.defer(() -> {
       stopListening();
       return node.close().then(staging.close());
@@ -79,15 +81,18 @@ public final class SideCarServer {
   }
 
   private static StagingPool staging(SideCarServerOptions options) {
-    HostMemory memory = new MappedMemory(MappedOptions.defaults().withPages(MemoryPages.PLAIN), MemoryListener.noop()).map(STAGING.bytes());
-    return StagingPool.of("side-car staging", STAGING, Math.multiplyExact(options.maxClients(), options.maxCopies()), memory);
+    HostMemory memory = new MappedMemory(MappedOptions.defaults().withPages(MemoryPages.PLAIN), MemoryListener.noop())
+        .map(STAGING.bytes());
+    return StagingPool.of("side-car staging", STAGING, Math.multiplyExact(options.maxClients(), options.maxCopies()),
+        memory);
   }
 
   /// Listens on `path`, which only this user may use. What a node that was killed has left there is removed.
   ///
   /// @param devices by the number that the machine has for them; stay the caller's, closed after this
   /// @throws IOException if another node listens there, or something else is there, or the system refuses
-  public static SideCarServer open(Path path, SideCarServerOptions options, Map<Integer, Device> devices) throws IOException {
+  public static SideCarServer open(Path path, SideCarServerOptions options, Map<Integer, Device> devices)
+      throws IOException {
     SocketFile file = SocketFile.claim(path);
     ServerSocketChannel listening = null;
     SideCarServer server = null;
@@ -99,7 +104,7 @@ public final class SideCarServer {
       return server;
     } catch (Throwable e) { // no thread, or what the system says
       if (server != null) {
-        server.close().subscribe(nothing -> { }, e::addSuppressed);
+        server.close().subscribe(nothing -> {}, e::addSuppressed);
       } else {
         if (listening != null) {
           listening.close();

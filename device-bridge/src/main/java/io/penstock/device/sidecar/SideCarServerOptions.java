@@ -8,10 +8,12 @@ import java.time.Duration;
 /// @param maxClients processes at once
 /// @param maxRegions of each
 /// @param maxCopies calls of each that may be in flight
-/// @param maxClientBytes host memory that one client may have mapped: all pages of a memfd are made when it is registered, however sparse it is
+/// @param maxClientBytes host memory that one client may have mapped: all pages of a memfd are made when it is
+///     registered, however sparse it is
 /// @param maxBytes the same of all clients together
 /// @param timeToLive after so long without a word a client is taken for dead
-public record SideCarServerOptions(int maxClients, int maxRegions, int maxCopies, long maxClientBytes, long maxBytes, Duration timeToLive) {
+public record SideCarServerOptions(int maxClients, int maxRegions, int maxCopies, long maxClientBytes, long maxBytes,
+    Duration timeToLive) {
   /// Most regions of a client: all of them are named in one frame.
   public static final int MAX_REGIONS = 16_384;
   /// Host memory of one client, when nothing is said.
@@ -36,7 +38,8 @@ public record SideCarServerOptions(int maxClients, int maxRegions, int maxCopies
     return new SideCarServerOptions(16, 1024, 32, DEFAULT_CLIENT_BYTES, DEFAULT_BYTES, Duration.ofSeconds(10));
   }
 
-  /// Most requests of a client that wait for their answers: copies, and what is done to regions. More is a client that floods.
+  /// Most requests of a client that wait for their answers: copies, and what is done to regions. More is a client that
+  /// floods.
   int maxOpen() {
     return 2 * Math.addExact(maxCopies, maxRegions);
   }

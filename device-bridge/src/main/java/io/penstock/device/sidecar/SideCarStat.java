@@ -12,7 +12,8 @@ import java.util.Map;
 /// @param failedCopies calls that were made and failed
 /// @param refused requests that were answered with an error before anything was done
 /// @param failures all answers that were errors, by code
-public record SideCarStat(int clients, int regions, long bytes, long copies, long copiedBytes, long failedCopies, long refused,
+public record SideCarStat(int clients, int regions, long bytes, long copies, long copiedBytes, long failedCopies,
+    long refused,
     Map<SideCarCode, Long> failures) {
   static final SideCarStat NONE = new SideCarStat(0, 0, 0, 0, 0, 0, 0, Map.of());
 

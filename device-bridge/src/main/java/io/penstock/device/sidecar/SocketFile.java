@@ -13,10 +13,12 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/// The path of a socket, held against other nodes by a lock on a file beside it: a lock ends with its process, a socket's file does not.
+/// The path of a socket, held against other nodes by a lock on a file beside it: a lock ends with its process, a
+/// socket's file does not.
 ///
-/// The lock is of one opening of the file (`flock`): one of a process (`fcntl`, what the JDK has) would end as soon as anything in it closed
-/// the same file. Whoever holds it may remove the file; who gets the lock of a file that was removed tries again.
+/// The lock is of one opening of the file (`flock`): one of a process (`fcntl`, what the JDK has) would end as soon as
+/// anything in it closed the same file. Whoever holds it may remove the file; who gets the lock of a file that was
+/// removed tries again.
 final class SocketFile {
   private final Path path;
   private final Path lockPath;

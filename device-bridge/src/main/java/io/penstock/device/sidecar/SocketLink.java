@@ -12,8 +12,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.BooleanSupplier;
 
-/// A connection on a socket. Whoever sends a frame writes it, without waiting: a thread that only wrote would be a hop more for each call. The
-/// thread that reads writes what the socket did not take. Who lets more frames pile up than fit is hung up on.
+/// A connection on a socket. Whoever sends a frame writes it, without waiting: a thread that only wrote would be a hop
+/// more for each call. The thread that reads writes what the socket did not take. Who lets more frames pile up than fit
+/// is hung up on.
 final class SocketLink implements Link {
   private static final int MAX_QUEUED = 4096;
 
@@ -56,8 +57,10 @@ final class SocketLink implements Link {
         frames.read(events::received);
         await();
       }
-      return SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, frames.isInFrame() ? "the peer has gone inside a frame"
-          : "the peer has gone");
+      return SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION,
+          frames.isInFrame()
+              ? "the peer has gone inside a frame"
+              : "the peer has gone");
     } catch (MalformedFrameException e) {
       events.malformed(e);
       drain();
@@ -77,7 +80,8 @@ final class SocketLink implements Link {
     }
   }
 
-  /// Until there may be something to read, or the link is closed, or a piece of other work was made; writes what is left meanwhile.
+  /// Until there may be something to read, or the link is closed, or a piece of other work was made; writes what is
+  /// left meanwhile.
   private void await() throws IOException {
     if (spare.getAsBoolean()) {
       key.selector().selectNow();

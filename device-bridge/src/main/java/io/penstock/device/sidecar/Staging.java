@@ -18,13 +18,15 @@ final class Staging {
     this.holds = holds;
   }
 
-  /// Runs `body` with one, when its turn comes. It goes back when this has ended, or was cancelled, and no share of it is open.
+  /// Runs `body` with one, when its turn comes. It goes back when this has ended, or was cancelled, and no share of it
+  /// is open.
   static Mono<Void> use(StagingPool pool, Function<Staging, Mono<Void>> body) {
     return Mono.defer(() -> {
       BlockScope scope = new BlockScope();
       Holds holds = new Holds(scope::close);
       Owned own = holds.share();
-      return pool.acquire(scope).flatMap(buffer -> body.apply(new Staging(buffer, holds))).doFinally(end -> own.close());
+      return pool.acquire(scope).flatMap(buffer -> body.apply(new Staging(buffer, holds)))
+          .doFinally(end -> own.close());
     });
   }
 

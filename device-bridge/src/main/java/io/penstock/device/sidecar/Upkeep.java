@@ -18,8 +18,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
-/// Keeps a client in touch with its node: connects, replays its regions, begins anew when the connection is lost. For the mailbox, but for
-/// what says otherwise.
+/// Keeps a client in touch with its node: connects, replays its regions, begins anew when the connection is lost. For
+/// the mailbox, but for what says otherwise.
 final class Upkeep {
   private final Mailbox mailbox;
   private final SideCarClientOptions options;
@@ -36,7 +36,8 @@ final class Upkeep {
   private int failures;
   private boolean closing;
 
-  Upkeep(Mailbox mailbox, SideCarClientOptions options, Dialer dialer, Scheduler timer, RandomGenerator random, int process) {
+  Upkeep(Mailbox mailbox, SideCarClientOptions options, Dialer dialer, Scheduler timer, RandomGenerator random,
+      int process) {
     this.mailbox = mailbox;
     this.options = requireNonNull(options, "options");
     this.dialer = requireNonNull(dialer, "dialer");

@@ -13,7 +13,8 @@ import java.time.Duration;
 /// @param latency time that every batch takes, on the clock of the device's scheduler
 /// @param bytesPerSecond what the link carries in addition, or [#UNLIMITED]
 /// @param maxQueued most batches and allocations that wait
-public record SimulatedDeviceOptions(int ordinal, String name, long capacityBytes, Duration latency, long bytesPerSecond,
+public record SimulatedDeviceOptions(int ordinal, String name, long capacityBytes, Duration latency,
+    long bytesPerSecond,
     int maxQueued) {
   public static final int MAX_DEVICES = 4096;
   public static final long UNLIMITED = Long.MAX_VALUE;

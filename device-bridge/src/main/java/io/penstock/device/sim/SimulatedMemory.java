@@ -10,8 +10,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// Host memory under addresses of its own. The upper 16 bits name the device and make an address one that no process can have, so that
-/// it faults as a pointer; numbers are never used twice, so memory that was freed stays unknown. For one thread at a time.
+/// Host memory under addresses of its own. The upper 16 bits name the device and make an address one that no process
+/// can have, so that it faults as a pointer; numbers are never used twice, so memory that was freed stays unknown. For
+/// one thread at a time.
 final class SimulatedMemory {
   private static final long FIRST_PREFIX = 0x4000;
   private static final int PREFIX_SHIFT = 48;
@@ -101,6 +102,8 @@ final class SimulatedMemory {
       return null;
     }
     long ordinal = (address >>> PREFIX_SHIFT) - FIRST_PREFIX;
-    return ordinal >= 0 && ordinal < SimulatedDeviceOptions.MAX_DEVICES ? "of device " + ordinal : "no address of a device";
+    return ordinal >= 0 && ordinal < SimulatedDeviceOptions.MAX_DEVICES
+        ? "of device " + ordinal
+        : "no address of a device";
   }
 }

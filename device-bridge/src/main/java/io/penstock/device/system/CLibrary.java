@@ -14,8 +14,8 @@ import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
-/// Functions of the C library, bound by name. A call answers what the function does, or less than 0 when the system refuses: the negated
-/// error number. Safe from any thread; Linux only.
+/// Functions of the C library, bound by name. A call answers what the function does, or less than 0 when the system
+/// refuses: the negated error number. Safe from any thread; Linux only.
 @SuppressWarnings("restricted") // what calls native code is restricted, and this is the place for it
 public final class CLibrary {
   /// Flag of [#map]: others who map the file see what is written.
@@ -30,11 +30,13 @@ public final class CLibrary {
   private static final StructLayout STATE = Linker.Option.captureStateLayout();
   private static final VarHandle ERRNO = STATE.varHandle(PathElement.groupElement("errno"));
 
-  private static final MethodHandle MAP = bind("mmap", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG);
+  private static final MethodHandle MAP =
+      bind("mmap", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG);
   private static final MethodHandle UNMAP = bind("munmap", JAVA_INT, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle ADVISE = bind("madvise", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
   private static final MethodHandle MOVE =
-      LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow("memmove"), FunctionDescriptor.of(ADDRESS, ADDRESS, ADDRESS, JAVA_LONG));
+      LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow("memmove"),
+          FunctionDescriptor.of(ADDRESS, ADDRESS, ADDRESS, JAVA_LONG));
 
   private CLibrary() {}
 
@@ -52,7 +54,8 @@ public final class CLibrary {
   }
 
   /// The same of one whose arguments from number `firstVariadic` on, counted from 0, are a matter of the call.
-  public static MethodHandle bindVariadic(String name, int firstVariadic, MemoryLayout answer, MemoryLayout... arguments) {
+  public static MethodHandle bindVariadic(String name, int firstVariadic, MemoryLayout answer,
+      MemoryLayout... arguments) {
     return LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow(name), FunctionDescriptor.of(answer, arguments),
         Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(firstVariadic));
   }
@@ -98,7 +101,8 @@ public final class CLibrary {
     return call(state -> (int) ADVISE.invokeExact(state, address, bytes, advice));
   }
 
-  /// Copies all of `from`; the two may overlap. A thread that is in it keeps no other from stopping for the collector, however long it takes.
+  /// Copies all of `from`; the two may overlap. A thread that is in it keeps no other from stopping for the collector,
+  /// however long it takes.
   public static void move(MemorySegment from, MemorySegment to) {
     if (from.byteSize() > to.byteSize()) {
       throw new IndexOutOfBoundsException("bytes must be <= " + to.byteSize() + " (was " + from.byteSize() + ")");

@@ -40,15 +40,18 @@ final class AclCodeTest {
 
   @Test
   void everyException_isOfACode() {
-    assertThat(Stream.of(AscendFailure.class.getPermittedSubclasses())).containsExactlyInAnyOrderElementsOf(TABLE.keySet());
+    assertThat(Stream.of(AscendFailure.class.getPermittedSubclasses()))
+        .containsExactlyInAnyOrderElementsOf(TABLE.keySet());
   }
 
   @ParameterizedTest
   @EnumSource
   void code_ofWhatMayPass_isTransient(AclCode code) {
-    Set<Class<?>> passing = Set.of(AscendTimeoutException.class, AscendMemoryException.class, AscendAbortedException.class,
-        AscendInternalException.class);
-    assertThat(TransientKvException.class.isAssignableFrom(exception(code.number()))).isEqualTo(passing.contains(exception(code.number())));
+    Set<Class<?>> passing =
+        Set.of(AscendTimeoutException.class, AscendMemoryException.class, AscendAbortedException.class,
+            AscendInternalException.class);
+    assertThat(TransientKvException.class.isAssignableFrom(exception(code.number())))
+        .isEqualTo(passing.contains(exception(code.number())));
   }
 
   @ParameterizedTest

@@ -19,7 +19,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 final class AclLibraryTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
 
-  @TempDir private Path folder;
+  @TempDir
+  private Path folder;
 
   private static AscendOptions at(Path path) {
     return AscendOptions.defaults().withLibrary(path.toString());
@@ -27,9 +28,11 @@ final class AclLibraryTest {
 
   @Test
   void layouts_areThoseOfTheHeaders() {
-    assertThat(AclLayouts.sizesAndOffsets()).containsAllEntriesOf(Map.of("aclrtMemLocation", 8L, "aclrtMemcpyBatchAttr", 32L,
-        "aclrtMemcpyBatchAttr.dstLoc", 0L, "aclrtMemcpyBatchAttr.srcLoc", 8L, "aclrtPtrAttributes", 28L, "aclrtPhysicalMemProp", 32L,
-        "aclrtPhysicalMemProp.reserve", 24L, "aclrtMemFabricHandle", 128L, "aclrtMemAccessDesc", 24L));
+    assertThat(AclLayouts.sizesAndOffsets())
+        .containsAllEntriesOf(Map.of("aclrtMemLocation", 8L, "aclrtMemcpyBatchAttr", 32L,
+            "aclrtMemcpyBatchAttr.dstLoc", 0L, "aclrtMemcpyBatchAttr.srcLoc", 8L, "aclrtPtrAttributes", 28L,
+            "aclrtPhysicalMemProp", 32L,
+            "aclrtPhysicalMemProp.reserve", 24L, "aclrtMemFabricHandle", 128L, "aclrtMemAccessDesc", 24L));
   }
 
   @Test
@@ -40,27 +43,31 @@ final class AclLibraryTest {
   @Test
   void library_thatIsNoLibrary_isAnErrorThatNamesIt() throws IOException {
     Path text = Files.writeString(folder.resolve("libascendcl.so"), "no library");
-    assertThatThrownBy(() -> AscendDevices.find(at(text), AscendListener.noop())).isInstanceOf(LibraryMismatchException.class)
+    assertThatThrownBy(() -> AscendDevices.find(at(text), AscendListener.noop()))
+        .isInstanceOf(LibraryMismatchException.class)
         .hasMessage("library " + text + " must be one that this system can load (was not)");
   }
 
   @Test
   void requiredFunction_missing_isAnErrorThatNamesIt() {
     Path lacking = DriverDouble.compile(Profile.CANN_90, "-DaclrtMemcpyBatch=renamed");
-    assertThatThrownBy(() -> AscendDevices.find(at(lacking), AscendListener.noop())).isInstanceOf(LibraryMismatchException.class)
+    assertThatThrownBy(() -> AscendDevices.find(at(lacking), AscendListener.noop()))
+        .isInstanceOf(LibraryMismatchException.class)
         .hasMessage("library " + lacking + " must export aclrtMemcpyBatch (was missing)");
   }
 
   @Test
   void structOfAnotherShape_isAnErrorThatNamesSizeOrOffset() {
     Path other = DriverDouble.compile(Profile.CANN_90, "-DEXTRA_FIELD=uint64_t extra;");
-    assertThatThrownBy(() -> AscendDevices.find(at(other), AscendListener.noop())).isInstanceOf(LibraryMismatchException.class)
+    assertThatThrownBy(() -> AscendDevices.find(at(other), AscendListener.noop()))
+        .isInstanceOf(LibraryMismatchException.class)
         .hasMessageContaining("library " + other + ": size of aclrtMemcpyBatchAttr must be 32 (was 40)");
   }
 
   @Test
   void libraryWithoutATable_isAccepted() {
-    AscendDevices found = AscendDevices.find(at(DriverDouble.compile(Profile.CANN_90, "-DNO_ABI")), AscendListener.noop()).orElseThrow();
+    AscendDevices found =
+        AscendDevices.find(at(DriverDouble.compile(Profile.CANN_90, "-DNO_ABI")), AscendListener.noop()).orElseThrow();
     assertThat(found.count()).isOne();
     found.close().block(LIMIT);
   }
@@ -88,7 +95,8 @@ final class AclLibraryTest {
   void code_isOneTypedExceptionWithWhatTheLibrarySaid(AclCode code) {
     RuntimeException failure = AclCode.exception(new AclError("aclrtMalloc", code.number(), "device is busy"));
     assertThat(failure).isInstanceOf(KvException.class).isInstanceOf(AscendFailure.class)
-        .hasMessageStartingWith("aclrtMalloc must answer 0 (was " + code.number() + ", " + AclCode.meaning(code.number()) + ": device is busy)");
+        .hasMessageStartingWith("aclrtMalloc must answer 0 (was " + code.number() + ", "
+            + AclCode.meaning(code.number()) + ": device is busy)");
     assertThat(((AscendFailure) failure).error().code()).isEqualTo(code.number());
   }
 

@@ -133,7 +133,8 @@ final class AscendCopiesTest {
     CopyReport there = job.copy(up);
     CopyReport back = job.copy(job.down());
 
-    assertThat(there).isEqualTo(new CopyReport(elements, 0, -1, 0, calls, elements, Math.min(4096, elements), 0, 0)).isEqualTo(back);
+    assertThat(there).isEqualTo(new CopyReport(elements, 0, -1, 0, calls, elements, Math.min(4096, elements), 0, 0))
+        .isEqualTo(back);
     assertThat(results(up)).containsOnly(CopyRequest.COPIED);
     assertThat(driver.calls("aclrtMemcpyBatch")).isEqualTo(2L * calls);
     assertThat(driver.copied(CopyMethod.BATCH)).isEqualTo(2L * elements);
@@ -150,7 +151,8 @@ final class AscendCopiesTest {
     CopyReport there = job.copy(job.up());
     long batched = (chunk - 1) * 4096L;
 
-    assertThat(there).isEqualTo(new CopyReport(10_000, 0, -1, 0, chunk, Math.min(10_000, chunk * 4096), 4096, (int) (10_000 - batched), 1));
+    assertThat(there).isEqualTo(
+        new CopyReport(10_000, 0, -1, 0, chunk, Math.min(10_000, chunk * 4096), 4096, (int) (10_000 - batched), 1));
     assertThat(driver.copied(CopyMethod.BATCH)).isEqualTo(batched);
     assertThat(driver.copied(CopyMethod.ASYNC)).isEqualTo(10_000 - batched);
 
@@ -267,10 +269,13 @@ final class AscendCopiesTest {
   void sixteenDevices_sideBySide_eachInItsOwnContext() {
     List<Job> jobs = IntStream.range(0, 16).mapToObj(i -> new Job(open(i), 4097)).toList();
     driver.batchUnsupported(3);
-    jobs.stream().map(job -> job.device.copy(job.up()).toFuture()).toList().forEach(done -> assertThat(done.join()).matches(CopyReport::isComplete));
-    jobs.stream().map(job -> job.device.copy(job.down()).toFuture()).toList().forEach(done -> assertThat(done.join()).matches(CopyReport::isComplete));
+    jobs.stream().map(job -> job.device.copy(job.up()).toFuture()).toList()
+        .forEach(done -> assertThat(done.join()).matches(CopyReport::isComplete));
+    jobs.stream().map(job -> job.device.copy(job.down()).toFuture()).toList()
+        .forEach(done -> assertThat(done.join()).matches(CopyReport::isComplete));
     jobs.forEach(Job::requireSame);
-    assertThat(driver.log()).filteredOn(call -> call.function().equals("aclrtMemcpyBatch")).allMatch(call -> call.device() >= 0)
+    assertThat(driver.log()).filteredOn(call -> call.function().equals("aclrtMemcpyBatch"))
+        .allMatch(call -> call.device() >= 0)
         .extracting(Call::device).containsOnly(IntStream.range(0, 16).boxed().toArray(Integer[]::new));
   }
 
@@ -346,12 +351,13 @@ final class AscendCopiesTest {
     driver.fail("aclrtSynchronizeStreamWithTimeout", 1, 4, 507_046, -1);
     driver.fail("aclrtStreamAbort", 1, 1, 507_000, -1);
     AtomicInteger held = new AtomicInteger(1);
-    CopyBatch batch = new CopyBatch(CopyDirection.TO_DEVICE).add(job.source.asSlice(0, BYTES), job.there).hold(new Owned() {
-      @Override
-      protected void free() {
-        held.decrementAndGet();
-      }
-    });
+    CopyBatch batch =
+        new CopyBatch(CopyDirection.TO_DEVICE).add(job.source.asSlice(0, BYTES), job.there).hold(new Owned() {
+          @Override
+          protected void free() {
+            held.decrementAndGet();
+          }
+        });
     assertThatThrownBy(() -> device.copy(batch).block(LIMIT)).isInstanceOf(CopyFailedException.class);
     assertThat(held).as("held while the copy may still be made").hasValue(1);
     CopyRequest up = job.up();
@@ -371,7 +377,8 @@ final class AscendCopiesTest {
     AscendDevice device = open(0);
     MemorySegment host = memory.allocate(BYTES, 64);
     device.know(host).block(LIMIT);
-    assertThatThrownBy(() -> device.copy(new CopyBatch(CopyDirection.TO_DEVICE).add(memory.allocate(BYTES, 64), host.address())).block(LIMIT))
+    assertThatThrownBy(() -> device
+        .copy(new CopyBatch(CopyDirection.TO_DEVICE).add(memory.allocate(BYTES, 64), host.address())).block(LIMIT))
         .isInstanceOf(DeviceAddressException.class);
     device.forget(host).block(LIMIT);
   }

@@ -25,7 +25,8 @@ final class AscendDeviceTest extends DeviceContract {
   protected Device openDevice(int ordinal, long capacityBytes) {
     if (found.isEmpty()) {
       driver.reset(2, capacityBytes);
-      found.add(AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow());
+      found.add(
+          AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow());
     }
     return requireNonNull(found.getFirst().open(ordinal).block(LIMIT));
   }

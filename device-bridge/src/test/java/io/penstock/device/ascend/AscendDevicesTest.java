@@ -28,7 +28,9 @@ final class AscendDevicesTest {
   }
 
   private static AscendDevices find(Integer... visible) {
-    return AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()).withVisibleDevices(List.of(visible)), AscendListener.noop())
+    return AscendDevices
+        .find(AscendOptions.defaults().withLibrary(driver.path()).withVisibleDevices(List.of(visible)),
+            AscendListener.noop())
         .orElseThrow();
   }
 
@@ -40,7 +42,8 @@ final class AscendDevicesTest {
       assertThat(physicalId(devices, 0)).isEqualTo(2);
       assertThat(physicalId(devices, 1)).isZero();
       assertThatThrownBy(() -> devices.open(2)).hasMessage("logicalId must be in [0, 2) (was 2)");
-      assertThat(requireNonNull(devices.probe().block(LIMIT)).devices()).extracting(AscendProbe.DeviceFacts::physicalId).containsExactly(2, 0);
+      assertThat(requireNonNull(devices.probe().block(LIMIT)).devices()).extracting(AscendProbe.DeviceFacts::physicalId)
+          .containsExactly(2, 0);
     } finally {
       devices.close().block(LIMIT);
     }

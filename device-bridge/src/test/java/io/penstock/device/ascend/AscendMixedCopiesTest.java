@@ -21,7 +21,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Requests whose elements go every way between every kind of memory, and end in another order than they were asked for.
+/// Requests whose elements go every way between every kind of memory, and end in another order than they were asked
+/// for.
 @Timeout(120)
 final class AscendMixedCopiesTest {
   private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -36,7 +37,8 @@ final class AscendMixedCopiesTest {
 
   private DriverDouble open(Profile profile, int count) {
     DriverDouble driver = DriverDouble.of(profile).reset(count, 64 << 20);
-    devices = AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
+    devices =
+        AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
     opened = requireNonNull(devices.openAll().block(LIMIT));
     return driver;
   }
@@ -81,7 +83,8 @@ final class AscendMixedCopiesTest {
         MemorySegment source = random.nextBoolean() ? plain : ofDriver;
         boolean fromDevice = ways[i] == 1 || ways[i] == 2;
         boolean toDevice = ways[i] == 0 || ways[i] == 2;
-        request.add((fromDevice ? there : source.address()) + at(i), (toDevice ? elsewhere : back.address()) + at(i), BYTES);
+        request.add((fromDevice ? there : source.address()) + at(i), (toDevice ? elsewhere : back.address()) + at(i),
+            BYTES);
       }
       CopyRequest first = new CopyRequest(elements);
       for (int i = 0; i < elements; i++) {
@@ -114,7 +117,8 @@ final class AscendMixedCopiesTest {
       assertThat(device.copy(rest).block(LIMIT)).matches(CopyReport::isComplete);
       for (int i = 0; i < elements; i++) {
         long same = MemorySegment.mismatch(plain, at(i), at(i) + BYTES, back, at(i), at(i) + BYTES);
-        assertThat(same < 0).as("element %d, way %d, seed %d", i, ways[i], SEED).isEqualTo(request.result(i) == CopyRequest.COPIED);
+        assertThat(same < 0).as("element %d, way %d, seed %d", i, ways[i], SEED)
+            .isEqualTo(request.result(i) == CopyRequest.COPIED);
       }
       return failed;
     }

@@ -58,8 +58,10 @@ final class AscendQueueTest {
   @BeforeEach
   void open() {
     driver.reset(1, 1 << 20);
-    devices = AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()).withMaxInFlight(IN_FLIGHT).withMaxQueued(20_000),
-        AscendListener.noop()).orElseThrow();
+    devices = AscendDevices
+        .find(AscendOptions.defaults().withLibrary(driver.path()).withMaxInFlight(IN_FLIGHT).withMaxQueued(20_000),
+            AscendListener.noop())
+        .orElseThrow();
     device = requireNonNull(devices.open(0).block(LIMIT));
     there = requireNonNull(device.allocate(BYTES, scope).block(LIMIT)).address();
   }
@@ -109,8 +111,10 @@ final class AscendQueueTest {
     shutGate();
     AtomicInteger pulledByOne = new AtomicInteger();
     AtomicInteger pulledByOther = new AtomicInteger();
-    CompletableFuture<List<Copied>> one = requests(1000, pulledByOne).transform(device.copying()).collectList().toFuture();
-    CompletableFuture<List<Copied>> other = requests(1000, pulledByOther).transform(device.copying()).collectList().toFuture();
+    CompletableFuture<List<Copied>> one =
+        requests(1000, pulledByOne).transform(device.copying()).collectList().toFuture();
+    CompletableFuture<List<Copied>> other =
+        requests(1000, pulledByOther).transform(device.copying()).collectList().toFuture();
 
     assertThat(pulledByOne).hasValue(IN_FLIGHT);
     assertThat(pulledByOther).hasValue(IN_FLIGHT);
@@ -119,7 +123,8 @@ final class AscendQueueTest {
 
     gate.countDown();
     for (CompletableFuture<List<Copied>> each : List.of(one, other)) {
-      assertThat(each.join()).hasSize(1000).allMatch(copied -> copied.report().isComplete() && copied.request().result(0) == CopyRequest.COPIED);
+      assertThat(each.join()).hasSize(1000)
+          .allMatch(copied -> copied.report().isComplete() && copied.request().result(0) == CopyRequest.COPIED);
     }
     assertThat(device.turns().peak()).isEqualTo(IN_FLIGHT);
     assertThat(driver.copied(CopyMethod.BATCH)).isEqualTo(2001);
@@ -156,7 +161,8 @@ final class AscendQueueTest {
   @Test
   void copying_deviceClosed_endsWithItsError() {
     shutGate();
-    CompletableFuture<List<Copied>> all = requests(100, new AtomicInteger()).transform(device.copying()).collectList().toFuture();
+    CompletableFuture<List<Copied>> all =
+        requests(100, new AtomicInteger()).transform(device.copying()).collectList().toFuture();
     CompletableFuture<Void> closed = device.close().toFuture();
     gate.countDown();
     closed.join();
@@ -169,16 +175,20 @@ final class AscendQueueTest {
     shutGate();
     CopyRequest request = request();
     CompletableFuture<CopyReport> copied = device.copy(request).toFuture();
-    StepVerifier.create(device.copy(request)).expectErrorMessage("request must be copied once, or be made ready again (was under way)").verify(LIMIT);
+    StepVerifier.create(device.copy(request))
+        .expectErrorMessage("request must be copied once, or be made ready again (was under way)").verify(LIMIT);
     assertThatThrownBy(request::again).isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(request::clear).hasMessage("request must not be changed before its copies have ended (was under way)");
+    assertThatThrownBy(request::clear)
+        .hasMessage("request must not be changed before its copies have ended (was under way)");
     gate.countDown();
     gated.join();
     assertThat(copied.join()).matches(CopyReport::isComplete);
-    StepVerifier.create(device.copy(request)).expectErrorMessage("request must be copied once, or be made ready again (was copied before)")
+    StepVerifier.create(device.copy(request))
+        .expectErrorMessage("request must be copied once, or be made ready again (was copied before)")
         .verify(LIMIT);
     assertThat(device.copy(request.again()).block(LIMIT)).matches(CopyReport::isComplete);
-    assertThatThrownBy(() -> request.add(source.address(), there, BYTES)).hasMessage("request must be ready to be changed (was copied before)");
+    assertThatThrownBy(() -> request.add(source.address(), there, BYTES))
+        .hasMessage("request must be ready to be changed (was copied before)");
     assertThat(request.clear().elements()).isZero();
   }
 
@@ -211,7 +221,8 @@ final class AscendQueueTest {
     assertThat(driver.copied(CopyMethod.ASYNC)).isEqualTo(2 + made.get());
     devices.close().block(LIMIT);
     List<String> last = driver.log().stream().map(Call::function)
-        .filter(name -> List.of("aclrtFree", "aclrtDestroyStream", "aclrtDestroyContext", "aclFinalize").contains(name)).toList();
+        .filter(name -> List.of("aclrtFree", "aclrtDestroyStream", "aclrtDestroyContext", "aclFinalize").contains(name))
+        .toList();
     assertThat(last).containsExactly("aclrtDestroyStream", "aclrtFree", "aclrtDestroyContext", "aclFinalize");
   }
 }

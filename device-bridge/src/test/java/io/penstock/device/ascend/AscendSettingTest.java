@@ -23,12 +23,14 @@ final class AscendSettingTest {
     List<String> rows = lines.stream().skip(lines.indexOf(HEAD) + 2L).takeWhile(line -> line.startsWith("|")).toList();
 
     assertThat(lines).contains(HEAD);
-    assertThat(rows).containsExactlyElementsOf(Arrays.stream(AscendSetting.values()).map(AscendSettingTest::row).toList());
+    assertThat(rows)
+        .containsExactlyElementsOf(Arrays.stream(AscendSetting.values()).map(AscendSettingTest::row).toList());
   }
 
   private static String row(AscendSetting setting) {
     String also = setting.variables().stream().map(name -> "`" + name + "`").collect(Collectors.joining(", "));
-    return "| `%s` | %s | %s | %s | %s |".formatted(setting.key(), also, setting.initial(), setting.meaning(), setting.noEffect().orElse(""))
+    return "| `%s` | %s | %s | %s | %s |"
+        .formatted(setting.key(), also, setting.initial(), setting.meaning(), setting.noEffect().orElse(""))
         .replace("|  |", "| |");
   }
 

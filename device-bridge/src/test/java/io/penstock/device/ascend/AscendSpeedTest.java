@@ -17,9 +17,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.publisher.Flux;
 
-/// What the bridge costs beside C: batches by turns through the bridge, in a loop in C that makes the same call to the same double, and by
-/// `memcpy` alone, so that a machine that is shared is as slow for one as for the others. Medians. Through the bridge, bandwidth is that of a
-/// few batches one behind the other, as they come from a node; a batch alone pays for waking the thread of an idle device.
+/// What the bridge costs beside C: batches by turns through the bridge, in a loop in C that makes the same call to the
+/// same double, and by `memcpy` alone, so that a machine that is shared is as slow for one as for the others. Medians.
+/// Through the bridge, bandwidth is that of a few batches one behind the other, as they come from a node; a batch alone
+/// pays for waking the thread of an idle device.
 @Tag("proof")
 @Timeout(300)
 final class AscendSpeedTest {
@@ -84,8 +85,9 @@ final class AscendSpeedTest {
       String[] names = {"bridge", "bridge, a batch alone", "bridge, an element alone", "loop in C", "memcpy in C"};
       long[][] nanos = new long[names.length][ROUNDS];
       for (int i = -WARM_UP; i < ROUNDS; i++) {
-        long[] now = {scrubbed().bridge(), scrubbed().alone(requests.getFirst()), scrubbed().alone(first), scrubbed().loopInC(),
-            scrubbed().memcpyInC()};
+        long[] now =
+            {scrubbed().bridge(), scrubbed().alone(requests.getFirst()), scrubbed().alone(first), scrubbed().loopInC(),
+              scrubbed().memcpyInC()};
         for (int way = 0; i >= 0 && way < now.length; way++) {
           nanos[way][i] = now[way];
         }
@@ -125,7 +127,8 @@ final class AscendSpeedTest {
       }
       Map<String, Long> nanos = batch.measure();
       double more = (double) (nanos.get("bridge") - nanos.get("loop in C")) / elements;
-      System.out.printf(Locale.ROOT, "%d x %d bytes: %s ns, %.1f ns an element more than in C%n", elements, bytes, nanos, more);
+      System.out.printf(Locale.ROOT, "%d x %d bytes: %s ns, %.1f ns an element more than in C%n", elements, bytes,
+          nanos, more);
       assertThat(more).as("%s", nanos).isLessThan(25);
     }
   }

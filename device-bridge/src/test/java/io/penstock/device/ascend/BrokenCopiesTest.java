@@ -26,8 +26,8 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/// What becomes of elements and memory when something breaks that is none of the library's: an `Error` in the middle of copies, a device that
-/// does not come to be.
+/// What becomes of elements and memory when something breaks that is none of the library's: an `Error` in the middle of
+/// copies, a device that does not come to be.
 @Timeout(120)
 final class BrokenCopiesTest {
   private static final Duration LIMIT = Duration.ofSeconds(30);
@@ -184,9 +184,10 @@ final class BrokenCopiesTest {
 
   @Test
   void batchThatMustNotBeCopied_isLetGo() {
-    CopyBatch batch = new CopyBatch(CopyDirection.TO_DEVICE).add(host.asSlice(0, 4096), there).hold(counted()).before(() -> {
-      throw new StackOverflowError("as told");
-    });
+    CopyBatch batch =
+        new CopyBatch(CopyDirection.TO_DEVICE).add(host.asSlice(0, 4096), there).hold(counted()).before(() -> {
+          throw new StackOverflowError("as told");
+        });
     assertThatThrownBy(() -> device.copy(batch).block(LIMIT)).isInstanceOf(StackOverflowError.class);
     assertThat(freed).hasValue(1);
     requireUsable();
@@ -207,10 +208,12 @@ final class BrokenCopiesTest {
       }
     };
     long contexts = driver.alive().contexts();
-    assertThatThrownBy(() -> new AscendDevice(0, runtime, AscendOptions.defaults(), broken, AscendListener.noop(), () -> {}))
+    assertThatThrownBy(
+        () -> new AscendDevice(0, runtime, AscendOptions.defaults(), broken, AscendListener.noop(), () -> {}))
         .isInstanceOf(OutOfMemoryError.class);
     driver.fail("aclrtGetMemInfo", 1 + driver.calls("aclrtGetMemInfo"), 1, 107_000, -1);
-    assertThatThrownBy(() -> new AscendDevice(0, runtime, AscendOptions.defaults(), Schedulers.immediate(), AscendListener.noop(), () -> {}))
+    assertThatThrownBy(() -> new AscendDevice(0, runtime, AscendOptions.defaults(), Schedulers.immediate(),
+        AscendListener.noop(), () -> {}))
         .isInstanceOf(AscendArgumentException.class);
     assertThat(driver.alive().contexts()).isEqualTo(contexts);
     assertThat(host.get(JAVA_BYTE, 0)).isEqualTo((byte) 3);

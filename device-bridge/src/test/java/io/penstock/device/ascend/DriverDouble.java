@@ -27,8 +27,8 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/// A `libascendcl.so` made of `ascendcl.c` with the system's C compiler, and what tests say to it. Each is a file of its own, so
-/// it has a state of its own.
+/// A `libascendcl.so` made of `ascendcl.c` with the system's C compiler, and what tests say to it. Each is a file of
+/// its own, so it has a state of its own.
 @SuppressWarnings("restricted")
 public final class DriverDouble {
   private static final MemoryLayout CALL = MemoryLayout.structLayout(MemoryLayout.sequenceLayout(4, JAVA_INT),
@@ -81,7 +81,8 @@ public final class DriverDouble {
 
   private static Path compile(List<String> kind) throws IOException {
     Path made = file();
-    List<String> command = new ArrayList<>(List.of("cc", "-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden"));
+    List<String> command =
+        new ArrayList<>(List.of("cc", "-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden"));
     command.addAll(kind);
     command.addAll(List.of("-o", made.toString(), "-x", "c", "-", "-lpthread"));
     run(command);
@@ -89,7 +90,8 @@ public final class DriverDouble {
   }
 
   private static Path file() throws IOException {
-    Path file = Files.createTempFile(Files.createDirectories(Path.of("target", "ascendcl")), "libascendcl-", ".so").toAbsolutePath();
+    Path file = Files.createTempFile(Files.createDirectories(Path.of("target", "ascendcl")), "libascendcl-", ".so")
+        .toAbsolutePath();
     file.toFile().deleteOnExit();
     return file;
   }
@@ -128,8 +130,10 @@ public final class DriverDouble {
 
   /// From the nth call of `function` on, counted from 1, `times` calls answer `code` and do nothing.
   public void fail(String function, long nth, long times, int code, long failIndex) {
-    with(function, name -> requireFound(function, (int) call("double_fail", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG,
-        JAVA_INT, JAVA_LONG), name, nth, times, code, failIndex)));
+    with(function,
+        name -> requireFound(function,
+            (int) call("double_fail", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG,
+                JAVA_INT, JAVA_LONG), name, nth, times, code, failIndex)));
   }
 
   void latency(String function, long nanos) {
@@ -146,7 +150,8 @@ public final class DriverDouble {
 
   /// Calls of `function` wait until they are let go, for as long as that takes.
   public void hold(String function, boolean hold) {
-    with(function, name -> requireFound(function, (int) call("double_hold", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT), name, hold ? 1 : 0)));
+    with(function, name -> requireFound(function,
+        (int) call("double_hold", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT), name, hold ? 1 : 0)));
   }
 
   public void batchUnsupported(int device) {
@@ -200,7 +205,8 @@ public final class DriverDouble {
       MemorySegment call = arena.allocate(CALL);
       FunctionDescriptor signature = FunctionDescriptor.of(ADDRESS, JAVA_LONG, ADDRESS);
       for (MemorySegment name = next(signature, log, call); name.address() != 0; name = next(signature, log, call)) {
-        log.add(new Call(name.reinterpret(256).getString(0), call.get(JAVA_INT, 4), call.get(JAVA_INT, 8), call.get(JAVA_INT, 12),
+        log.add(new Call(name.reinterpret(256).getString(0), call.get(JAVA_INT, 4), call.get(JAVA_INT, 8),
+            call.get(JAVA_INT, 12),
             call.get(JAVA_LONG, 16), call.get(JAVA_LONG, 24), call.get(JAVA_LONG, 32)));
       }
     }

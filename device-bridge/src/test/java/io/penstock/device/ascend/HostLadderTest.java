@@ -89,7 +89,8 @@ final class HostLadderTest {
 
   private static String text(Call call) {
     String name = call.function().substring("aclrt".length());
-    return (name.equals("MallocPhysical") ? name + " " + call.elements() + "/" + call.direction() : name) + (call.code() == 0 ? "" : "!");
+    return (name.equals("MallocPhysical") ? name + " " + call.elements() + "/" + call.direction() : name)
+        + (call.code() == 0 ? "" : "!");
   }
 
   @ParameterizedTest
@@ -102,8 +103,9 @@ final class HostLadderTest {
     assertThat(memory.fallbacks()).isEmpty();
     memory.close();
     device.close().block(LIMIT);
-    List<String> expected = new ArrayList<>(List.of("MallocPhysical 4/17", "ReserveMemAddress", "MapMem", "UnmapMem", "ReleaseMemAddress",
-        "FreePhysical"));
+    List<String> expected =
+        new ArrayList<>(List.of("MallocPhysical 4/17", "ReserveMemAddress", "MapMem", "UnmapMem", "ReleaseMemAddress",
+            "FreePhysical"));
     if (profile == Profile.CANN_90) {
       expected.add(3, "MemSetAccess");
     }
@@ -129,7 +131,7 @@ final class HostLadderTest {
 
   @ParameterizedTest
   @CsvSource({"aclrtReserveMemAddress, FreePhysical", "aclrtMapMem, ReleaseMemAddress FreePhysical",
-      "aclrtMemSetAccess, UnmapMem ReleaseMemAddress FreePhysical"})
+    "aclrtMemSetAccess, UnmapMem ReleaseMemAddress FreePhysical"})
   void stepThatFails_undoesThoseBefore_inReverse_andTheNextRungIsTried(String step, String undone) {
     AscendDevice device = open(Profile.CANN_90, 0);
     driver.fail(step, 1, 1, NO_MEMORY, -1);
@@ -144,7 +146,8 @@ final class HostLadderTest {
     AscendDevice device = open(Profile.CANN_90, 0);
     assertThat(allocate(device, 1 << 20).rung()).isEqualTo(MemoryRung.HOST);
     assertThat(allocate(device, 16 << 20).rung()).isEqualTo(MemoryRung.HOST_2M);
-    assertThat(calls()).containsExactly("MallocHost", "MallocPhysical 0/16", "ReserveMemAddress", "MapMem", "MemSetAccess");
+    assertThat(calls()).containsExactly("MallocHost", "MallocPhysical 0/16", "ReserveMemAddress", "MapMem",
+        "MemSetAccess");
   }
 
   @Test
@@ -153,7 +156,8 @@ final class HostLadderTest {
     driver.limits(GIB - 1, Long.MAX_VALUE, Long.MAX_VALUE);
     assertThatThrownBy(() -> allocate(device, GIB)).isInstanceOfSatisfying(HostMemoryRefusedException.class, e -> {
       assertThat(e.tried()).extracting(Fallback::wanted).containsExactly("pages of 1 GiB on the node of the device",
-          "pages of 1 GiB that the device reaches", "pages of 2 MiB that the device reaches", "memory that the device reaches");
+          "pages of 1 GiB that the device reaches", "pages of 2 MiB that the device reaches",
+          "memory that the device reaches");
       assertThat(e.tried()).allMatch(each -> each.reason().contains("200000"));
     });
     assertThat(figures.fallbacks()).isZero();
@@ -199,7 +203,8 @@ final class HostLadderTest {
 
   @Test
   void node_isEven_andSharedByFour() {
-    assertThat(IntStream.range(0, 16).map(HostLadder::node)).containsExactly(0, 0, 0, 0, 2, 2, 2, 2, 4, 4, 4, 4, 6, 6, 6, 6);
+    assertThat(IntStream.range(0, 16).map(HostLadder::node)).containsExactly(0, 0, 0, 0, 2, 2, 2, 2, 4, 4, 4, 4, 6, 6,
+        6, 6);
     AscendDevice device = open(Profile.CANN_90, 13);
     assertThat(allocate(device, GIB).rung()).isEqualTo(MemoryRung.NODE_1G); // the double has memory on even nodes only
   }
@@ -253,7 +258,8 @@ final class HostLadderTest {
     DeviceMemory shared = requireNonNull(guest.importShared(handle, 2 << 20, scope).block(LIMIT));
     assertThat(shared.address()).isNotEqualTo(memory.address());
     assertThat(owner.allocatedBytes()).isEqualTo(5000);
-    assertThatThrownBy(() -> owner.allocate(GIB, scope).block(LIMIT)).isInstanceOf(DeviceMemoryExhaustedException.class);
+    assertThatThrownBy(() -> owner.allocate(GIB, scope).block(LIMIT))
+        .isInstanceOf(DeviceMemoryExhaustedException.class);
     memory.close();
     assertThat(requireNonNull(owner.allocate(GIB - (2 << 20), scope).block(LIMIT)).bytes()).isPositive();
   }
@@ -262,8 +268,10 @@ final class HostLadderTest {
   void memory_saysItsNode_andThatItIsLocked() {
     AscendDevice device = open(Profile.CANN_90, 13);
     assertThat(allocate(device, GIB).kind()).isEqualTo(new MemoryKind(MemoryRung.NODE_1G, OptionalInt.of(6), true));
-    assertThat(allocate(device, 16 << 20).kind()).isEqualTo(new MemoryKind(MemoryRung.HOST_2M, OptionalInt.empty(), true));
-    assertThat(figures.bytesByKind()).containsExactly(entry(new MemoryKind(MemoryRung.NODE_1G, OptionalInt.of(6), true), GIB),
+    assertThat(allocate(device, 16 << 20).kind())
+        .isEqualTo(new MemoryKind(MemoryRung.HOST_2M, OptionalInt.empty(), true));
+    assertThat(figures.bytesByKind()).containsExactly(
+        entry(new MemoryKind(MemoryRung.NODE_1G, OptionalInt.of(6), true), GIB),
         entry(new MemoryKind(MemoryRung.HOST_2M, OptionalInt.empty(), true), 16L << 20));
   }
 
@@ -280,9 +288,11 @@ final class HostLadderTest {
   @Test
   void libraryWithoutPhysicalMemory_givesWhatItLikes() {
     driver = DriverDouble.of(Profile.CANN_82, "-DaclrtMallocPhysical=renamed").reset(1, GIB);
-    devices = AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
+    devices =
+        AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
     HostMemory memory = allocate(open(Profile.CANN_82, 0), GIB);
     assertThat(memory.rung()).isEqualTo(MemoryRung.HOST);
-    assertThat(memory.fallbacks()).hasSize(3).allMatch(each -> each.reason().startsWith("aclrtMallocPhysical must answer 0 (was 200006"));
+    assertThat(memory.fallbacks()).hasSize(3)
+        .allMatch(each -> each.reason().startsWith("aclrtMallocPhysical must answer 0 (was 200006"));
   }
 }

@@ -45,7 +45,8 @@ final class SharedMemoryTest {
   @BeforeEach
   void open() {
     driver.reset(2, 64 << 20);
-    devices = AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
+    devices =
+        AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
     owner = requireNonNull(devices.open(0).block(LIMIT));
     guest = requireNonNull(devices.open(1).block(LIMIT));
   }
@@ -104,7 +105,8 @@ final class SharedMemoryTest {
     driver.fail("aclrtMemcpyBatch", 1, 1, 207_000, -1);
     CopyReport first = copy(guest, source.address(), shared.address());
     CopyReport later = copy(guest, source.address(), shared.address());
-    assertThat(List.of(first.fallbacks(), first.single(), later.fallbacks(), later.single())).containsExactly(1, 1, 0, 1);
+    assertThat(List.of(first.fallbacks(), first.single(), later.fallbacks(), later.single())).containsExactly(1, 1, 0,
+        1);
     assertThat(copy(guest, source.address(), own.address()).batched()).isEqualTo(1);
     assertThat(copy(owner, source.address(), theirMemory.address()).batched()).isEqualTo(1);
   }
@@ -125,7 +127,8 @@ final class SharedMemoryTest {
   void export_ofWhatIsNoAllocation_isRefused() {
     DeviceMemory memory = requireNonNull(owner.allocate(BYTES, theirs).block(LIMIT));
     assertThatThrownBy(() -> guest.export(memory).block(LIMIT)).isInstanceOf(IllegalArgumentException.class)
-        .hasMessageStartingWith("memory must be an allocation of device npu1 (was " + BYTES + " bytes of device memory at ");
+        .hasMessageStartingWith(
+            "memory must be an allocation of device npu1 (was " + BYTES + " bytes of device memory at ");
     memory.close();
     assertThatThrownBy(() -> owner.export(memory).block(LIMIT)).isInstanceOf(IllegalArgumentException.class);
     assertThat(owner.allocate(BYTES, theirs).block(LIMIT)).as("perhaps at the same address").isNotNull();
@@ -137,7 +140,8 @@ final class SharedMemoryTest {
     DeviceMemory memory = requireNonNull(owner.allocate(BYTES, theirs).block(LIMIT));
     IpcKey key = requireNonNull(owner.export(memory).block(LIMIT));
     DeviceMemory first = requireNonNull(guest.importShared(key, BYTES, ours).block(LIMIT));
-    assertThatThrownBy(() -> guest.importShared(key, BYTES, ours).block(LIMIT)).isInstanceOf(AlreadyImportedException.class)
+    assertThatThrownBy(() -> guest.importShared(key, BYTES, ours).block(LIMIT))
+        .isInstanceOf(AlreadyImportedException.class)
         .hasMessage("device npu1: key must not be imported already (was)");
     first.close();
     assertThat(guest.importShared(key, BYTES, ours).block(LIMIT)).isNotNull();
@@ -147,7 +151,8 @@ final class SharedMemoryTest {
   void import_ofAnUnknownKey_isATypedFailureAndCanBeTriedAgain() {
     IpcKey unknown = IpcKey.of(new byte[IpcKey.BYTES]);
     for (int i = 0; i < 2; i++) {
-      assertThatThrownBy(() -> guest.importShared(unknown, BYTES, ours).block(LIMIT)).isInstanceOf(AscendArgumentException.class)
+      assertThatThrownBy(() -> guest.importShared(unknown, BYTES, ours).block(LIMIT))
+          .isInstanceOf(AscendArgumentException.class)
           .hasMessageStartingWith("aclrtIpcMemImportByKey must answer 0 (was " + INVALID);
     }
   }
@@ -172,16 +177,19 @@ final class SharedMemoryTest {
   @Test
   void fabricHandle_thatNamesNothing_leavesNothingMapped() {
     FabricHandle unknown = FabricHandle.of(new byte[FabricHandle.BYTES]);
-    assertThatThrownBy(() -> guest.importShared(unknown, BYTES, ours).block(LIMIT)).isInstanceOf(AscendArgumentException.class);
+    assertThatThrownBy(() -> guest.importShared(unknown, BYTES, ours).block(LIMIT))
+        .isInstanceOf(AscendArgumentException.class);
     assertThat(driver.calls("aclrtReserveMemAddress")).isZero();
   }
 
   @Test
   void libraryWithoutFabric_saysSo() {
     DriverDouble older = DriverDouble.of(Profile.CANN_82).reset(1, 1 << 20);
-    AscendDevices found = AscendDevices.find(AscendOptions.defaults().withLibrary(older.path()), AscendListener.noop()).orElseThrow();
+    AscendDevices found =
+        AscendDevices.find(AscendOptions.defaults().withLibrary(older.path()), AscendListener.noop()).orElseThrow();
     AscendDevice device = requireNonNull(found.open(0).block(LIMIT));
-    assertThatThrownBy(() -> device.importShared(FabricHandle.of(new byte[FabricHandle.BYTES]), BYTES, ours).block(LIMIT))
+    assertThatThrownBy(
+        () -> device.importShared(FabricHandle.of(new byte[FabricHandle.BYTES]), BYTES, ours).block(LIMIT))
         .isInstanceOf(AscendUnsupportedException.class).hasMessageContaining("aclrtMemImportFromShareableHandleV2");
     device.close().block(LIMIT);
     found.close().block(LIMIT);

@@ -47,9 +47,11 @@ final class StagedCopiesTest {
   @BeforeEach
   void open() {
     driver.reset(1, 64 << 20);
-    devices = AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
+    devices =
+        AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
     device = requireNonNull(devices.open(0).block(LIMIT));
-    pool = requireNonNull(StagingPool.open("staging", StagingSpec.parse("2:1"), 1, device.hostMemory(MemoryListener.noop())).block(LIMIT));
+    pool = requireNonNull(StagingPool
+        .open("staging", StagingSpec.parse("2:1"), 1, device.hostMemory(MemoryListener.noop())).block(LIMIT));
     device.stage(pool).block(LIMIT);
   }
 
@@ -103,7 +105,8 @@ final class StagedCopiesTest {
     MemorySegment source = random(8192);
     MemorySegment back = memory.allocate(8192, 64);
     long there = requireNonNull(device.allocate(8192, scope).block(LIMIT)).address();
-    device.copy(new CopyBatch(CopyDirection.TO_DEVICE).add(source.asSlice(0, 4096), there).add(source.asSlice(4096), there + 4096)).block(LIMIT);
+    device.copy(new CopyBatch(CopyDirection.TO_DEVICE).add(source.asSlice(0, 4096), there).add(source.asSlice(4096),
+        there + 4096)).block(LIMIT);
     device.copy(new CopyBatch(CopyDirection.TO_HOST).add(back, there)).block(LIMIT);
     assertThat(back.mismatch(source)).as("seed %d", SEED).isEqualTo(-1);
     assertThat(driver.strangers()).isZero();

@@ -12,8 +12,8 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/// Memory to copy to a device, and three ways to do it: through the bridge, by a loop in C that makes the same call to the same double of the
-/// driver, and by `memcpy` alone. The double records nothing meanwhile. For one thread.
+/// Memory to copy to a device, and three ways to do it: through the bridge, by a loop in C that makes the same call to
+/// the same double of the driver, and by `memcpy` alone. The double records nothing meanwhile. For one thread.
 final class WaysToCopy implements AutoCloseable {
   private final BlockScope scope = new BlockScope();
   private final Arena memory = Arena.ofShared();
@@ -36,7 +36,8 @@ final class WaysToCopy implements AutoCloseable {
     this.bytes = bytes;
     DriverDouble driver = DriverDouble.of(Profile.CANN_90).reset(1, 2L << 30);
     driver.record(false);
-    devices = AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
+    devices =
+        AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
     device = requireNonNull(devices.open(0).block());
     source = memory.allocate(elements * bytes, 4096).fill((byte) 7);
     device.know(source).block();
@@ -51,7 +52,8 @@ final class WaysToCopy implements AutoCloseable {
     }
     attribute = memory.allocate(AclLayouts.BATCH_ATTRIBUTE);
     attribute.set(JAVA_INT, AclLayouts.offset(AclLayouts.LOCATION, "type"), new MemoryPlace(0).type());
-    loop = driver.handle("double_loop", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS));
+    loop = driver.handle("double_loop",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS));
     memcpy = driver.handle("double_memcpy", FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG));
     driver.handle("aclrtSetDevice", FunctionDescriptor.of(JAVA_INT, JAVA_INT)).invokeWithArguments(0);
   }

@@ -14,8 +14,10 @@ final class BestEffortTest {
 
   /// MiB wanted, and GiB tried.
   @ParameterizedTest
-  @CsvSource({"1024, 1", "1536, 1", "2047, 1", "2048, 2 1", "3072, 3 2", "4096, 4 3 2", "10240, 10 9 8 7 6 5", "10752, 10 9 8 7 6",
-      "20480, 20 18 16 14 12 10", "102400, 100 90 80 70 60 50", "4398046511104, 4294967296 3865470566 3435973836 3006477107 2576980377 2147483648"})
+  @CsvSource({"1024, 1", "1536, 1", "2047, 1", "2048, 2 1", "3072, 3 2", "4096, 4 3 2", "10240, 10 9 8 7 6 5",
+    "10752, 10 9 8 7 6",
+    "20480, 20 18 16 14 12 10", "102400, 100 90 80 70 60 50",
+    "4398046511104, 4294967296 3865470566 3435973836 3006477107 2576980377 2147483648"})
   void sizes_areTenthsInWholeGibibytesDownToAHalf(long wanted, String tried) {
     assertThat(Arrays.stream(BestEffort.sizes(wanted * MIB)).mapToObj(size -> String.valueOf(size / 1024 / MIB))
         .collect(Collectors.joining(" "))).isEqualTo(tried);
@@ -24,6 +26,7 @@ final class BestEffortTest {
 
   @Test
   void lessThanAGibibyte_isNothingToRound() {
-    assertThatThrownBy(() -> BestEffort.sizes(1024 * MIB - 1)).hasMessage("bytes must be >= 1073741824 (was 1073741823)");
+    assertThatThrownBy(() -> BestEffort.sizes(1024 * MIB - 1))
+        .hasMessage("bytes must be >= 1073741824 (was 1073741823)");
   }
 }

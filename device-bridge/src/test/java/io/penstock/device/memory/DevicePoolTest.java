@@ -56,8 +56,9 @@ final class DevicePoolTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"1, 512", "512, 512", "513, 1024", "4096, 4096", "4097, 4608", "8193, 9216", "9217, 10240", "1048577, 1179648",
-      "4611686018427387904, 4611686018427387904"})
+  @CsvSource({"1, 512", "512, 512", "513, 1024", "4096, 4096", "4097, 4608", "8193, 9216", "9217, 10240",
+    "1048577, 1179648",
+    "4611686018427387904, 4611686018427387904"})
   void sizes_areRoundedUpByAtMostAnEighth(long bytes, long rounded) {
     assertThat(SizeClasses.of(bytes)).isEqualTo(rounded);
     assertThat(SizeClasses.of(rounded)).isEqualTo(rounded);
@@ -126,7 +127,8 @@ final class DevicePoolTest {
   @Test
   void cancel_beforeTheMemoryIsThere_leavesNothingLent() {
     VirtualTimeScheduler clock = VirtualTimeScheduler.create();
-    SimulatedDevice late = new SimulatedDevice(SimulatedDeviceOptions.defaults(MIB).withLatency(Duration.ofMillis(1)), clock, CopyFaults.none());
+    SimulatedDevice late = new SimulatedDevice(SimulatedDeviceOptions.defaults(MIB).withLatency(Duration.ofMillis(1)),
+        clock, CopyFaults.none());
     DevicePool ofLate = new DevicePool(late, MIB);
     try (Arena host = Arena.ofShared()) {
       MemorySegment there = host.allocate(512);

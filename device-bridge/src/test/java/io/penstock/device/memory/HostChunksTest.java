@@ -93,6 +93,7 @@ final class HostChunksTest {
 
   @Test
   void pieces_areAtMostOneGibibyte() {
-    assertThatThrownBy(() -> HostChunks.of(source, (1 << 30) + 1L)).hasMessage("pieceBytes must be in [1, 1073741824] (was 1073741825)");
+    assertThatThrownBy(() -> HostChunks.of(source, (1 << 30) + 1L))
+        .hasMessage("pieceBytes must be in [1, 1073741824] (was 1073741825)");
   }
 }

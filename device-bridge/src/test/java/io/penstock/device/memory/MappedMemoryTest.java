@@ -23,7 +23,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 final class MappedMemoryTest {
   private static final long MIB = 1 << 20;
 
-  @TempDir private Path system;
+  @TempDir
+  private Path system;
 
   private final MemoryFigures figures = new MemoryFigures();
   private RecordedCalls calls;
@@ -90,12 +91,14 @@ final class MappedMemoryTest {
     calls.refuse("advise 14", 22);
     try (HostMemory memory = memory(MappedOptions.defaults()).map(8 * MIB)) {
       assertThat(memory.rung()).isEqualTo(MemoryRung.PLAIN);
-      assertThat(wanted(memory)).containsExactly("pages of 1 GiB", "pages of 2 MiB", "pages of 2 MiB as the system likes");
+      assertThat(wanted(memory)).containsExactly("pages of 1 GiB", "pages of 2 MiB",
+          "pages of 2 MiB as the system likes");
       assertThat(calls.log).startsWith("map 2^21!", "map").endsWith("advise 14!", "unmap", "map");
       use(memory);
     }
     calls.refuse("map", 12);
-    assertThatThrownBy(() -> memory(MappedOptions.defaults()).map(8 * MIB)).isInstanceOfSatisfying(HostMemoryRefusedException.class,
+    assertThatThrownBy(() -> memory(MappedOptions.defaults()).map(8 * MIB)).isInstanceOfSatisfying(
+        HostMemoryRefusedException.class,
         e -> assertThat(e.tried()).hasSize(4)).hasMessageStartingWith(
             "mapped memory: 8388608 bytes of host memory must be available (was refused): pages of 1 GiB: more than");
   }
@@ -166,13 +169,15 @@ final class MappedMemoryTest {
     }
     calls.refuse("bind 1", 1);
     try (HostMemory memory = memory(bound).map(8 * MIB)) {
-      assertThat(memory.fallbacks().getLast()).isEqualTo(new Fallback("memory of node 0", "mbind answered EPERM, not permitted"));
+      assertThat(memory.fallbacks().getLast())
+          .isEqualTo(new Fallback("memory of node 0", "mbind answered EPERM, not permitted"));
       assertThat(memory.kind().node()).isEmpty();
     }
     try (HostMemory memory = memory(bound.withNode(OptionalInt.of(2))).map(8 * MIB)) {
       assertThat(memory.fallbacks().getLast()).isEqualTo(new Fallback("memory of node 2", "there is no such node"));
     }
-    assertThatThrownBy(() -> MappedOptions.defaults().withNode(OptionalInt.of(1024))).hasMessage("node must be in [0, 1024) (was 1024)");
+    assertThatThrownBy(() -> MappedOptions.defaults().withNode(OptionalInt.of(1024)))
+        .hasMessage("node must be in [0, 1024) (was 1024)");
   }
 
   @Test
@@ -190,7 +195,8 @@ final class MappedMemoryTest {
   @ParameterizedTest
   @EnumSource(names = {"AUTO", "PLAIN"})
   void thisMachine_givesMemory_andHasItBackAfterwards(MemoryPages wish) throws IOException {
-    MappedMemory memory = new MappedMemory(MappedOptions.defaults().withPages(wish).withNode(OptionalInt.of(0)), figures);
+    MappedMemory memory =
+        new MappedMemory(MappedOptions.defaults().withPages(wish).withNode(OptionalInt.of(0)), figures);
     memory.map(64 * MIB).close();
     long before = addressSpace();
     BlockScope scope = new BlockScope();

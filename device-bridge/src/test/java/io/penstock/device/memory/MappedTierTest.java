@@ -16,7 +16,8 @@ final class MappedTierTest extends BlockTierContract {
 
   @Override
   protected BlockTier openTier(int capacityBlocks) {
-    return new HostTier(space, HostTierOptions.defaults(capacityBlocks).withReserveBlocks(RESERVE_BLOCKS).withEventLogSize(EVENT_LOG_SIZE),
+    return new HostTier(space,
+        HostTierOptions.defaults(capacityBlocks).withReserveBlocks(RESERVE_BLOCKS).withEventLogSize(EVENT_LOG_SIZE),
         TierListener.noop(), HostChunks.of(new MappedMemory(MappedOptions.defaults(), FIGURES), PIECE_BYTES));
   }
 

@@ -34,10 +34,12 @@ final class OffloadMemoryTest {
       @Override
       public Mono<HostMemory> allocate(long bytes, BlockScope owner) {
         if (offset < 0) {
-          return Mono.error(new HostMemoryRefusedException(name, bytes, List.of(new Fallback(name + " pages", "none"))));
+          return Mono
+              .error(new HostMemoryRefusedException(name, bytes, List.of(new Fallback(name + " pages", "none"))));
         }
         long address = Arena.global().allocate(bytes + 8192, 4096).address() + offset;
-        return Mono.fromCallable(() -> owner.adopt(HostMemory.at(address, bytes, MemoryKind.of(MemoryRung.HOST), List.of(), () -> freed.add(name))));
+        return Mono.fromCallable(() -> owner
+            .adopt(HostMemory.at(address, bytes, MemoryKind.of(MemoryRung.HOST), List.of(), () -> freed.add(name))));
       }
     };
   }

@@ -43,7 +43,8 @@ final class StagingPoolTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"4:8, 4, 8, 4:8", "'  1:1 ', 1, 1, 1:1", "65536:65536, 65536, 65536, 65536:65536", "0:0, 0, 0, 0:0", "00:0, 0, 0, 0:0"})
+  @CsvSource({"4:8, 4, 8, 4:8", "'  1:1 ', 1, 1, 1:1", "65536:65536, 65536, 65536, 65536:65536", "0:0, 0, 0, 0:0",
+    "00:0, 0, 0, 0:0"})
   void spec_isReadByValue(String text, int buffers, long mib, String printed) {
     StagingSpec spec = StagingSpec.parse(text);
     assertThat(spec).isEqualTo(new StagingSpec(buffers, mib << 20)).hasToString(printed);
@@ -51,7 +52,8 @@ final class StagingPoolTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "4", "4:", ":8", "4:8:1", "-1:8", "4:-8", "4,8", "4: 8", "0:8", "4:0", "65537:1", "1:99999", "1:1k"})
+  @ValueSource(strings = {"", "4", "4:", ":8", "4:8:1", "-1:8", "4:-8", "4,8", "4: 8", "0:8", "4:0", "65537:1",
+    "1:99999", "1:1k"})
   void specThatIsNone_isAnErrorWithTheRule(String text) {
     assertThatThrownBy(() -> StagingSpec.parse(text)).isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("staging buffers must be NUM:SIZE_MB").hasMessageContaining("0:0 for none (was ");
@@ -59,7 +61,8 @@ final class StagingPoolTest {
 
   @Test
   void pool_thatIsOff_cannotBeOpened() {
-    assertThatThrownBy(() -> StagingPool.open("staging", StagingSpec.OFF, 1, source)).hasMessage("staging: staging buffers must be on (was 0:0)");
+    assertThatThrownBy(() -> StagingPool.open("staging", StagingSpec.OFF, 1, source))
+        .hasMessage("staging: staging buffers must be on (was 0:0)");
   }
 
   @Test
@@ -78,7 +81,8 @@ final class StagingPoolTest {
     assertThatThrownBy(() -> pool.acquire(scope).block(LIMIT)).isInstanceOf(BudgetExhaustedException.class);
     second.close();
     second.close();
-    assertThat(later).singleElement().satisfies(buffer -> assertThat(buffer.segment().address()).isEqualTo(second.segment().address()));
+    assertThat(later).singleElement()
+        .satisfies(buffer -> assertThat(buffer.segment().address()).isEqualTo(second.segment().address()));
     scope.close();
     pool.close().block(LIMIT);
   }
@@ -131,7 +135,8 @@ final class StagingPoolTest {
 
       @Override
       public Mono<HostMemory> allocate(long bytes, BlockScope arriving) {
-        return Mono.create(sink -> sink.onCancel(() -> arriving.adopt(source.map(bytes)))); // comes as nobody waits any more
+        // Comes as nobody waits any more
+        return Mono.create(sink -> sink.onCancel(() -> arriving.adopt(source.map(bytes))));
       }
     };
     StagingPool.open("staging", StagingSpec.parse("1:1"), 1, slow).subscribe().dispose();
@@ -148,7 +153,8 @@ final class StagingPoolTest {
     List<Disposable> waiting = new ArrayList<>();
     for (int i = 0; i < ROUNDS; i++) {
       switch (random.nextInt(3)) {
-        case 0 -> waiting.add(pool.acquire(scope).subscribe(lent::add, full -> assertThat(full).isInstanceOf(BudgetExhaustedException.class)));
+        case 0 -> waiting.add(pool.acquire(scope).subscribe(lent::add,
+            full -> assertThat(full).isInstanceOf(BudgetExhaustedException.class)));
         case 1 -> {
           if (!waiting.isEmpty()) {
             waiting.remove(random.nextInt(waiting.size())).dispose();

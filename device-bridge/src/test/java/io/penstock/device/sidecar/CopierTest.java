@@ -50,7 +50,8 @@ final class CopierTest {
 
   private final Scheduler hands = Schedulers.newBoundedElastic(1, 100, "hands", 60, true);
   private final StagingPool staging = StagingPool.of("staging", STAGING, 10,
-      new MappedMemory(MappedOptions.defaults().withPages(MemoryPages.PLAIN), MemoryListener.noop()).map(STAGING.bytes()));
+      new MappedMemory(MappedOptions.defaults().withPages(MemoryPages.PLAIN), MemoryListener.noop())
+          .map(STAGING.bytes()));
   private final CountDownLatch letGo = new CountDownLatch(1);
 
   /// Staging memory is back, or this fails.
@@ -63,7 +64,8 @@ final class CopierTest {
   private void copy(RegionWindow from, RegionWindow to) throws InterruptedException {
     Holds holds = new Holds(letGo::countDown);
     try (Owned _ = holds.share()) {
-      new Copier(hands, new ShortWork(hands, 1), staging).copy(List.of(new Element(from, 0, to, 0, 8192)), holds).block(LIMIT);
+      new Copier(hands, new ShortWork(hands, 1), staging).copy(List.of(new Element(from, 0, to, 0, 8192)), holds)
+          .block(LIMIT);
     } finally {
       assertThat(letGo.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).as("windows were let go").isTrue();
     }

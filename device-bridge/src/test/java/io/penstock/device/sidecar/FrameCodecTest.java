@@ -21,12 +21,15 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 final class FrameCodecTest {
   static List<Message> messages() {
-    return List.of(new Message.Hello(new ClientId(-1, 7), 42), new Message.Keep(List.of()), new Message.Keep(List.of(1L, Long.MAX_VALUE)),
+    return List.of(new Message.Hello(new ClientId(-1, 7), 42), new Message.Keep(List.of()),
+        new Message.Keep(List.of(1L, Long.MAX_VALUE)),
         new Message.Register(new SharedRegion(1, SharedRegion.MAX_BYTES, new Memfd(0))),
-        new Message.Register(new SharedRegion(Long.MAX_VALUE, 1, new MappedFile(Path.of("/dev/shm/" + "x".repeat(2000))))),
+        new Message.Register(
+            new SharedRegion(Long.MAX_VALUE, 1, new MappedFile(Path.of("/dev/shm/" + "x".repeat(2000))))),
         new Message.Register(new SharedRegion(2, 3, new IpcBuffer(15, IpcKey.of(new byte[65])))),
         new Message.Register(new SharedRegion(2, 3, new FabricBuffer(0, FabricHandle.of(new byte[128])))),
-        new Message.Unregister(-5), new Message.Copy(Collections.nCopies(RegionCopy.MAX_ELEMENTS, new RegionCopy(1, 2, 3, -4, 5))),
+        new Message.Unregister(-5),
+        new Message.Copy(Collections.nCopies(RegionCopy.MAX_ELEMENTS, new RegionCopy(1, 2, 3, -4, 5))),
         new Message.Query(0), new Message.Ping(), new Message.Bye(), new Message.Welcome(32), new Message.Done(),
         new Message.Known(RegionState.MAPPED, 9), new Message.Failed(SideCarCode.BUSY, 3, "why, naïve"));
   }
@@ -41,7 +44,7 @@ final class FrameCodecTest {
     FrameReader reader = new FrameReader();
     List<Frame> read = new ArrayList<>();
     for (int round = 0; round < 3; round++) {
-      for (int at = 0; at < length; ) {
+      for (int at = 0; at < length;) {
         int some = Math.min(length - at, 1 + random.nextInt(40_000));
         at += feed(reader, bytes, at, some, read);
       }
@@ -50,7 +53,8 @@ final class FrameCodecTest {
     assertThat(reader.isInFrame()).isFalse();
   }
 
-  private static int feed(FrameReader reader, byte[] bytes, int at, int some, List<Frame> read) throws MalformedFrameException {
+  private static int feed(FrameReader reader, byte[] bytes, int at, int some, List<Frame> read)
+      throws MalformedFrameException {
     ByteBuffer room = reader.room();
     int fits = Math.min(some, room.remaining());
     room.put(bytes, at, fits);
@@ -68,16 +72,19 @@ final class FrameCodecTest {
     int longest = whole.remaining() - FrameCodec.LENGTH_BYTES;
     for (int length = 0; length < longest; length += longest > 1000 ? 997 : 1) {
       ByteBuffer cut = whole.slice(FrameCodec.LENGTH_BYTES, length);
-      assertThatThrownBy(() -> FrameCodec.decode(cut)).as("%s bytes of %s", length, longest).isInstanceOf(MalformedFrameException.class);
+      assertThatThrownBy(() -> FrameCodec.decode(cut)).as("%s bytes of %s", length, longest)
+          .isInstanceOf(MalformedFrameException.class);
     }
   }
 
   @Test
   void length_outOfBounds_isRefusedBeforeItsBytesCome() {
-    for (int length : new int[] {-1, Integer.MIN_VALUE, 0, FrameCodec.HEADER_BYTES - 1, FrameCodec.MAX_BYTES + 1, Integer.MAX_VALUE}) {
+    for (int length : new int[] {-1, Integer.MIN_VALUE, 0, FrameCodec.HEADER_BYTES - 1, FrameCodec.MAX_BYTES + 1,
+      Integer.MAX_VALUE}) {
       FrameReader reader = new FrameReader();
       reader.room().putInt(length);
-      assertThatThrownBy(() -> reader.read(frame -> { })).as("length %s", length).isInstanceOf(MalformedFrameException.class);
+      assertThatThrownBy(() -> reader.read(frame -> {})).as("length %s", length)
+          .isInstanceOf(MalformedFrameException.class);
     }
   }
 
@@ -85,7 +92,8 @@ final class FrameCodecTest {
   void version_unknown_isRefusedAsSuch() {
     ByteBuffer frame = FrameCodec.encode(new Frame(1, new Message.Ping()));
     frame.put(FrameCodec.LENGTH_BYTES, (byte) 2);
-    assertThatThrownBy(() -> FrameCodec.decode(frame.position(FrameCodec.LENGTH_BYTES))).isInstanceOfSatisfying(MalformedFrameException.class,
+    assertThatThrownBy(() -> FrameCodec.decode(frame.position(FrameCodec.LENGTH_BYTES))).isInstanceOfSatisfying(
+        MalformedFrameException.class,
         e -> assertThat(e.code()).isEqualTo(SideCarCode.VERSION));
   }
 

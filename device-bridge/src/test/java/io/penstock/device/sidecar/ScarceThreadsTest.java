@@ -7,7 +7,8 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/// What becomes of those who wait for a node that has no thread for them. That nothing is left, nor given back twice, is seen after each test.
+/// What becomes of those who wait for a node that has no thread for them. That nothing is left, nor given back twice,
+/// is seen after each test.
 final class ScarceThreadsTest extends SimulatedSideCar {
   @AfterEach
   void threadsAgain() {
@@ -21,7 +22,8 @@ final class ScarceThreadsTest extends SimulatedSideCar {
   void unregister_withoutAThread_unmaps_forAllWhoWait() {
     registerAll();
     hands.none();
-    List<Outcome> waiting = List.of(new Outcome(client.unregister(1)), new Outcome(client.unregister(1)), new Outcome(client.unregister(2)));
+    List<Outcome> waiting = List.of(new Outcome(client.unregister(1)), new Outcome(client.unregister(1)),
+        new Outcome(client.unregister(2)));
     pass(1_000);
     assertThat(waiting).allMatch(outcome -> outcome.ended && outcome.code == null);
     assertThat(memories.mapped()).containsExactly(new Owner(PROCESS, 3));

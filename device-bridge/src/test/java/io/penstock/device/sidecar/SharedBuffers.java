@@ -43,7 +43,8 @@ final class SharedBuffers implements AutoCloseable {
     this.file = SharedMemory.map(Files.createTempFile(folder, "shared", ""), BYTES);
     if (device != null) {
       DeviceMemory memory = requireNonNull(device.allocate(BYTES, scope).block(LIMIT));
-      regions.add(new SharedRegion(4, BYTES, new IpcBuffer(device.physicalId(), requireNonNull(device.export(memory).block(LIMIT)))));
+      regions.add(new SharedRegion(4, BYTES,
+          new IpcBuffer(device.physicalId(), requireNonNull(device.export(memory).block(LIMIT)))));
     }
     regions.addAll(List.of(first.region(1), second.region(2), file.region(3)));
   }
@@ -73,7 +74,8 @@ final class SharedBuffers implements AutoCloseable {
       int offset = random.nextInt(BYTES / 2);
       return client.copy(List.of(new RegionCopy(from, offset, to, BYTES / 2 - offset, 1 + random.nextInt(BYTES / 2))));
     }).doOnSuccess(nothing -> copies.incrementAndGet()).repeat(() -> running).then()
-        .onErrorResume(KvException.class, e -> ((SideCarFailure) e).code() == SideCarCode.DOWN ? Mono.empty() : Mono.error(e));
+        .onErrorResume(KvException.class,
+            e -> ((SideCarFailure) e).code() == SideCarCode.DOWN ? Mono.empty() : Mono.error(e));
   }
 
   void stop() {
@@ -90,7 +92,8 @@ final class SharedBuffers implements AutoCloseable {
       copy(1, through);
       copy(through, 2);
       if (second.memory().mismatch(MemorySegment.ofArray(bytes)) != -1) {
-        throw new AssertionError("bytes that went through region " + through + " must be what they were (were not), seed " + seed);
+        throw new AssertionError(
+            "bytes that went through region " + through + " must be what they were (were not), seed " + seed);
       }
     });
   }

@@ -30,7 +30,7 @@ final class ShortWorkTest {
 
   /// Nothing that anybody would want back.
   private static Owned nothing() {
-    return new Holds(() -> { }).share();
+    return new Holds(() -> {}).share();
   }
 
   /// So many calls of a piece.
@@ -41,7 +41,7 @@ final class ShortWorkTest {
   }
 
   private void add(ShortWork to, Runnable... pieces) {
-    to.on(List.of(pieces), nothing()).subscribe(nothing -> { }, error -> made.add(error.getClass().getSimpleName()));
+    to.on(List.of(pieces), nothing()).subscribe(nothing -> {}, error -> made.add(error.getClass().getSimpleName()));
   }
 
   @Test
@@ -97,7 +97,7 @@ final class ShortWorkTest {
   @Test
   void call_ofSeveralPieces_endsOnce_afterAll_andWhatItHeldIsLetGoBefore() {
     work.on(List.of(() -> made.add("one"), () -> made.add("two")), new Holds(() -> made.add("let go")).share())
-        .subscribe(nothing -> { }, error -> { }, () -> made.add("end"));
+        .subscribe(nothing -> {}, error -> {}, () -> made.add("end"));
     hands.run();
     assertThat(made).containsExactly("one", "two", "let go", "end");
   }
@@ -116,8 +116,9 @@ final class ShortWorkTest {
 
   @Test
   void call_thatIsCancelled_isMade_andHoldsWhatItNeedsUntilThen() {
-    Disposable call = work.on(List.of(() -> made.add("one"), () -> made.add("two")), new Holds(() -> made.add("let go")).share())
-        .subscribe(nothing -> { }, error -> { }, () -> made.add("end"));
+    Disposable call =
+        work.on(List.of(() -> made.add("one"), () -> made.add("two")), new Holds(() -> made.add("let go")).share())
+            .subscribe(nothing -> {}, error -> {}, () -> made.add("end"));
     call.dispose();
     assertThat(made).isEmpty();
     hands.run();
@@ -128,7 +129,7 @@ final class ShortWorkTest {
   void call_withoutAThread_isOneError_andLetsGo() {
     hands.none();
     work.on(List.of(() -> made.add("one"), () -> made.add("two")), new Holds(() -> made.add("let go")).share())
-        .subscribe(nothing -> { }, error -> made.add(error.getClass().getSimpleName()));
+        .subscribe(nothing -> {}, error -> made.add(error.getClass().getSimpleName()));
     assertThat(made).containsExactly("let go", "OutOfMemoryError");
   }
 
@@ -193,22 +194,23 @@ final class ShortWorkTest {
     AtomicInteger atOnce = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
     CountDownLatch ended = new CountDownLatch(threads * each);
-    List<Thread> started = IntStream.range(0, threads).mapToObj(thread -> Thread.ofPlatform().start(() -> shared.read(spare -> {
-      for (int i = 0; i < each; i++) {
-        int number = thread * each + i;
-        shared.on(List.of(() -> {
-          most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
-          atOnce.decrementAndGet();
-          runs.incrementAndGet(number);
-        }), nothing()).subscribe(nothing -> { }, error -> { }, ended::countDown);
-        while (thread > 1 && spare.getAsBoolean()) {
-          Thread.onSpinWait();
-        }
-      }
-      while (spare.getAsBoolean()) {
-        Thread.onSpinWait();
-      }
-    }))).toList();
+    List<Thread> started =
+        IntStream.range(0, threads).mapToObj(thread -> Thread.ofPlatform().start(() -> shared.read(spare -> {
+          for (int i = 0; i < each; i++) {
+            int number = thread * each + i;
+            shared.on(List.of(() -> {
+              most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
+              atOnce.decrementAndGet();
+              runs.incrementAndGet(number);
+            }), nothing()).subscribe(nothing -> {}, error -> {}, ended::countDown);
+            while (thread > 1 && spare.getAsBoolean()) {
+              Thread.onSpinWait();
+            }
+          }
+          while (spare.getAsBoolean()) {
+            Thread.onSpinWait();
+          }
+        }))).toList();
     for (Thread thread : started) {
       thread.join();
     }

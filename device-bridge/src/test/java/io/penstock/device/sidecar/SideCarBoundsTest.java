@@ -29,10 +29,11 @@ final class SideCarBoundsTest extends SimulatedSideCar {
   void register_ofMoreHostMemoryThanAClientMayHave_isRefused_withTheBound_untilThereIsRoom() {
     assertThat(ended(client.register(host))).isNull();
     List<Throwable> refused = new ArrayList<>();
-    client.register(host(2, 345)).subscribe(nothing -> { }, refused::add);
+    client.register(host(2, 345)).subscribe(nothing -> {}, refused::add);
     pass(1_000);
-    assertThat(refused).singleElement().satisfies(error -> assertThat(error).isInstanceOf(SideCarUnavailableException.class).hasMessage(
-        "side-car, region 2: no more host memory must be shared than the node allows (was: 345 bytes beside 256 of at most 600 of a client)"));
+    assertThat(refused).singleElement()
+        .satisfies(error -> assertThat(error).isInstanceOf(SideCarUnavailableException.class).hasMessage(
+            "side-car, region 2: no more host memory must be shared than the node allows (was: 345 bytes beside 256 of at most 600 of a client)"));
     assertThat(ended(client.register(buffer))).as("not of the host").isNull();
     assertThat(ended(client.unregister(1))).isNull();
     memories.make(PROCESS, host(2, 345));
@@ -47,13 +48,14 @@ final class SideCarBoundsTest extends SimulatedSideCar {
     memories.make(8, host(1, 289));
     pass(1_000);
     List<Throwable> refused = new ArrayList<>();
-    second.register(host(1, 289)).subscribe(nothing -> { }, refused::add);
+    second.register(host(1, 289)).subscribe(nothing -> {}, refused::add);
     pass(1_000);
-    assertThat(refused).singleElement().satisfies(error ->
-        assertThat(error).hasMessageContaining("(was: 289 bytes beside 512 of at most 800 of all clients)"));
+    assertThat(refused).singleElement().satisfies(
+        error -> assertThat(error).hasMessageContaining("(was: 289 bytes beside 512 of at most 800 of all clients)"));
     memories.broken.add(new Owner(8, 2));
     for (int i = 0; i < 3; i++) {
-      assertThat(ended(second.register(host(2, 288)))).as("what could not be mapped takes nothing").isEqualTo(SideCarCode.NOT_MAPPED);
+      assertThat(ended(second.register(host(2, 288)))).as("what could not be mapped takes nothing")
+          .isEqualTo(SideCarCode.NOT_MAPPED);
     }
     assertThat(ended(client.unregister(2))).isNull();
     assertThat(ended(second.register(host(1, 289)))).isNull();
@@ -69,7 +71,7 @@ final class SideCarBoundsTest extends SimulatedSideCar {
       made.add(new Outcome(client.copy(List.of(slow))));
     }
     List<Throwable> refused = new ArrayList<>();
-    client.copy(List.of(slow)).subscribe(nothing -> { }, refused::add);
+    client.copy(List.of(slow)).subscribe(nothing -> {}, refused::add);
     assertThat(refused).singleElement().isInstanceOf(io.penstock.block.BudgetExhaustedException.class);
     pass(1_000);
     assertThat(made).allMatch(outcome -> outcome.ended && outcome.code == null);
@@ -82,7 +84,8 @@ final class SideCarBoundsTest extends SimulatedSideCar {
     SideCarClient third = client(9);
     pass(5_000);
     assertThat(third.isHealthy()).isFalse();
-    assertThat(third.status().failure()).hasValueSatisfying(e -> assertThat(((SideCarFailure) e).code()).isEqualTo(SideCarCode.TOO_MANY));
+    assertThat(third.status().failure())
+        .hasValueSatisfying(e -> assertThat(((SideCarFailure) e).code()).isEqualTo(SideCarCode.TOO_MANY));
     assertThat(ended(second.close())).isNull();
     pass(10_000);
     assertThat(third.isHealthy()).isTrue();
@@ -101,7 +104,8 @@ final class SideCarBoundsTest extends SimulatedSideCar {
     assertThat(client.isHealthy()).isTrue();
     cable.server.sendRawAs(register(2_000, other));
     pass(10);
-    assertThat(client.status().failure()).hasValueSatisfying(e -> assertThat(((SideCarFailure) e).code()).isEqualTo(SideCarCode.TOO_MANY));
+    assertThat(client.status().failure())
+        .hasValueSatisfying(e -> assertThat(((SideCarFailure) e).code()).isEqualTo(SideCarCode.TOO_MANY));
     memories.slower = Duration.ZERO;
     pass(5_000);
     assertThat(client.isHealthy()).isTrue();

@@ -65,12 +65,15 @@ final class SideCarDeviceTest {
   @BeforeEach
   void open() throws IOException {
     driver.reset(3, 64 << 20);
-    devices = AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
+    devices =
+        AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
     owner = requireNonNull(devices.open(0).block(LIMIT));
     node = requireNonNull(devices.open(1).block(LIMIT));
     other = requireNonNull(devices.open(2).block(LIMIT));
-    server = SideCarServer.open(folder.resolve("s"), SideCarServerOptions.defaults().withTimeToLive(SideCarProcess.LIFE), Map.of(1, node, 2, other));
-    client = SideCarClient.open(folder.resolve("s"), SideCarClientOptions.defaults().withTimeToLive(SideCarProcess.LIFE));
+    server = SideCarServer.open(folder.resolve("s"),
+        SideCarServerOptions.defaults().withTimeToLive(SideCarProcess.LIFE), Map.of(1, node, 2, other));
+    client =
+        SideCarClient.open(folder.resolve("s"), SideCarClientOptions.defaults().withTimeToLive(SideCarProcess.LIFE));
     client.health().filter(SideCarHealth::isHealthy).next().block(LIMIT);
   }
 
@@ -93,7 +96,8 @@ final class SideCarDeviceTest {
 
   @Test
   void buffers_onDevices_areCopiedToAndFromHostMemoryAndEachOther() throws IOException {
-    try (SharedMemory from = SharedMemory.allocate("from", BYTES); SharedMemory to = SharedMemory.allocate("to", BYTES)) {
+    try (SharedMemory from = SharedMemory.allocate("from", BYTES);
+        SharedMemory to = SharedMemory.allocate("to", BYTES)) {
       byte[] bytes = new byte[BYTES];
       new Random(1).nextBytes(bytes);
       from.memory().asByteBuffer().put(bytes);
@@ -113,7 +117,8 @@ final class SideCarDeviceTest {
 
   @Test
   void copy_toADevice_waitsWithThoseOfBlocks_andIsInTheFiguresOfTheDevice_thatInTheHostIsNot() throws IOException {
-    try (SharedMemory from = SharedMemory.allocate("from", BYTES); SharedMemory to = SharedMemory.allocate("to", BYTES)) {
+    try (SharedMemory from = SharedMemory.allocate("from", BYTES);
+        SharedMemory to = SharedMemory.allocate("to", BYTES)) {
       for (SharedRegion region : List.of(from.region(1), to.region(2), buffer(3, 1))) {
         client.register(region).block(LIMIT);
       }
@@ -135,7 +140,8 @@ final class SideCarDeviceTest {
   @Test
   void fabricMemory_isCopiedToAndFromAllOthers() throws IOException {
     Path plain = Files.createFile(folder.resolve("plain"));
-    try (SharedMemory from = SharedMemory.allocate("from", BYTES); SharedMemory to = SharedMemory.allocate("to", BYTES);
+    try (SharedMemory from = SharedMemory.allocate("from", BYTES);
+        SharedMemory to = SharedMemory.allocate("to", BYTES);
         SharedMemory file = SharedMemory.map(plain, BYTES)) {
       byte[] bytes = new byte[BYTES];
       new Random(2).nextBytes(bytes);
@@ -143,7 +149,8 @@ final class SideCarDeviceTest {
       HostMemory fabric = requireNonNull(owner.hostMemory(MemoryListener.noop()).allocate(2 << 20, scope).block(LIMIT));
       FabricHandle handle = requireNonNull(owner.export(fabric).block(LIMIT));
       SharedRegion shared = new SharedRegion(6, 2 << 20, new FabricBuffer(1, handle));
-      for (SharedRegion region : List.of(from.region(1), to.region(2), buffer(3, 1), file.region(4), buffer(5, 2), shared)) {
+      for (SharedRegion region : List.of(from.region(1), to.region(2), buffer(3, 1), file.region(4), buffer(5, 2),
+          shared)) {
         client.register(region).block(LIMIT);
       }
       int some = 2 << 20;
@@ -156,14 +163,16 @@ final class SideCarDeviceTest {
 
   @Test
   void buffer_ofALinkThatWasLost_isMappedAgain() throws IOException {
-    try (SharedMemory from = SharedMemory.allocate("from", BYTES); SharedMemory to = SharedMemory.allocate("to", BYTES)) {
+    try (SharedMemory from = SharedMemory.allocate("from", BYTES);
+        SharedMemory to = SharedMemory.allocate("to", BYTES)) {
       from.memory().fill((byte) 7);
       for (SharedRegion region : List.of(buffer(3, 1), from.region(1), to.region(2))) {
         client.register(region).block(LIMIT);
       }
       server.close().block(LIMIT);
       client.health().filter(health -> !health.isHealthy()).next().block(LIMIT);
-      server = SideCarServer.open(folder.resolve("s"), SideCarServerOptions.defaults().withTimeToLive(SideCarProcess.LIFE), Map.of(1, node));
+      server = SideCarServer.open(folder.resolve("s"),
+          SideCarServerOptions.defaults().withTimeToLive(SideCarProcess.LIFE), Map.of(1, node));
       client.health().filter(SideCarHealth::isHealthy).next().block(LIMIT);
       client.copy(List.of(new RegionCopy(1, 0, 3, 0, BYTES))).block(LIMIT);
       client.copy(List.of(new RegionCopy(3, 0, 2, 0, BYTES))).block(LIMIT);

@@ -38,12 +38,15 @@ final class SideCarProcess implements AutoCloseable {
   ///
   /// @param arguments role (`node` or `client`), path of the socket, library or empty, name of memfds
   static SideCarProcess begin(Path err, String... arguments) throws IOException {
-    List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-Xshare:auto",
-        "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
-    command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments().stream().filter(flag -> flag.startsWith("--")).toList());
+    List<String> command = new ArrayList<>(
+        List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-Xshare:auto",
+            "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(flag -> flag.startsWith("--")).toList());
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), SideCarProcess.class.getName()));
     command.addAll(List.of(arguments));
-    return new SideCarProcess(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.appendTo(err.toFile())).start());
+    return new SideCarProcess(
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.appendTo(err.toFile())).start());
   }
 
   void go() throws IOException {
@@ -81,7 +84,8 @@ final class SideCarProcess implements AutoCloseable {
       return;
     }
     if (arguments[0].equals("node")) {
-      SideCarServer.open(path, SideCarServerOptions.defaults().withTimeToLive(LIFE), device == null ? Map.of() : Map.<Integer, Device>of(0, device));
+      SideCarServer.open(path, SideCarServerOptions.defaults().withTimeToLive(LIFE),
+          device == null ? Map.of() : Map.<Integer, Device>of(0, device));
       System.out.println("ready");
     } else {
       use(path, device, arguments[3]);
@@ -93,7 +97,8 @@ final class SideCarProcess implements AutoCloseable {
   }
 
   private static AscendDevice device(String library) {
-    AscendDevices devices = AscendDevices.find(AscendOptions.defaults().withLibrary(library), AscendListener.noop()).orElseThrow();
+    AscendDevices devices =
+        AscendDevices.find(AscendOptions.defaults().withLibrary(library), AscendListener.noop()).orElseThrow();
     return requireNonNull(devices.open(0).block(LIMIT));
   }
 
@@ -104,6 +109,6 @@ final class SideCarProcess implements AutoCloseable {
     buffers.register();
     buffers.requireUsable(ProcessHandle.current().pid());
     System.out.println("usable");
-    buffers.traffic(ProcessHandle.current().pid()).subscribe(nothing -> { }, error -> System.out.println(error));
+    buffers.traffic(ProcessHandle.current().pid()).subscribe(nothing -> {}, error -> System.out.println(error));
   }
 }

@@ -28,8 +28,8 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/// A node and a process that uses it, in two JVMs, of which either is killed at a random point under traffic, over and over: afterwards every
-/// buffer is of use, none is mapped twice, and none is mapped for the dead.
+/// A node and a process that uses it, in two JVMs, of which either is killed at a random point under traffic, over and
+/// over: afterwards every buffer is of use, none is mapped twice, and none is mapped for the dead.
 @EnabledOnOs(OS.LINUX)
 final class SideCarProcessTest {
   private static final Duration LIMIT = Duration.ofMinutes(5);
@@ -48,7 +48,8 @@ final class SideCarProcessTest {
   @BeforeEach
   void open() {
     driver = DriverDouble.of(Profile.CANN_90).reset(1, 64 << 20);
-    devices = AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
+    devices =
+        AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
     device = requireNonNull(devices.open(0).block(LIMIT));
     path = folder.resolve("socket");
     err = folder.resolve("err");
@@ -106,7 +107,7 @@ final class SideCarProcessTest {
         SideCarProcess next = begin("node", "");
         CountDownLatch ended = new CountDownLatch(1);
         AtomicReference<Throwable> odd = new AtomicReference<>();
-        buffers.traffic(SEED + cycle).subscribe(nothing -> { }, error -> {
+        buffers.traffic(SEED + cycle).subscribe(nothing -> {}, error -> {
           odd.set(error);
           ended.countDown();
         }, ended::countDown);
@@ -127,7 +128,8 @@ final class SideCarProcessTest {
         assertThat(node.line()).isEqualTo("ready");
         buffers.awaitHealthy();
         buffers.requireUsable(SEED + cycle);
-        assertThat(Mappings.of(node.pid(), NAME)).as("mapped once, cycle %s", cycle).isEqualTo(Map.of(NAME + "a", 1, NAME + "b", 1));
+        assertThat(Mappings.of(node.pid(), NAME)).as("mapped once, cycle %s", cycle)
+            .isEqualTo(Map.of(NAME + "a", 1, NAME + "b", 1));
         assertThat(Mappings.of(ProcessHandle.current().pid(), NAME)).isEqualTo(Map.of(NAME + "a", 1, NAME + "b", 1));
         descriptors = requireNoMore(descriptors, cycle);
       }
@@ -168,7 +170,8 @@ final class SideCarProcessTest {
         client.kill();
         await(() -> node.stat().clients() == 0, "the dead to be gone, cycle " + cycle);
         assertThat(node.stat().regions()).isZero();
-        assertThat(Mappings.of(ProcessHandle.current().pid(), NAME)).as("mapped for the dead, cycle %s", cycle).isEmpty();
+        assertThat(Mappings.of(ProcessHandle.current().pid(), NAME)).as("mapped for the dead, cycle %s", cycle)
+            .isEmpty();
         client = next;
       }
     } finally {

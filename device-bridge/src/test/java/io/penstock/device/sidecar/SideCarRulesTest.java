@@ -44,7 +44,8 @@ final class SideCarRulesTest extends SimulatedSideCar {
         random.nextBytes(bytes);
         memories.put(new Owner(PROCESS, from.id()), 0, bytes);
         assertThat(ended(client.copy(List.of(copy(from, to))))).isNull();
-        assertThat(memories.get(new Owner(PROCESS, to.id()), 0, 256)).as("%s to %s", from.id(), to.id()).isEqualTo(bytes);
+        assertThat(memories.get(new Owner(PROCESS, to.id()), 0, 256)).as("%s to %s", from.id(), to.id())
+            .isEqualTo(bytes);
       }
     }
   }
@@ -52,15 +53,18 @@ final class SideCarRulesTest extends SimulatedSideCar {
   @Test
   void copy_outOfBounds_orOfWhatIsNotThere_isRefusedWhole() {
     registerAll();
-    long[][] hostile = {{0, 257}, {1, 256}, {-1, 1}, {256, 1}, {0, 0}, {0, -1}, {Long.MAX_VALUE, 1}, {1, Long.MAX_VALUE}, {Long.MIN_VALUE, 8},
-        {Long.MAX_VALUE, Long.MAX_VALUE}, {8, Long.MIN_VALUE}};
+    long[][] hostile = {{0, 257}, {1, 256}, {-1, 1}, {256, 1}, {0, 0}, {0, -1}, {Long.MAX_VALUE, 1},
+      {1, Long.MAX_VALUE}, {Long.MIN_VALUE, 8},
+      {Long.MAX_VALUE, Long.MAX_VALUE}, {8, Long.MIN_VALUE}};
     byte[] before = memories.get(new Owner(PROCESS, 2), 0, 256);
     memories.put(new Owner(PROCESS, 1), 0, new byte[] {1, 2, 3});
     for (long[] each : hostile) {
       RegionCopy bad = new RegionCopy(1, each[0], 2, 0, each[1]);
       RegionCopy worse = new RegionCopy(1, 0, 2, each[0], each[1]);
-      assertThat(ended(client.copy(List.of(copy(host, other), bad)))).as("%s", bad).isEqualTo(SideCarCode.OUT_OF_BOUNDS);
-      assertThat(ended(client.copy(List.of(copy(host, other), worse)))).as("%s", worse).isEqualTo(SideCarCode.OUT_OF_BOUNDS);
+      assertThat(ended(client.copy(List.of(copy(host, other), bad)))).as("%s", bad)
+          .isEqualTo(SideCarCode.OUT_OF_BOUNDS);
+      assertThat(ended(client.copy(List.of(copy(host, other), worse)))).as("%s", worse)
+          .isEqualTo(SideCarCode.OUT_OF_BOUNDS);
     }
     assertThat(ended(client.copy(List.of(new RegionCopy(1, 0, 99, 0, 1))))).isEqualTo(SideCarCode.UNKNOWN_REGION);
     assertThat(memories.get(new Owner(PROCESS, 2), 0, 256)).isEqualTo(before);
@@ -99,7 +103,8 @@ final class SideCarRulesTest extends SimulatedSideCar {
     pass(1_000);
     assertThat(client.isHealthy()).isTrue();
     assertThat(memories.mapped()).hasSize(3);
-    assertThat(memories.order.stream().map(Owner::region)).as("host memory first").containsExactly(3L, 1L, 2L, 1L, 2L, 3L);
+    assertThat(memories.order.stream().map(Owner::region)).as("host memory first").containsExactly(3L, 1L, 2L, 1L, 2L,
+        3L);
     assertThat(ended(client.copy(List.of(copy(host, other))))).isNull();
   }
 
@@ -218,7 +223,8 @@ final class SideCarRulesTest extends SimulatedSideCar {
     cable.server.sendRawAs(new byte[] {0, 0, 0, 12, 9, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
     pass(5);
     assertThat(memories.mapped()).isEmpty();
-    assertThat(client.status().failure()).hasValueSatisfying(e -> assertThat(((SideCarFailure) e).code()).isEqualTo(SideCarCode.VERSION));
+    assertThat(client.status().failure())
+        .hasValueSatisfying(e -> assertThat(((SideCarFailure) e).code()).isEqualTo(SideCarCode.VERSION));
     pass(1_000);
     assertThat(client.isHealthy()).isTrue();
   }
@@ -227,7 +233,7 @@ final class SideCarRulesTest extends SimulatedSideCar {
   void requests_beforeHello_endTheConnection_soThatNobodyHoldsItByPings() {
     List<Message> heard = new ArrayList<>();
     List<KvException> ended = new ArrayList<>();
-    links.dialer(made -> { }).dial(new LinkEvents() {
+    links.dialer(made -> {}).dial(new LinkEvents() {
       @Override
       public void opened(Link link) {
         link.send(new Frame(1, new Message.Ping()));
@@ -249,7 +255,8 @@ final class SideCarRulesTest extends SimulatedSideCar {
       }
     });
     pass(10);
-    assertThat(heard).singleElement().isInstanceOfSatisfying(Message.Failed.class, failed -> assertThat(failed.code()).isEqualTo(SideCarCode.MALFORMED));
+    assertThat(heard).singleElement().isInstanceOfSatisfying(Message.Failed.class,
+        failed -> assertThat(failed.code()).isEqualTo(SideCarCode.MALFORMED));
     assertThat(ended).hasSize(1);
   }
 

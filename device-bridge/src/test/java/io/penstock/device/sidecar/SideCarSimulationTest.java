@@ -20,9 +20,9 @@ import org.junit.jupiter.api.Timeout;
 import reactor.core.publisher.Mono;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// A node and its clients under virtual time, with connections that are slow, cut and silent, processes that die, and memory that cannot be mapped
-/// for a while, in the order of a seed: every call ends, a healthy client has all of its regions mapped, nothing is mapped twice, bytes are
-/// right, and nothing stays mapped for nobody.
+/// A node and its clients under virtual time, with connections that are slow, cut and silent, processes that die, and
+/// memory that cannot be mapped for a while, in the order of a seed: every call ends, a healthy client has all of its
+/// regions mapped, nothing is mapped twice, bytes are right, and nothing stays mapped for nobody.
 @Timeout(600)
 final class SideCarSimulationTest {
   private static final Duration LIFE = Duration.ofSeconds(10);
@@ -75,7 +75,8 @@ final class SideCarSimulationTest {
     }
 
     private SideCarNode newNode() {
-      SideCarNode made = new SideCarNode(SideCarServerOptions.defaults().withMaxCopies(1 + random.nextInt(3)).withTimeToLive(LIFE), memories,
+      SideCarNode made = new SideCarNode(
+          SideCarServerOptions.defaults().withMaxCopies(1 + random.nextInt(3)).withTimeToLive(LIFE), memories,
           memories.staging, clock, clock);
       links.node(made);
       return made;
@@ -116,7 +117,8 @@ final class SideCarSimulationTest {
         case 1 -> one.toggleBroken();
         case 2 -> restartNode();
         case 3 -> one.die();
-        case 4 -> open.stream().skip(random.nextInt(1 + open.size())).findFirst().ifPresent(SimulatedLinks.Cable::silence);
+        case 4 ->
+          open.stream().skip(random.nextInt(1 + open.size())).findFirst().ifPresent(SimulatedLinks.Cable::silence);
         default -> open.stream().skip(random.nextInt(1 + open.size())).findFirst().ifPresent(SimulatedLinks.Cable::cut);
       }
     }
@@ -208,8 +210,9 @@ final class SideCarSimulationTest {
         byte[] bytes = new byte[SLOT_BYTES];
         random.nextBytes(bytes);
         memories.put(owner(from.id()), (long) slot * SLOT_BYTES, bytes);
-        Call call = new Call(client.copy(List.of(new RegionCopy(from.id(), (long) slot * SLOT_BYTES, to.id(), (long) slot * SLOT_BYTES,
-            SLOT_BYTES))));
+        Call call = new Call(
+            client.copy(List.of(new RegionCopy(from.id(), (long) slot * SLOT_BYTES, to.id(), (long) slot * SLOT_BYTES,
+                SLOT_BYTES))));
         call.slot = slot;
         call.bytes = bytes;
         call.target = owner(to.id());
@@ -295,7 +298,7 @@ final class SideCarSimulationTest {
       }
 
       void begin() {
-        work.subscribe(nothing -> { }, error -> {
+        work.subscribe(nothing -> {}, error -> {
           failure = error;
           ended = true;
         }, () -> ended = true);
@@ -307,7 +310,8 @@ final class SideCarSimulationTest {
         } else if (failure != null) {
           assertThat(failure).isInstanceOf(SideCarFailure.class);
           SideCarCode code = ((SideCarFailure) failure).code();
-          assertThat(code).as("%s", failure.getMessage()).isIn(SideCarCode.DOWN, SideCarCode.CLOSED, SideCarCode.UNKNOWN_REGION,
+          assertThat(code).as("%s", failure.getMessage()).isIn(SideCarCode.DOWN, SideCarCode.CLOSED,
+              SideCarCode.UNKNOWN_REGION,
               SideCarCode.REGION_CLOSING, SideCarCode.NOT_MAPPED, SideCarCode.NODE_CLOSED);
         }
       }

@@ -64,7 +64,8 @@ final class SideCarSocketTest {
   @BeforeEach
   void open() throws IOException {
     path = folder.resolve("s");
-    server = SideCarServer.open(path, SideCarServerOptions.defaults().withMaxClients(4).withTimeToLive(SideCarProcess.LIFE), Map.of(0, device));
+    server = SideCarServer.open(path,
+        SideCarServerOptions.defaults().withMaxClients(4).withTimeToLive(SideCarProcess.LIFE), Map.of(0, device));
     client = SideCarClient.open(path, FAST);
     awaitHealthy(client);
   }
@@ -137,18 +138,22 @@ final class SideCarSocketTest {
       }
     }
     assertThat(server.stat().copies()).isEqualTo(12);
-    assertThat(Mappings.of(ProcessHandle.current().pid(), "sidecar-test")).isEqualTo(Map.of("sidecar-test-a", 2, "sidecar-test-b", 2));
+    assertThat(Mappings.of(ProcessHandle.current().pid(), "sidecar-test"))
+        .isEqualTo(Map.of("sidecar-test-a", 2, "sidecar-test-b", 2));
     client.unregister(1).block(LIMIT);
-    assertThat(Mappings.of(ProcessHandle.current().pid(), "sidecar-test")).isEqualTo(Map.of("sidecar-test-a", 1, "sidecar-test-b", 2));
+    assertThat(Mappings.of(ProcessHandle.current().pid(), "sidecar-test"))
+        .isEqualTo(Map.of("sidecar-test-a", 1, "sidecar-test-b", 2));
   }
 
   @Test
   void memory_thatMayShrink_isRefused() throws IOException {
     Descriptor unsealed = Descriptor.memfd("sidecar-test-unsealed", BYTES);
     opened.add(unsealed::close);
-    assertThat(code(client.register(new SharedRegion(1, BYTES, new Memfd(unsealed.number()))))).isEqualTo(SideCarCode.UNSEALED);
+    assertThat(code(client.register(new SharedRegion(1, BYTES, new Memfd(unsealed.number())))))
+        .isEqualTo(SideCarCode.UNSEALED);
     SharedMemory sealed = memory("sealed");
-    Descriptor again = Descriptor.open(Path.of("/proc/self/fd/" + ((Memfd) sealed.region(1).source()).descriptor()), true);
+    Descriptor again =
+        Descriptor.open(Path.of("/proc/self/fd/" + ((Memfd) sealed.region(1).source()).descriptor()), true);
     opened.add(again::close);
     assertThatThrownBy(() -> again.resize(1)).isInstanceOf(SystemCallException.class);
   }
@@ -192,15 +197,18 @@ final class SideCarSocketTest {
     Path plain = Files.write(folder.resolve("plain"), new byte[10]);
     Descriptor noMemfd = Descriptor.open(plain, false);
     opened.add(noMemfd::close);
-    assertThat(code(client.register(new SharedRegion(1, 10, new Memfd(noMemfd.number()))))).isEqualTo(SideCarCode.FORBIDDEN);
+    assertThat(code(client.register(new SharedRegion(1, 10, new Memfd(noMemfd.number())))))
+        .isEqualTo(SideCarCode.FORBIDDEN);
     assertThat(code(client.register(new SharedRegion(1, 10, new Memfd(1 << 20))))).isEqualTo(SideCarCode.NOT_MAPPED);
     assertThat(code(client.register(new SharedRegion(1, 11, new MappedFile(plain))))).isEqualTo(SideCarCode.MISMATCH);
-    for (Path odd : List.of(folder, Path.of("/dev/zero"), Path.of("/proc/self/mem"), Files.createSymbolicLink(folder.resolve("link"), plain))) {
+    for (Path odd : List.of(folder, Path.of("/dev/zero"), Path.of("/proc/self/mem"),
+        Files.createSymbolicLink(folder.resolve("link"), plain))) {
       assertThat(code(client.register(new SharedRegion(1, 10, new MappedFile(odd))))).as("%s", odd)
           .isIn(SideCarCode.FORBIDDEN, SideCarCode.NOT_MAPPED, SideCarCode.MISMATCH);
     }
     SharedMemory sealed = memory("long");
-    assertThat(code(client.register(new SharedRegion(1, BYTES + 1, sealed.region(1).source())))).isEqualTo(SideCarCode.MISMATCH);
+    assertThat(code(client.register(new SharedRegion(1, BYTES + 1, sealed.region(1).source()))))
+        .isEqualTo(SideCarCode.MISMATCH);
     assertThat(server.stat().regions()).isZero();
   }
 
@@ -215,14 +223,17 @@ final class SideCarSocketTest {
   @Test
   void deviceMemory_thatTheDeviceCannotReach_isRefused() {
     IpcKey key = IpcKey.of(new byte[IpcKey.BYTES]);
-    assertThat(code(client.register(new SharedRegion(1, 10, new IpcBuffer(0, key))))).isEqualTo(SideCarCode.UNSUPPORTED);
-    assertThat(code(client.register(new SharedRegion(1, 10, new IpcBuffer(7, key))))).isEqualTo(SideCarCode.UNSUPPORTED);
+    assertThat(code(client.register(new SharedRegion(1, 10, new IpcBuffer(0, key)))))
+        .isEqualTo(SideCarCode.UNSUPPORTED);
+    assertThat(code(client.register(new SharedRegion(1, 10, new IpcBuffer(7, key)))))
+        .isEqualTo(SideCarCode.UNSUPPORTED);
   }
 
   @Test
   void path_isThisUsersAlone_heldAgainstAnother_andTakenFromTheDead() throws IOException {
     assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path))).isEqualTo("rw-------");
-    assertThatThrownBy(() -> SideCarServer.open(path, SideCarServerOptions.defaults(), Map.of())).isInstanceOf(BindException.class);
+    assertThatThrownBy(() -> SideCarServer.open(path, SideCarServerOptions.defaults(), Map.of()))
+        .isInstanceOf(BindException.class);
     Path stale = folder.resolve("stale");
     try (var dead = java.nio.channels.ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
       dead.bind(UnixDomainSocketAddress.of(stale));
@@ -231,7 +242,8 @@ final class SideCarSocketTest {
     SideCarServer.open(stale, SideCarServerOptions.defaults(), Map.of()).close().block(LIMIT);
     assertThat(stale).doesNotExist();
     Path taken = Files.createFile(folder.resolve("taken"));
-    assertThatThrownBy(() -> SideCarServer.open(taken, SideCarServerOptions.defaults(), Map.of())).isInstanceOf(BindException.class);
+    assertThatThrownBy(() -> SideCarServer.open(taken, SideCarServerOptions.defaults(), Map.of()))
+        .isInstanceOf(BindException.class);
     assertThat(taken).exists();
     try (var files = Files.list(folder)) {
       assertThat(files).as("no locks are left").containsExactlyInAnyOrder(path, folder.resolve("s.lock"), taken);
@@ -241,7 +253,8 @@ final class SideCarSocketTest {
   @Test
   void path_isHeld_alsoAfterAnotherNodeOfThisProcessWasRefused() throws IOException {
     for (int i = 0; i < 2; i++) {
-      assertThatThrownBy(() -> SideCarServer.open(path, SideCarServerOptions.defaults(), Map.of())).isInstanceOf(BindException.class);
+      assertThatThrownBy(() -> SideCarServer.open(path, SideCarServerOptions.defaults(), Map.of()))
+          .isInstanceOf(BindException.class);
     }
     Descriptor lock = Descriptor.open(folder.resolve("s.lock"), false);
     opened.add(lock::close);
@@ -249,7 +262,8 @@ final class SideCarSocketTest {
     server.close().block(LIMIT);
     assertThat(folder.resolve("s.lock")).doesNotExist();
     assertThat(lock.tryLock()).as("a lock that nobody goes by").isTrue();
-    server = SideCarServer.open(path, SideCarServerOptions.defaults().withTimeToLive(SideCarProcess.LIFE), Map.of(0, device));
+    server = SideCarServer.open(path, SideCarServerOptions.defaults().withTimeToLive(SideCarProcess.LIFE),
+        Map.of(0, device));
     awaitHealthy(client);
   }
 
@@ -288,12 +302,14 @@ final class SideCarSocketTest {
     client.register(to.region(2)).block(LIMIT);
     for (int round = 0; round < 5; round++) {
       server.close().block(LIMIT);
-      assertThat(Mappings.of(ProcessHandle.current().pid(), "sidecar-test")).isEqualTo(Map.of("sidecar-test-a", 1, "sidecar-test-b", 1));
+      assertThat(Mappings.of(ProcessHandle.current().pid(), "sidecar-test"))
+          .isEqualTo(Map.of("sidecar-test-a", 1, "sidecar-test-b", 1));
       client.health().filter(health -> !health.isHealthy()).next().block(LIMIT);
       server = SideCarServer.open(path, SideCarServerOptions.defaults().withTimeToLive(SideCarProcess.LIFE), Map.of());
       awaitHealthy(client);
       copyAll(from, 1, to, 2, round);
-      assertThat(Mappings.of(ProcessHandle.current().pid(), "sidecar-test")).isEqualTo(Map.of("sidecar-test-a", 2, "sidecar-test-b", 2));
+      assertThat(Mappings.of(ProcessHandle.current().pid(), "sidecar-test"))
+          .isEqualTo(Map.of("sidecar-test-a", 2, "sidecar-test-b", 2));
     }
   }
 

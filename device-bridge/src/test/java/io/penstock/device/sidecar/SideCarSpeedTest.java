@@ -19,15 +19,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.publisher.Flux;
 
-/// What the side-car's copies in host memory cost beside `memmove` of the same elements in one thread: by turns, so that a machine that is
-/// shared is as slow for one as for the other. Medians of the time a call. Calls go through the socket as a process sends layer after layer: one
-/// waited for before the next, or several in flight.
+/// What the side-car's copies in host memory cost beside `memmove` of the same elements in one thread: by turns, so
+/// that a machine that is shared is as slow for one as for the other. Medians of the time a call. Calls go through the
+/// socket as a process sends layer after layer: one waited for before the next, or several in flight.
 @Tag("proof")
 @Timeout(300)
 final class SideCarSpeedTest {
   private static final int ROUNDS = 61;
   private static final int WARM_UP = 10;
-  /// Of calls of the same shape, before those: what they need is compiled then, which takes a core for about half of it.
+  /// Of calls of the same shape, before those: what they need is compiled then, which takes a core for about half of
+  /// it.
   private static final long WARM_NANOS = TimeUnit.SECONDS.toNanos(3);
   /// Calls a turn, at most, and bytes of them, about.
   private static final int CALLS = 32;
@@ -73,7 +74,8 @@ final class SideCarSpeedTest {
     private void memmove() {
       for (int call = 0; call < calls; call++) {
         for (RegionCopy copy : layer(call)) {
-          CLibrary.move(from.memory().asSlice(copy.fromOffset(), copy.bytes()), to.memory().asSlice(copy.toOffset(), copy.bytes()));
+          CLibrary.move(from.memory().asSlice(copy.fromOffset(), copy.bytes()),
+              to.memory().asSlice(copy.toOffset(), copy.bytes()));
         }
       }
     }
@@ -136,8 +138,10 @@ final class SideCarSpeedTest {
       double memmove = micros.get("memmove");
       String shape = "%d x %d bytes, %d layers".formatted(elements, bytes, layers);
       System.out.println(shape);
-      micros.forEach((way, each) -> System.out.printf(Locale.ROOT, "  %-12s %8.1f us a call, %.2f of memmove%n", way, each, memmove / each));
-      assertThat(memmove / micros.get("4 in flight")).as("share of memmove's bandwidth, %s: %s", shape, micros).isGreaterThanOrEqualTo(0.8);
+      micros.forEach((way, each) -> System.out.printf(Locale.ROOT, "  %-12s %8.1f us a call, %.2f of memmove%n", way,
+          each, memmove / each));
+      assertThat(memmove / micros.get("4 in flight")).as("share of memmove's bandwidth, %s: %s", shape, micros)
+          .isGreaterThanOrEqualTo(0.8);
     }
   }
 }

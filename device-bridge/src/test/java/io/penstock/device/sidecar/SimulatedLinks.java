@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// Connections to one node under a virtual clock: frames travel as bytes, cut anywhere, in order, for as long as chance wants; they get lost
-/// when a connection is cut.
+/// Connections to one node under a virtual clock: frames travel as bytes, cut anywhere, in order, for as long as chance
+/// wants; they get lost when a connection is cut.
 final class SimulatedLinks {
   static final UserPrincipal ME = () -> "me";
 

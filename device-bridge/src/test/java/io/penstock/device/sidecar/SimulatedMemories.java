@@ -30,7 +30,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import reactor.core.publisher.Mono;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// The memory of simulated processes: outlives every mapping, knows who has it mapped, and fails when something is mapped twice.
+/// The memory of simulated processes: outlives every mapping, knows who has it mapped, and fails when something is
+/// mapped twice.
 final class SimulatedMemories implements RegionOpener {
   /// Memory of one region of a process.
   record Owner(int process, long region) {}
@@ -48,7 +49,8 @@ final class SimulatedMemories implements RegionOpener {
   private final Set<Owner> mapped = new HashSet<>();
   /// Two pieces, so that somebody waits.
   final StagingPool staging = StagingPool.of("staging", STAGING, 100,
-      new MappedMemory(MappedOptions.defaults().withPages(MemoryPages.PLAIN), MemoryListener.noop()).map(STAGING.bytes()));
+      new MappedMemory(MappedOptions.defaults().withPages(MemoryPages.PLAIN), MemoryListener.noop())
+          .map(STAGING.bytes()));
   /// Cannot be mapped now.
   final Set<Owner> broken = new HashSet<>();
   /// What was mapped, in that order, and mistakes made with it.
@@ -63,7 +65,8 @@ final class SimulatedMemories implements RegionOpener {
     this.clock = clock;
     this.random = random;
     this.maxDelayNanos = maxDelayNanos;
-    this.device = new SimulatedDevice(SimulatedDeviceOptions.defaults(1 << 24).withLatency(Duration.ofMillis(1)), clock, CopyFaults.none());
+    this.device = new SimulatedDevice(SimulatedDeviceOptions.defaults(1 << 24).withLatency(Duration.ofMillis(1)), clock,
+        CopyFaults.none());
   }
 
   /// Makes it, with nothing in it.

@@ -23,8 +23,9 @@ abstract class SimulatedSideCar {
   final Random random = new Random(1);
   final SimulatedLinks links = new SimulatedLinks(clock, random, MILLIS);
   final SimulatedMemories memories = new SimulatedMemories(clock, random, 100 * MILLIS);
-  final SideCarServerOptions options = SideCarServerOptions.defaults().withMaxCopies(2).withMaxClients(2).withMaxRegions(3)
-      .withMaxBytes(600, 800);
+  final SideCarServerOptions options =
+      SideCarServerOptions.defaults().withMaxCopies(2).withMaxClients(2).withMaxRegions(3)
+          .withMaxBytes(600, 800);
   final ScarceThreads hands = new ScarceThreads(clock);
   final SideCarNode node = new SideCarNode(options, memories, memories.staging, hands, clock);
   final SideCarClient client = client(PROCESS);
@@ -60,7 +61,8 @@ abstract class SimulatedSideCar {
   }
 
   SideCarClient client(int process) {
-    return new SideCarClient(SideCarClientOptions.defaults().withMaxWaiting(2), links.dialer(made -> cable = made), clock,
+    return new SideCarClient(SideCarClientOptions.defaults().withMaxWaiting(2), links.dialer(made -> cable = made),
+        clock,
         new Random(process), process);
   }
 
@@ -82,7 +84,7 @@ abstract class SimulatedSideCar {
     long region;
 
     Outcome(Mono<?> call) {
-      call.subscribe(value -> { }, error -> {
+      call.subscribe(value -> {}, error -> {
         ended = true;
         code = ((SideCarFailure) error).code();
         region = ((SideCarFailure) error).region();

@@ -89,7 +89,8 @@ final class SocketLinkTest {
     while (peer.read(frames.room()) >= 0) {
       frames.read(arrived::add);
     }
-    assertThat(arrived).extracting(Frame::request).containsExactlyElementsOf(LongStream.rangeClosed(1, FRAMES + 1).boxed().toList());
+    assertThat(arrived).extracting(Frame::request)
+        .containsExactlyElementsOf(LongStream.rangeClosed(1, FRAMES + 1).boxed().toList());
     assertThat(arrived.get(FRAMES - 1).message()).isEqualTo(LONG);
     assertThat(closed.get(SECONDS, TimeUnit.SECONDS)).isInstanceOf(SideCarFailure.class);
   }

@@ -65,7 +65,7 @@ final class StagingTest {
   void end_orFailure_givesItToTheNext() {
     Disposable first = Staging.use(pool, this::never).subscribe();
     List<Throwable> failures = new ArrayList<>();
-    Staging.use(pool, stage -> Mono.error(new IllegalStateException("copy"))).subscribe(nothing -> { }, failures::add);
+    Staging.use(pool, stage -> Mono.error(new IllegalStateException("copy"))).subscribe(nothing -> {}, failures::add);
     Staging.use(pool, stage -> Mono.empty()).subscribe();
     assertThat(pool.permits().waiting()).isEqualTo(2);
     first.dispose();

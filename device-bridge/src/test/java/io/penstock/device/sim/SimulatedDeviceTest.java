@@ -67,7 +67,8 @@ final class SimulatedDeviceTest extends DeviceContract {
     Device device = device(0);
     DeviceMemory there = allocate(device, 100);
     DeviceMemory elsewhere = allocate(device(7), 100);
-    assertThat(failure(device, there.address() + 90)).hasMessageEndingWith("(was only 10 bytes to the end of its allocation)");
+    assertThat(failure(device, there.address() + 90))
+        .hasMessageEndingWith("(was only 10 bytes to the end of its allocation)");
     assertThat(failure(device, there.address() + 100)).hasMessageEndingWith("(was not allocated)");
     assertThat(failure(device, there.address() - 1)).hasMessageEndingWith("(was not allocated)");
     assertThat(failure(device, elsewhere.address())).hasMessageEndingWith("(was of device 7)");
@@ -84,7 +85,8 @@ final class SimulatedDeviceTest extends DeviceContract {
 
   @Test
   void copy_withLatencyAndBandwidth_takesItsTimeOneAfterTheOther() {
-    SimulatedDevice device = simulated(OPTIONS.withLatency(Duration.ofMillis(1)).withBytesPerSecond(1_000_000), CopyFaults.none());
+    SimulatedDevice device =
+        simulated(OPTIONS.withLatency(Duration.ofMillis(1)).withBytesPerSecond(1_000_000), CopyFaults.none());
     CompletableFuture<DeviceMemory> memory = device.allocate(8192, scope).toFuture();
     long address = memory.join().address();
     MemorySegment host = host(4000);
@@ -112,7 +114,8 @@ final class SimulatedDeviceTest extends DeviceContract {
     }
     CompletableFuture<Void> refused = copy(device, CopyDirection.TO_DEVICE, host(64), address);
     assertFailed(refused, DeviceBusyException.class);
-    assertThatThrownBy(refused::join).hasMessageContaining("device sim0: work in its queue must be <= 2 (was one more)");
+    assertThatThrownBy(refused::join)
+        .hasMessageContaining("device sim0: work in its queue must be <= 2 (was one more)");
 
     clock.advanceTimeBy(Duration.ofMillis(1));
     taken.add(copy(device, CopyDirection.TO_DEVICE, host(64), address));
@@ -123,7 +126,8 @@ final class SimulatedDeviceTest extends DeviceContract {
 
   @Test
   void close_withTenThousandQueued_endsEachOnceAndFreesAfterThem() {
-    SimulatedDevice device = simulated(OPTIONS.withLatency(Duration.ofMillis(1)).withMaxQueued(10_000), CopyFaults.none());
+    SimulatedDevice device =
+        simulated(OPTIONS.withLatency(Duration.ofMillis(1)).withMaxQueued(10_000), CopyFaults.none());
     DeviceMemory memory = device.allocate(64, scope).toFuture().join();
     List<CompletableFuture<Void>> copies = new ArrayList<>();
     MemorySegment host = host(64);
@@ -184,7 +188,8 @@ final class SimulatedDeviceTest extends DeviceContract {
   void options_outOfRange_nameRuleAndValue() {
     assertThatThrownBy(() -> SimulatedDeviceOptions.defaults(0)).hasMessage("capacityBytes must be > 0 (was 0)");
     assertThatThrownBy(() -> OPTIONS.withOrdinal(4096)).hasMessage("ordinal must be in [0, 4096) (was 4096)");
-    assertThatThrownBy(() -> OPTIONS.withLatency(Duration.ofNanos(-1))).hasMessage("latency must be >= 0 (was PT-0.000000001S)");
+    assertThatThrownBy(() -> OPTIONS.withLatency(Duration.ofNanos(-1)))
+        .hasMessage("latency must be >= 0 (was PT-0.000000001S)");
     assertThatThrownBy(() -> OPTIONS.withBytesPerSecond(0)).hasMessage("bytesPerSecond must be > 0 (was 0)");
     assertThatThrownBy(() -> OPTIONS.withMaxQueued(0)).hasMessage("maxQueued must be > 0 (was 0)");
     assertThat(new CopyBatch(CopyDirection.TO_HOST)).hasToString("batch of 0 elements, 0 bytes TO_HOST");

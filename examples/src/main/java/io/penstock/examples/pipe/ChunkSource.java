@@ -9,8 +9,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// Pulls chunks out of a stream of tensors, one for each that is asked for, over as many leases as it takes. The last one says how it
-/// ended; the stream itself never fails.
+/// Pulls chunks out of a stream of tensors, one for each that is asked for, over as many leases as it takes. The last
+/// one says how it ended; the stream itself never fails.
 final class ChunkSource extends BaseSubscriber<PipeChunk> {
   private @Nullable MonoSink<PipeChunk> asked;
 

@@ -33,7 +33,8 @@ final class Comparing {
     try (tensor) {
       int number = tensors++;
       bytes += tensor.shape().bytes();
-      if (number >= sequence.count() || !tensor.shape().equals(sequence.shape(number)) || differs(tensor, sequence.seedOf(number))) {
+      if (number >= sequence.count() || !tensor.shape().equals(sequence.shape(number))
+          || differs(tensor, sequence.seedOf(number))) {
         wrong++;
       }
       listener.accept(bytes);

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /// What one chunk carries: the head of a tensor and its first bytes, bytes that follow them, or the end of the pipe.
 ///
-/// A head is 128 bytes, little-endian; its fields stand at the offsets below. A chunk that continues a tensor is data from its first
-/// byte.
+/// A head is 128 bytes, little-endian; its fields stand at the offsets below. A chunk that continues a tensor is data
+/// from its first byte.
 sealed interface PipeChunk {
   /// `PIP1` in ASCII.
   int MAGIC = 0x31504950;
@@ -95,7 +95,8 @@ sealed interface PipeChunk {
     int magic = chunk.get(INT, MAGIC_OFFSET);
     byte kind = chunk.get(ValueLayout.JAVA_BYTE, KIND_OFFSET);
     if (magic != MAGIC || kind < KIND_TENSOR || kind > KIND_FAILURE) {
-      throw new PipeFormatException("chunk must begin with a head (was " + Integer.toHexString(magic) + ", kind " + kind + ")");
+      throw new PipeFormatException(
+          "chunk must begin with a head (was " + Integer.toHexString(magic) + ", kind " + kind + ")");
     }
     return kind;
   }
@@ -107,7 +108,8 @@ sealed interface PipeChunk {
     try {
       TensorShape shape = readShape(chunk);
       if (shape.bytes() != chunk.get(LONG, BYTES_OFFSET)) {
-        throw new PipeFormatException("bytes must be " + shape.bytes() + " as the shape says (was " + chunk.get(LONG, BYTES_OFFSET) + ")");
+        throw new PipeFormatException(
+            "bytes must be " + shape.bytes() + " as the shape says (was " + chunk.get(LONG, BYTES_OFFSET) + ")");
       }
       return shape;
     } catch (IllegalArgumentException e) {

@@ -32,18 +32,20 @@ import reactor.netty.resources.LoopResources;
     description = "Starts a second process, receives tensors from it through a pipe, in order, and compares every byte."
         + " Or is one end of a pipe whose other end is started by hand, with the same size and seed.",
     footer = {"", "Examples:", "  penstock example pipe --size 512MB", "  penstock example pipe --send 7001",
-        "  penstock example pipe --receive localhost:7001"})
+      "  penstock example pipe --receive localhost:7001"})
 public final class PipeCommand implements Callable<Integer> {
   private static final Duration PATIENCE = Duration.ofMinutes(10);
   private static final long MIB = 1 << 20;
 
   private final Console console;
 
-  @Option(names = "--size", paramLabel = "SIZE", converter = SizeOption.class, description = "About how much to send (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--size", paramLabel = "SIZE", converter = SizeOption.class,
+      description = "About how much to send (default: ${DEFAULT-VALUE}).",
       defaultValue = "256MiB")
   private long size;
 
-  @Option(names = "--seed", paramLabel = "N", description = "What the tensors are made from (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--seed", paramLabel = "N",
+      description = "What the tensors are made from (default: ${DEFAULT-VALUE}).",
       defaultValue = "1")
   private long seed;
 
@@ -82,12 +84,15 @@ public final class PipeCommand implements Callable<Integer> {
 
   /// The other end is a second JVM, which says on its first line where it listens.
   private int both(TensorSequence sequence, LoopResources loops) throws IOException, InterruptedException {
-    console.say("pipe: starting a second process, which sends " + Plural.of(sequence.count(), "tensor") + ", " + Sizes.human(sequence.bytes()));
-    Process other = OtherJvm.start(List.of(), List.of("pipe", "--send", "0", "--size", String.valueOf(size), "--seed", Long.toString(seed)));
+    console.say("pipe: starting a second process, which sends " + Plural.of(sequence.count(), "tensor") + ", "
+        + Sizes.human(sequence.bytes()));
+    Process other = OtherJvm.start(List.of(),
+        List.of("pipe", "--send", "0", "--size", String.valueOf(size), "--seed", Long.toString(seed)));
     try (BufferedReader lines = other.inputReader()) {
       String line = lines.readLine();
       if (line == null) {
-        throw new IOException("second process must say where it listens (was ended with exit code " + other.waitFor() + ")");
+        throw new IOException(
+            "second process must say where it listens (was ended with exit code " + other.waitFor() + ")");
       }
       int code = receive(TcpClientOptions.to(address(line.substring(line.lastIndexOf(' ') + 1))), sequence, loops);
       boolean ended = other.waitFor(30, TimeUnit.SECONDS);
@@ -116,8 +121,10 @@ public final class PipeCommand implements Callable<Integer> {
     if (json) {
       console.json(outcome);
     } else {
-      console.print(String.format(Locale.ROOT, "pipe: %s, %s, %s wrong, %s leaked, %.2f GB/s", Plural.of(outcome.tensors(), "tensor"),
-          Sizes.human(outcome.bytes()), Numbers.of(outcome.wrong()), Numbers.of(outcome.leakedChunks()), outcome.bytesPerSecond() / 1e9));
+      console.print(String.format(Locale.ROOT, "pipe: %s, %s, %s wrong, %s leaked, %.2f GB/s",
+          Plural.of(outcome.tensors(), "tensor"),
+          Sizes.human(outcome.bytes()), Numbers.of(outcome.wrong()), Numbers.of(outcome.leakedChunks()),
+          outcome.bytesPerSecond() / 1e9));
     }
     return outcome.isGood(sequence) ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
@@ -127,7 +134,8 @@ public final class PipeCommand implements Callable<Integer> {
     try (Progress progress = Progress.of(console, "pipe", "MiB", MIB)) {
       progress.next("receiving, and making every byte again to compare");
       return TensorPipe.connect(where, PipeOptions.defaults(), loops)
-          .flatMap(end -> Mono.usingWhen(Mono.just(end), new Comparing(sequence, done -> progress.at(done, all))::from, ReceivingEnd::close))
+          .flatMap(end -> Mono.usingWhen(Mono.just(end), new Comparing(sequence, done -> progress.at(done, all))::from,
+              ReceivingEnd::close))
           .blockOptional(PATIENCE).orElseThrow();
     }
   }

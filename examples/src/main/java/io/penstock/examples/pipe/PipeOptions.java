@@ -20,8 +20,9 @@ public record PipeOptions(int chunkBytes, int chunksAhead, long maxTensorBytes) 
 
   public PipeOptions {
     if (chunkBytes < 4 * ROW_BYTES || chunkBytes > Limits.LARGEST_SLICE_BYTES || chunkBytes % ROW_BYTES != 0) {
-      throw new IllegalArgumentException("chunkBytes must be a multiple of " + ROW_BYTES + " in [" + 4 * ROW_BYTES + ", "
-          + Limits.LARGEST_SLICE_BYTES + "] (was " + chunkBytes + ")");
+      throw new IllegalArgumentException(
+          "chunkBytes must be a multiple of " + ROW_BYTES + " in [" + 4 * ROW_BYTES + ", "
+              + Limits.LARGEST_SLICE_BYTES + "] (was " + chunkBytes + ")");
     }
     if (chunksAhead <= 0 || chunksAhead > 1024) {
       throw new IllegalArgumentException("chunksAhead must be in [1, 1024] (was " + chunksAhead + ")");

@@ -17,7 +17,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/// The sending end as a tier: chunk *n* is made when it is asked for, once, after chunk *n - 1*. Also knows how the pipe ended.
+/// The sending end as a tier: chunk *n* is made when it is asked for, once, after chunk *n - 1*. Also knows how the
+/// pipe ended.
 final class PipeTier extends DemandTier {
   private final PipeKeys keys;
   private final Sinks.One<ChunkSource> source = Sinks.one();

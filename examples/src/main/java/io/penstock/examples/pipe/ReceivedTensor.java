@@ -5,8 +5,8 @@ import io.penstock.block.Owned;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// A tensor that arrived, in verified memory of the receiving end, in parts. The memory is free for the next ones once it is closed:
-/// who keeps tensors open holds up the pipe, for there is room for two of the largest.
+/// A tensor that arrived, in verified memory of the receiving end, in parts. The memory is free for the next ones once
+/// it is closed: who keeps tensors open holds up the pipe, for there is room for two of the largest.
 ///
 /// Reading and closing are safe from any thread.
 public final class ReceivedTensor extends Owned {

@@ -45,7 +45,8 @@ public final class ReceivingEnd {
     return Mono.defer(() -> {
       SlabArena arena = new SlabArena("pipe", options.space().layout(), options.receivingSlots(), 4);
       ByteBudget budget = new ByteBudget("pipe", options.budgetBytes(), 4);
-      KvClientOptions asking = KvClientOptions.defaults().withName("pipe").withMaxSliceBytes(options.chunkBytes()).withWindowBlocks(1);
+      KvClientOptions asking =
+          KvClientOptions.defaults().withName("pipe").withMaxSliceBytes(options.chunkBytes()).withWindowBlocks(1);
       return KvClient.connect(TcpTransport.client(where, loops), asking, options.space(), arena, budget)
           .map(client -> new ReceivingEnd(options, arena, budget, client)).doOnError(error -> arena.close());
     });

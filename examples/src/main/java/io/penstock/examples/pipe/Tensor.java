@@ -4,8 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import java.lang.foreign.MemorySegment;
 
-/// A tensor to be sent: what it is, and who knows its bytes. They are asked for when there is room for them on the other side, part
-/// by part, and are written straight into the memory that the socket sends from.
+/// A tensor to be sent: what it is, and who knows its bytes. They are asked for when there is room for them on the
+/// other side, part by part, and are written straight into the memory that the socket sends from.
 ///
 /// @param shape type and dimensions
 /// @param bytes writes a part; what it reads from must stay as it is until the next tensor was asked for

@@ -50,7 +50,8 @@ final class TensorAssembly implements BiConsumer<LayerSlice, SynchronousSink<Rec
 
   private TensorShape fitting(TensorShape begun) {
     if (begun.bytes() > options.maxTensorBytes()) {
-      throw new PipeFormatException("tensor must be <= " + options.maxTensorBytes() + " bytes (was " + begun.bytes() + ")");
+      throw new PipeFormatException(
+          "tensor must be <= " + options.maxTensorBytes() + " bytes (was " + begun.bytes() + ")");
     }
     return begun;
   }

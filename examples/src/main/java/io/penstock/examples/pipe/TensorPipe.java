@@ -29,15 +29,16 @@ public final class TensorPipe {
   ///
   /// @param loops where its connection lives; the caller's to dispose
   /// @param timers for time limits; never used for work
-  public static Mono<SendingEnd> listen(TcpServerOptions where, PipeOptions options, LoopResources loops, Scheduler timers) {
+  public static Mono<SendingEnd> listen(TcpServerOptions where, PipeOptions options, LoopResources loops,
+      Scheduler timers) {
     return SendingEnd.listen(where, options, loops, timers);
   }
 
   /// The receiving end, connected.
   ///
   /// @param loops where its connection lives; the caller's to dispose
-  /// @return a cold `Mono`; signals [io.penstock.wire.ConnectionLostException], or [io.penstock.wire.RemotePermanentException] if the
-  ///     ends differ in their chunks
+  /// @return a cold `Mono`; signals [io.penstock.wire.ConnectionLostException], or
+  ///     [io.penstock.wire.RemotePermanentException] if the ends differ in their chunks
   public static Mono<ReceivingEnd> connect(TcpClientOptions where, PipeOptions options, LoopResources loops) {
     return ReceivingEnd.connect(where, options, loops);
   }

@@ -18,7 +18,8 @@ public record TensorShape(TensorType type, List<Long> dimensions) {
     requireNonNull(type, "type");
     dimensions = List.copyOf(dimensions);
     if (dimensions.size() > MOST_DIMENSIONS) {
-      throw new IllegalArgumentException("dimensions must be <= " + MOST_DIMENSIONS + " (was " + dimensions.size() + ")");
+      throw new IllegalArgumentException(
+          "dimensions must be <= " + MOST_DIMENSIONS + " (was " + dimensions.size() + ")");
     }
     for (long dimension : dimensions) {
       Checks.notNegative("dimension", dimension);
@@ -41,7 +42,8 @@ public record TensorShape(TensorType type, List<Long> dimensions) {
       try {
         bytes = Math.multiplyExact(bytes, dimension);
       } catch (ArithmeticException e) {
-        throw new IllegalArgumentException("bytes must be <= " + Long.MAX_VALUE + " (was " + type + " × " + dimensions + ")", e);
+        throw new IllegalArgumentException(
+            "bytes must be <= " + Long.MAX_VALUE + " (was " + type + " × " + dimensions + ")", e);
       }
     }
     return bytes;

@@ -1,6 +1,7 @@
 package io.penstock.examples.pipe;
 
-/// The type of a tensor's elements, by the names that safetensors gives them. On the pipe a type is its place in this list.
+/// The type of a tensor's elements, by the names that safetensors gives them. On the pipe a type is its place in this
+/// list.
 public enum TensorType {
   BOOL(1),
   U8(1),

@@ -24,8 +24,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/// The baseline: the same blocks, made and summed as for a tier, written one after the other to files of the size of a segment. Nothing
-/// can be found or read again. What is unsynced is bounded as in a journal: a thread of its own forces each half, writing goes on meanwhile.
+/// The baseline: the same blocks, made and summed as for a tier, written one after the other to files of the size of a
+/// segment. Nothing can be found or read again. What is unsynced is bounded as in a journal: a thread of its own forces
+/// each half, writing goes on meanwhile.
 final class BareFiles {
   private final PressureOptions options;
   private final SyncRule rule;
@@ -62,7 +63,7 @@ final class BareFiles {
     SeededBytes.fill(key.hash().low(), 0, block);
     sum(options.space().layout(), block);
     FileChannel target = target();
-    for (ByteBuffer bytes = block.asByteBuffer(); bytes.hasRemaining(); ) {
+    for (ByteBuffer bytes = block.asByteBuffer(); bytes.hasRemaining();) {
       inFile += target.write(bytes);
     }
     unsynced += block.byteSize();

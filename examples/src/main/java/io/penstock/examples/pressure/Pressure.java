@@ -34,7 +34,8 @@ final class Pressure {
   static TierStack open(PressureOptions options, TierListener listener) {
     JournalStore ssd = JournalStore.open(options.space(), options.journal());
     long capacity = options.blocks() + options.restingBlocks(); // nothing has to be evicted
-    TierStack stack = new TierStack(options.space(), List.of(new Level.Host("dram", options.restingBlocks()), new Level.Stored(ssd, capacity)),
+    TierStack stack = new TierStack(options.space(),
+        List.of(new Level.Host("dram", options.restingBlocks()), new Level.Stored(ssd, capacity)),
         books(options), listener);
     prepare(stack.arena());
     return stack;
@@ -42,7 +43,8 @@ final class Pressure {
 
   private static StackOptions books(PressureOptions options) {
     return StackOptions.defaults("pressure").withMode(options.mode()).withIngressBlocks(options.ingressBlocks())
-        .withTransferBlocks(options.transferBlocks()).withPromotionBlocks(options.windowBlocks()).withBounceBlocks(options.windowBlocks())
+        .withTransferBlocks(options.transferBlocks()).withPromotionBlocks(options.windowBlocks())
+        .withBounceBlocks(options.windowBlocks())
         .withBatchBlocks(options.windowBlocks());
   }
 
@@ -55,7 +57,8 @@ final class Pressure {
 
   /// The same memory without a disk: what has no room is evicted.
   static HostTier memoryAlone(PressureOptions options) {
-    HostTier memory = new HostTier(options.space(), HostTierOptions.defaults(options.restingBlocks()).withReserveBlocks(options.ingressBlocks()),
+    HostTier memory = new HostTier(options.space(),
+        HostTierOptions.defaults(options.restingBlocks()).withReserveBlocks(options.ingressBlocks()),
         TierListener.noop());
     prepare(memory.arena());
     return memory;
@@ -76,7 +79,8 @@ final class Pressure {
 
   /// Puts a window: reserve, write, commit. While memory is full of what the disk has not taken, the reservation waits.
   ///
-  /// @param makers runs what makes the bytes: the thread that grants a reservation is the one that freed memory, often the disk's
+  /// @param makers runs what makes the bytes: the thread that grants a reservation is the one that freed memory, often
+  ///     the disk's
   static Mono<List<Receipt>> put(BlockTier tier, List<BlockKey> keys, Scheduler makers) {
     return Mono.using(BlockScope::new, scope -> tier.reserve(keys, scope).publishOn(makers).flatMap(reservation -> {
       reservation.drafts().forEach(Pressure::write);
@@ -99,7 +103,8 @@ final class Pressure {
       try (block) {
         return block.read(memory -> SeededBytes.mismatch(block.key().hash().low(), 0, memory)) < 0;
       }
-    }).collectList().map(sound -> new Reads(keys.size(), keys.size() - sound.size(), sound.stream().filter(good -> !good).count())),
+    }).collectList()
+        .map(sound -> new Reads(keys.size(), keys.size() - sound.size(), sound.stream().filter(good -> !good).count())),
         BlockScope::close);
   }
 }

@@ -28,27 +28,32 @@ import picocli.CommandLine.Option;
 public final class PressureCommand implements Callable<Integer> {
   private final Console console;
 
-  @Option(names = "--dir", paramLabel = "DIR", description = "Folder for a journal, which is made in it and removed (default: a temporary one). " + Folders.MADE)
+  @Option(names = "--dir", paramLabel = "DIR",
+      description = "Folder for a journal, which is made in it and removed (default: a temporary one). " + Folders.MADE)
   private @Nullable Path directory;
 
-  @Option(names = "--put", paramLabel = "SIZE", converter = SizeOption.class, defaultValue = "3GiB", description = "Bytes of all blocks (default: ${DEFAULT-VALUE}).")
+  @Option(names = "--put", paramLabel = "SIZE", converter = SizeOption.class, defaultValue = "3GiB",
+      description = "Bytes of all blocks (default: ${DEFAULT-VALUE}).")
   private long put;
 
   @Option(names = "--dram", paramLabel = "SIZE", converter = SizeOption.class, defaultValue = "1GiB",
       description = "All host memory of the tier, what is on its way included (default: ${DEFAULT-VALUE}).")
   private long memory;
 
-  @Option(names = "--block-bytes", paramLabel = "SIZE", converter = SizeOption.class, defaultValue = "1MiB", description = "Size of a block (default: ${DEFAULT-VALUE}).")
+  @Option(names = "--block-bytes", paramLabel = "SIZE", converter = SizeOption.class, defaultValue = "1MiB",
+      description = "Size of a block (default: ${DEFAULT-VALUE}).")
   private long blockBytes;
 
-  @Option(names = "--layers", paramLabel = "N", defaultValue = "32", description = "Layers of a block (default: ${DEFAULT-VALUE}).")
+  @Option(names = "--layers", paramLabel = "N", defaultValue = "32",
+      description = "Layers of a block (default: ${DEFAULT-VALUE}).")
   private int layers;
 
   @Option(names = "--engine", paramLabel = "ENGINE", defaultValue = "chronicle",
       description = "What keeps the journal: chronicle, plain, or memory (default: ${DEFAULT-VALUE}).")
   private EngineKind engine = EngineKind.CHRONICLE;
 
-  @Option(names = "--write-through", description = "Writes every block to the disk before it is visible, not when it leaves memory.")
+  @Option(names = "--write-through",
+      description = "Writes every block to the disk before it is visible, not when it leaves memory.")
   private boolean writeThrough;
 
   @Option(names = "--durability", paramLabel = "RULE", defaultValue = "interval",
@@ -66,7 +71,8 @@ public final class PressureCommand implements Callable<Integer> {
   @Option(names = "--no-baseline", description = "Leaves out the bare files and the memory alone.")
   private boolean noBaseline;
 
-  @Option(names = "--seed", paramLabel = "N", description = "What keys and bytes are made from (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--seed", paramLabel = "N",
+      description = "What keys and bytes are made from (default: ${DEFAULT-VALUE}).",
       defaultValue = "1")
   private long seed;
 
@@ -88,9 +94,10 @@ public final class PressureCommand implements Callable<Integer> {
   }
 
   private int run(Path folder) throws IOException {
-    PressureOptions options = new PressureOptions(folder, engine, writeThrough ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE, durability,
-        put, memory, Math.clamp(blockBytes, 0, Integer.MAX_VALUE), layers,
-        cache.equals("unbounded") ? EngineOptions.UNLIMITED : Sizes.parseBytes(cache), reads, seed);
+    PressureOptions options =
+        new PressureOptions(folder, engine, writeThrough ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE, durability,
+            put, memory, Math.clamp(blockBytes, 0, Integer.MAX_VALUE), layers,
+            cache.equals("unbounded") ? EngineOptions.UNLIMITED : Sizes.parseBytes(cache), reads, seed);
     console.say("pressure: putting %s into %s of memory over a disk%s".formatted(Sizes.human(put), Sizes.human(memory),
         noBaseline ? "" : "; before that, the same bytes into bare files, and into memory alone"));
     PressureReport report = run(options);
@@ -105,7 +112,8 @@ public final class PressureCommand implements Callable<Integer> {
   private PressureReport run(PressureOptions options) throws IOException {
     try (PressureRun pressure = new PressureRun(options)) {
       Baseline baseline = noBaseline ? new Baseline(0, 0) : pressure.baseline();
-      try (Progress progress = Progress.of(console, "pressure", "blocks")) { // not before: its rate is of the blocks that it counts
+      // Not before: its rate is of the blocks that it counts
+      try (Progress progress = Progress.of(console, "pressure", "blocks")) {
         return pressure.run(baseline, put -> progress.at(put, options.blocks()));
       }
     }

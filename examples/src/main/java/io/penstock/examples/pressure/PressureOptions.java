@@ -19,13 +19,15 @@ import java.nio.file.Path;
 /// @param mode whether a block goes to the disk when it leaves memory, or before it is visible
 /// @param durability when what was written is forced to the medium, of the journal and of the bare files
 /// @param putBytes bytes of all blocks together
-/// @param memoryBytes all host memory of the stack: what rests there, what is being written, what is on its way to the disk or to readers
+/// @param memoryBytes all host memory of the stack: what rests there, what is being written, what is on its way to the
+///     disk or to readers
 /// @param blockBytes bytes of a block
 /// @param layers of a block; each has keys and values with a checksum of their own
 /// @param cacheBytes most bytes of the journal that stay in the page cache once they are on the medium
 /// @param reads what is read meanwhile
 /// @param seed what the keys, and so the bytes, are made from
-record PressureOptions(Path directory, EngineKind engine, StackMode mode, SyncMode durability, long putBytes, long memoryBytes, int blockBytes,
+record PressureOptions(Path directory, EngineKind engine, StackMode mode, SyncMode durability, long putBytes,
+    long memoryBytes, int blockBytes,
     int layers, long cacheBytes, ReadBack reads, long seed) {
   private static final long MOST_WINDOW_BYTES = 8L << 20;
   private static final int LEAST_WINDOWS = 32;
@@ -42,10 +44,12 @@ record PressureOptions(Path directory, EngineKind engine, StackMode mode, SyncMo
     requireNonNull(durability, "durability");
     requireNonNull(reads, "reads");
     if (memoryBytes < (long) LEAST_WINDOWS * blockBytes) {
-      throw new IllegalArgumentException("--dram must be >= %d blocks of --block-bytes, %s (was %s)".formatted(LEAST_WINDOWS, Sizes.exact(blockBytes), Sizes.exact(memoryBytes)));
+      throw new IllegalArgumentException("--dram must be >= %d blocks of --block-bytes, %s (was %s)"
+          .formatted(LEAST_WINDOWS, Sizes.exact(blockBytes), Sizes.exact(memoryBytes)));
     }
     if (putBytes < memoryBytes) {
-      throw new IllegalArgumentException("--put must be >= --dram, %s (was %s)".formatted(Sizes.exact(memoryBytes), Sizes.exact(putBytes)));
+      throw new IllegalArgumentException(
+          "--put must be >= --dram, %s (was %s)".formatted(Sizes.exact(memoryBytes), Sizes.exact(putBytes)));
     }
   }
 
@@ -88,7 +92,8 @@ record PressureOptions(Path directory, EngineKind engine, StackMode mode, SyncMo
   }
 
   JournalOptions journal() {
-    return JournalOptions.defaults(directory.resolve("journal")).withEngine(engine).withSegmentBytes(segmentBytes()).withDurability(syncs())
+    return JournalOptions.defaults(directory.resolve("journal")).withEngine(engine).withSegmentBytes(segmentBytes())
+        .withDurability(syncs())
         .withCacheBytes(cacheBytes);
   }
 }

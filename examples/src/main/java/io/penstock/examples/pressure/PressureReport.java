@@ -22,8 +22,10 @@ import org.jspecify.annotations.Nullable;
 /// @param afterwards every block, read once all were put
 /// @param levels figures right after the last receipt, fastest first
 /// @param leakedBlocks blocks of host memory not given back after the end
-record PressureReport(EngineKind engine, StackMode mode, SyncMode durability, int blocks, int blockBytes, long memoryBytes, Baseline baseline,
-    Rates rates, long refused, @Nullable String refusal, long lost, long invisible, Reads meanwhile, Reads afterwards, List<LevelStat> levels, long leakedBlocks) {
+record PressureReport(EngineKind engine, StackMode mode, SyncMode durability, int blocks, int blockBytes,
+    long memoryBytes, Baseline baseline,
+    Rates rates, long refused, @Nullable String refusal, long lost, long invisible, Reads meanwhile, Reads afterwards,
+    List<LevelStat> levels, long leakedBlocks) {
   PressureReport {
     levels = List.copyOf(levels);
   }

@@ -22,7 +22,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/// The story: the same blocks go to bare files, into memory alone, and into memory over a disk that takes them more slowly than they come.
+/// The story: the same blocks go to bare files, into memory alone, and into memory over a disk that takes them more
+/// slowly than they come.
 final class PressureRun implements TierListener, AutoCloseable {
   private static final Duration LIMIT = Duration.ofMinutes(10);
 
@@ -49,7 +50,8 @@ final class PressureRun implements TierListener, AutoCloseable {
     HostTier memory = Pressure.memoryAlone(options);
     try {
       long start = System.nanoTime();
-      await(windows().flatMap(window -> Pressure.put(memory, window, makers), PressureOptions.WINDOWS_AT_ONCE, 1).then(Mono.just(true)));
+      await(windows().flatMap(window -> Pressure.put(memory, window, makers), PressureOptions.WINDOWS_AT_ONCE, 1)
+          .then(Mono.just(true)));
       return new Baseline(rate(keys.size(), files * 1e9), rate(keys.size(), System.nanoTime() - start));
     } finally {
       memory.close().block(LIMIT);
@@ -64,23 +66,28 @@ final class PressureRun implements TierListener, AutoCloseable {
     Reads afterwards;
     try {
       long start = System.nanoTime();
-      await(windows().flatMap(window -> putAndLook(stack, window).thenReturn(window.size()), PressureOptions.WINDOWS_AT_ONCE, 1)
+      await(windows()
+          .flatMap(window -> putAndLook(stack, window).thenReturn(window.size()), PressureOptions.WINDOWS_AT_ONCE, 1)
           .scan(0L, Long::sum).doOnNext(progress::accept).then(Mono.just(true)));
       rates = rates(start, System.nanoTime());
       stat = await(stack.stat());
-      afterwards = await(windows().concatMap(window -> Pressure.read(stack, window, readers), 1).reduce(Reads.NONE, Reads::plus));
+      afterwards = await(
+          windows().concatMap(window -> Pressure.read(stack, window, readers), 1).reduce(Reads.NONE, Reads::plus));
     } finally {
       stack.close().block(LIMIT);
     }
-    return new PressureReport(options.engine(), options.mode(), options.durability(), keys.size(), options.blockBytes(), options.memoryBytes(),
-        baseline, rates, refused.get(), refusal.get(), lost.get(), invisible.get(), meanwhile.get(), afterwards, stat.levels(), stack.arena().claimedSlots());
+    return new PressureReport(options.engine(), options.mode(), options.durability(), keys.size(), options.blockBytes(),
+        options.memoryBytes(),
+        baseline, rates, refused.get(), refusal.get(), lost.get(), invisible.get(), meanwhile.get(), afterwards,
+        stat.levels(), stack.arena().claimedSlots());
   }
 
   private Flux<List<BlockKey>> windows() {
     return Flux.fromIterable(keys).buffer(options.windowBlocks());
   }
 
-  /// Puts `window` and, as soon as it has its receipts, asks for its blocks, and for others. A put that fails is counted, the first with its reason, and costs its blocks.
+  /// Puts `window` and, as soon as it has its receipts, asks for its blocks, and for others. A put that fails is
+  /// counted, the first with its reason, and costs its blocks.
   private Mono<Void> putAndLook(BlockTier tier, List<BlockKey> window) {
     return Pressure.put(tier, window, makers).doOnNext(receipts -> accepted(receipts.size()))
         .thenReturn(true).onErrorResume(why -> {
@@ -99,7 +106,8 @@ final class PressureRun implements TierListener, AutoCloseable {
 
   private Mono<Void> look(BlockTier tier, List<BlockKey> window) {
     return tier.contains(window).doOnNext(there -> invisible.addAndGet(window.size() - there.count()))
-        .then(options.reads() == ReadBack.NONE ? Mono.empty()
+        .then(options.reads() == ReadBack.NONE
+            ? Mono.empty()
             : Pressure.read(tier, choice(window), readers).subscribeOn(readers)
                 .doOnNext(read -> meanwhile.accumulateAndGet(read, Reads::plus)).then());
   }
@@ -121,7 +129,8 @@ final class PressureRun implements TierListener, AutoCloseable {
 
   private Rates rates(long start, long end) {
     long filled = filledNanos.get();
-    return new Rates(rate(accepted.get(), end - start), filled == 0 ? 0 : rate(accepted.get() - options.restingBlocks(), end - filled));
+    return new Rates(rate(accepted.get(), end - start),
+        filled == 0 ? 0 : rate(accepted.get() - options.restingBlocks(), end - filled));
   }
 
   /// In GB/s.

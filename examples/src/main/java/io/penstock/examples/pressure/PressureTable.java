@@ -19,18 +19,23 @@ final class PressureTable {
         .row("memory over the disk, once memory was full", rate(report.rates().sustained()));
     StringBuilder text = new StringBuilder(table.toString()).append('\n');
     for (LevelStat level : report.levels()) {
-      text.append("%s: %s, %s, %s%n".formatted(level.name(), Plural.of(level.blocks(), "block"), Plural.of(level.resting(), "copy", "copies"),
+      text.append("%s: %s, %s, %s%n".formatted(level.name(), Plural.of(level.blocks(), "block"),
+          Plural.of(level.resting(), "copy", "copies"),
           Plural.of(level.hits(), "hit")));
     }
-    return text.append("read meanwhile %s, afterwards %s%n".formatted(reads(report.meanwhile()), reads(report.afterwards())))
-        .append("pressure: %s of %s, %s refused, %s lost, %s not there at once, %s leaked%n".formatted(Plural.of(report.blocks(), "block"),
-            Sizes.exact(report.blockBytes()), Numbers.of(report.refused()), Numbers.of(report.lost()), Numbers.of(report.invisible()),
+    return text
+        .append("read meanwhile %s, afterwards %s%n".formatted(reads(report.meanwhile()), reads(report.afterwards())))
+        .append("pressure: %s of %s, %s refused, %s lost, %s not there at once, %s leaked%n".formatted(
+            Plural.of(report.blocks(), "block"),
+            Sizes.exact(report.blockBytes()), Numbers.of(report.refused()), Numbers.of(report.lost()),
+            Numbers.of(report.invisible()),
             Numbers.of(report.leakedBlocks())))
         .append(report.refusal() == null ? "" : "first refusal: " + report.refusal() + "\n").toString();
   }
 
   private static String reads(Reads reads) {
-    return "%s: %s missing, %s wrong".formatted(Plural.of(reads.blocks(), "block"), Numbers.of(reads.missing()), Numbers.of(reads.wrong()));
+    return "%s: %s missing, %s wrong".formatted(Plural.of(reads.blocks(), "block"), Numbers.of(reads.missing()),
+        Numbers.of(reads.wrong()));
   }
 
   private static String rate(double gigabytes) {

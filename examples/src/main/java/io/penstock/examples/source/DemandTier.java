@@ -26,10 +26,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/// A tier that keeps nothing: its blocks come into being when a reader asks for them, in the order of the keys, in a small arena, and
-/// are gone when the reader closed them. Every key that it knows is there.
+/// A tier that keeps nothing: its blocks come into being when a reader asks for them, in the order of the keys, in a
+/// small arena, and are gone when the reader closed them. Every key that it knows is there.
 ///
-/// A subclass says which keys it knows and makes the windows of a lease; the arena is the caller's. Nobody can write to it.
+/// A subclass says which keys it knows and makes the windows of a lease; the arena is the caller's. Nobody can write to
+/// it.
 public abstract class DemandTier implements BlockTier {
   private final TierInfo info;
   private final SpaceId space;
@@ -48,7 +49,8 @@ public abstract class DemandTier implements BlockTier {
   /// Whether a block of `key`, which is of this tier's space, can be made.
   protected abstract boolean knows(BlockKey key);
 
-  /// Makes the blocks of `keys`, all of them known, one window of at most `maxBlocks` for each one requested; `scope` owns the blocks.
+  /// Makes the blocks of `keys`, all of them known, one window of at most `maxBlocks` for each one requested; `scope`
+  /// owns the blocks.
   protected abstract Flux<List<Leased>> make(List<BlockKey> keys, int maxBlocks, BlockScope scope);
 
   /// Drafts for `keys`, claimed when they are asked for and not before; `scope` owns them.
@@ -114,7 +116,8 @@ public abstract class DemandTier implements BlockTier {
 
   @Override
   public final Mono<TierStat> stat() {
-    return open(() -> new TierStat(0, Long.MAX_VALUE, 0, arena.claimedSlots() * info.space().layout().blockBytes(), references.get(),
+    return open(() -> new TierStat(0, Long.MAX_VALUE, 0, arena.claimedSlots() * info.space().layout().blockBytes(),
+        references.get(),
         0, made.get(), 0, 0, 0, List.of()));
   }
 

@@ -6,7 +6,8 @@ import java.nio.ByteOrder;
 
 /// Bytes that are a function of a seed and their position: made on one side, made again and compared on the other.
 ///
-/// Word *i*, little-endian, is `w ^ (w >>> 29)` with `w = seed + i × STEP`. Lengths need not be multiples of 8, positions must be.
+/// Word *i*, little-endian, is `w ^ (w >>> 29)` with `w = seed + i × STEP`. Lengths need not be multiples of 8,
+/// positions must be.
 public final class SeededBytes {
   private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final long STEP = 0x9E3779B97F4A7C15L;

@@ -48,7 +48,8 @@ final class Reader {
         .map(client -> new Reader(stream, seed, arena, budget, client)).doOnError(error -> arena.close());
   }
 
-  /// Reads `streamBytes` through `pace`, or cancels after `duration`; completes when the node holds nothing of the stream any more.
+  /// Reads `streamBytes` through `pace`, or cancels after `duration`; completes when the node holds nothing of the
+  /// stream any more.
   Mono<Void> read(long streamBytes, Duration duration, Stage<LayerSlice, LayerSlice> pace, Scheduler timers) {
     return Flux.using(BlockScope::new,
         scope -> client.lease(keys(streamBytes / Shape.BLOCK_BYTES), OnMiss.SKIP, scope)

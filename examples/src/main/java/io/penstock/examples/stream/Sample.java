@@ -11,7 +11,8 @@ package io.penstock.examples.stream;
 /// @param sourceBytes claimed from the tier's arena, for all readers
 /// @param nettyBytes direct memory that Netty's allocator holds
 /// @param residentBytes memory of the process, 0 where the system does not tell
-record Sample(double seconds, long madeBytes, long readBytes, long inFlightBytes, long networkBytes, long arenaBytes, long sourceBytes,
+record Sample(double seconds, long madeBytes, long readBytes, long inFlightBytes, long networkBytes, long arenaBytes,
+    long sourceBytes,
     long nettyBytes, long residentBytes) {
   /// Made and not yet read, wherever it is.
   long heldBytes() {

@@ -22,24 +22,29 @@ import reactor.netty.resources.LoopResources;
 public final class StreamCommand implements Callable<Integer> {
   private final Console console;
 
-  @Option(names = "--rate", paramLabel = "SIZE", converter = SizeOption.class, description = "Bytes a second of the reader (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--rate", paramLabel = "SIZE", converter = SizeOption.class,
+      description = "Bytes a second of the reader (default: ${DEFAULT-VALUE}).",
       defaultValue = "1000000")
   private long rate;
 
-  @Option(names = "--seconds", paramLabel = "S", description = "How long it reads before it cancels (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--seconds", paramLabel = "S",
+      description = "How long it reads before it cancels (default: ${DEFAULT-VALUE}).",
       defaultValue = "3")
   private int seconds;
 
-  @Option(names = "--size", paramLabel = "SIZE", converter = SizeOption.class, description = "Length of the stream, at most 4 GiB (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--size", paramLabel = "SIZE", converter = SizeOption.class,
+      description = "Length of the stream, at most 4 GiB (default: ${DEFAULT-VALUE}).",
       defaultValue = "2000000000")
   private long size;
 
-  @Option(names = "--budget", paramLabel = "SIZE", converter = SizeOption.class, description = "Most bytes in flight (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--budget", paramLabel = "SIZE", converter = SizeOption.class,
+      description = "Most bytes in flight (default: ${DEFAULT-VALUE}).",
       defaultValue = "1MiB")
   private long budget;
 
-  @Option(names = "--second", paramLabel = "S", defaultValue = "0", description = "Seconds that a second reader reads at full speed,"
-      + " before and beside the slow one (default: ${DEFAULT-VALUE} = none).")
+  @Option(names = "--second", paramLabel = "S", defaultValue = "0",
+      description = "Seconds that a second reader reads at full speed,"
+          + " before and beside the slow one (default: ${DEFAULT-VALUE} = none).")
   private int second;
 
   @Option(names = "--seed", paramLabel = "N", description = "What the bytes are made from (default: ${DEFAULT-VALUE}).",
@@ -81,10 +86,13 @@ public final class StreamCommand implements Callable<Integer> {
   private static String summary(StreamReport report) {
     String line = String.format(Locale.ROOT,
         "stream: read %s in %.1f s, made %s, held at most %s of %s, in flight at most %s of %s, %s wrong, %s leaked",
-        Sizes.human(report.readBytes()), report.elapsedSeconds(), Sizes.human(report.madeBytes()), Sizes.human(report.peakHeldBytes()),
+        Sizes.human(report.readBytes()), report.elapsedSeconds(), Sizes.human(report.madeBytes()),
+        Sizes.human(report.peakHeldBytes()),
         Sizes.human(report.boundBytes()), Sizes.human(report.peakInFlightBytes()), Sizes.human(report.budgetBytes()),
         Numbers.of(report.wrongSpans()), Numbers.of(report.leakedBlocks()));
-    return report.secondAlone() == 0 ? line : line + String.format(Locale.ROOT, ", second reader %s/s alone and %s/s beside",
-        Sizes.human(report.secondAlone()), Sizes.human(report.secondBeside()));
+    return report.secondAlone() == 0
+        ? line
+        : line + String.format(Locale.ROOT, ", second reader %s/s alone and %s/s beside",
+            Sizes.human(report.secondAlone()), Sizes.human(report.secondBeside()));
   }
 }

@@ -14,15 +14,18 @@ import java.util.List;
 /// @param peakHeldBytes most bytes made and not yet read
 /// @param boundBytes the limit on those
 /// @param peakArenaBytes most bytes claimed from the reader's arena
-/// @param residentBytes memory of the process, least and most, from two seconds on; zeros where the system does not tell
+/// @param residentBytes memory of the process, least and most, from two seconds on; zeros where the system does not
+///     tell
 /// @param nettyBytes direct memory of Netty's allocator, least and most, from two seconds on
 /// @param wrongSpans parts that were not what they had to be
 /// @param leakedBlocks blocks, and units of the budget, not given back after the end
 /// @param secondAlone bytes a second of the second reader before the slow one started, 0 without one
 /// @param secondBeside the same beside the slow one
 /// @param samples the gauges over time
-record StreamReport(long bytesPerSecond, double elapsedSeconds, long readBytes, long madeBytes, long peakInFlightBytes, long budgetBytes,
-    long peakNetworkBytes, long peakHeldBytes, long boundBytes, long peakArenaBytes, Span residentBytes, Span nettyBytes,
+record StreamReport(long bytesPerSecond, double elapsedSeconds, long readBytes, long madeBytes, long peakInFlightBytes,
+    long budgetBytes,
+    long peakNetworkBytes, long peakHeldBytes, long boundBytes, long peakArenaBytes, Span residentBytes,
+    Span nettyBytes,
     long wrongSpans, long leakedBlocks, double secondAlone, double secondBeside, List<Sample> samples) {
   /// Least and most.
   record Span(long least, long most) {}

@@ -31,7 +31,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.resources.LoopResources;
 
-/// A node that makes a stream on demand, a slow reader over loopback TCP, the gauges of both ends, and at will a second reader.
+/// A node that makes a stream on demand, a slow reader over loopback TCP, the gauges of both ends, and at will a second
+/// reader.
 final class StreamRun {
   private static final int SLOW = 0;
   private static final int SECOND = 1;
@@ -62,9 +63,10 @@ final class StreamRun {
   ///
   /// @param watcher hears every look at the gauges, on a thread of `timers`
   StreamReport run(Consumer<Sample> watcher) {
-    KvServer node = get(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops, keeping(nodeEnds)), tier,
-        KvServerOptions.defaults().withLimits(Limits.defaults().withMaxSliceBytes(Shape.SLICE_BYTES)),
-        new ByteBudget("node", 1 << 20, 16), timers));
+    KvServer node =
+        get(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops, keeping(nodeEnds)), tier,
+            KvServerOptions.defaults().withLimits(Limits.defaults().withMaxSliceBytes(Shape.SLICE_BYTES)),
+            new ByteBudget("node", 1 << 20, 16), timers));
     try {
       return run(((TcpListener) node.listening()).address(), watcher);
     } finally {
@@ -79,13 +81,15 @@ final class StreamRun {
     try {
       double alone = options.second().isZero() ? 0 : secondRate(second);
       long start = timers.now(TimeUnit.NANOSECONDS);
-      Mono<Double> beside = options.second().isZero() ? Mono.just(0.0)
+      Mono<Double> beside = options.second().isZero()
+          ? Mono.just(0.0)
           : Mono.delay(Duration.ofMillis((long) (1000 * StreamReport.SETTLED)), timers).then(measured(second));
       Mono<Double> looks = Flux.interval(Duration.ZERO, options.sampleEvery(), timers).onBackpressureDrop()
           .doOnNext(tick -> look(slow, start, watcher)).then(Mono.never());
       Mono<Double> reads = slow.read(options.streamBytes(), options.duration(), paced(), timers)
           .then(Mono.just(true)).zipWith(beside.subscribeOn(timers), (done, rate) -> rate);
-      double besideRate = get(Mono.firstWithSignal(looks, reads), options.duration().multipliedBy(2)); // looks only fail
+      // Looks only fail
+      double besideRate = get(Mono.firstWithSignal(looks, reads), options.duration().multipliedBy(2));
       return report(slow, second, secondsSince(start), alone, besideRate);
     } finally {
       slow.close().then(second.close()).block(PATIENCE);
@@ -93,7 +97,8 @@ final class StreamRun {
   }
 
   private Reader connect(SocketAddress address, int stream) {
-    return get(Reader.connect(TcpTransport.client(TcpClientOptions.to(address), loops, keeping(readerEnds)), stream, options.seed(),
+    return get(Reader.connect(TcpTransport.client(TcpClientOptions.to(address), loops, keeping(readerEnds)), stream,
+        options.seed(),
         options.budgetBytes()));
   }
 
@@ -123,7 +128,8 @@ final class StreamRun {
     long sent = nodeEnd.writtenBytes() + nodeEnd.queuedBytes();
     long network = Math.max(0, sent - readerEnds.get(SLOW).readBytes());
     Sample sample = new Sample(secondsSince(start), made, read, slow.budget().inUseBytes(), network,
-        slow.arena().claimedSlots() * Shape.BLOCK_BYTES, source.claimedSlots() * Shape.BLOCK_BYTES, nettyBytes(), ResidentMemory.bytes());
+        slow.arena().claimedSlots() * Shape.BLOCK_BYTES, source.claimedSlots() * Shape.BLOCK_BYTES, nettyBytes(),
+        ResidentMemory.bytes());
     synchronized (samples) {
       samples.add(sample);
     }
@@ -136,9 +142,11 @@ final class StreamRun {
       seen = List.copyOf(samples);
     }
     return new StreamReport(options.bytesPerSecond(), seconds, slow.readBytes(), tier.madeBytes(SLOW),
-        slow.budget().peakBytes(), options.budgetBytes(), most(seen, Sample::networkBytes), most(seen, Sample::heldBytes),
+        slow.budget().peakBytes(), options.budgetBytes(), most(seen, Sample::networkBytes),
+        most(seen, Sample::heldBytes),
         options.boundBytes(), slow.arena().highWaterSlots() * Shape.BLOCK_BYTES, span(seen, Sample::residentBytes),
-        span(seen, Sample::nettyBytes), slow.wrongSpans() + second.wrongSpans(), leaks(slow) + leaks(second) + source.claimedSlots(),
+        span(seen, Sample::nettyBytes), slow.wrongSpans() + second.wrongSpans(),
+        leaks(slow) + leaks(second) + source.claimedSlots(),
         alone, beside, seen);
   }
 
@@ -151,7 +159,8 @@ final class StreamRun {
   }
 
   private static StreamReport.Span span(List<Sample> samples, ToLongFunction<Sample> gauge) {
-    long[] settled = samples.stream().filter(sample -> sample.seconds() >= StreamReport.SETTLED).mapToLong(gauge).toArray();
+    long[] settled =
+        samples.stream().filter(sample -> sample.seconds() >= StreamReport.SETTLED).mapToLong(gauge).toArray();
     return new StreamReport.Span(LongStream.of(settled).min().orElse(0), LongStream.of(settled).max().orElse(0));
   }
 
@@ -160,7 +169,9 @@ final class StreamRun {
   }
 
   private static long nettyBytes() {
-    return ByteBufAllocator.DEFAULT instanceof ByteBufAllocatorMetricProvider told ? told.metric().usedDirectMemory() : 0;
+    return ByteBufAllocator.DEFAULT instanceof ByteBufAllocatorMetricProvider told
+        ? told.metric().usedDirectMemory()
+        : 0;
   }
 
   private static ConnectionListener keeping(List<ConnectionGauges> ends) {

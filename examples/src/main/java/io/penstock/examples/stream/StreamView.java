@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-/// Shows a run to whoever watches standard error: a chart that is drawn again and again on a terminal, else a line a second.
+/// Shows a run to whoever watches standard error: a chart that is drawn again and again on a terminal, else a line a
+/// second.
 final class StreamView implements Consumer<Sample> {
   private static final int WIDTH = 60;
   private static final int HEIGHT = 6;
@@ -49,7 +50,8 @@ final class StreamView implements Consumer<Sample> {
   }
 
   private static String line(Sample sample) {
-    return String.format(Locale.ROOT, "%5.1f s  made %s, read %s, held %s, in flight %s", sample.seconds(), Sizes.human(sample.madeBytes()),
+    return String.format(Locale.ROOT, "%5.1f s  made %s, read %s, held %s, in flight %s", sample.seconds(),
+        Sizes.human(sample.madeBytes()),
         Sizes.human(sample.readBytes()), Sizes.human(sample.heldBytes()), Sizes.human(sample.inFlightBytes()));
   }
 }

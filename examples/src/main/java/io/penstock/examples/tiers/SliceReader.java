@@ -32,7 +32,8 @@ final class SliceReader {
   }
 
   private void compare(LayerSpan span) {
-    long differs = span.read(memory -> SeededBytes.mismatch(span.key().hash().low(), span.range().offset(layout), memory));
+    long differs =
+        span.read(memory -> SeededBytes.mismatch(span.key().hash().low(), span.range().offset(layout), memory));
     wrongSpans += differs >= 0 ? 1 : 0;
     if (span.range().end() == layout.granules()) {
       complete.add(span.key());

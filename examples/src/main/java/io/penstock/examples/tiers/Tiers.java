@@ -29,7 +29,8 @@ import java.util.stream.IntStream;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// Opens a stack of three levels, puts blocks into it and reads them layer by layer. Written against the public API only: copy from here.
+/// Opens a stack of three levels, puts blocks into it and reads them layer by layer. Written against the public API
+/// only: copy from here.
 final class Tiers {
   static final int HBM_BLOCKS = 16;
   static final int DRAM_BLOCKS = 24;
@@ -42,26 +43,30 @@ final class Tiers {
   static final CacheSpace SPACE = CacheSpace.of("my-model", BlockLayout.attention(32, 16, 8, 64, ElementType.BF16));
 
   /// Slices of 512 KiB, layer after layer: each is one layer of 16 blocks.
-  private static final SliceShape SLICES = SliceShape.defaults().withWindowBlocks(WINDOW_BLOCKS).withSliceBytes(512 << 10);
+  private static final SliceShape SLICES =
+      SliceShape.defaults().withWindowBlocks(WINDOW_BLOCKS).withSliceBytes(512 << 10);
 
   private Tiers() {}
 
-  /// Fastest level first. The stack closes the stores with itself; the device stays the caller's. Waits for the disk while it is
-  /// subscribed to, so never on an event loop.
+  /// Fastest level first. The stack closes the stores with itself; the device stays the caller's. Waits for the disk
+  /// while it is subscribed to, so never on an event loop.
   static Mono<TierStack> open(Device device, JournalOptions journal, StackMode mode) {
     return Mono.defer(() -> {
       JournalStore ssd = JournalStore.open(SPACE, journal);
       return DeviceStore.open(device, "hbm", SPACE, HBM_BLOCKS)
           .map(hbm -> new TierStack(SPACE,
-              List.of(new Level.Stored(hbm, HBM_BLOCKS), new Level.Host("dram", DRAM_BLOCKS), new Level.Stored(ssd, SSD_BLOCKS)),
+              List.of(new Level.Stored(hbm, HBM_BLOCKS), new Level.Host("dram", DRAM_BLOCKS),
+                  new Level.Stored(ssd, SSD_BLOCKS)),
               options(mode), TierListener.noop()))
           .onErrorResume(failure -> ssd.close().then(Mono.error(failure)));
     });
   }
 
-  /// Host memory beyond what rests there: a window on its way in, two on their way to readers, and what changes its level.
+  /// Host memory beyond what rests there: a window on its way in, two on their way to readers, and what changes its
+  /// level.
   private static StackOptions options(StackMode mode) {
-    return StackOptions.defaults("tiers").withMode(mode).withIngressBlocks(WINDOW_BLOCKS).withTransferBlocks(2 * WINDOW_BLOCKS)
+    return StackOptions.defaults("tiers").withMode(mode).withIngressBlocks(WINDOW_BLOCKS)
+        .withTransferBlocks(2 * WINDOW_BLOCKS)
         .withPromotionBlocks(WINDOW_BLOCKS).withBounceBlocks(WINDOW_BLOCKS);
   }
 
@@ -96,7 +101,8 @@ final class Tiers {
     draft.produced(all);
   }
 
-  /// Reads the blocks of `keys` that are there, layer 0 of a window first, each slice as soon as its bytes are up, and compares them.
+  /// Reads the blocks of `keys` that are there, layer 0 of a window first, each slice as soon as its bytes are up, and
+  /// compares them.
   static Mono<Reading> read(BlockTier tier, List<BlockKey> keys) {
     return Mono.using(BlockScope::new, scope -> {
       SliceReader reader = new SliceReader(SPACE.layout());

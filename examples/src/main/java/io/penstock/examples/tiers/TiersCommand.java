@@ -24,17 +24,20 @@ import reactor.core.scheduler.Schedulers;
 public final class TiersCommand implements Callable<Integer> {
   private final Console console;
 
-  @Option(names = "--dir", paramLabel = "DIR", description = "Folder of the disk's journal, kept afterwards (default: a temporary one). " + Folders.MADE)
+  @Option(names = "--dir", paramLabel = "DIR",
+      description = "Folder of the disk's journal, kept afterwards (default: a temporary one). " + Folders.MADE)
   private @Nullable Path directory;
 
   @Option(names = "--engine", paramLabel = "ENGINE", defaultValue = "chronicle",
       description = "What keeps the journal: chronicle, plain, or memory, which forgets (default: ${DEFAULT-VALUE}).")
   private EngineKind engine = EngineKind.CHRONICLE;
 
-  @Option(names = "--write-through", description = "Writes every block to the disk before it is visible, so that its receipt promises it.")
+  @Option(names = "--write-through",
+      description = "Writes every block to the disk before it is visible, so that its receipt promises it.")
   private boolean writeThrough;
 
-  @Option(names = "--seed", paramLabel = "N", description = "What keys and bytes are made from (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--seed", paramLabel = "N",
+      description = "What keys and bytes are made from (default: ${DEFAULT-VALUE}).",
       defaultValue = "1")
   private long seed;
 

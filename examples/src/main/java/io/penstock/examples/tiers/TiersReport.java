@@ -14,7 +14,8 @@ import java.util.Map;
 /// @param first from the opening of the stack to its end
 /// @param second the same folder, opened again
 /// @param leakedBlocks blocks of host memory not given back after the end
-record TiersReport(EngineKind engine, StackMode mode, int blocks, int blockBytes, First first, Second second, long leakedBlocks) {
+record TiersReport(EngineKind engine, StackMode mode, int blocks, int blockBytes, First first, Second second,
+    long leakedBlocks) {
   /// @param found how many of the blocks the folder had before
   /// @param besides blocks of other runs that it had, too
   /// @param receipts for the blocks that were put, by what they promise
@@ -22,7 +23,8 @@ record TiersReport(EngineKind engine, StackMode mode, int blocks, int blockBytes
   /// @param again the same window, risen
   /// @param others a read of all other blocks, the last first
   /// @param steps what the levels had after each step
-  record First(long found, long besides, Map<Durability, Long> receipts, Reading fromDisk, Reading again, Reading others, List<Step> steps) {
+  record First(long found, long besides, Map<Durability, Long> receipts, Reading fromDisk, Reading again,
+      Reading others, List<Step> steps) {
     First {
       receipts = Map.copyOf(receipts);
       steps = List.copyOf(steps);

@@ -24,7 +24,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// The story: more blocks than device and host memory hold sink to the disk and rise again; then the same folder is opened anew.
+/// The story: more blocks than device and host memory hold sink to the disk and rise again; then the same folder is
+/// opened anew.
 final class TiersRun {
   static final int BLOCKS = 64;
   /// Each is put, and read once before and once after the folder is opened again; the first window is read once more.
@@ -55,12 +56,14 @@ final class TiersRun {
   TiersReport run() {
     First first = with(this::fillAndRead);
     Second second = with(this::readWhatIsLeft);
-    return new TiersReport(options.engine(), options.mode(), BLOCKS, Tiers.SPACE.layout().blockBytes(), first, second, leakedBlocks);
+    return new TiersReport(options.engine(), options.mode(), BLOCKS, Tiers.SPACE.layout().blockBytes(), first, second,
+        leakedBlocks);
   }
 
   /// A stack of its own for `story`, on a device that knows nothing yet, as after a restart.
   private <R> R with(Function<TierStack, R> story) {
-    Device device = SimulatedDevice.open(SimulatedDeviceOptions.defaults((long) Tiers.HBM_BLOCKS * Tiers.SPACE.layout().blockBytes()));
+    Device device = SimulatedDevice
+        .open(SimulatedDeviceOptions.defaults((long) Tiers.HBM_BLOCKS * Tiers.SPACE.layout().blockBytes()));
     try {
       TierStack stack = await(Tiers.open(device, options.journal(), options.mode()));
       try {
@@ -90,7 +93,8 @@ final class TiersRun {
     begin("reading the other " + others.size(), window.size());
     Reading rest = await(Tiers.read(stack, others));
     steps.add(step("read other " + others.size(), stack));
-    return new First(found, besides, receipts.stream().collect(Collectors.groupingBy(Receipt::durability, Collectors.counting())), fromDisk, again,
+    return new First(found, besides,
+        receipts.stream().collect(Collectors.groupingBy(Receipt::durability, Collectors.counting())), fromDisk, again,
         rest, steps);
   }
 
@@ -115,16 +119,18 @@ final class TiersRun {
     return await(stack.contains(keys)).count();
   }
 
-  /// Bytes follow the books. Only somebody who looks at both has to wait, until no memory holds more than the books put there, and no block
-  /// moves for a while. (What the disk does besides, such as forcing, goes on.)
+  /// Bytes follow the books. Only somebody who looks at both has to wait, until no memory holds more than the books put
+  /// there, and no block moves for a while. (What the disk does besides, such as forcing, goes on.)
   private Step step(String did, TierStack stack) {
     Flux<TierStat> looks = stack.stat().repeatWhen(looked -> looked.delayElements(LOOK_EVERY, timers));
-    return await(looks.map(TierStat::levels).buffer(STILL_LOOKS, 1).filter(last -> isStill(last) && hasSunk(last.getFirst())).next()
+    return await(looks.map(TierStat::levels).buffer(STILL_LOOKS, 1)
+        .filter(last -> isStill(last) && hasSunk(last.getFirst())).next()
         .map(last -> new Step(did, last.getFirst())));
   }
 
   private static boolean isStill(List<List<LevelStat>> looks) {
-    return looks.stream().map(levels -> levels.stream().map(level -> List.of(level.blocks(), level.resting(), level.arrived())).toList())
+    return looks.stream()
+        .map(levels -> levels.stream().map(level -> List.of(level.blocks(), level.resting(), level.arrived())).toList())
         .distinct().count() == 1;
   }
 

@@ -20,7 +20,8 @@ final class TiersTable {
   static List<String> of(TiersReport report) {
     List<String> lines = new ArrayList<>();
     List<Step> steps = report.first().steps();
-    lines.add(String.format(Locale.ROOT, "%-20s", "blocks of " + Sizes.exact(report.blockBytes())) + titles(steps.getFirst().levels()));
+    lines.add(String.format(Locale.ROOT, "%-20s", "blocks of " + Sizes.exact(report.blockBytes()))
+        + titles(steps.getFirst().levels()));
     for (int i = 0; i < steps.size(); i++) {
       lines.add(row(steps.get(i), i == 0 ? null : steps.get(i - 1)));
     }
@@ -29,35 +30,42 @@ final class TiersTable {
     lines.add(arrival("first " + Tiers.WINDOW_BLOCKS + ", from disk", report.first().fromDisk()));
     lines.add(arrival("the same again", report.first().again()));
     lines.add("");
-    lines.add("on disk before " + before(report) + ", receipts " + Numbers.of(report.first().receipts()) + ", after reopening "
+    lines.add("on disk before " + before(report) + ", receipts " + Numbers.of(report.first().receipts())
+        + ", after reopening "
         + report.second().recovered() + " of " + report.blocks());
     lines.add(moral(report));
-    lines.add(String.format(Locale.ROOT, "tiers: %s put, %s read, %s wrong, %s leaked", Plural.of(report.blocks(), "block"), Numbers.of(report.blocksRead()),
+    lines.add(String.format(Locale.ROOT, "tiers: %s put, %s read, %s wrong, %s leaked",
+        Plural.of(report.blocks(), "block"), Numbers.of(report.blocksRead()),
         Numbers.of(report.wrongSpans()), Numbers.of(report.leakedBlocks())));
     return lines;
   }
 
   private static String before(TiersReport report) {
     long besides = report.first().besides();
-    return report.first().found() + " of " + report.blocks() + (besides == 0 ? "" : " and " + besides + " of other runs");
+    return report.first().found() + " of " + report.blocks()
+        + (besides == 0 ? "" : " and " + besides + " of other runs");
   }
 
   /// What the mode has to do with it.
   private static String moral(TiersReport report) {
     if (report.mode() == StackMode.WRITE_THROUGH) {
       return "written through: each block is on the disk before it is visible, "
-          + (report.gone() == 0 ? "so all of them are there again" : "but the engine forgets, and its receipts do not promise more");
+          + (report.gone() == 0
+              ? "so all of them are there again"
+              : "but the engine forgets, and its receipts do not promise more");
     }
     if (report.gone() == report.blocks()) {
       return "exclusive: a block is on one level, and none of them was on a disk that remembers";
     }
-    return "exclusive: a block is on one level, " + (report.gone() == 0 ? "and all of them had sunk to the disk, in this run or before"
+    return "exclusive: a block is on one level, " + (report.gone() == 0
+        ? "and all of them had sunk to the disk, in this run or before"
         : "and the " + report.gone() + " that were in memory alone are gone; --write-through would have kept them");
   }
 
   private static String titles(List<LevelStat> levels) {
     StringBuilder line = new StringBuilder();
-    levels.forEach(level -> line.append(String.format(Locale.ROOT, "%16s", level.name() + " " + level.capacityBlocks())));
+    levels
+        .forEach(level -> line.append(String.format(Locale.ROOT, "%16s", level.name() + " " + level.capacityBlocks())));
     return line.toString();
   }
 
@@ -67,7 +75,8 @@ final class TiersTable {
     for (int i = 0; i < step.levels().size(); i++) {
       LevelStat level = step.levels().get(i);
       long hits = level.hits() - (before == null ? 0 : before.levels().get(i).hits());
-      line.append(String.format(Locale.ROOT, "%6d %9s", level.resting(), hits == 0 ? "" : "+" + hits + (hits == 1 ? " hit " : " hits")));
+      line.append(String.format(Locale.ROOT, "%6d %9s", level.resting(),
+          hits == 0 ? "" : "+" + hits + (hits == 1 ? " hit " : " hits")));
     }
     return line.toString().stripTrailing();
   }

@@ -55,8 +55,11 @@ final class PipeChunkTest {
   @Test
   void impossibleShape_isRefusedNamingTheRule() {
     assertThatThrownBy(() -> TensorShape.of(TensorType.F32, 1, -1)).hasMessage("dimension must be >= 0 (was -1)");
-    assertThatThrownBy(() -> TensorShape.of(TensorType.F64, Long.MAX_VALUE, 2)).hasMessageContaining("bytes must be <=");
-    assertThatThrownBy(() -> TensorShape.of(TensorType.F64, 1, 1, 1, 1, 1, 1, 1, 1, 1)).hasMessageContaining("dimensions must be <= 8");
-    assertThatThrownBy(() -> Tensor.of(SHAPE, MemorySegment.ofArray(new byte[31]))).hasMessage("memory must be 30 bytes (was 31)");
+    assertThatThrownBy(() -> TensorShape.of(TensorType.F64, Long.MAX_VALUE, 2))
+        .hasMessageContaining("bytes must be <=");
+    assertThatThrownBy(() -> TensorShape.of(TensorType.F64, 1, 1, 1, 1, 1, 1, 1, 1, 1))
+        .hasMessageContaining("dimensions must be <= 8");
+    assertThatThrownBy(() -> Tensor.of(SHAPE, MemorySegment.ofArray(new byte[31])))
+        .hasMessage("memory must be 30 bytes (was 31)");
   }
 }

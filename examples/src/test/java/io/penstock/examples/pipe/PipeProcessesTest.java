@@ -47,9 +47,11 @@ final class PipeProcessesTest {
   void pipe_movesEveryByteBetweenTwoProcesses() {
     ConsoleCapture capture = new ConsoleCapture();
 
-    assertThat(Examples.run(new String[] {"pipe", "--size", "48MiB", "--seed", "5"}, capture.console())).as(capture.err()).isZero();
+    assertThat(Examples.run(new String[] {"pipe", "--size", "48MiB", "--seed", "5"}, capture.console()))
+        .as(capture.err()).isZero();
 
-    assertThat(capture.err()).containsPattern("^pipe: starting a second process, which sends \\d+ tensors, .* MiB\n").contains("pipe: receiving, and making");
+    assertThat(capture.err()).containsPattern("^pipe: starting a second process, which sends \\d+ tensors, .* MiB\n")
+        .contains("pipe: receiving, and making");
     int tensors = TensorSequence.ofBytes(5, 48 << 20).count();
     assertThat(capture.out()).matches("pipe: " + tensors + " tensors, .* MiB, 0 wrong, 0 leaked, .* GB/s\n");
   }
@@ -58,7 +60,8 @@ final class PipeProcessesTest {
   void json_isAloneOnStandardOutput() throws IOException {
     ConsoleCapture capture = new ConsoleCapture();
 
-    assertThat(Examples.run(new String[] {"pipe", "--size", "4MiB", "--json"}, capture.console())).as(capture.err()).isZero();
+    assertThat(Examples.run(new String[] {"pipe", "--size", "4MiB", "--json"}, capture.console())).as(capture.err())
+        .isZero();
 
     assertThat(capture.out().lines()).hasSize(1);
     assertThat(new ObjectMapper().readTree(capture.out()).get("wrong").asInt()).isZero();
@@ -67,7 +70,8 @@ final class PipeProcessesTest {
 
   @Test
   void killedReceiver_isALostPipeForTheSenderAndNothingLeaks() throws IOException {
-    SendingEnd end = TensorPipe.listen(TcpServerOptions.on("127.0.0.1", 0), PipeOptions.defaults(), loops, timers).block(LIMIT);
+    SendingEnd end =
+        TensorPipe.listen(TcpServerOptions.on("127.0.0.1", 0), PipeOptions.defaults(), loops, timers).block(LIMIT);
     leaks.watch("chunks of the sending end", end::claimedChunks);
     Process receiver = OtherJvm.start(List.of(),
         List.of("pipe", "--size", SIZE, "--receive", "127.0.0.1:" + ((InetSocketAddress) end.address()).getPort()));
@@ -92,7 +96,8 @@ final class PipeProcessesTest {
     try (BufferedReader lines = sender.inputReader()) {
       String line = lines.readLine();
       int port = Integer.parseInt(line.substring(line.lastIndexOf(':') + 1));
-      ReceivingEnd end = TensorPipe.connect(TcpClientOptions.to("127.0.0.1", port), PipeOptions.defaults(), loops).block(LIMIT);
+      ReceivingEnd end =
+          TensorPipe.connect(TcpClientOptions.to("127.0.0.1", port), PipeOptions.defaults(), loops).block(LIMIT);
       leaks.watch("chunks of the receiving end", end::claimedChunks);
       leaks.watch("bytes in flight", end::inFlightBytes);
 

@@ -32,7 +32,8 @@ import reactor.test.StepVerifier;
 @Timeout(60)
 final class TensorPipeTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
-  private static final PipeOptions SMALL = PipeOptions.defaults().withChunkBytes(4096).withChunksAhead(4).withMaxTensorBytes(64 << 10);
+  private static final PipeOptions SMALL =
+      PipeOptions.defaults().withChunkBytes(4096).withChunksAhead(4).withMaxTensorBytes(64 << 10);
 
   private final LeakLedger leaks = new LeakLedger();
   private final Scheduler timers = Schedulers.newSingle("pipe-test");
@@ -62,9 +63,11 @@ final class TensorPipeTest {
 
   @Test
   void tensorsOfAnyTypeAndShape_arriveInOrder() {
-    List<TensorShape> shapes = new ArrayList<>(List.of(TensorShape.of(TensorType.F32), TensorShape.of(TensorType.BF16, 0, 7),
-        TensorShape.of(TensorType.U8, 4096 - PipeChunk.HEAD_BYTES), TensorShape.of(TensorType.U8, 4097 - PipeChunk.HEAD_BYTES),
-        TensorShape.of(TensorType.I64, 1, 1, 1, 1, 1, 1, 1, 8192)));
+    List<TensorShape> shapes =
+        new ArrayList<>(List.of(TensorShape.of(TensorType.F32), TensorShape.of(TensorType.BF16, 0, 7),
+            TensorShape.of(TensorType.U8, 4096 - PipeChunk.HEAD_BYTES),
+            TensorShape.of(TensorType.U8, 4097 - PipeChunk.HEAD_BYTES),
+            TensorShape.of(TensorType.I64, 1, 1, 1, 1, 1, 1, 1, 8192)));
     for (TensorType type : TensorType.values()) {
       shapes.add(TensorShape.of(type, 3, 5, 7));
     }
@@ -88,8 +91,8 @@ final class TensorPipeTest {
     AtomicInteger next = new AtomicInteger();
 
     Mono<Void> sent = sending.send(Flux.range(0, count).map(i -> number(i)));
-    Mono<Void> received = receive(tensor -> tensor.read((from, part) ->
-        assertThat(part.get(ValueLayout.JAVA_INT_UNALIGNED, 0)).isEqualTo(next.getAndIncrement())));
+    Mono<Void> received = receive(tensor -> tensor.read(
+        (from, part) -> assertThat(part.get(ValueLayout.JAVA_INT_UNALIGNED, 0)).isEqualTo(next.getAndIncrement())));
 
     StepVerifier.create(Mono.when(sent, received)).expectComplete().verify(LIMIT.multipliedBy(2));
     assertThat(next).hasValue(count);
@@ -134,11 +137,12 @@ final class TensorPipeTest {
 
   @Test
   void failingSource_isToldOnBothSides() {
-    Flux<Tensor> failing = Flux.range(0, 3).map(i -> number(i)).concatWith(Flux.error(new IllegalStateException("no more GPU")));
+    Flux<Tensor> failing =
+        Flux.range(0, 3).map(i -> number(i)).concatWith(Flux.error(new IllegalStateException("no more GPU")));
 
     StepVerifier.create(Mono.whenDelayError(
-            sending.send(failing).as(sent -> expect(sent, IllegalStateException.class)),
-            receive(tensor -> {}).as(received -> expect(received, PipeFailedException.class))))
+        sending.send(failing).as(sent -> expect(sent, IllegalStateException.class)),
+        receive(tensor -> {}).as(received -> expect(received, PipeFailedException.class))))
         .expectComplete().verify(LIMIT);
   }
 
@@ -151,8 +155,8 @@ final class TensorPipeTest {
     });
 
     StepVerifier.create(Mono.whenDelayError(
-            sending.send(Flux.just(number(1), broken)).as(sent -> expect(sent, IllegalStateException.class)),
-            receive(tensor -> {}).as(received -> expect(received, PipeFailedException.class))))
+        sending.send(Flux.just(number(1), broken)).as(sent -> expect(sent, IllegalStateException.class)),
+        receive(tensor -> {}).as(received -> expect(received, PipeFailedException.class))))
         .expectComplete().verify(LIMIT);
   }
 
@@ -161,11 +165,12 @@ final class TensorPipeTest {
     Tensor large = Tensor.of(TensorShape.of(TensorType.U8, 65_537), MemorySegment.ofArray(new byte[65_537]));
 
     StepVerifier.create(Mono.whenDelayError(
-            sending.send(Flux.just(large)).as(sent -> expect(sent, IllegalArgumentException.class)),
-            receive(tensor -> {}).onErrorResume(error -> {
-              assertThat(error).isInstanceOf(PipeFailedException.class).hasMessageContaining("tensor must be <= 65536 bytes (was 65537)");
-              return Mono.empty();
-            })))
+        sending.send(Flux.just(large)).as(sent -> expect(sent, IllegalArgumentException.class)),
+        receive(tensor -> {}).onErrorResume(error -> {
+          assertThat(error).isInstanceOf(PipeFailedException.class)
+              .hasMessageContaining("tensor must be <= 65536 bytes (was 65537)");
+          return Mono.empty();
+        })))
         .expectComplete().verify(LIMIT);
   }
 
@@ -180,10 +185,12 @@ final class TensorPipeTest {
 
   @Test
   void cancelOfTheSender_isToldToTheReceiver() {
-    Mono<Void> sent = sending.send(Flux.range(0, 3).map(i -> number(i)).concatWith(Flux.never())).timeout(Duration.ofMillis(500), timers)
+    Mono<Void> sent = sending.send(Flux.range(0, 3).map(i -> number(i)).concatWith(Flux.never()))
+        .timeout(Duration.ofMillis(500), timers)
         .onErrorComplete(TimeoutException.class);
 
-    StepVerifier.create(Mono.when(sent, expect(receive(tensor -> {}), PipeFailedException.class))).expectComplete().verify(LIMIT);
+    StepVerifier.create(Mono.when(sent, expect(receive(tensor -> {}), PipeFailedException.class))).expectComplete()
+        .verify(LIMIT);
   }
 
   @Test
@@ -195,7 +202,8 @@ final class TensorPipeTest {
       }
     });
 
-    StepVerifier.create(Mono.whenDelayError(expect(sent, PipeLostException.class), expect(received, PipeLostException.class)))
+    StepVerifier
+        .create(Mono.whenDelayError(expect(sent, PipeLostException.class), expect(received, PipeLostException.class)))
         .expectComplete().verify(LIMIT);
   }
 
@@ -212,7 +220,8 @@ final class TensorPipeTest {
     receiving.close().block(LIMIT);
     SendingEnd other = TensorPipe.listen(TcpServerOptions.on("127.0.0.1", 0), SMALL, loops, timers).block(LIMIT);
 
-    assertThatThrownBy(() -> TensorPipe.connect(TcpClientOptions.to(other.address()), SMALL.withChunkBytes(8192), loops).block(LIMIT))
+    assertThatThrownBy(
+        () -> TensorPipe.connect(TcpClientOptions.to(other.address()), SMALL.withChunkBytes(8192), loops).block(LIMIT))
         .isInstanceOf(RemotePermanentException.class).hasMessageContaining("layout.tokens");
     other.close().block(LIMIT);
   }

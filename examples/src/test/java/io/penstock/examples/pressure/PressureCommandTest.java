@@ -30,19 +30,25 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 @Timeout(300)
 final class PressureCommandTest {
-  private static final ObjectMapper JSON = new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
+  private static final ObjectMapper JSON =
+      new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
 
   private final ConsoleCapture capture = new ConsoleCapture();
-  @TempDir Path directory;
+  @TempDir
+  Path directory;
 
   @ParameterizedTest
-  @CsvSource({"EXCLUSIVE,INTERVAL,256KiB", "EXCLUSIVE,NONE,64KiB", "WRITE_THROUGH,INTERVAL,64KiB", "WRITE_THROUGH,NONE,256KiB"})
-  void threeTimesTheMemory_isAcceptedKeptAndThereAtOnce(StackMode mode, SyncMode durability, String blockBytes) throws IOException {
-    PressureReport report = report(mode, durability, List.of("--put", "48MiB", "--dram", "16MiB", "--block-bytes", blockBytes, "--layers", "8",
-        "--reads", "all", "--cache", "4MiB"));
+  @CsvSource({"EXCLUSIVE,INTERVAL,256KiB", "EXCLUSIVE,NONE,64KiB", "WRITE_THROUGH,INTERVAL,64KiB",
+    "WRITE_THROUGH,NONE,256KiB"})
+  void threeTimesTheMemory_isAcceptedKeptAndThereAtOnce(StackMode mode, SyncMode durability, String blockBytes)
+      throws IOException {
+    PressureReport report = report(mode, durability,
+        List.of("--put", "48MiB", "--dram", "16MiB", "--block-bytes", blockBytes, "--layers", "8",
+            "--reads", "all", "--cache", "4MiB"));
 
     assertThat(report.meanwhile().blocks()).isGreaterThan(2L * report.blocks());
-    assertThat(report.levels()).extracting(level -> level.hits()).as("reads in memory and on disk").allMatch(hits -> hits > 0);
+    assertThat(report.levels()).extracting(level -> level.hits()).as("reads in memory and on disk")
+        .allMatch(hits -> hits > 0);
     try (Stream<Path> left = Files.list(directory)) {
       assertThat(left).as("the journal is removed").isEmpty();
     }
@@ -50,17 +56,21 @@ final class PressureCommandTest {
 
   @ParameterizedTest
   @Tag("proof")
-  @CsvSource({"EXCLUSIVE,INTERVAL,256KiB", "EXCLUSIVE,INTERVAL,1MiB", "EXCLUSIVE,NONE,256KiB", "WRITE_THROUGH,INTERVAL,256KiB",
-      "WRITE_THROUGH,NONE,1MiB"})
-  void threeGibibytes_areAcceptedKeptAndThereAtOnce(StackMode mode, SyncMode durability, String blockBytes) throws IOException {
-    PressureReport report = report(mode, durability, List.of("--put", "3GiB", "--dram", "1GiB", "--block-bytes", blockBytes));
+  @CsvSource({"EXCLUSIVE,INTERVAL,256KiB", "EXCLUSIVE,INTERVAL,1MiB", "EXCLUSIVE,NONE,256KiB",
+    "WRITE_THROUGH,INTERVAL,256KiB",
+    "WRITE_THROUGH,NONE,1MiB"})
+  void threeGibibytes_areAcceptedKeptAndThereAtOnce(StackMode mode, SyncMode durability, String blockBytes)
+      throws IOException {
+    PressureReport report =
+        report(mode, durability, List.of("--put", "3GiB", "--dram", "1GiB", "--block-bytes", blockBytes));
 
     assertThat(report.rates().sustained()).isPositive();
   }
 
   @Test
   void table_hasTheBaselineOfTheSameRun() {
-    assertThat(run("pressure", "--put", "8MiB", "--dram", "4MiB", "--block-bytes", "64KiB", "--engine", "memory", "--cache", "unbounded"))
+    assertThat(run("pressure", "--put", "8MiB", "--dram", "4MiB", "--block-bytes", "64KiB", "--engine", "memory",
+        "--cache", "unbounded"))
         .as(capture.err()).isZero();
 
     assertThat(capture.out()).contains("bare files, all of them", "memory alone, which evicts", "once memory was full")
@@ -73,8 +83,9 @@ final class PressureCommandTest {
     PrintStream both = new PrintStream(terminal, true, StandardCharsets.UTF_8);
     Console console = new Console(InputStream.nullInputStream(), both, both, true, Map.of());
 
-    assertThat(Examples.run(new String[] {"pressure", "--no-baseline", "--put", "8MiB", "--dram", "4MiB", "--block-bytes", "64KiB", "--engine", "memory",
-        "--cache", "unbounded"}, console)).isZero();
+    assertThat(Examples.run(new String[] {"pressure", "--no-baseline", "--put", "8MiB", "--dram", "4MiB",
+      "--block-bytes", "64KiB", "--engine", "memory",
+      "--cache", "unbounded"}, console)).isZero();
 
     assertThat(terminal.toString(StandardCharsets.UTF_8)).contains("128/128").endsWith("0 leaked\n");
   }
@@ -87,8 +98,9 @@ final class PressureCommandTest {
 
   /// Runs it and asserts what is true of any run.
   private PressureReport report(StackMode mode, SyncMode durability, List<String> more) throws IOException {
-    List<String> line = new ArrayList<>(List.of("pressure", "--json", "--no-baseline", "--dir", directory.toString(), "--durability",
-        durability.name().toLowerCase(Locale.ROOT)));
+    List<String> line =
+        new ArrayList<>(List.of("pressure", "--json", "--no-baseline", "--dir", directory.toString(), "--durability",
+            durability.name().toLowerCase(Locale.ROOT)));
     line.addAll(more);
     if (mode == StackMode.WRITE_THROUGH) {
       line.add("--write-through");

@@ -29,7 +29,8 @@ final class GeneratingTierTest {
   private static final Duration LIMIT = Duration.ofSeconds(10);
   private static final long SEED = 3;
 
-  @RegisterExtension final LeakLedger leaks = new LeakLedger();
+  @RegisterExtension
+  final LeakLedger leaks = new LeakLedger();
   private final SlabArena arena = leaks.watch(new SlabArena("source", Shape.LAYOUT, 8, 8));
   private final GeneratingTier tier = new GeneratingTier(Shape.SPACE, arena, SEED, 1, 4);
 
@@ -39,7 +40,9 @@ final class GeneratingTierTest {
 
     List<BlockKey> got = Flux.using(BlockScope::new, scope -> tier.get(keys, scope).map(block -> {
       try (block) {
-        assertThat((long) block.read(memory -> SeededBytes.mismatch(GeneratingTier.seedOf(SEED, block.key()), 0, memory))).isEqualTo(-1);
+        assertThat(
+            (long) block.read(memory -> SeededBytes.mismatch(GeneratingTier.seedOf(SEED, block.key()), 0, memory)))
+            .isEqualTo(-1);
         return block.key();
       }
     }), BlockScope::close).collectList().block(LIMIT);
@@ -77,7 +80,8 @@ final class GeneratingTierTest {
   void unknownKeys_areLeftOutAndOthersKeepTheirPositions() {
     List<BlockKey> keys = List.of(key(0, 5), key(7, 1), key(0, 6));
     try (BlockScope scope = new BlockScope()) {
-      List<List<Leased>> windows = lease(keys, scope).flatMapMany(lease -> lease.windows(4, scope)).collectList().block(LIMIT);
+      List<List<Leased>> windows =
+          lease(keys, scope).flatMapMany(lease -> lease.windows(4, scope)).collectList().block(LIMIT);
 
       assertThat(windows).hasSize(1);
       assertThat(windows.getFirst()).extracting(Leased::position).containsExactly(0, 2);

@@ -15,13 +15,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 
-/// A reader of 1 MB/s on a stream of 2 GB, for 30 s, in a JVM of its own whose heap is resident from the start, so that what the
-/// system counts moves only by what the flow holds.
+/// A reader of 1 MB/s on a stream of 2 GB, for 30 s, in a JVM of its own whose heap is resident from the start, so that
+/// what the system counts moves only by what the flow holds.
 @Tag("proof")
 @Timeout(180)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class SlowReaderProofTest {
-  private static final ObjectMapper JSON = new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
+  private static final ObjectMapper JSON =
+      new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
   private static final List<String> FLAGS =
       List.of("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-Dio.netty.leakDetection.level=simple");
   private static final long RESIDENT_SWING_BYTES = 32L << 20;
@@ -66,7 +67,8 @@ final class SlowReaderProofTest {
 
   @Test
   void secondReader_isNotSlowed() {
-    System.out.printf("second reader: %.0f MB/s alone, %.0f MB/s beside%n", report.secondAlone() / 1e6, report.secondBeside() / 1e6);
+    System.out.printf("second reader: %.0f MB/s alone, %.0f MB/s beside%n", report.secondAlone() / 1e6,
+        report.secondBeside() / 1e6);
     assertThat(report.secondBeside()).isGreaterThanOrEqualTo(NOT_SLOWED * report.secondAlone());
   }
 
@@ -79,7 +81,8 @@ final class SlowReaderProofTest {
 
   /// The producer's rate over each ten seconds after the first two, as part of the rate that was set.
   private List<Double> means() {
-    List<Sample> settled = report.samples().stream().filter(sample -> sample.seconds() >= StreamReport.SETTLED).toList();
+    List<Sample> settled =
+        report.samples().stream().filter(sample -> sample.seconds() >= StreamReport.SETTLED).toList();
     List<Double> means = new ArrayList<>();
     int to = 0;
     for (Sample from : settled) {
@@ -88,7 +91,8 @@ final class SlowReaderProofTest {
       }
       if (to < settled.size()) {
         Sample until = settled.get(to);
-        means.add((until.madeBytes() - from.madeBytes()) / (until.seconds() - from.seconds()) / report.bytesPerSecond());
+        means
+            .add((until.madeBytes() - from.madeBytes()) / (until.seconds() - from.seconds()) / report.bytesPerSecond());
       }
     }
     return means;

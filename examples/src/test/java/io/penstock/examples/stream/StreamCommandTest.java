@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Timeout;
 /// The short form of [SlowReaderProofTest]: bounds only, for rates need a quiet machine.
 @Timeout(60)
 final class StreamCommandTest {
-  private static final ObjectMapper JSON = new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
+  private static final ObjectMapper JSON =
+      new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
 
   private final ConsoleCapture capture = new ConsoleCapture();
 

@@ -27,10 +27,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 @Timeout(120)
 final class TiersCommandTest {
-  private static final ObjectMapper JSON = new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
+  private static final ObjectMapper JSON =
+      new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
 
   private final ConsoleCapture capture = new ConsoleCapture();
-  @TempDir Path directory;
+  @TempDir
+  Path directory;
 
   @ParameterizedTest
   @EnumSource(EngineKind.class)
@@ -64,10 +66,13 @@ final class TiersCommandTest {
     report(EngineKind.PLAIN, StackMode.WRITE_THROUGH);
     ConsoleCapture second = new ConsoleCapture();
 
-    assertThat(Examples.run(new String[] {"tiers", "--engine", "plain", "--write-through", "--dir", directory.toString()}, second.console()))
+    assertThat(
+        Examples.run(new String[] {"tiers", "--engine", "plain", "--write-through", "--dir", directory.toString()},
+            second.console()))
         .as(second.err()).isZero();
 
-    assertThat(second.out()).contains("on disk before 64 of 64, receipts none, after reopening 64 of 64\nwritten through: ")
+    assertThat(second.out())
+        .contains("on disk before 64 of 64, receipts none, after reopening 64 of 64\nwritten through: ")
         .endsWith(" 0 wrong, 0 leaked\n");
   }
 
@@ -76,22 +81,26 @@ final class TiersCommandTest {
     report(EngineKind.PLAIN, StackMode.EXCLUSIVE);
     for (int run = 0; run < 2; run++) {
       ConsoleCapture next = new ConsoleCapture();
-      assertThat(Examples.run(new String[] {"tiers", "--engine", "plain", "--seed", "2", "--dir", directory.toString()}, next.console()))
+      assertThat(Examples.run(new String[] {"tiers", "--engine", "plain", "--seed", "2", "--dir", directory.toString()},
+          next.console()))
           .as(next.err()).isZero();
-      assertThat(next.out()).as("run %d", run).containsPattern("on disk before \\d+ of 64 and \\d+ of other runs, receipts")
+      assertThat(next.out()).as("run %d", run)
+          .containsPattern("on disk before \\d+ of 64 and \\d+ of other runs, receipts")
           .containsPattern("after reopening (\\d|[1-5]\\d|6[0-4]) of 64\nexclusive: a block is on one level, ");
     }
   }
 
   @Test
   void lockedFolder_hasTheCodeOfEveryCommand() {
-    JournalStore holder = JournalStore.open(Tiers.SPACE, new TiersOptions(directory, EngineKind.PLAIN, StackMode.EXCLUSIVE, 1).journal());
+    JournalStore holder =
+        JournalStore.open(Tiers.SPACE, new TiersOptions(directory, EngineKind.PLAIN, StackMode.EXCLUSIVE, 1).journal());
     try {
       assertThat(run("tiers", "--engine", "plain", "--dir", directory.toString())).isEqualTo(74);
       assertThat(capture.err()).contains("must be opened by one process at a time");
     } finally {
       holder.close().block();
-    }  }
+    }
+  }
 
   @Test
   void table_hasAColumnForEachLevel() {
@@ -118,7 +127,8 @@ final class TiersCommandTest {
     String[] line = Stream.concat(List.of("tiers", "--json", "--engine", name, "--dir", directory.toString()).stream(),
         args.stream()).toArray(String[]::new);
     assertThat(run(line)).as(capture.err() + capture.out()).isZero();
-    assertThat(capture.err()).contains("tiers: putting 64 blocks of 1 MiB\n", "tiers: reading what is left, after the folder was opened again\n");
+    assertThat(capture.err()).contains("tiers: putting 64 blocks of 1 MiB\n",
+        "tiers: reading what is left, after the folder was opened again\n");
     assertThat(capture.out().lines()).as("JSON alone").hasSize(1);
     TiersReport report = JSON.readValue(capture.out(), TiersReport.class);
     assertThat(report.isGood()).isTrue();

@@ -17,7 +17,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
     footerHeading = "%nExamples:%n",
     footer = {"  penstock help replay", "  penstock help ssd verify", ""})
 final class HelpVerb implements Runnable {
-  @Spec private CommandSpec spec = CommandSpec.create();
+  @Spec
+  private CommandSpec spec = CommandSpec.create();
 
   @Parameters(arity = "0..*", paramLabel = "COMMAND", description = "The command, as it is called.")
   private List<String> words = List.of();

@@ -35,9 +35,10 @@ import picocli.CommandLine.Spec;
     exitCodeListHeading = "%nExit codes:%n",
     footerHeading = "%nExamples:%n",
     footer = {"  penstock serve --dram 2GiB", "  penstock help put", "",
-        "The examples of the source tree are run by its launcher: './penstock example' lists them.", ""})
+      "The examples of the source tree are run by its launcher: './penstock example' lists them.", ""})
 public final class PenstockMain implements Runnable {
-  @Spec private CommandSpec spec;
+  @Spec
+  private CommandSpec spec;
 
   private PenstockMain(CommandSpec spec) {
     this.spec = spec;

@@ -19,6 +19,7 @@ public record CommandLineRun(int exitCode, String out, String err, byte[] outByt
     Console console = new Console(new ByteArrayInputStream(in), new PrintStream(out, true, StandardCharsets.UTF_8),
         new PrintStream(err, true, StandardCharsets.UTF_8), false, environment);
     int code = PenstockMain.commandLine(console).execute(arguments);
-    return new CommandLineRun(code, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8), out.toByteArray());
+    return new CommandLineRun(code, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8),
+        out.toByteArray());
   }
 }

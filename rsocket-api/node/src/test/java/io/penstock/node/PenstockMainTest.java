@@ -49,8 +49,10 @@ final class PenstockMainTest {
   void exitCodes_ofHelpAndReadme_areTheSameTable() throws IOException {
     String readme = Files.readString(Path.of("README.md"));
     Map<String, String> table = new LinkedHashMap<>();
-    readme.substring(readme.indexOf("## Exit codes"), readme.indexOf("## Metrics")).lines().map(line -> line.split("\\|"))
-        .filter(cells -> cells.length == 3 && Character.isDigit(cells[1].strip().charAt(0))).forEach(cells -> table.put(cells[1].strip(), cells[2].strip()));
+    readme.substring(readme.indexOf("## Exit codes"), readme.indexOf("## Metrics")).lines()
+        .map(line -> line.split("\\|"))
+        .filter(cells -> cells.length == 3 && Character.isDigit(cells[1].strip().charAt(0)))
+        .forEach(cells -> table.put(cells[1].strip(), cells[2].strip()));
     String help = CommandLineRun.of("--help").out().replaceAll("\\s+", " ");
 
     assertThat(table).containsExactlyEntriesOf(ExitCode.meanings());
@@ -70,7 +72,8 @@ final class PenstockMainTest {
   void help_ofServe_listsEverySetting() {
     String help = CommandLineRun.of("serve", "--help").out();
 
-    NodeSettings.ALL.forEach(setting -> assertThat(help).containsPattern(" " + setting.flag() + "[=,]").contains(setting.variable()));
+    NodeSettings.ALL.forEach(
+        setting -> assertThat(help).containsPattern(" " + setting.flag() + "[=,]").contains(setting.variable()));
   }
 
   @ParameterizedTest
@@ -120,7 +123,8 @@ final class PenstockMainTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"--help", "simulate --seeds 1", "trace generate --requests 5", "serve --print-config", "replay --limit 1"})
+  @ValueSource(strings = {"--help", "simulate --seeds 1", "trace generate --requests 5", "serve --print-config",
+    "replay --limit 1"})
   void resultsThatNobodyTakes_areNoSuccess(String line) {
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     PrintStream full = new PrintStream(new OutputStream() {
@@ -129,10 +133,12 @@ final class PenstockMainTest {
         throw new IOException("No space left on device");
       }
     });
-    Console console = new Console(InputStream.nullInputStream(), full, new PrintStream(err, true, UTF_8), false, Map.of());
+    Console console =
+        new Console(InputStream.nullInputStream(), full, new PrintStream(err, true, UTF_8), false, Map.of());
 
     assertThat(PenstockMain.commandLine(console).execute(line.split(" "))).as(err.toString(UTF_8)).isEqualTo(74);
-    assertThat(err.toString(UTF_8)).contains("standard output must take the results (was closed by its reader, or full)\n");
+    assertThat(err.toString(UTF_8))
+        .contains("standard output must take the results (was closed by its reader, or full)\n");
   }
 
   @Test
@@ -148,12 +154,14 @@ final class PenstockMainTest {
   void help_describesEveryCommandInOneWholeSentenceAndMentionsTheExamples() {
     Console silent = new Console(InputStream.nullInputStream(), new PrintStream(OutputStream.nullOutputStream()),
         new PrintStream(OutputStream.nullOutputStream()), false, Map.of());
-    PenstockMain.commandLine(silent).getSubcommands().forEach((name, line) ->
-        assertThat(line.getCommandSpec().usageMessage().description()[0]).as(name).matches("[A-Z][^.]*\\."));
+    PenstockMain.commandLine(silent).getSubcommands().forEach((name,
+        line) -> assertThat(line.getCommandSpec().usageMessage().description()[0]).as(name).matches("[A-Z][^.]*\\."));
 
-    assertThat(CommandLineRun.of("help").out()).contains("./penstock example").isEqualTo(CommandLineRun.of("--help").out());
+    assertThat(CommandLineRun.of("help").out()).contains("./penstock example")
+        .isEqualTo(CommandLineRun.of("--help").out());
     assertThat(CommandLineRun.of("help", "put").out()).isEqualTo(CommandLineRun.of("put", "--help").out());
-    assertThat(CommandLineRun.of("help", "ssd", "verify").out()).isEqualTo(CommandLineRun.of("ssd", "verify", "--help").out());
+    assertThat(CommandLineRun.of("help", "ssd", "verify").out())
+        .isEqualTo(CommandLineRun.of("ssd", "verify", "--help").out());
   }
 
   @Test
@@ -161,7 +169,8 @@ final class PenstockMainTest {
     CommandLineRun bogus = CommandLineRun.of("bogus");
 
     assertThat(bogus.exitCode()).isEqualTo(2);
-    assertThat(bogus.err()).startsWith("penstock: command must be one of serve, put, get,").contains("simulate", "(was bogus)");
+    assertThat(bogus.err()).startsWith("penstock: command must be one of serve, put, get,").contains("simulate",
+        "(was bogus)");
     assertThat(CommandLineRun.of("simulte").err()).contains("Did you mean: penstock simulate?\n");
     assertThat(bogus.err()).doesNotContain("Did you mean");
   }
@@ -189,13 +198,15 @@ final class PenstockMainTest {
 
   @Test
   void controlCharacters_areNamedAndNotPrinted() {
-    assertThat(CommandLineRun.of("replay", "a\u001b[31m").err()).isEqualTo("replay: a\\x1b[31m must exist (no such file)\n");
+    assertThat(CommandLineRun.of("replay", "a\u001b[31m").err())
+        .isEqualTo("replay: a\\x1b[31m must exist (no such file)\n");
     assertThat(CommandLineRun.of("a\u001b[31m").err()).contains("(was a\\x1b[31m)").doesNotContain("\u001b");
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', value = {"replay --limt 3 | Did you mean: --limit?", "simulate --sedes 1..2 | Did you mean: --seeds?",
-    "replay --html x | Did you mean: --report-html?", "stats | Did you mean: penstock stat?"})
+  @CsvSource(delimiter = '|',
+      value = {"replay --limt 3 | Did you mean: --limit?", "simulate --sedes 1..2 | Did you mean: --seeds?",
+        "replay --html x | Did you mean: --report-html?", "stats | Did you mean: penstock stat?"})
   void mistypedWord_isAnsweredByTheNearest(String line, String said) {
     assertThat(CommandLineRun.of(line.split(" ")).err().lines()).contains(said);
   }
@@ -207,27 +218,33 @@ final class PenstockMainTest {
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', value = {"bench reclaim | --dir", "bench recovery | --dir", "torture ssd | --dir", "replay | --dir", "replay | --ssd-dir",
-    "serve | --ssd-dir"})
+  @CsvSource(delimiter = '|',
+      value = {"bench reclaim | --dir", "bench recovery | --dir", "torture ssd | --dir", "replay | --dir",
+        "replay | --ssd-dir",
+        "serve | --ssd-dir"})
   void helpOfAFolder_saysThatItIsMade(String command, String option) {
     String help = CommandLineRun.of((command + " --help").split(" ")).out();
 
-    assertThat(help.substring(help.indexOf("  " + option + "=")).replaceAll("\\s+", " ")).containsPattern("^ " + option + "[^-]*?(-(?!-)[^-]*?)*Made if it is not there\\.");
+    assertThat(help.substring(help.indexOf("  " + option + "=")).replaceAll("\\s+", " "))
+        .containsPattern("^ " + option + "[^-]*?(-(?!-)[^-]*?)*Made if it is not there\\.");
   }
 
   @Test
   void missingFiles_areNamedWithTheReasonAndWithoutJava(@TempDir Path folder) {
     String nothing = folder.resolve("nothing/file").toString();
 
-    for (CommandLineRun run : List.of(CommandLineRun.of("replay", nothing), CommandLineRun.of("trace", "generate", "--out", nothing),
+    for (CommandLineRun run : List.of(CommandLineRun.of("replay", nothing),
+        CommandLineRun.of("trace", "generate", "--out", nothing),
         CommandLineRun.of("serve", "--listen-port", "0", "--admin-port", "off", "--ready-file", nothing))) {
       assertThat(run.exitCode()).as(run.err()).isEqualTo(74);
-      assertThat(run.err()).contains(nothing, " must be in a folder that exists (no such folder)").doesNotContain("Exception");
+      assertThat(run.err()).contains(nothing, " must be in a folder that exists (no such folder)")
+          .doesNotContain("Exception");
     }
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"replay --report", "replay --report-html", "bench reclaim --html", "trace generate --out", "get --trace-id 1 --output",
+  @ValueSource(strings = {"replay --report", "replay --report-html", "bench reclaim --html", "trace generate --out",
+    "get --trace-id 1 --output",
     "load --blocks 1 --acks", "serve --listen-port 0 --admin-port off --ready-file"})
   void fileThatCannotBeWritten_is74_foundBeforeTheWork(String command, @TempDir Path folder) {
     String nothing = folder.resolve("nothing/file").toString();
@@ -235,8 +252,10 @@ final class PenstockMainTest {
     CommandLineRun run = CommandLineRun.of((command + " " + nothing).split(" "));
 
     assertThat(run.exitCode()).as(run.err()).isEqualTo(74);
-    assertThat(run.err()).endsWith(command.substring(command.lastIndexOf(' ') + 1) + " must be a file that can be written: " + nothing
-        + " must be in a folder that exists (no such folder)\n").satisfies(said -> assertThat(said.lines()).hasSize(1));
+    assertThat(run.err())
+        .endsWith(command.substring(command.lastIndexOf(' ') + 1) + " must be a file that can be written: " + nothing
+            + " must be in a folder that exists (no such folder)\n")
+        .satisfies(said -> assertThat(said.lines()).hasSize(1));
     assertThat(run.out()).isEmpty();
     assertThat(folder).isEmptyDirectory();
   }
@@ -246,7 +265,8 @@ final class PenstockMainTest {
     CommandLineRun run = CommandLineRun.of("serve", "--dramm", "1GiB");
 
     assertThat(run.exitCode()).isEqualTo(2);
-    assertThat(run.err()).startsWith("serve: option must be one that penstock serve has (was --dramm)\n").contains("penstock serve --help");
+    assertThat(run.err()).startsWith("serve: option must be one that penstock serve has (was --dramm)\n")
+        .contains("penstock serve --help");
     assertThat(run.out()).isEmpty();
   }
 
@@ -257,9 +277,10 @@ final class PenstockMainTest {
   }
 
   private static Stream<String> below(String path, CommandLine line) {
-    return line.getSubcommands().entrySet().stream().filter(entry -> !entry.getValue().getCommandSpec().usageMessage().hidden()).flatMap(entry -> {
-      String name = (path + " " + entry.getKey()).strip();
-      return Stream.concat(Stream.of(name), below(name, entry.getValue()));
-    });
+    return line.getSubcommands().entrySet().stream()
+        .filter(entry -> !entry.getValue().getCommandSpec().usageMessage().hidden()).flatMap(entry -> {
+          String name = (path + " " + entry.getKey()).strip();
+          return Stream.concat(Stream.of(name), below(name, entry.getValue()));
+        });
   }
 }

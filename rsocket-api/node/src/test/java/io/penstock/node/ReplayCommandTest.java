@@ -23,8 +23,9 @@ final class ReplayCommandTest {
   void limit_ofThreeHundred_handlesExactlySoManyAndReportsTwice(@TempDir Path folder) throws IOException {
     Path file = folder.resolve("report.json");
 
-    CommandLineRun run = CommandLineRun.of("replay", "--limit", "300", "--block-bytes", "2KiB", "--layers", "4", "--dram", "500 blocks",
-        "--json", "--report", file.toString());
+    CommandLineRun run =
+        CommandLineRun.of("replay", "--limit", "300", "--block-bytes", "2KiB", "--layers", "4", "--dram", "500 blocks",
+            "--json", "--report", file.toString());
 
     assertThat(run.exitCode()).as(run.err()).isZero();
     JsonNode report = JSON.readTree(run.out());
@@ -39,43 +40,53 @@ final class ReplayCommandTest {
   @Test
   void aTraceFile_isReplayed(@TempDir Path folder) {
     Path trace = folder.resolve("trace.jsonl.gz");
-    assertThat(CommandLineRun.of("trace", "generate", "--requests", "20", "--out", trace.toString()).exitCode()).isZero();
+    assertThat(CommandLineRun.of("trace", "generate", "--requests", "20", "--out", trace.toString()).exitCode())
+        .isZero();
 
-    CommandLineRun run = CommandLineRun.of("replay", trace.toString(), "--block-bytes", "2KiB", "--layers", "4", "--concurrency", "4", "--ceilings");
+    CommandLineRun run = CommandLineRun.of("replay", trace.toString(), "--block-bytes", "2KiB", "--layers", "4",
+        "--concurrency", "4", "--ceilings");
 
     assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.out()).contains("requests          20\n", "every byte, made anew and compared", "leaked blocks     0\n", "GB/s memory copy", "GB/s byte generation", "GB/s raw Netty over loopback");
+    assertThat(run.out()).contains("requests          20\n", "every byte, made anew and compared",
+        "leaked blocks     0\n", "GB/s memory copy", "GB/s byte generation", "GB/s raw Netty over loopback");
   }
 
   @Test
   void reportHtml_ofTheGeneratedTrace_holdsTheDataOfEveryChart(@TempDir Path folder) throws IOException {
     Path file = folder.resolve("<script>alert(1).html");
 
-    CommandLineRun run = CommandLineRun.of("replay", "--limit", "300", "--block-bytes", "2KiB", "--layers", "4", "--dram", "500 blocks",
-        "--json", "--report-html", file.toString());
+    CommandLineRun run =
+        CommandLineRun.of("replay", "--limit", "300", "--block-bytes", "2KiB", "--layers", "4", "--dram", "500 blocks",
+            "--json", "--report-html", file.toString());
 
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.err()).contains("charts in " + file);
     String page = Files.readString(file);
-    assertThat(page).doesNotContain("<script>alert(1)").contains("&lt;script&gt;alert(1)", "--dram &quot;500 blocks&quot;");
-    JsonNode data = JSON.readTree(page.substring(page.indexOf("id=\"run\">") + 9, page.indexOf("</script>", page.indexOf("id=\"run\">"))));
+    assertThat(page).doesNotContain("<script>alert(1)").contains("&lt;script&gt;alert(1)",
+        "--dram &quot;500 blocks&quot;");
+    JsonNode data = JSON.readTree(
+        page.substring(page.indexOf("id=\"run\">") + 9, page.indexOf("</script>", page.indexOf("id=\"run\">"))));
     JsonNode report = JSON.readTree(run.out());
     assertThat(data.get("report")).isEqualTo(report);
     JsonNode series = data.get("series");
     int intervals = series.get("seconds").size();
     assertThat(intervals).isPositive();
-    for (String chart : List.of("/hitsByTier/dram", "/misses", "/bytesDelivered", "/inFlightBytes", "/blocksByTier/dram", "/requests",
+    for (String chart : List.of("/hitsByTier/dram", "/misses", "/bytesDelivered", "/inFlightBytes",
+        "/blocksByTier/dram", "/requests",
         "/firstLayerMicros/p50", "/firstLayerMicros/p90", "/firstLayerMicros/p99")) {
       assertThat(series.at(chart).size()).as(chart).isEqualTo(intervals);
     }
     assertThat(sum(series.at("/requests"))).isEqualTo(300);
-    assertThat(sum(series.at("/hitsByTier/dram"))).isEqualTo(report.at("/hitsByTier/dram").longValue()).isEqualTo(report.get("hits").longValue());
-    assertThat(sum(series.at("/hitsByTier/dram")) + sum(series.get("misses"))).isEqualTo(report.get("blockRefs").longValue());
+    assertThat(sum(series.at("/hitsByTier/dram"))).isEqualTo(report.at("/hitsByTier/dram").longValue())
+        .isEqualTo(report.get("hits").longValue());
+    assertThat(sum(series.at("/hitsByTier/dram")) + sum(series.get("misses")))
+        .isEqualTo(report.get("blockRefs").longValue());
     assertThat(sum(series.get("bytesDelivered"))).isEqualTo(report.get("bytesDelivered").longValue());
     assertThat(series.get("budgetBytes")).isEqualTo(report.get("budgetBytes"));
     assertThat(series.at("/capacityBlocksByTier/dram").longValue()).isEqualTo(500);
     assertThat(series.at("/blocksByTier/dram").get(intervals - 1)).isEqualTo(report.at("/fillByTier/dram/blocks"));
-    assertThat(report.at("/firstLayerMicros/p50").longValue()).isPositive().isLessThanOrEqualTo(report.at("/firstLayerMicros/p99").longValue());
+    assertThat(report.at("/firstLayerMicros/p50").longValue()).isPositive()
+        .isLessThanOrEqualTo(report.at("/firstLayerMicros/p99").longValue());
   }
 
   @Test
@@ -83,7 +94,9 @@ final class ReplayCommandTest {
     CommandLineRun run = CommandLineRun.of("replay", "--report-html", folder.resolve("none/report.html").toString());
 
     assertThat(run.exitCode()).isEqualTo(74);
-    assertThat(run.err()).contains("--report-html must be a file that can be written: " + folder.resolve("none/report.html")).doesNotContain("requests");
+    assertThat(run.err())
+        .contains("--report-html must be a file that can be written: " + folder.resolve("none/report.html"))
+        .doesNotContain("requests");
     assertThat(run.out()).isEmpty();
   }
 
@@ -97,7 +110,8 @@ final class ReplayCommandTest {
 
   @Test
   void aBadLine_endsWithItsPlace(@TempDir Path folder) throws IOException {
-    Path trace = Files.writeString(folder.resolve("t.jsonl"), "{\"timestamp\": 0, \"input_length\": -7, \"output_length\": 0, \"hash_ids\": []}\n");
+    Path trace = Files.writeString(folder.resolve("t.jsonl"),
+        "{\"timestamp\": 0, \"input_length\": -7, \"output_length\": 0, \"hash_ids\": []}\n");
 
     CommandLineRun run = CommandLineRun.of("replay", trace.toString(), "--block-bytes", "2KiB", "--layers", "4");
 
@@ -107,38 +121,38 @@ final class ReplayCommandTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
-      "--hbm unbounded | --hbm must be a size, \"N blocks\", or 0 for off (was unbounded)",
-      "--hbm-device ascend | --hbm-device must be left out without --hbm (was ascend)",
-      "--hbm-device sim --hbm 0 | --hbm-device must be left out without --hbm (was sim)",
-      "--hbm 1GiB --hbm-device gpu | --hbm-device must be one of sim, ascend (was gpu)",
-      "--hbm 1GiB --ascend-lib x.so | --ascend-lib must be left out without --hbm-device ascend (was x.so)",
-      "--hbm 1GiB --ascend-device 3 | --ascend-device must be left out without --hbm-device ascend (was 3)",
-      "--hbm 1GiB --hbm-device ascend --ascend-device -3 | ascend.device must be an integer from 0 to 1023 (was -3",
-      "--connect 127.0.0.1:1 --hbm-device sim | --hbm-device must be left out with --connect",
-      "--dram lots | --dram must be a size, \"N blocks\", unbounded, or 0 for off (was lots)",
-      "--ssd 1KiB | --ssd must be >= one block of 64 KiB (was 1 KiB)",
-      "--ssd 1GiB --stack-mode write_through --dram 2GiB | ssd must be > dram, which it repeats when blocks are written through (was 1 GiB and 2 GiB)",
-      "--ssd 1GiB --write-through --stack-mode exclusive | --write-through must be left out with --stack-mode, which means the same (was set)",
-      "--ssd-engine plain | --ssd-engine must be left out without --ssd (was plain)",
-      "--engine plain | --engine must be left out without --ssd (was plain)",
-      "--ssd-dir . | --ssd-dir must be left out without --ssd (was .)",
-      "--write-through | --write-through must be left out without --ssd (was set)",
-      "--ssd 1GiB --engine rocks | --engine must be one of chronicle, plain, memory (was rocks)",
-      "--ssd 1GiB --ssd-dir . | --ssd-dir must be a folder that is empty or not there (was .)",
-      "--dram 0 | one of hbm, dram and ssd must be > 0 (all are off)",
-      "--connect 127.0.0.1:1 --ssd 1GiB | --ssd must be left out with --connect",
-      "--policy lfu | --policy must be one of lru, fifo (was lfu)",
-      "--concurrency 0 | concurrency must be in [1, 256] (was 0)",
-      "--limit 0 | must be > 0 (was 0)",
-      "--speed -1 | speed must be >= 0 (was -1.0)",
-      "--budget 64KiB | budget must be >=",
-      "--connect 127.0.0.1:1 --dram 1GiB | left out with --connect",
-      "--connect 127.0.0.1:1 --policy fifo | --policy must be left out with --connect, for the node runs already and has its own (was fifo)",
-      "--connect 127.0.0.1:1 --processes | --processes must be left out with --connect",
-      "--dir logs | --dir must be left out without --processes, for only processes log there (was logs)",
-      "--warm | --warm must be left out without --connect, for a new node has no blocks from before (was set)",
-      "trace.jsonl --seed 7 | --seed must be left out with TRACE, for only a generated trace has one (was 7)",
-      "--limit 3000000000 | --limit must be <= 2147483647 without TRACE (was 3000000000)",
+    "--hbm unbounded | --hbm must be a size, \"N blocks\", or 0 for off (was unbounded)",
+    "--hbm-device ascend | --hbm-device must be left out without --hbm (was ascend)",
+    "--hbm-device sim --hbm 0 | --hbm-device must be left out without --hbm (was sim)",
+    "--hbm 1GiB --hbm-device gpu | --hbm-device must be one of sim, ascend (was gpu)",
+    "--hbm 1GiB --ascend-lib x.so | --ascend-lib must be left out without --hbm-device ascend (was x.so)",
+    "--hbm 1GiB --ascend-device 3 | --ascend-device must be left out without --hbm-device ascend (was 3)",
+    "--hbm 1GiB --hbm-device ascend --ascend-device -3 | ascend.device must be an integer from 0 to 1023 (was -3",
+    "--connect 127.0.0.1:1 --hbm-device sim | --hbm-device must be left out with --connect",
+    "--dram lots | --dram must be a size, \"N blocks\", unbounded, or 0 for off (was lots)",
+    "--ssd 1KiB | --ssd must be >= one block of 64 KiB (was 1 KiB)",
+    "--ssd 1GiB --stack-mode write_through --dram 2GiB | ssd must be > dram, which it repeats when blocks are written through (was 1 GiB and 2 GiB)",
+    "--ssd 1GiB --write-through --stack-mode exclusive | --write-through must be left out with --stack-mode, which means the same (was set)",
+    "--ssd-engine plain | --ssd-engine must be left out without --ssd (was plain)",
+    "--engine plain | --engine must be left out without --ssd (was plain)",
+    "--ssd-dir . | --ssd-dir must be left out without --ssd (was .)",
+    "--write-through | --write-through must be left out without --ssd (was set)",
+    "--ssd 1GiB --engine rocks | --engine must be one of chronicle, plain, memory (was rocks)",
+    "--ssd 1GiB --ssd-dir . | --ssd-dir must be a folder that is empty or not there (was .)",
+    "--dram 0 | one of hbm, dram and ssd must be > 0 (all are off)",
+    "--connect 127.0.0.1:1 --ssd 1GiB | --ssd must be left out with --connect",
+    "--policy lfu | --policy must be one of lru, fifo (was lfu)",
+    "--concurrency 0 | concurrency must be in [1, 256] (was 0)",
+    "--limit 0 | must be > 0 (was 0)",
+    "--speed -1 | speed must be >= 0 (was -1.0)",
+    "--budget 64KiB | budget must be >=",
+    "--connect 127.0.0.1:1 --dram 1GiB | left out with --connect",
+    "--connect 127.0.0.1:1 --policy fifo | --policy must be left out with --connect, for the node runs already and has its own (was fifo)",
+    "--connect 127.0.0.1:1 --processes | --processes must be left out with --connect",
+    "--dir logs | --dir must be left out without --processes, for only processes log there (was logs)",
+    "--warm | --warm must be left out without --connect, for a new node has no blocks from before (was set)",
+    "trace.jsonl --seed 7 | --seed must be left out with TRACE, for only a generated trace has one (was 7)",
+    "--limit 3000000000 | --limit must be <= 2147483647 without TRACE (was 3000000000)",
   })
   void nonsense_isRefusedByNameRuleAndValue(String options, String complaint) {
     CommandLineRun run = CommandLineRun.of(("replay " + options).split(" "));

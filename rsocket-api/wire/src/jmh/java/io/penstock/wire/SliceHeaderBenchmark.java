@@ -29,9 +29,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/// Cost of the header of a slice of one layer (8 KiB) of so many blocks, and of reading it with all its checks. The baseline is to copy
-/// as many bytes as the header has from one pooled buffer into another.
-/// `mvn -Pjmh -pl rsocket-api/wire -am verify -Djmh.include=SliceHeader`
+/// Cost of the header of a slice of one layer (8 KiB) of so many blocks, and of reading it with all its checks. The
+/// baseline is to copy as many bytes as the header has from one pooled buffer into another. `mvn -Pjmh -pl
+/// rsocket-api/wire -am verify -Djmh.include=SliceHeader`
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -57,7 +57,8 @@ public class SliceHeaderBenchmark {
     arena = new SlabArena("benchmark", LAYOUT, blocks, 1);
     GranuleRange layer = GranuleRange.layers(LAYOUT, new LayerRange(3, 4));
     List<Block> all = Blocks.keys(space, 0, blocks).stream().map(key -> Blocks.block(arena, key)).toList();
-    slice = new LayerSlice(new SlicePlace(0, 4), layer, IntStream.range(0, blocks).toArray(), all.stream().map(block -> block.span(layer)).toList());
+    slice = new LayerSlice(new SlicePlace(0, 4), layer, IntStream.range(0, blocks).toArray(),
+        all.stream().map(block -> block.span(layer)).toList());
     all.forEach(Block::close);
     ByteBuf header = SliceHeader.encode(slice, id, LAYOUT, POOL);
     headerBytes = header.readableBytes();
@@ -84,6 +85,7 @@ public class SliceHeaderBenchmark {
 
   @Benchmark
   public boolean baselineCopy() {
-    return POOL.directBuffer(headerBytes, headerBytes).writeBytes(received, received.readerIndex(), headerBytes).release();
+    return POOL.directBuffer(headerBytes, headerBytes).writeBytes(received, received.readerIndex(), headerBytes)
+        .release();
   }
 }

@@ -11,8 +11,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 
-/// Fails a stream that owes an element for longer than a limit. The clock runs only while an element is asked for: a slow reader is
-/// never the one that times out. Asks for one element at a time.
+/// Fails a stream that owes an element for longer than a limit. The clock runs only while an element is asked for: a
+/// slow reader is never the one that times out. Asks for one element at a time.
 final class AwaitLimit<T> implements CoreSubscriber<T>, Subscription {
   private final CoreSubscriber<? super T> actual;
   private final Duration limit;
@@ -32,7 +32,8 @@ final class AwaitLimit<T> implements CoreSubscriber<T>, Subscription {
   }
 
   static <T> Flux<T> of(Flux<T> source, Duration limit, Scheduler timers) {
-    return Flux.from(subscriber -> source.subscribe(new AwaitLimit<>(Operators.<T>toCoreSubscriber(subscriber), limit, timers)));
+    return Flux.from(
+        subscriber -> source.subscribe(new AwaitLimit<>(Operators.<T>toCoreSubscriber(subscriber), limit, timers)));
   }
 
   @Override

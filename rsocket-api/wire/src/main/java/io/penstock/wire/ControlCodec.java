@@ -21,8 +21,8 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 
-/// Control messages as CBOR or JSON. Unknown fields are ignored, so that a newer peer may say more; missing numbers are refused, but for those of a disk,
-/// of which an older node tells fewer: they are 0.
+/// Control messages as CBOR or JSON. Unknown fields are ignored, so that a newer peer may say more; missing numbers are
+/// refused, but for those of a disk, of which an older node tells fewer: they are 0.
 enum ControlCodec {
   CBOR("application/cbor", strict(CBORMapper.builder()).registerModule(olderNodes())),
   JSON("application/json", strict(JsonMapper.builder()).registerModule(olderNodes()));
@@ -88,13 +88,14 @@ enum ControlCodec {
 
   private static SimpleModule olderNodes() {
     ObjectMapper plain = strict(JsonMapper.builder());
-    return new SimpleModule().addDeserializer(DiskStat.class, new StdDelegatingDeserializer<>(new StdConverter<ObjectNode, DiskStat>() {
-      @Override
-      public DiskStat convert(ObjectNode told) {
-        ObjectNode all = plain.valueToTree(DiskStat.NONE);
-        return plain.convertValue(all.setAll(told), DiskStat.class);
-      }
-    }));
+    return new SimpleModule().addDeserializer(DiskStat.class,
+        new StdDelegatingDeserializer<>(new StdConverter<ObjectNode, DiskStat>() {
+          @Override
+          public DiskStat convert(ObjectNode told) {
+            ObjectNode all = plain.valueToTree(DiskStat.NONE);
+            return plain.convertValue(all.setAll(told), DiskStat.class);
+          }
+        }));
   }
 
   private static ObjectMapper strict(com.fasterxml.jackson.databind.cfg.MapperBuilder<?, ?> builder) {

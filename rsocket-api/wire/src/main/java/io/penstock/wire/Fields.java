@@ -6,7 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What the fields of a control message must be: each check is a [WireFormatException] that names the field, or answers the value.
+/// What the fields of a control message must be: each check is a [WireFormatException] that names the field, or answers
+/// the value.
 final class Fields {
   private Fields() {}
 

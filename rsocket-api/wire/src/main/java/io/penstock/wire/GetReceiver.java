@@ -19,21 +19,25 @@ import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
-/// The receiving end of one `get` stream. The first payload is the server's decision; slices follow once a reader asks for them.
+/// The receiving end of one `get` stream. The first payload is the server's decision; slices follow once a reader asks
+/// for them.
 ///
-/// Credit ([SliceCredit]) is granted only for slices that have a place to land ([GetWindows]), for which slots are held beforehand
-/// ([SlotsAhead]). While every key that may still come has a slot, credit is limited by demand and budget alone, as long as blocks come
-/// that the server has: a stream that only awaits blocks keeps one slice of the budget from others. Otherwise it covers the rest of the
-/// current window, and one slice of the next if a whole window is held for it and no block of the current one is still to begin. All
-/// state is touched by [#serial] steps only.
+/// Credit ([SliceCredit]) is granted only for slices that have a place to land ([GetWindows]), for which slots are held
+/// beforehand ([SlotsAhead]). While every key that may still come has a slot, credit is limited by demand and budget
+/// alone, as long as blocks come that the server has: a stream that only awaits blocks keeps one slice of the budget
+/// from others. Otherwise it covers the rest of the current window, and one slice of the next if a whole window is held
+/// for it and no block of the current one is still to begin. All state is touched by [#serial] steps only.
 ///
-/// A server is not trusted: whatever it sends unasked, twice, for keys it did not promise, or not at all, is a typed error.
+/// A server is not trusted: whatever it sends unasked, twice, for keys it did not promise, or not at all, is a typed
+/// error.
 final class GetReceiver extends SerialSubscription implements CoreSubscriber<Payload> {
   /// What a stream is received with.
-  record Setting(BlockArena arena, SpaceId space, Permits budget, int maxSliceBytes, int windowBlocks, int creditSlices, int startLayer,
+  record Setting(BlockArena arena, SpaceId space, Permits budget, int maxSliceBytes, int windowBlocks, int creditSlices,
+      int startLayer,
       SliceOrder order, ControlCodec codec, UnaryOperator<Throwable> errors) {}
 
-  /// One slice after landing: the drafts it went into, in slice order; those of a window are complete with its last slice.
+  /// One slice after landing: the drafts it went into, in slice order; those of a window are complete with its last
+  /// slice.
   record Landed(SliceHeader header, List<BlockDraft> drafts) {}
 
   private final Setting setting;
@@ -136,7 +140,9 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
   public void onComplete() {
     serial.run(() -> {
       peerDone = true;
-      peerFailure = windows == null ? WireFormatException.request("get response", "a decision first", "empty") : windows.missing();
+      peerFailure = windows == null
+          ? WireFormatException.request("get response", "a decision first", "empty")
+          : windows.missing();
       proceed();
     });
   }

@@ -13,11 +13,12 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The blocks that the server of one `get` stream has said may come, window after window: which of them began, where the next slices
-/// land, and how many slices may be on their way for that.
+/// The blocks that the server of one `get` stream has said may come, window after window: which of them began, where
+/// the next slices land, and how many slices may be on their way for that.
 ///
-/// The slices of a window count down to 0, the windows count up from 0; a block comes once, in one window, and those of a window are whole
-/// with its last slice. What breaks this is a typed error. Every call is a step of the stream's [Serial].
+/// The slices of a window count down to 0, the windows count up from 0; a block comes once, in one window, and those of
+/// a window are whole with its last slice. What breaks this is a typed error. Every call is a step of the stream's
+/// [Serial].
 final class GetWindows {
   private final GetReceiver.Setting setting;
   private final List<BlockKey> keys;
@@ -48,8 +49,8 @@ final class GetWindows {
     this.expected = coming.cardinality();
   }
 
-  /// Keeps one window of slots ahead, as far as blocks may still come. While the current window is not over, slots of the next one are
-  /// asked for again when it is, at the latest.
+  /// Keeps one window of slots ahead, as far as blocks may still come. While the current window is not over, slots of
+  /// the next one are asked for again when it is, at the latest.
   void hold() {
     if (mayHoldNext()) {
       slots.hold(Math.min(setting.windowBlocks(), left()), window.isEmpty());

@@ -17,8 +17,8 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// How two peers agree on version, space and limits before anything else: the messages of `hello`, and what either side believes of the
-/// other. See [Messages] for what holds for all messages.
+/// How two peers agree on version, space and limits before anything else: the messages of `hello`, and what either side
+/// believes of the other. See [Messages] for what holds for all messages.
 final class Handshake {
   private Handshake() {}
 
@@ -60,7 +60,8 @@ final class Handshake {
     }
 
     Plane plane() {
-      return new Plane(oneOf(PlaneKind.class, "plane.kind", kind), oneOf(ElementType.class, "plane.type", type), heads, width);
+      return new Plane(oneOf(PlaneKind.class, "plane.kind", kind), oneOf(ElementType.class, "plane.type", type), heads,
+          width);
     }
   }
 
@@ -73,17 +74,20 @@ final class Handshake {
     /// @throws WireFormatException if the versions are others, or the space is another than `mine`
     void requireFits(CacheSpace mine) {
       if (!versions.contains(Routes.VERSION)) {
-        throw new WireFormatException(ErrorCode.VERSION_MISMATCH, "versions", "a list with " + Routes.VERSION, versions);
+        throw new WireFormatException(ErrorCode.VERSION_MISMATCH, "versions", "a list with " + Routes.VERSION,
+            versions);
       }
       String difference = space == null ? null : space.difference(mine);
       if (difference != null) {
-        throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space", "the server's", difference + " (the client's second)");
+        throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space", "the server's",
+            difference + " (the client's second)");
       }
     }
   }
 
   /// The server's side of the handshake: the version chosen, what it is, what it holds, what it allows.
-  record Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes, int windowBlocks, int maxKeys,
+  record Welcome(int version, String server, String node, String tier, Space space, int maxSliceBytes, int windowBlocks,
+      int maxKeys,
       @Nullable Long capacityBlocks) {
     Welcome {
       present("welcome.server", server);
@@ -93,7 +97,8 @@ final class Handshake {
       try {
         new Limits(maxSliceBytes, windowBlocks, maxKeys);
       } catch (IllegalArgumentException e) {
-        throw WireFormatException.request("welcome", "within the limits of the protocol", String.valueOf(e.getMessage()));
+        throw WireFormatException.request("welcome", "within the limits of the protocol",
+            String.valueOf(e.getMessage()));
       }
     }
 
@@ -110,7 +115,8 @@ final class Handshake {
       try {
         new Limits(maxSliceBytes, 1, 1).requireFits(mine.layout());
       } catch (IllegalArgumentException e) {
-        throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "welcome.maxSliceBytes", "at least one row", String.valueOf(e.getMessage()));
+        throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "welcome.maxSliceBytes", "at least one row",
+            String.valueOf(e.getMessage()));
       }
     }
   }

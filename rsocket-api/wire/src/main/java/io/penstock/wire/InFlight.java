@@ -4,7 +4,8 @@ import io.penstock.block.BytePermit;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Slices of one stream that the socket still holds. "Drained" is: the stream is over and none is left, so source memory may be reused.
+/// Slices of one stream that the socket still holds. "Drained" is: the stream is over and none is left, so source
+/// memory may be reused.
 final class InFlight {
   /// Longest list of those who wait for one stream to drain.
   static final int WAITERS = 16;
@@ -38,7 +39,8 @@ final class InFlight {
   void onDrained(Runnable then) {
     synchronized (this) {
       if (drained.size() >= WAITERS) {
-        throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "drain requests of a stream", "<= " + WAITERS, drained.size() + 1);
+        throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "drain requests of a stream", "<= " + WAITERS,
+            drained.size() + 1);
       }
       drained.add(then);
     }

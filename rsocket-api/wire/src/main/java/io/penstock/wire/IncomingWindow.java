@@ -16,10 +16,11 @@ import java.util.Map;
 import java.util.TreeMap;
 import reactor.core.publisher.Mono;
 
-/// One window of a `put` on its way in: a run of keys with room for those that the tier wants, which come whole and are committed in one
-/// step.
+/// One window of a `put` on its way in: a run of keys with room for those that the tier wants, which come whole and are
+/// committed in one step.
 ///
-/// The slices count down to 0, or are a typed error. Every call is a step of the stream's [Serial]; the reservation is the stream's.
+/// The slices count down to 0, or are a typed error. Every call is a step of the stream's [Serial]; the reservation is
+/// the stream's.
 final class IncomingWindow {
   private final int index;
   private final int first;
@@ -123,7 +124,8 @@ final class IncomingWindow {
     drafts.forEach((position, draft) -> positions.put(draft.key(), position));
     List<PutMessages.Stored> stored = new ArrayList<>(receipts.size());
     for (Receipt receipt : receipts) {
-      stored.add(PutMessages.Stored.of(requireNonNull(positions.get(receipt.key()), "a receipt is for a committed key"), receipt));
+      stored.add(PutMessages.Stored.of(requireNonNull(positions.get(receipt.key()), "a receipt is for a committed key"),
+          receipt));
     }
     return stored;
   }

@@ -37,7 +37,8 @@ public final class KvClient {
   private final SliceFraming framing;
   private final AtomicLong tickets = new AtomicLong();
 
-  private KvClient(NodeConnection connection, KvClientOptions options, CacheSpace space, BlockArena arena, ByteBudget budget,
+  private KvClient(NodeConnection connection, KvClientOptions options, CacheSpace space, BlockArena arena,
+      ByteBudget budget,
       Handshake.Welcome welcome) {
     this.connection = connection;
     this.options = options;
@@ -54,9 +55,10 @@ public final class KvClient {
   /// @param space whose blocks are exchanged; a difference from the server's is refused, naming the field
   /// @param arena where fetched blocks land
   /// @param budget limits the bytes in flight towards the arena
-  /// @return a cold `Mono`; signals [ConnectionLostException], [RemotePermanentException] with [ErrorCode#SPACE_MISMATCH] or
-  ///     [ErrorCode#VERSION_MISMATCH], [RemoteTransientException]
-  public static Mono<KvClient> connect(ClientTransport transport, KvClientOptions options, CacheSpace space, BlockArena arena,
+  /// @return a cold `Mono`; signals [ConnectionLostException], [RemotePermanentException] with
+  ///     [ErrorCode#SPACE_MISMATCH] or [ErrorCode#VERSION_MISMATCH], [RemoteTransientException]
+  public static Mono<KvClient> connect(ClientTransport transport, KvClientOptions options, CacheSpace space,
+      BlockArena arena,
       ByteBudget budget) {
     requireNonNull(transport, "transport");
     if (!arena.layout().equals(space.layout())) {
@@ -70,7 +72,8 @@ public final class KvClient {
     return Mono.defer(() -> connect(new KeptConnection(transport), options, space, arena, budget));
   }
 
-  private static Mono<KvClient> connect(KeptConnection transport, KvClientOptions options, CacheSpace space, BlockArena arena,
+  private static Mono<KvClient> connect(KeptConnection transport, KvClientOptions options, CacheSpace space,
+      BlockArena arena,
       ByteBudget budget) {
     return RSocketConnector.create()
         .payloadDecoder(PayloadDecoder.ZERO_COPY)
@@ -81,7 +84,8 @@ public final class KvClient {
         .connect(transport)
         .onErrorMap(error -> WireErrors.fromWire(error, "the node"))
         .flatMap(rsocket -> agreed(new NodeConnection(rsocket, transport, "the node"), options, space)
-            .map(welcome -> new KvClient(new NodeConnection(rsocket, transport, "node " + welcome.node()), options, space, arena, budget,
+            .map(welcome -> new KvClient(new NodeConnection(rsocket, transport, "node " + welcome.node()), options,
+                space, arena, budget,
                 welcome))
             .doOnError(error -> transport.end(rsocket)).doOnCancel(() -> transport.end(rsocket)));
   }
@@ -144,15 +148,17 @@ public final class KvClient {
 
   /// History of the node's tier from after `sequence`, then what happens from now on.
   public Flux<TierEvent> events(long sequence) {
-    return Flux.defer(() -> connection.rsocket().requestStream(NodeConnection.request(Routes.EVENTS, new Messages.EventsRequest(sequence))))
+    return Flux
+        .defer(() -> connection.rsocket()
+            .requestStream(NodeConnection.request(Routes.EVENTS, new Messages.EventsRequest(sequence))))
         .map(payload -> NodeConnection.read(payload, Messages.Event.class).event())
         .onErrorMap(connection::failure);
   }
 
   /// Lets the node decide on `keys` and leases what it found.
   ///
-  /// A stream that is read holds a window of the arena and at least one slice of the budget while it awaits blocks; whoever must get
-  /// something to be able to put them needs an arena and a budget with room beside it.
+  /// A stream that is read holds a window of the arena and at least one slice of the budget while it awaits blocks;
+  /// whoever must get something to be able to put them needs an arena and a budget with room beside it.
   ///
   /// @param onMiss what the node does about the others
   /// @param scope owns the lease
@@ -161,10 +167,12 @@ public final class KvClient {
     List<BlockKey> asked = BlockKey.distinct(keys, space);
     return Mono.create(sink -> {
       long ticket = tickets.incrementAndGet();
-      Messages.GetRequest request = new Messages.GetRequest(Messages.Keys.of(space, asked), onMiss.name(), options.order().name(),
-          options.startLayer(), sliceBytes(), windowBlocks(), ticket);
-      GetReceiver.Setting setting = new GetReceiver.Setting(arena, space, budget, sliceBytes(), windowBlocks(), options.creditSlices(),
-          options.startLayer(), options.order(), NodeConnection.CODEC, connection::failure);
+      Messages.GetRequest request =
+          new Messages.GetRequest(Messages.Keys.of(space, asked), onMiss.name(), options.order().name(),
+              options.startLayer(), sliceBytes(), windowBlocks(), ticket);
+      GetReceiver.Setting setting =
+          new GetReceiver.Setting(arena, space, budget, sliceBytes(), windowBlocks(), options.creditSlices(),
+              options.startLayer(), options.order(), NodeConnection.CODEC, connection::failure);
       GetReceiver[] receiver = new GetReceiver[1];
       receiver[0] = new GetReceiver(setting, asked,
           found -> sink.success(scope.adopt(new RemoteLease(receiver[0], drain(ticket), found))), sink::error);
@@ -173,7 +181,8 @@ public final class KvClient {
     });
   }
 
-  /// Streams blocks into the node as room is made for them and answers a receipt for each block stored, in order of storing.
+  /// Streams blocks into the node as room is made for them and answers a receipt for each block stored, in order of
+  /// storing.
   ///
   /// | | |
   /// |---|---|
@@ -186,13 +195,15 @@ public final class KvClient {
   public Flux<Receipt> put(List<BlockKey> keys, PutSource source) {
     List<BlockKey> asked = BlockKey.distinct(keys, space);
     int blocks = Math.clamp(asked.size(), 1, windowBlocks());
-    return Flux.using(BlockScope::new, scope -> InTurn.of(source.begin(blocks, scope), Flux.defer(() -> sent(asked, source))),
+    return Flux.using(BlockScope::new,
+        scope -> InTurn.of(source.begin(blocks, scope), Flux.defer(() -> sent(asked, source))),
         BlockScope::close);
   }
 
   private Flux<Receipt> sent(List<BlockKey> asked, PutSource source) {
     PutMessages.PutRequest open =
-        new PutMessages.PutRequest(Messages.Keys.of(space, asked), sliceBytes(), windowBlocks(), tickets.incrementAndGet());
+        new PutMessages.PutRequest(Messages.Keys.of(space, asked), sliceBytes(), windowBlocks(),
+            tickets.incrementAndGet());
     return new PutSender(source, asked, open).over(connection, framing);
   }
 

@@ -17,7 +17,8 @@ import java.time.Duration;
 /// @param sendWindowBytes most bytes of slices that wait for the socket
 /// @param keepAlive time between keep-alive frames
 /// @param keepAliveTimeout silence after which the connection counts as lost
-public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, SliceOrder order, int startLayer, int creditSlices,
+public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, SliceOrder order, int startLayer,
+    int creditSlices,
     long sendWindowBytes, Duration keepAlive, Duration keepAliveTimeout) {
   public KvClientOptions {
     requireNonNull(name, "name");
@@ -28,7 +29,8 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     Checks.notNegative("startLayer", startLayer);
     Checks.positive("creditSlices", creditSlices);
     if (sendWindowBytes < maxSliceBytes) {
-      throw new IllegalArgumentException("sendWindowBytes must be >= maxSliceBytes " + maxSliceBytes + " (was " + sendWindowBytes + ")");
+      throw new IllegalArgumentException(
+          "sendWindowBytes must be >= maxSliceBytes " + maxSliceBytes + " (was " + sendWindowBytes + ")");
     }
     if (keepAlive.isNegative() || keepAlive.isZero() || keepAliveTimeout.compareTo(keepAlive) <= 0) {
       throw new IllegalArgumentException(
@@ -36,15 +38,17 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     }
   }
 
-  /// Slices of 512 KiB, windows of 64 blocks, layer-first from layer 0, 16 slices of credit a stream, a send window of 4 MiB, keep-alive
-  /// every 20 s with a limit of 90 s.
+  /// Slices of 512 KiB, windows of 64 blocks, layer-first from layer 0, 16 slices of credit a stream, a send window of
+  /// 4 MiB, keep-alive every 20 s with a limit of 90 s.
   public static KvClientOptions defaults() {
-    return new KvClientOptions("penstock-client", 512 << 10, 64, SliceOrder.LAYER_FIRST, 0, 16, 4 << 20, Duration.ofSeconds(20),
+    return new KvClientOptions("penstock-client", 512 << 10, 64, SliceOrder.LAYER_FIRST, 0, 16, 4 << 20,
+        Duration.ofSeconds(20),
         Duration.ofSeconds(90));
   }
 
   public KvClientOptions withName(String name) {
-    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes, keepAlive,
+    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
+        keepAlive,
         keepAliveTimeout);
   }
 
@@ -54,27 +58,32 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
   }
 
   public KvClientOptions withWindowBlocks(int windowBlocks) {
-    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes, keepAlive,
+    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
+        keepAlive,
         keepAliveTimeout);
   }
 
   public KvClientOptions withOrder(SliceOrder order) {
-    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes, keepAlive,
+    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
+        keepAlive,
         keepAliveTimeout);
   }
 
   public KvClientOptions withStartLayer(int startLayer) {
-    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes, keepAlive,
+    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
+        keepAlive,
         keepAliveTimeout);
   }
 
   public KvClientOptions withCreditSlices(int creditSlices) {
-    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes, keepAlive,
+    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
+        keepAlive,
         keepAliveTimeout);
   }
 
   public KvClientOptions withKeepAlive(Duration keepAlive, Duration keepAliveTimeout) {
-    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes, keepAlive,
+    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
+        keepAlive,
         keepAliveTimeout);
   }
 }

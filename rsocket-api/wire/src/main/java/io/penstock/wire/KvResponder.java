@@ -61,10 +61,13 @@ final class KvResponder implements RSocket {
       case Routes.HELLO -> Mono.just(call.reply(hello(call.message(Handshake.Hello.class))));
       case Routes.MATCH -> serving.tier().match(keys(call)).map(prefix -> call.reply(new Messages.MatchReply(prefix)));
       case Routes.EXISTS -> serving.tier().contains(keys(call)).map(present -> call.reply(Messages.Bits.of(present)));
-      case Routes.REMOVE -> working(() -> serving.tier().remove(keys(call)).map(removed -> call.reply(Messages.Bits.of(removed))));
-      case Routes.STAT -> serving.tier().stat().map(stat -> call.reply(new ServerStat(serving.options().node(), info.name(),
-          info.medium().name(), stat, serving.ingress().inUse(), serving.ingress().peak(), serving.ingress().capacity(),
-          serving.draining().getAsBoolean())));
+      case Routes.REMOVE ->
+        working(() -> serving.tier().remove(keys(call)).map(removed -> call.reply(Messages.Bits.of(removed))));
+      case Routes.STAT -> serving.tier().stat()
+          .map(stat -> call.reply(new ServerStat(serving.options().node(), info.name(),
+              info.medium().name(), stat, serving.ingress().inUse(), serving.ingress().peak(),
+              serving.ingress().capacity(),
+              serving.draining().getAsBoolean())));
       case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
           .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
       default -> throw unknown(call.route(), "request/response");
@@ -82,7 +85,8 @@ final class KvResponder implements RSocket {
 
   @Override
   public Flux<Payload> requestChannel(Publisher<Payload> payloads) {
-    return whileConnected(Flux.from(subscriber -> payloads.subscribe(new PutOpening(Operators.toCoreSubscriber(subscriber), this::put))));
+    return whileConnected(
+        Flux.from(subscriber -> payloads.subscribe(new PutOpening(Operators.toCoreSubscriber(subscriber), this::put))));
   }
 
   /// The connection is gone: cancels every stream, also one that RSocket lost sight of after a damaged frame.
@@ -95,7 +99,8 @@ final class KvResponder implements RSocket {
     hello.requireFits(info.space());
     Limits limits = serving.options().limits();
     return new Handshake.Welcome(Routes.VERSION, PenstockVersion.current(), serving.options().node(), info.name(),
-        Handshake.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(), info.capacityBlocks());
+        Handshake.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(),
+        info.capacityBlocks());
   }
 
   private Flux<Payload> events(Call call, Messages.EventsRequest request) {
@@ -108,12 +113,15 @@ final class KvResponder implements RSocket {
   private Flux<Payload> get(Call call, Messages.GetRequest request) {
     List<BlockKey> keys = request.keys().in(space, serving.options().limits().maxKeys());
     OnMiss onMiss = request.miss();
-    SliceShape shape = new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes()), request.sliceOrder(),
-        startLayer(request.startLayer()));
+    SliceShape shape =
+        new SliceShape(windowBlocks(request.windowBlocks()), sliceBytes(request.maxSliceBytes()), request.sliceOrder(),
+            startLayer(request.startLayer()));
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
-      return Flux.using(BlockScope::new, scope -> serving.tier().lease(keys, onMiss, scope).flatMapMany(lease ->
-              SliceGate.of(windows(lease, onMiss, shape, scope), cutter(), framing, () -> call.reply(found(lease)), inFlight)),
+      return Flux.using(BlockScope::new,
+          scope -> serving.tier().lease(keys, onMiss, scope)
+              .flatMapMany(lease -> SliceGate.of(windows(lease, onMiss, shape, scope), cutter(), framing,
+                  () -> call.reply(found(lease)), inFlight)),
           scope -> {
             scope.close();
             inFlight.over();
@@ -148,7 +156,8 @@ final class KvResponder implements RSocket {
   }
 
   private static Messages.Found found(Lease lease) {
-    return new Messages.Found(Messages.Bits.of(lease.hits()), Messages.Bits.of(lease.found()), Messages.Bits.of(lease.admitted()),
+    return new Messages.Found(Messages.Bits.of(lease.hits()), Messages.Bits.of(lease.found()),
+        Messages.Bits.of(lease.admitted()),
         Messages.Bits.of(lease.awaited()));
   }
 
@@ -203,17 +212,19 @@ final class KvResponder implements RSocket {
     return whileConnected(Flux.defer(() -> routed(payload, route)));
   }
 
-  /// Cancels `stream` when the connection is gone. What it sends at that moment still reaches RSocket, which releases it: an operator
-  /// that ended the stream instead would drop it.
+  /// Cancels `stream` when the connection is gone. What it sends at that moment still reaches RSocket, which releases
+  /// it: an operator that ended the stream instead would drop it.
   private Flux<Payload> whileConnected(Flux<Payload> stream) {
     return Flux.defer(() -> {
       Disposable.Swap one = Disposables.swap();
       subscribed.add(one);
-      return stream.doOnSubscribe(subscription -> one.update(subscription::cancel)).doFinally(end -> subscribed.remove(one));
+      return stream.doOnSubscribe(subscription -> one.update(subscription::cancel))
+          .doFinally(end -> subscribed.remove(one));
     }).onErrorMap(WireErrors::toWire);
   }
 
-  /// A route reads its message before it answers, so the request is released then: a long stream does not keep its buffer.
+  /// A route reads its message before it answers, so the request is released then: a long stream does not keep its
+  /// buffer.
   private <T> T routed(Payload payload, Function<Call, T> route) {
     try {
       return route.apply(Call.read(payload, dataMimeType, serving.allocator()));

@@ -73,7 +73,8 @@ public final class KvServer {
   /// @param timers for time limits; never used for work
   /// @return a cold `Mono`; completes when the transport listens
   /// @throws IllegalArgumentException if a slice cannot hold one row of the tier's layout, or the budget not one slice
-  public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, BlockTier tier, KvServerOptions options,
+  public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, BlockTier tier,
+      KvServerOptions options,
       ByteBudget ingress, Scheduler timers) {
     requireNonNull(transport, "transport");
     options.limits().requireFits(tier.info().space().layout());
@@ -81,7 +82,8 @@ public final class KvServer {
     AtomicBoolean draining = new AtomicBoolean();
     RunningStreams running = new RunningStreams();
     KvResponder.Serving serving =
-        new KvResponder.Serving(tier, options, ingress.permits(), timers, ByteBufAllocator.DEFAULT, draining::get, running);
+        new KvResponder.Serving(tier, options, ingress.permits(), timers, ByteBufAllocator.DEFAULT, draining::get,
+            running);
     Connections connections = new Connections();
     return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY)
         .interceptors(WholeFrames::require).maxTimeToFirstFrame(MOST_TO_SETUP).bind(transport)
@@ -89,7 +91,8 @@ public final class KvServer {
   }
 
   private static SocketAcceptor acceptor(KvResponder.Serving serving, Connections connections) {
-    return (setup, peer) -> Mono.fromCallable(() -> accept(setup, serving)).doOnNext(accepted -> connections.enter(peer));
+    return (setup, peer) -> Mono.fromCallable(() -> accept(setup, serving))
+        .doOnNext(accepted -> connections.enter(peer));
   }
 
   private static RSocket accept(ConnectionSetupPayload setup, KvResponder.Serving serving) {
@@ -125,7 +128,8 @@ public final class KvServer {
     return running.count();
   }
 
-  /// Drains, and completes when the streams that ran have ended; lazy. Streams of events do not count: they end with the server.
+  /// Drains, and completes when the streams that ran have ended; lazy. Streams of events do not count: they end with
+  /// the server.
   public Mono<Void> drained() {
     return Mono.defer(() -> {
       drain();

@@ -12,8 +12,10 @@ import java.time.Duration;
 /// @param sendWindowBytes most bytes of slices a connection that wait for its socket
 /// @param maxStreams most streams of slices a connection
 /// @param windowsAhead windows of a put for which room is made before the first of them is complete
-/// @param awaitTimeout longest wait of a `get` for a block that is being written, and longest silence of a `put` that has credit
-public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead, Duration awaitTimeout) {
+/// @param awaitTimeout longest wait of a `get` for a block that is being written, and longest silence of a `put` that
+///     has credit
+public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead,
+    Duration awaitTimeout) {
   public KvServerOptions {
     requireNonNull(node, "node");
     requireNonNull(limits, "limits");
@@ -26,7 +28,8 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     Checks.positive("awaitTimeout", awaitTimeout);
   }
 
-  /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of waiting.
+  /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of
+  /// waiting.
   public static KvServerOptions defaults() {
     return new KvServerOptions("penstock", Limits.defaults(), 4 << 20, 1024, 2, Duration.ofSeconds(60));
   }
@@ -36,7 +39,8 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
   }
 
   public KvServerOptions withLimits(Limits limits) {
-    return new KvServerOptions(node, limits, Math.max(sendWindowBytes, limits.maxSliceBytes()), maxStreams, windowsAhead, awaitTimeout);
+    return new KvServerOptions(node, limits, Math.max(sendWindowBytes, limits.maxSliceBytes()), maxStreams,
+        windowsAhead, awaitTimeout);
   }
 
   public KvServerOptions withSendWindowBytes(long sendWindowBytes) {

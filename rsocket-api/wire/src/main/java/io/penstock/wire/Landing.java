@@ -8,12 +8,14 @@ import io.penstock.block.IncompleteBlockException;
 import io.penstock.block.LayerRange;
 import java.util.List;
 
-/// Copies the bytes of one block of a slice from a receive buffer into its draft, the one copy on the way in, and verifies them there.
+/// Copies the bytes of one block of a slice from a receive buffer into its draft, the one copy on the way in, and
+/// verifies them there.
 final class Landing {
   private Landing() {}
 
   /// @param index which block of the slice
-  /// @throws io.penstock.block.BlockCorruptException if a granule differs from the checksum that came along; nothing is stated then
+  /// @throws io.penstock.block.BlockCorruptException if a granule differs from the checksum that came along; nothing is
+  ///     stated then
   /// @throws WireFormatException if a part of the range came before
   static void land(ByteBuf data, SliceHeader header, int index, BlockDraft draft) {
     int bytes = header.range().bytes(draft.layout());
@@ -37,9 +39,11 @@ final class Landing {
   /// @throws IncompleteBlockException if others of `draft` did not come
   static void requireComplete(BlockDraft draft, int startLayer) {
     BlockLayout layout = draft.layout();
-    List<GranuleRange> missing = draft.unstated(GranuleRange.layers(layout, new LayerRange(startLayer, layout.layers())));
+    List<GranuleRange> missing =
+        draft.unstated(GranuleRange.layers(layout, new LayerRange(startLayer, layout.layers())));
     if (!missing.isEmpty()) {
-      throw new IncompleteBlockException(draft.key(), missing.getFirst().first(), missing.stream().mapToInt(GranuleRange::count).sum());
+      throw new IncompleteBlockException(draft.key(), missing.getFirst().first(),
+          missing.stream().mapToInt(GranuleRange::count).sum());
     }
   }
 }

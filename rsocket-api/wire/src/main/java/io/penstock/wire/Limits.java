@@ -38,13 +38,15 @@ public record Limits(int maxSliceBytes, int windowBlocks, int maxKeys) {
   /// @throws IllegalArgumentException naming the row that does not fit
   Limits requireFits(BlockLayout layout) {
     if (layout.layers() > 0xFFFF || layout.planes().size() > 0xFFFF) {
-      throw new IllegalArgumentException("layers and planes must be <= 65535, to be named in a slice (was " + layout.layers() + ", "
-          + layout.planes().size() + ")");
+      throw new IllegalArgumentException(
+          "layers and planes must be <= 65535, to be named in a slice (was " + layout.layers() + ", "
+              + layout.planes().size() + ")");
     }
     for (int granule = 0; granule < layout.planes().size(); granule++) {
       if (layout.rowBytes(granule) > maxSliceBytes) {
-        throw new IllegalArgumentException("maxSliceBytes must be >= one row of plane " + layout.planes().get(granule).kind() + ", "
-            + layout.rowBytes(granule) + " bytes (was " + maxSliceBytes + ")");
+        throw new IllegalArgumentException(
+            "maxSliceBytes must be >= one row of plane " + layout.planes().get(granule).kind() + ", "
+                + layout.rowBytes(granule) + " bytes (was " + maxSliceBytes + ")");
       }
     }
     return this;

@@ -20,11 +20,12 @@ import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The control messages of protocol version 1; those of `hello` stand at [Handshake], those of a `put` at [PutMessages]. Byte strings are
-/// binary in CBOR and base64 in JSON; `PROTOCOL.md` owns their meaning.
+/// The control messages of protocol version 1; those of `hello` stand at [Handshake], those of a `put` at
+/// [PutMessages]. Byte strings are binary in CBOR and base64 in JSON; `PROTOCOL.md` owns their meaning.
 ///
-/// A message that exists has all its fields, and numbers in their ranges: what breaks a rule is a [WireFormatException] from its
-/// constructor, whichever side reads it. What must agree with a request is checked by whoever made the request.
+/// A message that exists has all its fields, and numbers in their ranges: what breaks a rule is a [WireFormatException]
+/// from its constructor, whichever side reads it. What must agree with a request is checked by whoever made the
+/// request.
 final class Messages {
   private Messages() {}
 
@@ -113,7 +114,8 @@ final class Messages {
     }
   }
 
-  record GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks, long ticket) {
+  record GetRequest(Keys keys, String onMiss, String order, int startLayer, int maxSliceBytes, int windowBlocks,
+      long ticket) {
     GetRequest {
       present("keys", keys);
       requireTicket(ticket);

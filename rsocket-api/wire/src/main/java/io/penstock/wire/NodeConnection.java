@@ -8,8 +8,8 @@ import io.rsocket.util.ByteBufPayload;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// The client's end of one connection: messages become requests, replies become messages, and what goes wrong is named. Safe from any
-/// thread.
+/// The client's end of one connection: messages become requests, replies become messages, and what goes wrong is named.
+/// Safe from any thread.
 ///
 /// @param peer named when the connection is the problem
 record NodeConnection(RSocket rsocket, KeptConnection transport, String peer) {
@@ -17,7 +17,8 @@ record NodeConnection(RSocket rsocket, KeptConnection transport, String peer) {
 
   /// One message for one, asked for anew by each subscription.
   <T> Mono<T> ask(String route, Object message, Class<T> reply) {
-    return Mono.defer(() -> rsocket.requestResponse(request(route, message))).map(payload -> read(payload, reply)).onErrorMap(this::failure);
+    return Mono.defer(() -> rsocket.requestResponse(request(route, message))).map(payload -> read(payload, reply))
+        .onErrorMap(this::failure);
   }
 
   /// Errors of the connection as the caller hears them; one that was lost is ended.

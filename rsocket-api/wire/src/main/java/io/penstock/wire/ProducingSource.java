@@ -19,12 +19,13 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A prefill: claims drafts for a whole window, then computes layer after layer and sends each as soon as it is computed, checksummed in
-/// the same pass.
+/// A prefill: claims drafts for a whole window, then computes layer after layer and sends each as soon as it is
+/// computed, checksummed in the same pass.
 ///
-/// Puts of one source may run at the same time, over any number of connections: as many as the arena holds windows of begin, the others
-/// wait in line, first come, first served. Whatever else claims memory of the arena is not counted: it must give it back without
-/// waiting for one of these puts, or a put could wait for memory until the node ends it as silent. So share one source, not one arena.
+/// Puts of one source may run at the same time, over any number of connections: as many as the arena holds windows of
+/// begin, the others wait in line, first come, first served. Whatever else claims memory of the arena is not counted:
+/// it must give it back without waiting for one of these puts, or a put could wait for memory until the node ends it as
+/// silent. So share one source, not one arena.
 public final class ProducingSource implements PutSource {
   /// Longest line of puts that wait for their turn; one more fails with [io.penstock.block.BudgetExhaustedException].
   private static final int MAX_WAITING_PUTS = 1024;
@@ -53,7 +54,8 @@ public final class ProducingSource implements PutSource {
 
   @Override
   public Flux<LayerSlice> window(PutWindow window) {
-    return Flux.using(BlockScope::new, scope -> drafts(window.keys(), scope).flatMapMany(drafts -> produce(window, drafts)),
+    return Flux.using(BlockScope::new,
+        scope -> drafts(window.keys(), scope).flatMapMany(drafts -> produce(window, drafts)),
         BlockScope::close);
   }
 
@@ -73,7 +75,8 @@ public final class ProducingSource implements PutSource {
         .map(i -> slice(window, drafts, cuts.get(i), new SlicePlace(window.index(), cuts.size() - 1 - i)));
   }
 
-  /// Computes what was not computed yet: a granule is whole, and its checksum known, before the first of its rows is sent.
+  /// Computes what was not computed yet: a granule is whole, and its checksum known, before the first of its rows is
+  /// sent.
   private void produce(BlockDraft draft, GranuleRange range) {
     for (GranuleRange missing : draft.unstated(range)) {
       draft.write(missing, memory -> writer.write(draft.key(), missing, memory));

@@ -7,8 +7,8 @@ import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
-/// Waits for the first payload of a channel, the open message, which travels without credit and never carries bulk; then lets a
-/// [PutReceiver] take the channel over. Signals of a channel come one at a time.
+/// Waits for the first payload of a channel, the open message, which travels without credit and never carries bulk;
+/// then lets a [PutReceiver] take the channel over. Signals of a channel come one at a time.
 final class PutOpening implements CoreSubscriber<Payload>, Subscription {
   private final CoreSubscriber<? super Payload> out;
   private final BiFunction<Payload, CoreSubscriber<? super Payload>, PutReceiver> open;
@@ -17,7 +17,8 @@ final class PutOpening implements CoreSubscriber<Payload>, Subscription {
   private boolean failed;
 
   /// @param open reads the open message, which it leaves to its caller, and throws what is wrong with it
-  PutOpening(CoreSubscriber<? super Payload> out, BiFunction<Payload, CoreSubscriber<? super Payload>, PutReceiver> open) {
+  PutOpening(CoreSubscriber<? super Payload> out,
+      BiFunction<Payload, CoreSubscriber<? super Payload>, PutReceiver> open) {
     this.out = out;
     this.open = open;
   }

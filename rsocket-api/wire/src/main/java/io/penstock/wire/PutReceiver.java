@@ -21,16 +21,19 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 
-/// The receiving end of one `put` channel: makes room window by window, grants credit for what there is room for, lands slices in
-/// drafts of the tier ([IncomingWindow]), commits each window when its last granule was verified, and answers receipts.
+/// The receiving end of one `put` channel: makes room window by window, grants credit for what there is room for, lands
+/// slices in drafts of the tier ([IncomingWindow]), commits each window when its last granule was verified, and answers
+/// receipts.
 ///
-/// Credit is exact: never more than the slices that the windows with room still need ([SliceCredit]). A sender that is slow holds
-/// [#CREDIT_SLICES] of the budget at most, whatever it announces. One that has credit and stays silent is ended ([SilenceLimit]), for
-/// what it holds others may wait for, itself among them. All state is touched by [#serial] steps only.
+/// Credit is exact: never more than the slices that the windows with room still need ([SliceCredit]). A sender that is
+/// slow holds [#CREDIT_SLICES] of the budget at most, whatever it announces. One that has credit and stays silent is
+/// ended ([SilenceLimit]), for what it holds others may wait for, itself among them. All state is touched by [#serial]
+/// steps only.
 final class PutReceiver extends SerialSubscription implements CoreSubscriber<Payload> {
   /// What a channel is received with.
   ///
-  /// @param idleLimit longest silence of a sender that has credit; more than that and less than twice that ends the channel
+  /// @param idleLimit longest silence of a sender that has credit; more than that and less than twice that ends the
+  ///     channel
   /// @param over told once when the channel holds nothing any more
   record Setting(BlockTier tier, Permits budget, int windowsAhead, int maxSliceBytes, int windowBlocks,
       Function<PutMessages.PutSignal, Payload> encoder, Duration idleLimit, Scheduler timers, Runnable over) {}
@@ -59,7 +62,8 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     this.setting = setting;
     this.keys = keys;
     this.credit = new SliceCredit(setting.budget(), setting.maxSliceBytes(), serial, this::proceed);
-    this.silence = new SilenceLimit(setting.idleLimit(), setting.timers(), serial, () -> !done && credit.outstanding() > 0);
+    this.silence =
+        new SilenceLimit(setting.idleLimit(), setting.timers(), serial, () -> !done && credit.outstanding() > 0);
   }
 
   @Override
@@ -129,7 +133,8 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   }
 
   private void makeRoom() {
-    if (reserving != null || nextKey == keys.size() || windows.size() >= setting.windowsAhead() || signals.size() > setting.windowsAhead()) {
+    if (reserving != null || nextKey == keys.size() || windows.size() >= setting.windowsAhead()
+        || signals.size() > setting.windowsAhead()) {
       return;
     }
     int first = nextKey;
@@ -186,7 +191,8 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
 
   private void commit(IncomingWindow window) {
     committing++;
-    window.commit().subscribe(receipts -> serial.run(() -> stored(window, receipts)), error -> serial.run(() -> fail(error)));
+    window.commit().subscribe(receipts -> serial.run(() -> stored(window, receipts)),
+        error -> serial.run(() -> fail(error)));
   }
 
   private void stored(IncomingWindow window, List<Receipt> receipts) {
@@ -202,8 +208,8 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     return new IncompleteBlockException(keys.get(position), 0, setting.tier().info().space().layout().granules());
   }
 
-  /// Gives everything back, tells the sender, and only then says that the channel is over: a node that drains closes its connections
-  /// when the last one is.
+  /// Gives everything back, tells the sender, and only then says that the channel is over: a node that drains closes
+  /// its connections when the last one is.
   private void end(Runnable last) {
     try {
       stop();

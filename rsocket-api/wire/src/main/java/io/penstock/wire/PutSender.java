@@ -11,12 +11,12 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Sinks;
 import reactor.util.concurrent.Queues;
 
-/// The sending end of one `put` channel: the node says for which window it has room, the source is asked for that window, and receipts
-/// come back.
+/// The sending end of one `put` channel: the node says for which window it has room, the source is asked for that
+/// window, and receipts come back.
 ///
-/// Windows come one after the other and cover the keys in order, each once, and the channel ends when the slices of all were taken; a node
-/// that does otherwise is a typed error. Signals of the node come one at a time, as RSocket gives them, and nothing else touches the
-/// state but the count of windows taken.
+/// Windows come one after the other and cover the keys in order, each once, and the channel ends when the slices of all
+/// were taken; a node that does otherwise is a typed error. Signals of the node come one at a time, as RSocket gives
+/// them, and nothing else touches the state but the count of windows taken.
 final class PutSender {
   /// Windows for which a server may have made room before their slices were taken.
   private static final int ROOMS_AHEAD = 64;
@@ -24,7 +24,8 @@ final class PutSender {
   private final PutSource source;
   private final List<BlockKey> keys;
   private final PutMessages.PutRequest open;
-  private final Sinks.Many<PutWindow> rooms = Sinks.many().unicast().onBackpressureBuffer(Queues.<PutWindow>get(ROOMS_AHEAD).get());
+  private final Sinks.Many<PutWindow> rooms =
+      Sinks.many().unicast().onBackpressureBuffer(Queues.<PutWindow>get(ROOMS_AHEAD).get());
   private int nextWindow;
   private int nextKey;
   /// Windows with keys that are wanted.
@@ -40,7 +41,8 @@ final class PutSender {
 
   /// Opens the channel, once.
   Flux<Receipt> over(NodeConnection connection, SliceFraming framing) {
-    Flux<Payload> up = SliceGate.of(rooms.asFlux(), this::slices, framing, () -> NodeConnection.request(Routes.PUT, open), new InFlight());
+    Flux<Payload> up = SliceGate.of(rooms.asFlux(), this::slices, framing,
+        () -> NodeConnection.request(Routes.PUT, open), new InFlight());
     return connection.rsocket().requestChannel(up)
         .map(this::signalled) // releases the payload before anything can drop it
         .concatMapIterable(receipts -> receipts, 4)
@@ -52,7 +54,8 @@ final class PutSender {
 
   private void requireWhole() {
     if (nextKey < keys.size() || taken.get() < offered) {
-      throw WireFormatException.request("end of a put", "after room for " + keys.size() + " keys and the slices of all windows",
+      throw WireFormatException.request("end of a put",
+          "after room for " + keys.size() + " keys and the slices of all windows",
           "after room for " + nextKey + " and " + taken.get() + " of " + offered + " windows");
     }
   }
@@ -86,7 +89,8 @@ final class PutSender {
 
   private PutWindow window(PutMessages.Room room) {
     if (room.window() != nextWindow || room.first() != nextKey) {
-      throw WireFormatException.request("room", "window " + nextWindow + " from key " + nextKey, room.window() + " from " + room.first());
+      throw WireFormatException.request("room", "window " + nextWindow + " from key " + nextKey,
+          room.window() + " from " + room.first());
     }
     room.requireIn(keys.size(), open.windowBlocks());
     nextWindow++;
@@ -103,7 +107,8 @@ final class PutSender {
   private void offer(PutWindow window) {
     offered++;
     Sinks.EmitResult result = rooms.tryEmitNext(window);
-    if (result != Sinks.EmitResult.FAIL_CANCELLED && result != Sinks.EmitResult.FAIL_TERMINATED) { // else the slices have failed
+    // Else the slices have failed
+    if (result != Sinks.EmitResult.FAIL_CANCELLED && result != Sinks.EmitResult.FAIL_TERMINATED) {
       result.orThrow();
     }
   }

@@ -11,13 +11,15 @@ public interface PutSource {
   /// The slices of `window`: every granule of every wanted key once, cut as [io.penstock.block.SlicePlan] cuts, with
   /// [io.penstock.block.SlicePlace#window()] equal to `window.index()` and falling `remaining`.
   ///
-  /// Subscribed once, after the slices of the window before were taken; one slice is requested at a time and closed by the taker.
+  /// Subscribed once, after the slices of the window before were taken; one slice is requested at a time and closed by
+  /// the taker.
   Flux<LayerSlice> window(PutWindow window);
 
   /// Lets a put begin: subscribed once, before the node hears of the put; it may wait.
   ///
-  /// Later is too late to wait for what another put of this source holds: a put that has credit of the node and waits in [#window] keeps
-  /// that credit from one that has memory and waits for credit. So a source lets no more puts begin than it can serve at one time.
+  /// Later is too late to wait for what another put of this source holds: a put that has credit of the node and waits
+  /// in [#window] keeps that credit from one that has memory and waits for credit. So a source lets no more puts begin
+  /// than it can serve at one time.
   ///
   /// @param blocks most blocks of a window of this put
   /// @param scope closed when the put ended, however it ended: owns what the put holds meanwhile

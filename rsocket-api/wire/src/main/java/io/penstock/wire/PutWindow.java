@@ -14,7 +14,8 @@ public record PutWindow(int index, List<Integer> positions, List<BlockKey> keys,
     positions = List.copyOf(positions);
     keys = List.copyOf(keys);
     if (positions.size() != keys.size()) {
-      throw new IllegalArgumentException("positions must be as many as keys (was " + positions.size() + ", " + keys.size() + ")");
+      throw new IllegalArgumentException(
+          "positions must be as many as keys (was " + positions.size() + ", " + keys.size() + ")");
     }
   }
 }

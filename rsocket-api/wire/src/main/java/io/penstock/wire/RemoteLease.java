@@ -60,8 +60,8 @@ public final class RemoteLease extends Lease {
     return awaited;
   }
 
-  /// The leased blocks as slices, in the order the server sends them: found blocks first, then awaited ones, layer by layer in a window.
-  /// A granule that was cut to travel comes whole.
+  /// The leased blocks as slices, in the order the server sends them: found blocks first, then awaited ones, layer by
+  /// layer in a window. A granule that was cut to travel comes whole.
   ///
   /// | | |
   /// |---|---|
@@ -98,17 +98,19 @@ public final class RemoteLease extends Lease {
         .concatMapIterable(blocks -> chunks(blocks, maxBlocks), 1);
   }
 
-  /// Completes when the server holds nothing of this stream any more, neither memory nor frames: after it a cancelled stream is over on
-  /// both sides.
+  /// Completes when the server holds nothing of this stream any more, neither memory nor frames: after it a cancelled
+  /// stream is over on both sides.
   public Mono<Void> drained() {
     return drain;
   }
 
   private Flux<GetReceiver.Landed> landed() {
-    return Flux.<GetReceiver.Landed>from(subscriber -> receiver.read(Operators.toCoreSubscriber(subscriber))).doFinally(end -> close());
+    return Flux.<GetReceiver.Landed>from(subscriber -> receiver.read(Operators.toCoreSubscriber(subscriber)))
+        .doFinally(end -> close());
   }
 
-  /// What is whole with this slice; null if it brought no more than a part of a granule: that comes as one when its last rows are there.
+  /// What is whole with this slice; null if it brought no more than a part of a granule: that comes as one when its
+  /// last rows are there.
   private static @Nullable LayerSlice slice(GetReceiver.Landed landed) {
     GranuleRange range = GranuleRange.whole(landed.header().range().first(), landed.header().range().count());
     List<LayerSpan> spans = new ArrayList<>(landed.drafts().size());
@@ -121,7 +123,8 @@ public final class RemoteLease extends Lease {
           spans.add(draft.span(range));
         }
       }
-      return spans.isEmpty() ? null
+      return spans.isEmpty()
+          ? null
           : new LayerSlice(landed.header().place(), range, Arrays.copyOf(positions, spans.size()), spans);
     } catch (RuntimeException e) {
       spans.forEach(LayerSpan::close);
@@ -129,8 +132,8 @@ public final class RemoteLease extends Lease {
     }
   }
 
-  /// The blocks of a window when its last slice has landed, before nothing. Drafts are the receiver's and end with the stream, so they
-  /// are sealed at once, not when somebody asks for the window.
+  /// The blocks of a window when its last slice has landed, before nothing. Drafts are the receiver's and end with the
+  /// stream, so they are sealed at once, not when somebody asks for the window.
   private static List<Leased> sealed(GetReceiver.Landed landed, Map<Integer, BlockDraft> window, BlockScope scope) {
     for (int i = 0; i < landed.drafts().size(); i++) {
       window.put(landed.header().positions()[i], landed.drafts().get(i));

@@ -52,7 +52,8 @@ final class RemoteReservation extends Reservation {
     return skipped;
   }
 
-  /// The node may have got a block from somebody else meanwhile: then no receipt comes for it, and the answer is shorter.
+  /// The node may have got a block from somebody else meanwhile: then no receipt comes for it, and the answer is
+  /// shorter.
   @Override
   public Mono<List<Receipt>> commit(List<BlockDraft> complete) {
     return Flux.using(BlockScope::new, scope -> {
@@ -78,7 +79,8 @@ final class RemoteReservation extends Reservation {
     for (int position : window.positions()) {
       leased.add(new Leased(position, blocks.get(position).share()));
     }
-    return LeasedWindow.of(leased, new SliceShape(leased.size(), window.maxSliceBytes(), SliceOrder.LAYER_FIRST, 0)).slices(window.index());
+    return LeasedWindow.of(leased, new SliceShape(leased.size(), window.maxSliceBytes(), SliceOrder.LAYER_FIRST, 0))
+        .slices(window.index());
   }
 
   @Override

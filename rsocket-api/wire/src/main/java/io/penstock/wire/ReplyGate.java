@@ -11,8 +11,8 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 
-/// Sends small replies of a stream without end, such as events, so that at most [#UNSENT] of them wait for the socket, however much the
-/// peer asks for at once: what it is too slow for stays at the source, whose log is bounded.
+/// Sends small replies of a stream without end, such as events, so that at most [#UNSENT] of them wait for the socket,
+/// however much the peer asks for at once: what it is too slow for stays at the source, whose log is bounded.
 ///
 /// @param <T> what is replied
 final class ReplyGate<T> extends SerialSubscription implements CoreSubscriber<T> {
@@ -26,15 +26,16 @@ final class ReplyGate<T> extends SerialSubscription implements CoreSubscriber<T>
   /// Asked of the source, or sent and not released by the socket.
   private int outstanding;
 
-  private ReplyGate(CoreSubscriber<? super Payload> actual, Function<? super T, ByteBuf> encoder, ByteBufAllocator allocator) {
+  private ReplyGate(CoreSubscriber<? super Payload> actual, Function<? super T, ByteBuf> encoder,
+      ByteBufAllocator allocator) {
     this.actual = actual;
     this.encoder = encoder;
     this.allocator = allocator;
   }
 
   static <T> Flux<Payload> of(Flux<T> source, Function<? super T, ByteBuf> encoder, ByteBufAllocator allocator) {
-    return Flux.from(subscriber ->
-        source.subscribe(new ReplyGate<T>(Operators.toCoreSubscriber(subscriber), encoder, allocator)));
+    return Flux.from(
+        subscriber -> source.subscribe(new ReplyGate<T>(Operators.toCoreSubscriber(subscriber), encoder, allocator)));
   }
 
   @Override

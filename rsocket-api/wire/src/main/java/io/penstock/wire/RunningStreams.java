@@ -4,7 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/// How many streams of slices a server runs, over all connections. A stream runs until its last frame left for the socket.
+/// How many streams of slices a server runs, over all connections. A stream runs until its last frame left for the
+/// socket.
 final class RunningStreams {
   private final List<Runnable> waiting = new ArrayList<>(0);
   private int running;

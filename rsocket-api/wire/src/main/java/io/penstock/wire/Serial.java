@@ -7,10 +7,11 @@ import java.util.function.Consumer;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
-/// Runs the steps of one stream one after another, whichever threads they come from, on whichever of them is first; a step that
-/// causes another does not nest. The queue holds at most what credit and outstanding calls let in.
+/// Runs the steps of one stream one after another, whichever threads they come from, on whichever of them is first; a
+/// step that causes another does not nest. The queue holds at most what credit and outstanding calls let in.
 ///
-/// A step that throws fails its stream and nothing else: neither the steps behind it nor the thread that happened to run it.
+/// A step that throws fails its stream and nothing else: neither the steps behind it nor the thread that happened to
+/// run it.
 final class Serial {
   private final Queue<Runnable> steps = new ConcurrentLinkedQueue<>();
   private final AtomicInteger wip = new AtomicInteger();

@@ -2,8 +2,8 @@ package io.penstock.wire;
 
 import org.reactivestreams.Subscription;
 
-/// The side of a stream that its reader sees. Demand is counted, and all that happens to the stream is a step of [#serial]: whatever is
-/// touched by such steps only needs no other care.
+/// The side of a stream that its reader sees. Demand is counted, and all that happens to the stream is a step of
+/// [#serial]: whatever is touched by such steps only needs no other care.
 abstract class SerialSubscription implements Subscription {
   final Serial serial = new Serial(this::fail);
   /// What was asked for and was not sent; touched by steps only.
@@ -27,8 +27,8 @@ abstract class SerialSubscription implements Subscription {
     serial.run(this::letGo);
   }
 
-  /// What a request for `n`, none or fewer, ends the stream with. Such a number is the peer's, or a link's that flipped its bits, unless the
-  /// reader is one of this process.
+  /// What a request for `n`, none or fewer, ends the stream with. Such a number is the peer's, or a link's that flipped
+  /// its bits, unless the reader is one of this process.
   RuntimeException misrequest(long n) {
     return WireFormatException.request("request", "> 0, Reactive Streams rule 3.9", n);
   }

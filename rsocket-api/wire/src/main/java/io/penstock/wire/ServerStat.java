@@ -8,5 +8,6 @@ import io.penstock.tier.TierStat;
 /// @param inFlightBytes ingress bytes in flight now
 /// @param peakInFlightBytes most ingress bytes ever in flight
 /// @param budgetBytes limit on ingress bytes in flight
-public record ServerStat(String node, String tier, String medium, TierStat stat, long inFlightBytes, long peakInFlightBytes,
+public record ServerStat(String node, String tier, String medium, TierStat stat, long inFlightBytes,
+    long peakInFlightBytes,
     long budgetBytes, boolean draining) {}

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
-/// Ends a stream whose sender owes something and says nothing: after more than the limit and less than twice that. One timer at a time,
-/// however much comes. Every call is a step of the stream's [Serial], and so is the timer's end.
+/// Ends a stream whose sender owes something and says nothing: after more than the limit and less than twice that. One
+/// timer at a time, however much comes. Every call is a step of the stream's [Serial], and so is the timer's end.
 final class SilenceLimit {
   private final Duration limit;
   private final Scheduler timers;

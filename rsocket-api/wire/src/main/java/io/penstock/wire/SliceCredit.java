@@ -7,12 +7,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 
-/// The credit that the receiver of one stream has given: each slice is charged to a byte budget at the negotiated maximum before it is
-/// asked for, and refunded when it was dealt with, or will not be any more. So what is on its way stays within the budget, over all
-/// streams that share it.
+/// The credit that the receiver of one stream has given: each slice is charged to a byte budget at the negotiated
+/// maximum before it is asked for, and refunded when it was dealt with, or will not be any more. So what is on its way
+/// stays within the budget, over all streams that share it.
 ///
-/// Waits in the budget's line for one slice, and only while nothing is on its way. Every call is a step of the stream's [Serial], and so
-/// is the turn that comes.
+/// Waits in the budget's line for one slice, and only while nothing is on its way. Every call is a step of the stream's
+/// [Serial], and so is the turn that comes.
 final class SliceCredit {
   private final Permits budget;
   private final int sliceBytes;

@@ -9,10 +9,12 @@ import io.penstock.block.SpaceId;
 import io.rsocket.Payload;
 import io.rsocket.util.ByteBufPayload;
 
-/// What every slice of a connection becomes a payload with: its header, then the memory of its blocks, none of it copied.
+/// What every slice of a connection becomes a payload with: its header, then the memory of its blocks, none of it
+/// copied.
 ///
 /// @param sendWindow pays for the bytes of slices that the socket has not released
-record SliceFraming(SpaceId space, BlockLayout layout, ByteBufAllocator allocator, int maxSliceBytes, Permits sendWindow) {
+record SliceFraming(SpaceId space, BlockLayout layout, ByteBufAllocator allocator, int maxSliceBytes,
+    Permits sendWindow) {
   /// A payload with shares of its own of the blocks of `slice`, which stays the caller's.
   ///
   /// @param released runs once when nobody holds the payload any more

@@ -12,13 +12,13 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 
-/// Turns windows into slices and slices into payloads, one at a time, as fast as the peer's credit *and* the bytes that wait for the
-/// socket allow.
+/// Turns windows into slices and slices into payloads, one at a time, as fast as the peer's credit *and* the bytes that
+/// wait for the socket allow.
 ///
-/// RSocket queues whatever `request(n)` lets through; so a slice that the peer asked for waits here until the connection's send window
-/// has room for its bytes, and the room is given back when the socket has released them. A stream that has no slice to send holds no
-/// room. Slices come straight from their maker: an operator between the two could drop one when it is cancelled, and nobody would close
-/// it. All state is touched by [#serial] steps only.
+/// RSocket queues whatever `request(n)` lets through; so a slice that the peer asked for waits here until the
+/// connection's send window has room for its bytes, and the room is given back when the socket has released them. A
+/// stream that has no slice to send holds no room. Slices come straight from their maker: an operator between the two
+/// could drop one when it is cancelled, and nobody would close it. All state is touched by [#serial] steps only.
 ///
 /// @param <W> a window: what can be cut into slices
 final class SliceGate<W> extends SerialSubscription implements CoreSubscriber<W> {
@@ -37,7 +37,8 @@ final class SliceGate<W> extends SerialSubscription implements CoreSubscriber<W>
   private boolean cutting;
   private boolean lastWindow;
 
-  private SliceGate(CoreSubscriber<? super Payload> actual, Function<? super W, Flux<LayerSlice>> cut, SliceFraming framing,
+  private SliceGate(CoreSubscriber<? super Payload> actual, Function<? super W, Flux<LayerSlice>> cut,
+      SliceFraming framing,
       @Nullable Supplier<Payload> head, InFlight inFlight) {
     this.actual = actual;
     this.cut = cut;
@@ -52,8 +53,8 @@ final class SliceGate<W> extends SerialSubscription implements CoreSubscriber<W>
   /// @param inFlight told of every slice handed to the socket and of its release
   static <W> Flux<Payload> of(Flux<W> windows, Function<? super W, Flux<LayerSlice>> cut, SliceFraming framing,
       @Nullable Supplier<Payload> head, InFlight inFlight) {
-    return Flux.from(subscriber ->
-        windows.subscribe(new SliceGate<W>(Operators.toCoreSubscriber(subscriber), cut, framing, head, inFlight)));
+    return Flux.from(subscriber -> windows
+        .subscribe(new SliceGate<W>(Operators.toCoreSubscriber(subscriber), cut, framing, head, inFlight)));
   }
 
   @Override
@@ -153,8 +154,9 @@ final class SliceGate<W> extends SerialSubscription implements CoreSubscriber<W>
     }
     if (!asked || slice.bytes() > framing.maxSliceBytes()) {
       slice.close();
-      throw new IllegalStateException("slices must come one a request, of <= " + framing.maxSliceBytes() + " bytes (was " + slice + ", "
-          + slice.bytes() + " bytes, " + (asked ? "asked for)" : "not asked for)"));
+      throw new IllegalStateException(
+          "slices must come one a request, of <= " + framing.maxSliceBytes() + " bytes (was " + slice + ", "
+              + slice.bytes() + " bytes, " + (asked ? "asked for)" : "not asked for)"));
     }
     asked = false;
     waiting = slice;

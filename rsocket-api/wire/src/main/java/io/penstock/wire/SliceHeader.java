@@ -46,7 +46,8 @@ import java.util.zip.CRC32C;
 /// @param range granules, the same for each block
 /// @param positions index of each block's key in the request
 /// @param checksums for each block one a granule
-/// @param keysCrc CRC32C of the hashes of the blocks' keys: binds the bytes to their keys, whatever happened to the request on its way
+/// @param keysCrc CRC32C of the hashes of the blocks' keys: binds the bytes to their keys, whatever happened to the
+///     request on its way
 /// @param bytes length of the header: where the payload starts
 record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][] checksums, int keysCrc, int bytes) {
   static final int MAGIC = 0x31534B50;
@@ -84,7 +85,8 @@ record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][
     try {
       ByteBuffer id = ByteBuffer.allocate(SpaceId.BYTES);
       space.write(id);
-      to.writeIntLE(MAGIC).writeShortLE(Routes.VERSION).writeShortLE(0).writeIntLE(length).writeIntLE(0).writeBytes(id.flip());
+      to.writeIntLE(MAGIC).writeShortLE(Routes.VERSION).writeShortLE(0).writeIntLE(length).writeIntLE(0)
+          .writeBytes(id.flip());
       to.writeIntLE(slice.place().window()).writeIntLE(slice.place().remaining());
       to.writeShortLE(range.first() / planes).writeShortLE(range.first() % planes).writeIntLE(range.count());
       to.writeIntLE(range.firstRow()).writeIntLE(range.rows());
@@ -105,8 +107,8 @@ record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][
     }
   }
 
-  /// Reads and checks the header at the start of `data`, which stays the caller's and unmoved. Nothing in it is believed before the
-  /// header's own CRC holds, and no memory is taken for a count before it fits the bytes that came.
+  /// Reads and checks the header at the start of `data`, which stays the caller's and unmoved. Nothing in it is
+  /// believed before the header's own CRC holds, and no memory is taken for a count before it fits the bytes that came.
   ///
   /// @param maxSliceBytes most payload bytes agreed for the stream
   /// @param keys number of keys in the request
@@ -122,21 +124,24 @@ record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][
     require(bytes >= TABLES_OFFSET && bytes <= Math.min(length, LARGEST_HEADER_BYTES), "header bytes",
         () -> "in [" + TABLES_OFFSET + ", " + Math.min(length, LARGEST_HEADER_BYTES) + "]", bytes);
     requireChecksum(data, start, bytes);
-    require(data.getUnsignedShortLE(start + FLAGS_OFFSET) == 0, "flags", () -> "0", data.getUnsignedShortLE(start + FLAGS_OFFSET));
+    require(data.getUnsignedShortLE(start + FLAGS_OFFSET) == 0, "flags", () -> "0",
+        data.getUnsignedShortLE(start + FLAGS_OFFSET));
     requireSpace(data, start, space);
     GranuleRange range = range(data, start, layout);
     int blocks = data.getIntLE(start + BLOCKS_OFFSET);
     require(blocks > 0 && blocks <= keys, "blocks", () -> "in [1, " + keys + "]", blocks);
     long tables = 4L * blocks * (1 + range.count());
     require(bytes == TABLES_OFFSET + tables, "header bytes", () -> "" + (TABLES_OFFSET + tables), bytes);
-    require(data.getIntLE(start + GENERATION_OFFSET) == 0, "generation", () -> "0", data.getIntLE(start + GENERATION_OFFSET));
+    require(data.getIntLE(start + GENERATION_OFFSET) == 0, "generation", () -> "0",
+        data.getIntLE(start + GENERATION_OFFSET));
     requirePayload(data, start, length - bytes, (long) blocks * range.bytes(layout), maxSliceBytes);
-    return new SliceHeader(place(data, start), range, positions(data, start, blocks, keys), checksums(data, start, blocks, range),
+    return new SliceHeader(place(data, start), range, positions(data, start, blocks, keys),
+        checksums(data, start, blocks, range),
         data.getIntLE(start + KEYS_CRC_OFFSET), bytes);
   }
 
-  /// The sender must have meant the same keys: a request whose keys were damaged on the way, or a slice that reached another stream,
-  /// must not put the bytes of one key under another.
+  /// The sender must have meant the same keys: a request whose keys were damaged on the way, or a slice that reached
+  /// another stream, must not put the bytes of one key under another.
   ///
   /// @param keys of the request
   /// @throws WireFormatException if the sender's were others
@@ -188,7 +193,8 @@ record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][
     require(layer < layout.layers(), "first layer", () -> "< " + layout.layers(), layer);
     require(plane < layout.planes().size(), "first plane", () -> "< " + layout.planes().size(), plane);
     int first = layout.granule(layer, plane);
-    require(granules > 0 && granules <= layout.granules() - first, "granules", () -> "in [1, " + (layout.granules() - first) + "]", granules);
+    require(granules > 0 && granules <= layout.granules() - first, "granules",
+        () -> "in [1, " + (layout.granules() - first) + "]", granules);
     if (rows == GranuleRange.WHOLE) {
       require(firstRow == 0, "first row", () -> "0 for whole granules", firstRow);
       return GranuleRange.whole(first, granules);

@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /// Slots of an arena that one stream holds for blocks that a peer is about to send.
 ///
-/// All or nothing: who waits in line holds nothing, for two streams that each held a part and waited for the rest would wait for ever.
-/// The slots, and the drafts they become, are the scope's. Every call is a step of the stream's [Serial], and so is the turn that comes.
+/// All or nothing: who waits in line holds nothing, for two streams that each held a part and waited for the rest would
+/// wait for ever. The slots, and the drafts they become, are the scope's. Every call is a step of the stream's
+/// [Serial], and so is the turn that comes.
 final class SlotsAhead {
   private final BlockArena arena;
   private final BlockScope scope;
@@ -57,7 +58,8 @@ final class SlotsAhead {
     } else if (mayWait) {
       rooms.forEach(ArenaRoom::close);
       rooms.clear();
-      ticket = arena.hold(count, granted -> serial.run(() -> turn(granted)), error -> serial.run(() -> failed.accept(error)));
+      ticket = arena.hold(count, granted -> serial.run(() -> turn(granted)),
+          error -> serial.run(() -> failed.accept(error)));
     }
   }
 

@@ -13,13 +13,14 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SynchronousSink;
 
-/// A connection whose peer must send each payload in one frame, as the protocol says. Fragments would be put together by RSocket before
-/// anything of ours is asked, as many bytes a stream and as many streams as the peer likes; so the first one ends the connection.
+/// A connection whose peer must send each payload in one frame, as the protocol says. Fragments would be put together
+/// by RSocket before anything of ours is asked, as many bytes a stream and as many streams as the peer likes; so the
+/// first one ends the connection.
 record WholeFrames(DuplexConnection connection) implements DuplexConnection {
   /// Has every connection that `registry` is for be such a one.
   static void require(InterceptorRegistry registry) {
-    registry.forConnection((type, connection) ->
-        type == DuplexConnectionInterceptor.Type.SOURCE ? new WholeFrames(connection) : connection);
+    registry.forConnection((type,
+        connection) -> type == DuplexConnectionInterceptor.Type.SOURCE ? new WholeFrames(connection) : connection);
   }
 
   @Override
@@ -29,7 +30,8 @@ record WholeFrames(DuplexConnection connection) implements DuplexConnection {
 
   private void pass(ByteBuf frame, SynchronousSink<ByteBuf> next) {
     if (isFragment(frame)) {
-      ConnectionErrorException refusal = new ConnectionErrorException("payloads must come in one frame each (was a fragment)");
+      ConnectionErrorException refusal =
+          new ConnectionErrorException("payloads must come in one frame each (was a fragment)");
       connection.sendErrorAndClose(refusal);
       next.error(refusal); // the rest of it must not be taken for a whole
     } else {

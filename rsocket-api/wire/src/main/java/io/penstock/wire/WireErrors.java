@@ -28,7 +28,9 @@ final class WireErrors {
   /// What the peer is told.
   static Throwable toWire(Throwable error) {
     Throwable first = first(error);
-    return first instanceof RSocketErrorException ? first : new CustomRSocketException(codeOf(first).code(), messageOf(first));
+    return first instanceof RSocketErrorException
+        ? first
+        : new CustomRSocketException(codeOf(first).code(), messageOf(first));
   }
 
   /// Parts of one stream that ran side by side may all fail: why the first did is told.
@@ -72,15 +74,18 @@ final class WireErrors {
     Throwable error = first(failure);
     return switch (error) {
       case KvException e -> e;
-      case RSocketErrorException e when e.errorCode() >= 0x1000 && e.errorCode() < 0x3000 -> ErrorCode.isTransient(e.errorCode())
-          ? new RemoteTransientException(e.errorCode(), messageOf(e)) : new RemotePermanentException(e.errorCode(), messageOf(e));
+      case RSocketErrorException e when e.errorCode() >= 0x1000 && e.errorCode() < 0x3000 ->
+        ErrorCode.isTransient(e.errorCode())
+            ? new RemoteTransientException(e.errorCode(), messageOf(e))
+            : new RemotePermanentException(e.errorCode(), messageOf(e));
       case RSocketErrorException e -> new ConnectionLostException(peer, e);
       case ClosedChannelException e -> new ConnectionLostException(peer, e);
       case IOException e -> new ConnectionLostException(peer, e);
       case IllegalStateException e when Exceptions.isOverflow(e) ->
-          WireFormatException.slice("count", "<= what was asked for", "more");
+        WireFormatException.slice("count", "<= what was asked for", "more");
       case IndexOutOfBoundsException e -> new ConnectionLostException(peer, e); // a frame whose lengths make no sense
-      case IllegalArgumentException e when messageOf(e).startsWith("Invalid Error frame") -> new ConnectionLostException(peer, e);
+      case IllegalArgumentException e when messageOf(e).startsWith("Invalid Error frame") ->
+        new ConnectionLostException(peer, e);
       default -> error;
     };
   }

@@ -57,7 +57,8 @@ final class DemandTest {
   @ValueSource(longs = {0, -1, Long.MIN_VALUE})
   void peer_thatAsksForNothingOrLess_endsItsStream_whoeverItsPeerIs(long n) {
     TestPublisher<Integer> source = TestPublisher.create();
-    Flux<Payload> replies = ReplyGate.of(source.flux(), number -> ByteBufAllocator.DEFAULT.buffer(4), ByteBufAllocator.DEFAULT);
+    Flux<Payload> replies =
+        ReplyGate.of(source.flux(), number -> ByteBufAllocator.DEFAULT.buffer(4), ByteBufAllocator.DEFAULT);
 
     replies.subscribe(new Asking<>(n, failures::add));
 
@@ -70,8 +71,10 @@ final class DemandTest {
   @ValueSource(longs = {0, -1, Long.MIN_VALUE})
   void reader_thatAsksForNothingOrLess_misusesItsStream(long n) {
     CacheSpace space = Blocks.smallSpace();
-    GetReceiver receiver = new GetReceiver(new GetReceiver.Setting(new SlabArena("client", space.layout(), 2, 2), space.id(),
-        new ByteBudget("client", 4096, 1).permits(), 4096, 1, 1, 0, SliceOrder.LAYER_FIRST, ControlCodec.CBOR, error -> error),
+    GetReceiver receiver = new GetReceiver(
+        new GetReceiver.Setting(new SlabArena("client", space.layout(), 2, 2), space.id(),
+            new ByteBudget("client", 4096, 1).permits(), 4096, 1, 1, 0, SliceOrder.LAYER_FIRST, ControlCodec.CBOR,
+            error -> error),
         Blocks.keys(space, 0, 1), found -> {}, failures::add);
 
     receiver.read(new Asking<>(n, failures::add));

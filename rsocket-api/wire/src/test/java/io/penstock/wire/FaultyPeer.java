@@ -68,7 +68,8 @@ final class FaultyPeer implements Subscription {
     }
   }
 
-  /// The faults of a stream: bytes of one or two payloads, or their order. Answers whether a header CRC was made to hold.
+  /// The faults of a stream: bytes of one or two payloads, or their order. Answers whether a header CRC was made to
+  /// hold.
   static boolean broken(List<byte[]> payloads, int head, SplittableRandom random) {
     int at = random.nextInt(payloads.size());
     switch (random.nextInt(8)) {

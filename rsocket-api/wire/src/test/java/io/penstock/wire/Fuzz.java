@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
-/// What the fuzz tests of the wire have in common: a small space, honest streams of it in every shape, and runs that name the seed that
-/// repeats a failure.
+/// What the fuzz tests of the wire have in common: a small space, honest streams of it in every shape, and runs that
+/// name the seed that repeats a failure.
 final class Fuzz {
   static final BlockLayout LAYOUT = BlockLayout.attention(2, 4, 1, 4, ElementType.INT8);
   static final CacheSpace SPACE = CacheSpace.of("fuzz", LAYOUT);
@@ -23,8 +23,10 @@ final class Fuzz {
   private Fuzz() {}
 
   static SliceStream[] shapes() {
-    return Arrays.stream(SLICE_BYTES).boxed().flatMap(bytes -> Arrays.stream(SliceOrder.values()).flatMap(order ->
-        IntStream.of(1, 4, 64).mapToObj(window -> new SliceStream(SPACE, window, 0, bytes, order)))).toArray(SliceStream[]::new);
+    return Arrays.stream(SLICE_BYTES).boxed()
+        .flatMap(bytes -> Arrays.stream(SliceOrder.values()).flatMap(
+            order -> IntStream.of(1, 4, 64).mapToObj(window -> new SliceStream(SPACE, window, 0, bytes, order))))
+        .toArray(SliceStream[]::new);
   }
 
   /// The payloads of all keys in each of `shapes`.

@@ -48,7 +48,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
-/// A server that lies, over real sockets: whatever it says, its client hears a typed error, gets no wrong byte, and leaks nothing.
+/// A server that lies, over real sockets: whatever it says, its client hears a typed error, gets no wrong byte, and
+/// leaks nothing.
 @Timeout(60)
 final class HostileServerTest {
   private static final BlockLayout LAYOUT = BlockLayout.attention(4, 16, 2, 16, ElementType.BF16);
@@ -67,7 +68,8 @@ final class HostileServerTest {
 
   /// What the server answers; each test sets what it lies about.
   private static final class Lies implements RSocket {
-    private Object welcome = new Handshake.Welcome(1, "server", "node", "tier", Handshake.Space.of(SPACE), 4096, WINDOW, 100, 64L);
+    private Object welcome =
+        new Handshake.Welcome(1, "server", "node", "tier", Handshake.Space.of(SPACE), 4096, WINDOW, 100, 64L);
     private Object reply = new Messages.MatchReply(0);
     private List<byte[]> stream = List.of();
     private @Nullable Throwable failure;
@@ -77,7 +79,9 @@ final class HostileServerTest {
     public Mono<Payload> requestResponse(Payload payload) {
       boolean hello = RequestMetadata.read(payload.sliceMetadata(), "").route().equals(Routes.HELLO);
       payload.release();
-      return !hello && failure != null ? Mono.error(failure) : Mono.fromSupplier(() -> ByteBufPayload.create(bytes(hello ? welcome : reply)));
+      return !hello && failure != null
+          ? Mono.error(failure)
+          : Mono.fromSupplier(() -> ByteBufPayload.create(bytes(hello ? welcome : reply)));
     }
 
     @Override
@@ -88,7 +92,8 @@ final class HostileServerTest {
 
     @Override
     public Flux<Payload> requestChannel(Publisher<Payload> payloads) {
-      return Flux.fromIterable(stream).map(ByteBufPayload::create).cast(Payload.class).concatWith(ends ? Mono.empty() : Mono.never())
+      return Flux.fromIterable(stream).map(ByteBufPayload::create).cast(Payload.class)
+          .concatWith(ends ? Mono.empty() : Mono.never())
           .doOnSubscribe(subscription -> Flux.from(payloads).subscribe(new BaseSubscriber<>() {
             @Override
             protected void hookOnSubscribe(Subscription slices) {
@@ -133,7 +138,8 @@ final class HostileServerTest {
 
   private KvClient connect() {
     KvClient connected = KvClient.connect(TcpClientTransport.create(server.address()),
-        KvClientOptions.defaults().withMaxSliceBytes(4096).withWindowBlocks(WINDOW), SPACE, arena, budget).block(WireNode.PATIENCE);
+        KvClientOptions.defaults().withMaxSliceBytes(4096).withWindowBlocks(WINDOW), SPACE, arena, budget)
+        .block(WireNode.PATIENCE);
     client = connected;
     return connected;
   }
@@ -176,10 +182,13 @@ final class HostileServerTest {
     Handshake.Space space = Handshake.Space.of(SPACE);
     Handshake.Space another = Handshake.Space.of(CacheSpace.of("another", LAYOUT));
     List<Object> bad = List.of(new Handshake.Welcome(2, "s", "n", "t", space, 4096, 4, 4, null),
-        new Handshake.Welcome(1, "s", "n", "t", another, 4096, 4, 4, null), new byte[0], new byte[] {(byte) 0xBF}, new Messages.MatchReply(1),
-        Map.of("version", 1, "server", "s", "node", "n", "tier", "t", "space", space, "maxSliceBytes", -1, "windowBlocks", 4,
+        new Handshake.Welcome(1, "s", "n", "t", another, 4096, 4, 4, null), new byte[0], new byte[] {(byte) 0xBF},
+        new Messages.MatchReply(1),
+        Map.of("version", 1, "server", "s", "node", "n", "tier", "t", "space", space, "maxSliceBytes", -1,
+            "windowBlocks", 4,
             "maxKeys", 4),
-        Map.of("version", 1, "server", "s", "node", "n", "tier", "t", "maxSliceBytes", 4096, "windowBlocks", 4, "maxKeys", 4));
+        Map.of("version", 1, "server", "s", "node", "n", "tier", "t", "maxSliceBytes", 4096, "windowBlocks", 4,
+            "maxKeys", 4));
     for (Object welcome : bad) {
       lies.welcome = welcome;
       assertThrows(WireFormatException.class, this::connect, () -> "" + welcome);
@@ -208,10 +217,12 @@ final class HostileServerTest {
   void errors_ofAnySize_areTypedAndShort() {
     KvClient connected = connect();
     lies.failure = new CustomRSocketException(ErrorCode.TRANSIENT.code(), "x".repeat(1 << 20));
-    RemoteTransientException e = assertThrows(RemoteTransientException.class, () -> connected.match(ALL).block(WireNode.PATIENCE));
+    RemoteTransientException e =
+        assertThrows(RemoteTransientException.class, () -> connected.match(ALL).block(WireNode.PATIENCE));
     assertTrue(String.valueOf(e.getMessage()).length() < 2000);
     lies.failure = new CustomRSocketException(0x1FFF, "unknown");
-    assertEquals(0x1FFF, assertThrows(RemotePermanentException.class, () -> connected.match(ALL).block(WireNode.PATIENCE)).code());
+    assertEquals(0x1FFF,
+        assertThrows(RemotePermanentException.class, () -> connected.match(ALL).block(WireNode.PATIENCE)).code());
   }
 
   @Test
@@ -226,7 +237,8 @@ final class HostileServerTest {
   void slices_thatWereNotPromised_areRefused() {
     List<byte[]> all = HONEST.of(ALL, positions(0, 1, 2, 3, 4, 5));
     assertGetFails("leased", after(found(bits(KEYS, 0, 1, 2, 3, 4)), all));
-    assertGetFails("sent before", after(found(bits(KEYS, 0, 1, 2, 3, 4, 5)), HONEST.of(ALL, positions(0, 1, 2, 0, 4, 5))));
+    assertGetFails("sent before",
+        after(found(bits(KEYS, 0, 1, 2, 3, 4, 5)), HONEST.of(ALL, positions(0, 1, 2, 0, 4, 5))));
     assertGetFails("window", after(found(bits(KEYS, 0, 1, 2, 3, 4, 5)), all.subList(all.size() / 2, all.size())));
     List<byte[]> twice = new ArrayList<>(all);
     twice.add(1, all.getFirst());
@@ -243,8 +255,9 @@ final class HostileServerTest {
     List<byte[]> slices = HONEST.of(ALL, positions(0, 1, 2, 3, 4, 5));
     List<ByteBuf> buffers = new ArrayList<>();
     List<Throwable> failures = new ArrayList<>();
-    GetReceiver receiver = new GetReceiver(new GetReceiver.Setting(arena, SPACE.id(), budget.permits(), 4096, WINDOW, 4, 0,
-        SliceOrder.LAYER_FIRST, ControlCodec.CBOR, error -> error), ALL, found -> {}, failures::add);
+    GetReceiver receiver =
+        new GetReceiver(new GetReceiver.Setting(arena, SPACE.id(), budget.permits(), 4096, WINDOW, 4, 0,
+            SliceOrder.LAYER_FIRST, ControlCodec.CBOR, error -> error), ALL, found -> {}, failures::add);
     receiver.onSubscribe(Operators.emptySubscription());
     for (byte[] payload : after(decision, slices)) {
       ByteBuf data = Unpooled.buffer().writeBytes(payload);
@@ -259,12 +272,14 @@ final class HostileServerTest {
 
   @Test
   void putSignals_thatCannotBe_areRefused() {
-    List<Object> bad = List.of(room(0, -1, 1), room(0, KEYS, 1), room(0, 0, WINDOW + 1), room(0, Integer.MAX_VALUE, 2), room(-1, 0, 1),
-        stored(-1), stored(KEYS), new byte[] {7}, Map.of(), Map.of("stored", List.of(Map.of("position", 1))));
+    List<Object> bad =
+        List.of(room(0, -1, 1), room(0, KEYS, 1), room(0, 0, WINDOW + 1), room(0, Integer.MAX_VALUE, 2), room(-1, 0, 1),
+            stored(-1), stored(KEYS), new byte[] {7}, Map.of(), Map.of("stored", List.of(Map.of("position", 1))));
     for (Object signal : bad) {
       lies.stream = List.of(bytes(signal));
       assertThrows(WireFormatException.class, () -> connect()
-          .put(ALL, new ProducingSource(arena, SliceOrder.LAYER_FIRST, (key, range, memory) -> {})).blockLast(WireNode.PATIENCE),
+          .put(ALL, new ProducingSource(arena, SliceOrder.LAYER_FIRST, (key, range, memory) -> {}))
+          .blockLast(WireNode.PATIENCE),
           () -> "" + signal);
       client.close().block(WireNode.PATIENCE);
       leaks.awaitEmpty(LeakLedger.PATIENCE);
@@ -279,7 +294,8 @@ final class HostileServerTest {
     for (List<byte[]> signals : List.of(List.<byte[]>of(), List.of(bytes(half)), List.of(bytes(half), bytes(rest)))) {
       lies.stream = signals;
       assertThrows(WireFormatException.class, () -> connect()
-          .put(ALL, new ProducingSource(arena, SliceOrder.LAYER_FIRST, (key, range, memory) -> {})).blockLast(WireNode.PATIENCE),
+          .put(ALL, new ProducingSource(arena, SliceOrder.LAYER_FIRST, (key, range, memory) -> {}))
+          .blockLast(WireNode.PATIENCE),
           () -> signals.size() + " signals");
       leaks.awaitEmpty(LeakLedger.PATIENCE); // with the connection still there
       client.close().block(WireNode.PATIENCE);
@@ -288,8 +304,9 @@ final class HostileServerTest {
 
   @Test
   void fragments_endTheConnection() {
-    CloseableChannel cutting = requireNonNull(RSocketServer.create(SocketAcceptor.with(lies)).payloadDecoder(PayloadDecoder.ZERO_COPY)
-        .fragment(64).bind(TcpServerTransport.create("127.0.0.1", 0)).block(WireNode.PATIENCE));
+    CloseableChannel cutting =
+        requireNonNull(RSocketServer.create(SocketAcceptor.with(lies)).payloadDecoder(PayloadDecoder.ZERO_COPY)
+            .fragment(64).bind(TcpServerTransport.create("127.0.0.1", 0)).block(WireNode.PATIENCE));
     try {
       assertThrows(ConnectionLostException.class, () -> KvClient.connect(TcpClientTransport.create(cutting.address()),
           KvClientOptions.defaults().withMaxSliceBytes(4096), SPACE, arena, budget).block(WireNode.PATIENCE));
@@ -305,6 +322,7 @@ final class HostileServerTest {
   }
 
   private static Object stored(int position) {
-    return Map.of("stored", List.of(Map.of("position", position, "tier", "t", "durability", "VOLATILE", "sequence", 1)));
+    return Map.of("stored",
+        List.of(Map.of("position", position, "tier", "t", "durability", "VOLATILE", "sequence", 1)));
   }
 }

@@ -98,7 +98,8 @@ final class KvInterruptionTest {
           assertEquals(null, failure);
         }
         node.requireHonestTier(keys);
-        assertEquals(last < 20 ? last / 8 * WINDOW : KEYS, requireNonNull(node.tier.remove(keys).block()).count(), "after slice " + last);
+        assertEquals(last < 20 ? last / 8 * WINDOW : KEYS, requireNonNull(node.tier.remove(keys).block()).count(),
+            "after slice " + last);
       }
     }
   }
@@ -122,7 +123,8 @@ final class KvInterruptionTest {
         end(reached, "slice " + last);
         put.dispose();
         node.requireHonestTier(keys);
-        assertEquals(0, requireNonNull(node.tier.remove(keys).block()).count() % 2, "whole windows after slice " + last);
+        assertEquals(0, requireNonNull(node.tier.remove(keys).block()).count() % 2,
+            "whole windows after slice " + last);
       }
     }
   }
@@ -134,19 +136,22 @@ final class KvInterruptionTest {
       KvClient client = node.client(WINDOW);
       PutSource source = node.source((SlabArena) client.arena(), SliceOrder.LAYER_FIRST);
       CompletableFuture<List<Receipt>> put =
-          client.put(node.keys(0, KEYS), window -> source.window(window).concatWith(Flux.never())).collectList().toFuture();
+          client.put(node.keys(0, KEYS), window -> source.window(window).concatWith(Flux.never())).collectList()
+              .toFuture();
       assertEquals(null, end(put, "a put"));
       node.requireHonestTier(node.keys(0, KEYS));
       assertEquals(0, node.server.runningStreams());
     }
   }
 
-  /// Each slice but the first gives way to a copy of the one before it: one comes, one goes, so that a cancel leaves none in between.
+  /// Each slice but the first gives way to a copy of the one before it: one comes, one goes, so that a cancel leaves
+  /// none in between.
   private static Flux<LayerSlice> repeated(Flux<LayerSlice> slices, BlockScope copies) {
     AtomicReference<@Nullable LayerSlice> before = new AtomicReference<>();
     return slices.map(slice -> {
-      LayerSlice copy = before.getAndSet(copies.adopt(new LayerSlice(slice.place(), slice.range(), new int[] {slice.position(0)},
-          List.of(slice.spans().getFirst().share()))));
+      LayerSlice copy =
+          before.getAndSet(copies.adopt(new LayerSlice(slice.place(), slice.range(), new int[] {slice.position(0)},
+              List.of(slice.spans().getFirst().share()))));
       if (copy == null) {
         return slice;
       }
@@ -163,10 +168,12 @@ final class KvInterruptionTest {
       PutSource source = node.source((SlabArena) client.arena(), SliceOrder.LAYER_FIRST);
       List<BlockKey> keys = node.keys(0, KEYS);
       BlockScope copies = new BlockScope();
-      Throwable twice = end(client.put(keys, window -> repeated(source.window(window), copies)).collectList().toFuture(),
-          "a put of the same slices twice");
+      Throwable twice =
+          end(client.put(keys, window -> repeated(source.window(window), copies)).collectList().toFuture(),
+              "a put of the same slices twice");
       copies.close();
-      assertTrue(twice instanceof RemotePermanentException e && e.code() == ErrorCode.BAD_SLICE.code(), String.valueOf(twice));
+      assertTrue(twice instanceof RemotePermanentException e && e.code() == ErrorCode.BAD_SLICE.code(),
+          String.valueOf(twice));
       Throwable none = end(client.put(keys, window -> {
         throw new SourceFailed();
       }).collectList().toFuture(), "a put whose source cannot be asked");
@@ -218,13 +225,15 @@ final class KvInterruptionTest {
   private static void interrupted(WireNode node, Link link, Relay relay, List<BlockKey> old, List<BlockKey> fresh) {
     try (SlabArena arena = new SlabArena("interrupted", LAYOUT, 64, 8)) {
       ByteBudget budget = new ByteBudget("interrupted", 64 * WireNode.SLICE_BYTES, 8);
-      KvClientOptions options = WireNode.clientOptions(WINDOW).withKeepAlive(Duration.ofMillis(300), Duration.ofMillis(1500));
+      KvClientOptions options =
+          WireNode.clientOptions(WINDOW).withKeepAlive(Duration.ofMillis(300), Duration.ofMillis(1500));
       CompletableFuture<Void> all = KvClient.connect(link.client(relay.port()), options, SPACE, arena, budget)
           .timeout(Duration.ofSeconds(5)) // a SETUP that was broken on the way has no reply
           .onErrorMap(TimeoutException.class, e -> new DrainingException())
           .flatMap(client -> Mono.whenDelayError(
-                  client.put(fresh, node.source(arena, SliceOrder.LAYER_FIRST)).then(), node.get(client, old, OnMiss.SKIP))
-              .onErrorResume(e -> client.close().then(Mono.error(e))).then(client.close())).toFuture();
+              client.put(fresh, node.source(arena, SliceOrder.LAYER_FIRST)).then(), node.get(client, old, OnMiss.SKIP))
+              .onErrorResume(e -> client.close().then(Mono.error(e))).then(client.close()))
+          .toFuture();
       Throwable failure = end(all, "whatever runs over a broken link");
       for (Throwable each : Exceptions.unwrapMultiple(failure)) {
         assertTrue(each instanceof KvException, () -> "failure must be typed (was " + trace(each) + ")");
@@ -257,11 +266,13 @@ final class KvInterruptionTest {
         KvClient client = node.client(WireNode.clientOptions(WINDOW), node.arena(KEYS), node.budget(2));
         node.put(client, node.keys(0, KEYS));
         BlockScope scope = new BlockScope();
-        RemoteLease lease = requireNonNull(client.lease(node.keys(0, KEYS), OnMiss.SKIP, scope).block(WireNode.PATIENCE));
+        RemoteLease lease =
+            requireNonNull(client.lease(node.keys(0, KEYS), OnMiss.SKIP, scope).block(WireNode.PATIENCE));
         int last = taken;
         AtomicInteger seen = new AtomicInteger();
         CompletableFuture<Void> get = lease.slices(scope).doOnNext(LayerSlice::close).concatMap(
-            slice -> seen.getAndIncrement() == last ? node.server.close().then(Mono.<LayerSlice>empty()) : Mono.empty(), 1).then().toFuture();
+            slice -> seen.getAndIncrement() == last ? node.server.close().then(Mono.<LayerSlice>empty()) : Mono.empty(),
+            1).then().toFuture();
         Throwable failure = end(get, "a get from a server that closes");
         assertTrue(failure instanceof ConnectionLostException, String.valueOf(failure));
         scope.close();
@@ -277,7 +288,8 @@ final class KvInterruptionTest {
         Relay relay = Relay.to(node.port(), Relay.Fault.none(), true)) {
       List<BlockKey> keys = node.keys(0, 60);
       node.put(node.client(WINDOW), keys);
-      KvClient slow = node.client(link.client(relay.port()), WireNode.clientOptions(WINDOW), node.arena(128), node.budget(256));
+      KvClient slow =
+          node.client(link.client(relay.port()), WireNode.clientOptions(WINDOW), node.arena(128), node.budget(256));
       CompletableFuture<Long> get = node.get(slow, keys, OnMiss.SKIP).toFuture();
       long deadline = System.nanoTime() + LeakLedger.PATIENCE.toNanos();
       while (relay.bytesTowardsClient() < 64 << 10 && System.nanoTime() < deadline) {
@@ -306,7 +318,8 @@ final class KvInterruptionTest {
 
   private static void cancelled(Link link, int times) {
     try (WireNode node = WireNode.of(link, SPACE, WINDOW)) {
-      KvClient client = node.client(WireNode.clientOptions(WINDOW), node.arena(KEYS + WINDOW), node.budget(3)); // a reader that keeps all
+      // A reader that keeps all
+      KvClient client = node.client(WireNode.clientOptions(WINDOW), node.arena(KEYS + WINDOW), node.budget(3));
       List<BlockKey> keys = node.keys(0, KEYS);
       node.put(client, keys);
       for (int seed = 0; seed < times; seed++) {

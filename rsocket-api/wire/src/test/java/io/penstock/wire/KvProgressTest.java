@@ -48,7 +48,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.resources.LoopResources;
 
-/// Whatever the shapes and however small the budgets, everything asked for arrives, whole, and never more at a time than was allowed.
+/// Whatever the shapes and however small the budgets, everything asked for arrives, whole, and never more at a time
+/// than was allowed.
 @Timeout(120)
 final class KvProgressTest {
   private static final BlockLayout SMALL = BlockLayout.attention(4, 16, 2, 16, ElementType.BF16);
@@ -59,18 +60,23 @@ final class KvProgressTest {
   @ParameterizedTest
   @EnumSource
   void everyShape_roundTrips(Link link) {
-    for (BlockLayout layout : List.of(SMALL, CUT, CUT.withOrder(TokenOrder.HND), BlockLayout.latent(3, 16, 64, 8, ElementType.FP8_E4M3))) {
+    for (BlockLayout layout : List.of(SMALL, CUT, CUT.withOrder(TokenOrder.HND),
+        BlockLayout.latent(3, 16, 64, 8, ElementType.FP8_E4M3))) {
       for (int window : new int[] {1, 7, 64}) {
         try (WireNode node = WireNode.of(link, CacheSpace.of("shape", layout), window)) {
           List<BlockKey> keys = node.keys(0, 15);
           for (SliceOrder order : SliceOrder.values()) {
-            KvClient client = node.client(WireNode.clientOptions(window).withOrder(order), node.arena(Math.max(15, window)), node.budget(2));
-            assertEquals(15L, client.put(keys, node.source((SlabArena) client.arena(), order)).count().block(WireNode.PATIENCE));
-            assertEquals(15L * layout.blockBytes(), node.get(client, keys, OnMiss.SKIP).block(WireNode.PATIENCE), () -> layout + " " + order);
+            KvClient client = node.client(WireNode.clientOptions(window).withOrder(order),
+                node.arena(Math.max(15, window)), node.budget(2));
+            assertEquals(15L,
+                client.put(keys, node.source((SlabArena) client.arena(), order)).count().block(WireNode.PATIENCE));
+            assertEquals(15L * layout.blockBytes(), node.get(client, keys, OnMiss.SKIP).block(WireNode.PATIENCE),
+                () -> layout + " " + order);
             node.requireHonestTier(keys);
             for (int start : new int[] {1, layout.layers() - 1}) {
-              KvClient late = node.client(WireNode.clientOptions(window).withOrder(order).withStartLayer(start), node.arena(window),
-                  node.budget(1));
+              KvClient late =
+                  node.client(WireNode.clientOptions(window).withOrder(order).withStartLayer(start), node.arena(window),
+                      node.budget(1));
               assertEquals(15L * layout.layerBytes() * (layout.layers() - start),
                   node.get(late, keys, OnMiss.SKIP).block(WireNode.PATIENCE), layout + " " + order + " from " + start);
             }
@@ -89,13 +95,15 @@ final class KvProgressTest {
       List<BlockKey> keys = node.keys(0, 30);
       node.put(client, keys);
       List<BlockKey> read = Flux.using(BlockScope::new,
-          scope -> new RemoteTier(client, SPACE).lease(keys, OnMiss.SKIP, scope).flatMapMany(lease -> lease.windows(3, scope))
+          scope -> new RemoteTier(client, SPACE).lease(keys, OnMiss.SKIP, scope)
+              .flatMapMany(lease -> lease.windows(3, scope))
               .concatMap(window -> Mono.delay(Duration.ofMillis(5)).thenMany(Flux.fromIterable(window)), 0)
               .map(leased -> {
                 Blocks.assertBytes(leased.block());
                 leased.block().close();
                 return leased.block().key();
-              }), BlockScope::close).collectList().block(WireNode.PATIENCE);
+              }),
+          BlockScope::close).collectList().block(WireNode.PATIENCE);
       assertEquals(keys, read);
     }
   }
@@ -112,7 +120,8 @@ final class KvProgressTest {
       SlabArena landing = node.arena(window);
       ByteBudget budget = node.budget(1);
       KvClient reader = node.client(WireNode.clientOptions(window), landing, budget);
-      KvClient writer = node.client(WireNode.clientOptions(window), node.arena(8 * window), node.budget(1)); // one a put, see ProducingSource
+      // One a put, see ProducingSource
+      KvClient writer = node.client(WireNode.clientOptions(window), node.arena(8 * window), node.budget(1));
       AtomicLong bytes = new AtomicLong();
       long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(2);
       List<CompletableFuture<Void>> all = new ArrayList<>();
@@ -122,7 +131,8 @@ final class KvProgressTest {
         SliceOrder order = SliceOrder.values()[i / 2 % 2];
         Mono<Void> once = Mono.defer(() -> {
           List<BlockKey> keys = node.keys(0, 40).subList(random.nextInt(20), random.nextInt(21, 40));
-          return gets ? node.get(reader, keys, OnMiss.SKIP).doOnNext(bytes::addAndGet).then()
+          return gets
+              ? node.get(reader, keys, OnMiss.SKIP).doOnNext(bytes::addAndGet).then()
               : writer.put(keys, node.source((SlabArena) writer.arena(), order)).then();
         });
         all.add(once.repeat(() -> System.nanoTime() < until).then().toFuture()); // one after the other, each to its end
@@ -169,19 +179,26 @@ final class KvProgressTest {
     LeakLedger leaks = new LeakLedger();
     HostTier tier = new HostTier(space, HostTierOptions.defaults(256), TierListener.noop());
     fill(tier, Blocks.keys(space, 0, 128));
-    KvServer server = requireNonNull(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops, new ConnectionListener() {
-      @Override
-      public void opened(ConnectionGauges connection) {
-        gauges.add(connection);
-      }
-    }), tier, KvServerOptions.defaults().withLimits(new Limits(128 << 10, window, 256)).withSendWindowBytes(sendWindow), ingress, timers)
-        .block(WireNode.PATIENCE));
+    KvServer server = requireNonNull(
+        KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops, new ConnectionListener() {
+          @Override
+          public void opened(ConnectionGauges connection) {
+            gauges.add(connection);
+          }
+        }), tier,
+            KvServerOptions.defaults().withLimits(new Limits(128 << 10, window, 256)).withSendWindowBytes(sendWindow),
+            ingress, timers)
+            .block(WireNode.PATIENCE));
     try (Relay relay = Relay.to(((TcpListener) server.listening()).port(), Relay.Fault.none(), true)) {
-      RSocket raw = requireNonNull(RSocketConnector.create().payloadDecoder(PayloadDecoder.ZERO_COPY).dataMimeType("application/cbor")
-          .metadataMimeType(RequestMetadata.COMPOSITE).connect(Link.STOCK.client(relay.port())).block(WireNode.PATIENCE));
+      RSocket raw = requireNonNull(
+          RSocketConnector.create().payloadDecoder(PayloadDecoder.ZERO_COPY).dataMimeType("application/cbor")
+              .metadataMimeType(RequestMetadata.COMPOSITE).connect(Link.STOCK.client(relay.port()))
+              .block(WireNode.PATIENCE));
       long[] bytes = new long[1];
-      CompletableFuture<Void> all = raw.requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET, new Messages.GetRequest(
-          Messages.Keys.of(Blocks.keys(space, 0, 128)), "SKIP", "LAYER_FIRST", 0, 128 << 10, window, 1))).doOnNext(payload -> {
+      CompletableFuture<Void> all = raw
+          .requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET, new Messages.GetRequest(
+              Messages.Keys.of(Blocks.keys(space, 0, 128)), "SKIP", "LAYER_FIRST", 0, 128 << 10, window, 1)))
+          .doOnNext(payload -> {
             bytes[0] += sliceBytes(payload);
             payload.release();
           }).then().toFuture();
@@ -192,11 +209,14 @@ final class KvProgressTest {
           queued = Math.max(queued, queuedBytes(gauge));
         }
       }
-      // Netty counts a frame among its bytes until after it released it, and the release lets the next slice in: one slice counts twice.
+      // Netty counts a frame among its bytes until after it released it, and the release lets the next slice in: one
+      // slice counts twice.
       long bound = sendWindow + (128 << 10) + (64 << 10);
-      assertTrue(queued > 0 && queued <= bound, "bytes queued must be <= " + bound + ", the window and headers (was " + queued + ")");
+      assertTrue(queued > 0 && queued <= bound,
+          "bytes queued must be <= " + bound + ", the window and headers (was " + queued + ")");
       long settled = gauges.stream().mapToLong(gauge -> gauge.channelBytes() + gauge.queuedBytes()).max().orElse(0);
-      assertTrue(settled <= sendWindow + (64 << 10), "bytes queued at rest must be <= " + sendWindow + " and headers (was " + settled + ")");
+      assertTrue(settled <= sendWindow + (64 << 10),
+          "bytes queued at rest must be <= " + sendWindow + " and headers (was " + settled + ")");
       assertTrue(!all.isDone(), "the link stands still");
       relay.flow();
       all.orTimeout(30, TimeUnit.SECONDS).join();
@@ -218,14 +238,16 @@ final class KvProgressTest {
     long written = gauge.writtenBytes();
     long inChannel = gauge.channelBytes();
     long queued = gauge.queuedBytes();
-    boolean still = written == gauge.writtenBytes() && inChannel == gauge.channelBytes() && queued == gauge.queuedBytes();
+    boolean still =
+        written == gauge.writtenBytes() && inChannel == gauge.channelBytes() && queued == gauge.queuedBytes();
     Thread.yield();
     return still ? inChannel + queued : 0;
   }
 
   private static long sliceBytes(Payload payload) {
     ByteBuf data = payload.sliceData();
-    boolean slice = data.readableBytes() > SliceHeader.TABLES_OFFSET && data.getIntLE(data.readerIndex()) == SliceHeader.MAGIC;
+    boolean slice =
+        data.readableBytes() > SliceHeader.TABLES_OFFSET && data.getIntLE(data.readerIndex()) == SliceHeader.MAGIC;
     return slice ? data.getIntLE(data.readerIndex() + SliceHeader.PAYLOAD_BYTES_OFFSET) : 0;
   }
 

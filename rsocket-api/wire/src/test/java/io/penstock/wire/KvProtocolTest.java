@@ -49,7 +49,8 @@ final class KvProtocolTest {
   }
 
   private static void assertCode(ErrorCode code, String says, Supplier<Mono<?>> call) {
-    RSocketErrorException e = assertThrows(RSocketErrorException.class, () -> call.get().block(PATIENCE), () -> code + " " + says);
+    RSocketErrorException e =
+        assertThrows(RSocketErrorException.class, () -> call.get().block(PATIENCE), () -> code + " " + says);
     assertEquals(code.code(), e.errorCode(), e.toString());
     assertTrue(requireNonNull(e.getMessage()).contains(says), e.toString());
   }
@@ -69,7 +70,8 @@ final class KvProtocolTest {
       others.forEach((field, space) -> {
         try (SlabArena arena = new SlabArena("client", space.layout(), 8, 8)) {
           RemotePermanentException e = assertThrows(RemotePermanentException.class, () -> KvClient.connect(
-              node.transport(), WireNode.clientOptions(WINDOW), space, arena, new ByteBudget("client", 1 << 20, 8)).block(PATIENCE));
+              node.transport(), WireNode.clientOptions(WINDOW), space, arena, new ByteBudget("client", 1 << 20, 8))
+              .block(PATIENCE));
           assertEquals(ErrorCode.SPACE_MISMATCH.code(), e.code());
           assertTrue(requireNonNull(e.getMessage()).contains(field), e.toString());
           assertFalse(e.getMessage().contains("salt,") || e.getMessage().contains("pepper"), "no salt is told");
@@ -100,8 +102,10 @@ final class KvProtocolTest {
         assertCode(ErrorCode.UNKNOWN_ROUTE, "route", () -> raw.requestStream(request.get()).then());
         assertCode(ErrorCode.UNKNOWN_ROUTE, "route", () -> raw.requestChannel(Mono.fromSupplier(request)).then());
       }
-      assertCode(ErrorCode.BAD_REQUEST, "metadata", () -> raw.requestResponse(ByteBufPayload.create(new byte[3], new byte[] {1, 2, 3})));
-      assertCode(ErrorCode.BAD_REQUEST, "metadata", () -> raw.requestChannel(Mono.fromSupplier(() -> ByteBufPayload.create("x"))).then());
+      assertCode(ErrorCode.BAD_REQUEST, "metadata",
+          () -> raw.requestResponse(ByteBufPayload.create(new byte[3], new byte[] {1, 2, 3})));
+      assertCode(ErrorCode.BAD_REQUEST, "metadata",
+          () -> raw.requestChannel(Mono.fromSupplier(() -> ByteBufPayload.create("x"))).then());
     }
   }
 
@@ -137,26 +141,34 @@ final class KvProtocolTest {
 
   private static void serves(WireNode node, List<BlockKey> keys, RSocket raw, ControlCodec codec, Asking asking) {
     Messages.KeysRequest request = new Messages.KeysRequest(Messages.Keys.of(keys));
-    assertEquals(WINDOW, ask(raw, codec, asking, Routes.HELLO, new Handshake.Hello(List.of(1), Handshake.Space.of(SPACE), "raw"),
-        Handshake.Welcome.class).windowBlocks());
+    assertEquals(WINDOW,
+        ask(raw, codec, asking, Routes.HELLO, new Handshake.Hello(List.of(1), Handshake.Space.of(SPACE), "raw"),
+            Handshake.Welcome.class).windowBlocks());
     assertEquals(3, ask(raw, codec, asking, Routes.MATCH, request, Messages.MatchReply.class).prefix());
     assertEquals(3, ask(raw, codec, asking, Routes.EXISTS, request, Messages.Bits.class).presence().count());
     assertEquals(3, ask(raw, codec, asking, Routes.STAT, new Messages.StatRequest(), ServerStat.class).stat().blocks());
-    assertTrue(ask(raw, codec, asking, Routes.DRAIN, new Messages.DrainRequest(99), Messages.DrainReply.class).drained());
-    Payload event = requireNonNull(raw.requestStream(asking.request(codec, Routes.EVENTS, new Messages.EventsRequest(0)))
-        .blockFirst(PATIENCE));
+    assertTrue(
+        ask(raw, codec, asking, Routes.DRAIN, new Messages.DrainRequest(99), Messages.DrainReply.class).drained());
+    Payload event =
+        requireNonNull(raw.requestStream(asking.request(codec, Routes.EVENTS, new Messages.EventsRequest(0)))
+            .blockFirst(PATIENCE));
     assertEquals("stored", WireNode.read(codec, event, Messages.Event.class).type());
     Payload found = requireNonNull(raw.requestStream(asking.request(codec, Routes.GET,
-        new Messages.GetRequest(Messages.Keys.of(keys), "SKIP", "LAYER_FIRST", 0, 4096, WINDOW, 0))).blockFirst(PATIENCE));
+        new Messages.GetRequest(Messages.Keys.of(keys), "SKIP", "LAYER_FIRST", 0, 4096, WINDOW, 0)))
+        .blockFirst(PATIENCE));
     assertEquals(3, WireNode.read(codec, found, Messages.Found.class).found().presence().count());
-    Payload room = requireNonNull(raw.requestChannel(Flux.concat(Mono.fromSupplier(() -> asking.request(codec, Routes.PUT,
-        new PutMessages.PutRequest(Messages.Keys.of(keys), 4096, WINDOW, 0))), Mono.never())).blockFirst(PATIENCE));
-    assertEquals(0, requireNonNull(WireNode.read(codec, room, PutMessages.PutSignal.class).room()).wanted().presence().count());
+    Payload room =
+        requireNonNull(raw.requestChannel(Flux.concat(Mono.fromSupplier(() -> asking.request(codec, Routes.PUT,
+            new PutMessages.PutRequest(Messages.Keys.of(keys), 4096, WINDOW, 0))), Mono.never())).blockFirst(PATIENCE));
+    assertEquals(0,
+        requireNonNull(WireNode.read(codec, room, PutMessages.PutSignal.class).room()).wanted().presence().count());
     node.awaitIdle();
   }
 
-  private static <T> T ask(RSocket raw, ControlCodec codec, Asking asking, String route, Object message, Class<T> reply) {
-    return WireNode.read(codec, requireNonNull(raw.requestResponse(asking.request(codec, route, message)).block(PATIENCE)), reply);
+  private static <T> T ask(RSocket raw, ControlCodec codec, Asking asking, String route, Object message,
+      Class<T> reply) {
+    return WireNode.read(codec,
+        requireNonNull(raw.requestResponse(asking.request(codec, route, message)).block(PATIENCE)), reply);
   }
 
   @ParameterizedTest
@@ -168,24 +180,35 @@ final class KvProtocolTest {
       Messages.Keys many = Messages.Keys.of(node.keys(0, 257));
       Messages.Keys foreign = Messages.Keys.of(Blocks.keys(CacheSpace.of("another", LAYOUT), 0, 2));
       Messages.Keys twice = Messages.Keys.of(List.of(node.keys(0, 1).getFirst(), node.keys(0, 1).getFirst()));
-      refused(raw, ErrorCode.LIMIT_EXCEEDED, "keys", new Messages.GetRequest(many, "SKIP", "LAYER_FIRST", 0, 4096, 1, 0));
-      refused(raw, ErrorCode.SPACE_MISMATCH, "keys.space", new Messages.GetRequest(foreign, "SKIP", "LAYER_FIRST", 0, 4096, 1, 0));
-      refused(raw, ErrorCode.BAD_REQUEST, "distinct", new Messages.GetRequest(twice, "SKIP", "LAYER_FIRST", 0, 4096, 1, 0));
-      refused(raw, ErrorCode.LIMIT_EXCEEDED, "maxSliceBytes", new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 0, 4097, 1, 0));
-      refused(raw, ErrorCode.LIMIT_EXCEEDED, "windowBlocks", new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 0, 4096, 0, 0));
-      refused(raw, ErrorCode.BAD_REQUEST, "startLayer", new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 4, 4096, 1, 0));
-      refused(raw, ErrorCode.BAD_REQUEST, "onMiss", new Messages.GetRequest(keys, "PERHAPS", "LAYER_FIRST", 0, 4096, 1, 0));
+      refused(raw, ErrorCode.LIMIT_EXCEEDED, "keys",
+          new Messages.GetRequest(many, "SKIP", "LAYER_FIRST", 0, 4096, 1, 0));
+      refused(raw, ErrorCode.SPACE_MISMATCH, "keys.space",
+          new Messages.GetRequest(foreign, "SKIP", "LAYER_FIRST", 0, 4096, 1, 0));
+      refused(raw, ErrorCode.BAD_REQUEST, "distinct",
+          new Messages.GetRequest(twice, "SKIP", "LAYER_FIRST", 0, 4096, 1, 0));
+      refused(raw, ErrorCode.LIMIT_EXCEEDED, "maxSliceBytes",
+          new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 0, 4097, 1, 0));
+      refused(raw, ErrorCode.LIMIT_EXCEEDED, "windowBlocks",
+          new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 0, 4096, 0, 0));
+      refused(raw, ErrorCode.BAD_REQUEST, "startLayer",
+          new Messages.GetRequest(keys, "SKIP", "LAYER_FIRST", 4, 4096, 1, 0));
+      refused(raw, ErrorCode.BAD_REQUEST, "onMiss",
+          new Messages.GetRequest(keys, "PERHAPS", "LAYER_FIRST", 0, 4096, 1, 0));
       refused(raw, ErrorCode.BAD_REQUEST, "order", new Messages.GetRequest(keys, "SKIP", "RANDOM", 0, 4096, 1, 0));
       refused(raw, ErrorCode.LIMIT_EXCEEDED, "keys", new PutMessages.PutRequest(many, 4096, 1, 0));
       refused(raw, ErrorCode.SPACE_MISMATCH, "keys.space", new PutMessages.PutRequest(foreign, 4096, 1, 0));
       refused(raw, ErrorCode.BAD_REQUEST, "distinct", new PutMessages.PutRequest(twice, 4096, 4, 0));
       refused(raw, ErrorCode.LIMIT_EXCEEDED, "windowBlocks", new PutMessages.PutRequest(keys, 4096, WINDOW + 1, 0));
-      refused(raw, ErrorCode.BAD_REQUEST, "hashes", Map.of("keys", Map.of("space", new byte[16], "hashes", new byte[17]), "onMiss", "SKIP",
-          "order", "LAYER_FIRST", "startLayer", 0, "maxSliceBytes", 4096, "windowBlocks", 1, "ticket", 0));
-      refused(raw, ErrorCode.BAD_REQUEST, "keys", Map.of("onMiss", "SKIP", "order", "LAYER_FIRST", "startLayer", 0, "maxSliceBytes", 4096,
-          "windowBlocks", 1, "ticket", 0));
-      refused(raw, ErrorCode.BAD_REQUEST, "x", Map.of("onMiss", "x".repeat(100_000), "order", "LAYER_FIRST", "startLayer", 0,
-          "maxSliceBytes", 4096, "windowBlocks", 1, "ticket", 0, "keys", Map.of("space", new byte[16], "hashes", new byte[16])));
+      refused(raw, ErrorCode.BAD_REQUEST, "hashes",
+          Map.of("keys", Map.of("space", new byte[16], "hashes", new byte[17]), "onMiss", "SKIP",
+              "order", "LAYER_FIRST", "startLayer", 0, "maxSliceBytes", 4096, "windowBlocks", 1, "ticket", 0));
+      refused(raw, ErrorCode.BAD_REQUEST, "keys",
+          Map.of("onMiss", "SKIP", "order", "LAYER_FIRST", "startLayer", 0, "maxSliceBytes", 4096,
+              "windowBlocks", 1, "ticket", 0));
+      refused(raw, ErrorCode.BAD_REQUEST, "x",
+          Map.of("onMiss", "x".repeat(100_000), "order", "LAYER_FIRST", "startLayer", 0,
+              "maxSliceBytes", 4096, "windowBlocks", 1, "ticket", 0, "keys",
+              Map.of("space", new byte[16], "hashes", new byte[16])));
       node.requireHonestTier(node.keys(0, 2));
       assertEquals(0, node.server.runningStreams());
     }
@@ -195,7 +218,8 @@ final class KvProtocolTest {
   private static void refused(RSocket raw, ErrorCode code, String says, Object message) {
     if (message instanceof PutMessages.PutRequest) {
       assertCode(code, says, () -> raw.requestChannel(
-          Flux.concat(Mono.fromSupplier(() -> WireNode.request(ControlCodec.CBOR, Routes.PUT, message)), Mono.never())).then());
+          Flux.concat(Mono.fromSupplier(() -> WireNode.request(ControlCodec.CBOR, Routes.PUT, message)), Mono.never()))
+          .then());
     } else {
       String named = says.equals("x") ? "" : says;
       assertCode(says.equals("x") ? ErrorCode.SPACE_MISMATCH : code, named,
@@ -222,7 +246,8 @@ final class KvProtocolTest {
       assertCode(ErrorCode.BAD_REQUEST, "ticket", () -> raw.requestStream(get.get()).then());
       first.dispose();
       WireNode.read(ControlCodec.CBOR, requireNonNull(raw.requestResponse(
-          WireNode.request(ControlCodec.CBOR, Routes.DRAIN, new Messages.DrainRequest(7))).block(PATIENCE)), Messages.DrainReply.class);
+          WireNode.request(ControlCodec.CBOR, Routes.DRAIN, new Messages.DrainRequest(7))).block(PATIENCE)),
+          Messages.DrainReply.class);
       assertEquals(0, node.server.runningStreams());
       node.awaitIdle();
       requireNonNull(raw.requestStream(get.get()).blockFirst(PATIENCE)).release();

@@ -35,8 +35,9 @@ final class KvResponderTest {
   private final RunningStreams running = new RunningStreams();
   private final Interrupted memory = new Interrupted();
   private final List<Throwable> failures = new ArrayList<>();
-  private final KvResponder responder = new KvResponder(new KvResponder.Serving(tier, KvServerOptions.defaults(), ingress.permits(),
-      Schedulers.immediate(), memory, () -> false, running), ControlCodec.CBOR.mimeType());
+  private final KvResponder responder =
+      new KvResponder(new KvResponder.Serving(tier, KvServerOptions.defaults(), ingress.permits(),
+          Schedulers.immediate(), memory, () -> false, running), ControlCodec.CBOR.mimeType());
 
   /// Of one stream.
   private final class Reader extends BaseSubscriber<Payload> {

@@ -2,8 +2,6 @@ package io.penstock.wire;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-
-
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
@@ -44,7 +42,8 @@ final class KvServerTest {
 
   private final LeakLedger leaks = new LeakLedger();
   private final Scheduler timers = Schedulers.newSingle("timers");
-  private final HostTier tier = new HostTier(SPACE, HostTierOptions.defaults(100).withReserveBlocks(2 * WINDOW), TierListener.noop());
+  private final HostTier tier =
+      new HostTier(SPACE, HostTierOptions.defaults(100).withReserveBlocks(2 * WINDOW), TierListener.noop());
   private final ByteBudget ingress = leaks.watch(new ByteBudget("ingress", 8 * SLICE_BYTES, 64));
   private final SlabArena arena = leaks.watch(new SlabArena("client", LAYOUT, 64, 64));
   private final ByteBudget budget = leaks.watch(new ByteBudget("client", 8 * SLICE_BYTES, 64));
@@ -54,14 +53,17 @@ final class KvServerTest {
   @BeforeEach
   void connect() {
     server = KvServer.bind(TcpServerTransport.create("127.0.0.1", 0), tier,
-        KvServerOptions.defaults().withLimits(Limits.defaults().withMaxSliceBytes(SLICE_BYTES).withWindowBlocks(WINDOW)), ingress,
+        KvServerOptions.defaults()
+            .withLimits(Limits.defaults().withMaxSliceBytes(SLICE_BYTES).withWindowBlocks(WINDOW)),
+        ingress,
         timers).block();
     client = open();
   }
 
   private KvClient open() {
     return KvClient.connect(TcpClientTransport.create(((CloseableChannel) server.listening()).address()),
-        KvClientOptions.defaults().withMaxSliceBytes(SLICE_BYTES).withWindowBlocks(WINDOW), SPACE, arena, budget).block();
+        KvClientOptions.defaults().withMaxSliceBytes(SLICE_BYTES).withWindowBlocks(WINDOW), SPACE, arena, budget)
+        .block();
   }
 
   @AfterEach
@@ -106,17 +108,19 @@ final class KvServerTest {
     put(keys.subList(0, 5));
     KvClient prefill = open();
     AtomicLong bytes = new AtomicLong();
-    Mono<Long> delivered = Flux.using(BlockScope::new, scope -> client.lease(keys, OnMiss.ADMIT, scope).flatMapMany(lease -> {
-      assertEquals(5, lease.hits().count());
-      List<BlockKey> missing = lease.admitted().bits().stream().mapToObj(keys::get).toList();
-      PutSource source = new ProducingSource(arena, SliceOrder.LAYER_FIRST,
-          (key, range, memory) -> Blocks.fill(key, range.offset(LAYOUT), memory));
-      return Flux.merge(prefill.put(missing, source).then(Mono.<Long>empty()), lease.slices(scope).doOnNext(slice -> {
-        slice.spans().forEach(Blocks::assertBytes);
-        bytes.addAndGet(slice.bytes());
-        slice.close();
-      }).then(Mono.fromSupplier(bytes::get)));
-    }), BlockScope::close).last();
+    Mono<Long> delivered =
+        Flux.using(BlockScope::new, scope -> client.lease(keys, OnMiss.ADMIT, scope).flatMapMany(lease -> {
+          assertEquals(5, lease.hits().count());
+          List<BlockKey> missing = lease.admitted().bits().stream().mapToObj(keys::get).toList();
+          PutSource source = new ProducingSource(arena, SliceOrder.LAYER_FIRST,
+              (key, range, memory) -> Blocks.fill(key, range.offset(LAYOUT), memory));
+          return Flux.merge(prefill.put(missing, source).then(Mono.<Long>empty()),
+              lease.slices(scope).doOnNext(slice -> {
+                slice.spans().forEach(Blocks::assertBytes);
+                bytes.addAndGet(slice.bytes());
+                slice.close();
+              }).then(Mono.fromSupplier(bytes::get)));
+        }), BlockScope::close).last();
 
     assertEquals(40L * LAYOUT.blockBytes(), delivered.block(Duration.ofSeconds(20)));
     prefill.close().block();
@@ -138,11 +142,12 @@ final class KvServerTest {
   void remoteTier_getsWholeBlocks() {
     List<BlockKey> keys = Blocks.keys(SPACE, 0, 20);
     put(keys);
-    List<BlockKey> got = Flux.using(BlockScope::new, scope -> new RemoteTier(client, SPACE).get(keys, scope).map(block -> {
-      Blocks.assertBytes(block);
-      block.close();
-      return block.key();
-    }), BlockScope::close).collectList().block();
+    List<BlockKey> got =
+        Flux.using(BlockScope::new, scope -> new RemoteTier(client, SPACE).get(keys, scope).map(block -> {
+          Blocks.assertBytes(block);
+          block.close();
+          return block.key();
+        }), BlockScope::close).collectList().block();
     assertEquals(keys, got);
   }
 

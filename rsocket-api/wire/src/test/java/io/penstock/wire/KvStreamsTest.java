@@ -68,7 +68,8 @@ final class KvStreamsTest {
       List<BlockKey> keys = node.keys(0, 30);
       for (int round = 0; round < 5; round++) {
         Mono<Long> first = one.put(keys, node.source((SlabArena) one.arena(), SliceOrder.LAYER_FIRST)).count();
-        Mono<Long> second = other.put(keys.reversed(), node.source((SlabArena) other.arena(), SliceOrder.BLOCK_FIRST)).count();
+        Mono<Long> second =
+            other.put(keys.reversed(), node.source((SlabArena) other.arena(), SliceOrder.BLOCK_FIRST)).count();
         long receipts = requireNonNull(Mono.zip(first, second, Long::sum).block(PATIENCE));
         assertEquals(30L, receipts);
         node.requireHonestTier(keys);
@@ -102,8 +103,11 @@ final class KvStreamsTest {
   @EnumSource
   void awaitedBlock_thatDoesNotCome_timesOut(Link link) {
     VirtualTimeScheduler time = VirtualTimeScheduler.create();
-    try (WireNode node = new WireNode(link, SPACE, HostTierOptions.defaults(64).withReserveBlocks(16), WireNode.options(WINDOW),
-        1 << 20, time); BlockScope writing = new BlockScope()) {
+    try (
+        WireNode node =
+            new WireNode(link, SPACE, HostTierOptions.defaults(64).withReserveBlocks(16), WireNode.options(WINDOW),
+                1 << 20, time);
+        BlockScope writing = new BlockScope()) {
       node.tier.reserve(node.keys(0, 1), writing).block(PATIENCE);
       KvClient client = node.client(WINDOW);
       CompletableFuture<Long> bytes = node.get(client, node.keys(0, 1), OnMiss.AWAIT).toFuture();
@@ -191,7 +195,8 @@ final class KvStreamsTest {
       KvClient client = node.client(WINDOW);
       node.put(client, node.keys(0, 5));
       List<CompletableFuture<?>> running = Stream.<Mono<?>>of(client.events(0).then(),
-          client.put(node.keys(10, 12), window -> Flux.never()).then()).<CompletableFuture<?>>map(Mono::toFuture).toList();
+          client.put(node.keys(10, 12), window -> Flux.never()).then()).<CompletableFuture<?>>map(Mono::toFuture)
+          .toList();
       client.close().block(PATIENCE);
       for (CompletableFuture<?> each : running) {
         Throwable e = assertThrows(ExecutionException.class,

@@ -22,7 +22,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// 60,000 broken slice headers and control messages: each is refused by a typed error, or says nothing that is out of range.
+/// 60,000 broken slice headers and control messages: each is refused by a typed error, or says nothing that is out of
+/// range.
 @Timeout(120)
 final class MessageFuzzTest {
   private final List<List<byte[]>> streams = Fuzz.streams(Fuzz.shapes());
@@ -58,7 +59,8 @@ final class MessageFuzzTest {
       header.range().requireInside(LAYOUT);
       assertEquals(bytes.length, header.bytes() + header.positions().length * header.range().bytes(LAYOUT));
       assertTrue(bytes.length - header.bytes() <= maxSliceBytes);
-      assertEquals(header.positions().length, Arrays.stream(header.positions()).distinct().filter(p -> p >= 0 && p < KEYS).count());
+      assertEquals(header.positions().length,
+          Arrays.stream(header.positions()).distinct().filter(p -> p >= 0 && p < KEYS).count());
       assertEquals(header.positions().length, header.checksums().length);
     } catch (WireFormatException e) {
       assertTrue(e.field().startsWith("slice"), e.toString());
@@ -99,7 +101,8 @@ final class MessageFuzzTest {
       case 5 -> new Messages.GetRequest(keys, "ADMIT", "LAYER_FIRST", 0, 4096, 8, 7);
       case 6 -> new Messages.Found(bits(random), bits(random), bits(random), bits(random));
       case 7 -> new PutMessages.PutRequest(keys, 4096, 8, 7);
-      case 8 -> new PutMessages.PutSignal(new PutMessages.Room(1, 2, Messages.Bits.of(Presence.of(4, new BitSet()))), null);
+      case 8 ->
+        new PutMessages.PutSignal(new PutMessages.Room(1, 2, Messages.Bits.of(Presence.of(4, new BitSet()))), null);
       case 9 -> new PutMessages.PutSignal(null, List.of(new PutMessages.Stored(1, "dram", "VOLATILE", 17)));
       case 10 -> new Messages.Event(5, "stored", new byte[BlockKey.BYTES], null, null);
       default -> new Messages.DrainRequest(7);
@@ -125,9 +128,11 @@ final class MessageFuzzTest {
       }
       case PutMessages.PutRequest request -> request.keys().in(SPACE.id(), KEYS);
       case PutMessages.PutSignal signal when signal.room() != null -> signal.room().requireIn(KEYS, KEYS);
-      case PutMessages.PutSignal signal when signal.stored() != null -> signal.stored().forEach(stored -> stored.receipt(ALL));
+      case PutMessages.PutSignal signal when signal.stored() != null ->
+        signal.stored().forEach(stored -> stored.receipt(ALL));
       case Messages.Event event -> event.event();
-      default -> {}
+      default -> {
+      }
     }
   }
 }

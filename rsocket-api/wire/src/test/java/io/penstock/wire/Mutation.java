@@ -8,8 +8,9 @@ import java.util.zip.CRC32C;
 
 /// What a bad link, a buggy peer or an attacker does to the bytes of a message.
 final class Mutation {
-  private static final int[] HOSTILE = {0, 1, -1, 2, 0x7F, 0xFF, 0xFFFF, 0x10000, 1 << 24, Integer.MAX_VALUE, Integer.MIN_VALUE,
-      Integer.MAX_VALUE - 3, 0x40000000, 0x55555555};
+  private static final int[] HOSTILE =
+      {0, 1, -1, 2, 0x7F, 0xFF, 0xFFFF, 0x10000, 1 << 24, Integer.MAX_VALUE, Integer.MIN_VALUE,
+        Integer.MAX_VALUE - 3, 0x40000000, 0x55555555};
 
   private Mutation() {}
 

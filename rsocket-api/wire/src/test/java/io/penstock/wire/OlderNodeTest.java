@@ -22,11 +22,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /// What a node of an earlier release leaves out of its figures.
 final class OlderNodeTest {
-  private static final DiskStat DISK = new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, List.of("full"));
+  private static final DiskStat DISK =
+      new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, List.of("full"));
 
   private static ServerStat stat(DiskStat disk) {
     LevelStat level = new LevelStat("ssd", Medium.DISK, 1, 1, 1, 1, 1, StoreHealth.GOOD, null, disk);
-    return new ServerStat("node", "tier", "DISK", new TierStat(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, List.of(level)), 1, 1, 1, false);
+    return new ServerStat("node", "tier", "DISK", new TierStat(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, List.of(level)), 1, 1, 1,
+        false);
   }
 
   private static ServerStat told(ControlCodec codec, String pointer, String... unsaid) throws IOException {

@@ -73,7 +73,8 @@ final class ProtocolExampleTest {
     });
     draft.produced(GranuleRange.all(LAYOUT));
     GranuleRange layer0 = GranuleRange.whole(0, 2);
-    try (draft; LayerSlice slice = new LayerSlice(new SlicePlace(0, 1), layer0, new int[] {0}, List.of(draft.span(layer0)))) {
+    try (draft;
+        LayerSlice slice = new LayerSlice(new SlicePlace(0, 1), layer0, new int[] {0}, List.of(draft.span(layer0)))) {
       ByteBuf header = SliceHeader.encode(slice, SPACE.id(), LAYOUT, HEAP);
       return Unpooled.wrappedBuffer(header, HEAP.buffer().writeBytes(slice.spans().getFirst().buffer()));
     }
@@ -81,10 +82,12 @@ final class ProtocolExampleTest {
 
   private static void assertHex(String name, ByteBuf actual) throws IOException {
     try {
-      Matcher block = Pattern.compile("```hex " + name + "\n(.*?)```", Pattern.DOTALL).matcher(Files.readString(Path.of("PROTOCOL.md")));
+      Matcher block = Pattern.compile("```hex " + name + "\n(.*?)```", Pattern.DOTALL)
+          .matcher(Files.readString(Path.of("PROTOCOL.md")));
       assertTrue(block.find(), "PROTOCOL.md must have an example " + name);
       String written = ByteBufUtil.hexDump(actual);
-      assertEquals(block.group(1).replaceAll("\\s", ""), written, "example " + name + " of PROTOCOL.md:\n" + lines(written));
+      assertEquals(block.group(1).replaceAll("\\s", ""), written,
+          "example " + name + " of PROTOCOL.md:\n" + lines(written));
     } finally {
       actual.release();
     }

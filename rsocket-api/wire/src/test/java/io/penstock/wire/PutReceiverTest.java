@@ -66,9 +66,11 @@ final class PutReceiverTest {
     receive();
     tier.close().subscribe();
 
-    sender.next(ByteBufPayload.create(new SliceStream(Blocks.smallSpace(), 4, 0, 4096, SliceOrder.LAYER_FIRST).of(KEYS, List.of(0, 1)).getFirst()));
+    sender.next(ByteBufPayload.create(
+        new SliceStream(Blocks.smallSpace(), 4, 0, 4096, SliceOrder.LAYER_FIRST).of(KEYS, List.of(0, 1)).getFirst()));
 
-    assertEquals("tier dram must be open (was closed)", assertInstanceOf(TierClosedException.class, error).getMessage());
+    assertEquals("tier dram must be open (was closed)",
+        assertInstanceOf(TierClosedException.class, error).getMessage());
     assertEquals(List.of(0L, 0L, 1L), List.of(tier.arena().claimedSlots(), budget.inUseBytes(), (long) over));
   }
 
@@ -77,7 +79,8 @@ final class PutReceiverTest {
     receive();
     sender.error(Exceptions.failWithOverflow());
 
-    assertEquals("slice count must be <= what was asked for (was more)", assertInstanceOf(WireFormatException.class, error).getMessage());
+    assertEquals("slice count must be <= what was asked for (was more)",
+        assertInstanceOf(WireFormatException.class, error).getMessage());
   }
 
   @Test

@@ -29,7 +29,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/// Puts that share less memory than they would like take turns; none holds memory and waits for the credit of one that waits for memory.
+/// Puts that share less memory than they would like take turns; none holds memory and waits for the credit of one that
+/// waits for memory.
 @Timeout(60)
 final class PutTurnsTest {
   private static final int SLICE_BYTES = 4096;
@@ -84,9 +85,11 @@ final class PutTurnsTest {
   }
 
   private KvClient connect() {
-    KvServerOptions options = KvServerOptions.defaults().withLimits(new Limits(SLICE_BYTES, WINDOW, 256)).withSendWindowBytes(SLICE_BYTES);
+    KvServerOptions options =
+        KvServerOptions.defaults().withLimits(new Limits(SLICE_BYTES, WINDOW, 256)).withSendWindowBytes(SLICE_BYTES);
     run(KvServer.bind(link.server(), tier, options, ingress, time.scheduler()));
-    return run(KvClient.connect(link.client(), KvClientOptions.defaults().withMaxSliceBytes(SLICE_BYTES).withWindowBlocks(WINDOW), SPACE,
+    return run(KvClient.connect(link.client(),
+        KvClientOptions.defaults().withMaxSliceBytes(SLICE_BYTES).withWindowBlocks(WINDOW), SPACE,
         memory, leaks.watch(new ByteBudget("client", SLICE_BYTES, 64))));
   }
 

@@ -53,7 +53,8 @@ final class ReceiverFuzzTest {
   private final LeakLedger leaks = new LeakLedger();
   private final SlabArena arena = leaks.watch(new SlabArena("fuzz", LAYOUT, 2 * KEYS, 4));
   private final ByteBudget budget = leaks.watch(new ByteBudget("fuzz", 1 << 20, 4));
-  private final HostTier tier = new HostTier(SPACE, HostTierOptions.defaults(KEYS).withReserveBlocks(2 * KEYS), TierListener.noop());
+  private final HostTier tier =
+      new HostTier(SPACE, HostTierOptions.defaults(KEYS).withReserveBlocks(2 * KEYS), TierListener.noop());
   private final SliceStream[] shapes = Fuzz.shapes();
   private final List<List<byte[]>> streams = Fuzz.streams(shapes);
 
@@ -95,7 +96,8 @@ final class ReceiverFuzzTest {
     boolean forged = FaultyPeer.broken(payloads, 1, random);
     Reader reader = new Reader(payloads, !forged, random.nextInt(20) == 0 ? random.nextInt(1, 5) : Integer.MAX_VALUE);
     GetReceiver receiver = new GetReceiver(
-        new GetReceiver.Setting(arena, SPACE.id(), budget.permits(), stream.maxSliceBytes(), Math.min(stream.windowBlocks(), KEYS), 4, 0,
+        new GetReceiver.Setting(arena, SPACE.id(), budget.permits(), stream.maxSliceBytes(),
+            Math.min(stream.windowBlocks(), KEYS), 4, 0,
             stream.order(), ControlCodec.CBOR, error -> error),
         ALL, decision -> {}, reader::refused);
     FaultyPeer peer = new FaultyPeer(receiver, payloads, random.nextInt(20) == 0);
@@ -150,7 +152,8 @@ final class ReceiverFuzzTest {
           try (LayerSpan span = draft.span(landed.header().range())) {
             int from = landed.header().bytes() + i * length;
             byte[] came = Arrays.copyOfRange(payload, from, from + length);
-            assertTrue(Arrays.equals(came, span.memory().toArray(ValueLayout.JAVA_BYTE)), "bytes that landed are those that came");
+            assertTrue(Arrays.equals(came, span.memory().toArray(ValueLayout.JAVA_BYTE)),
+                "bytes that landed are those that came");
             if (honest) {
               Blocks.assertBytes(span);
             }
@@ -196,9 +199,12 @@ final class ReceiverFuzzTest {
     List<byte[]> payloads = new ArrayList<>(streams.get(shape));
     boolean forged = FaultyPeer.broken(payloads, 0, random);
     Signals signals = new Signals();
-    PutReceiver receiver = new PutReceiver(signals, new PutReceiver.Setting(tier, budget.permits(), 2, stream.maxSliceBytes(),
-        Math.min(stream.windowBlocks(), KEYS), ReceiverFuzzTest::payload, Duration.ofMinutes(1), VirtualTimeScheduler.create(),
-        () -> signals.over++), ALL);
+    PutReceiver receiver = new PutReceiver(signals,
+        new PutReceiver.Setting(tier, budget.permits(), 2, stream.maxSliceBytes(),
+            Math.min(stream.windowBlocks(), KEYS), ReceiverFuzzTest::payload, Duration.ofMinutes(1),
+            VirtualTimeScheduler.create(),
+            () -> signals.over++),
+        ALL);
     FaultyPeer peer = new FaultyPeer(receiver, payloads, random.nextInt(20) == 0);
     receiver.onSubscribe(peer);
     peer.send();
@@ -264,7 +270,8 @@ final class ReceiverFuzzTest {
   }
 
   private static void requireTyped(@Nullable Throwable failure) {
-    assertTrue(failure == null || failure instanceof KvException || failure instanceof CancellationException, () -> trace(failure));
+    assertTrue(failure == null || failure instanceof KvException || failure instanceof CancellationException,
+        () -> trace(failure));
   }
 
   private static String trace(@Nullable Throwable failure) {

@@ -38,7 +38,8 @@ final class RemoteTierTest extends BlockTierContract {
 
   @Override
   protected BlockTier openTier(int capacityBlocks) {
-    HostTier tier = new HostTier(space, HostTierOptions.defaults(capacityBlocks).withReserveBlocks(RESERVE_BLOCKS).withEventLogSize(EVENT_LOG_SIZE),
+    HostTier tier = new HostTier(space,
+        HostTierOptions.defaults(capacityBlocks).withReserveBlocks(RESERVE_BLOCKS).withEventLogSize(EVENT_LOG_SIZE),
         TierListener.noop());
     KvServer server = requireNonNull(KvServer.bind(Link.PENSTOCK.server(), tier, WireNode.options(RESERVE_BLOCKS),
         new ByteBudget("ingress", 1 << 20, 64), Schedulers.single()).block(WireNode.PATIENCE));
@@ -46,7 +47,8 @@ final class RemoteTierTest extends BlockTierContract {
     SlabArena arena = new SlabArena("client", space.layout(), 64, 64);
     arenas.add(arena);
     KvClient client = requireNonNull(KvClient.connect(Link.PENSTOCK.client(Link.PENSTOCK.port(server)),
-        WireNode.clientOptions(RESERVE_BLOCKS), space, arena, new ByteBudget("client", 1 << 20, 64)).block(WireNode.PATIENCE));
+        WireNode.clientOptions(RESERVE_BLOCKS), space, arena, new ByteBudget("client", 1 << 20, 64))
+        .block(WireNode.PATIENCE));
     RemoteTier remote = new RemoteTier(client, space);
     behind.put(remote, tier);
     return remote;
@@ -89,7 +91,8 @@ final class RemoteTierTest extends BlockTierContract {
     assertEquals(List.of(), events.orTimeout(20, TimeUnit.SECONDS).join());
     List<BlockKey> keys = Blocks.keys(space, 0, 1);
     BlockScope scope = new BlockScope();
-    for (Mono<?> call : List.of(tier.match(keys), tier.contains(keys), tier.lease(keys, OnMiss.SKIP, scope), tier.get(keys, scope).next(),
+    for (Mono<?> call : List.of(tier.match(keys), tier.contains(keys), tier.lease(keys, OnMiss.SKIP, scope),
+        tier.get(keys, scope).next(),
         tier.reserve(keys, scope), tier.remove(keys), tier.events(0).next(), tier.stat())) {
       assertThrows(TierClosedException.class, () -> call.block(WireNode.PATIENCE));
     }

@@ -30,7 +30,8 @@ final class ReplyGateTest {
   };
 
   private static Flux<Payload> gate(Flux<Integer> source) {
-    return ReplyGate.of(source, number -> ByteBufAllocator.DEFAULT.buffer(4).writeInt(number), ByteBufAllocator.DEFAULT);
+    return ReplyGate.of(source, number -> ByteBufAllocator.DEFAULT.buffer(4).writeInt(number),
+        ByteBufAllocator.DEFAULT);
   }
 
   @Test

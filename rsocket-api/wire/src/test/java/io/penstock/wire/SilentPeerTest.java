@@ -49,8 +49,9 @@ final class SilentPeerTest {
   /// RSocket keeps its time limit by the schedulers that everybody shares.
   @BeforeEach
   void listen() {
-    server = requireNonNull(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0).withMaxConnections(1), loops), tier,
-        KvServerOptions.defaults(), new ByteBudget("ingress", 1 << 20, 4), timers).block(PATIENCE));
+    server = requireNonNull(
+        KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0).withMaxConnections(1), loops), tier,
+            KvServerOptions.defaults(), new ByteBudget("ingress", 1 << 20, 4), timers).block(PATIENCE));
     listening = (TcpListener) server.listening();
     time = VirtualTimeScheduler.getOrSet();
   }
@@ -73,8 +74,9 @@ final class SilentPeerTest {
   }
 
   private KvClient connect() {
-    return requireNonNull(KvClient.connect(TcpTransport.client(TcpClientOptions.to("127.0.0.1", listening.port()), loops),
-        KvClientOptions.defaults(), SPACE, arena, new ByteBudget("client", 1 << 20, 4)).block(PATIENCE));
+    return requireNonNull(
+        KvClient.connect(TcpTransport.client(TcpClientOptions.to("127.0.0.1", listening.port()), loops),
+            KvClientOptions.defaults(), SPACE, arena, new ByteBudget("client", 1 << 20, 4)).block(PATIENCE));
   }
 
   /// @param said the first bytes of a frame that never ends
@@ -82,7 +84,7 @@ final class SilentPeerTest {
     try (Socket silent = new Socket(InetAddress.getLoopbackAddress(), listening.port())) {
       silent.getOutputStream().write(said);
       silent.getOutputStream().flush();
-      await(() -> listening.connections() == 1, () -> { });
+      await(() -> listening.connections() == 1, () -> {});
       assertThrows(KvException.class, this::connect);
 
       await(() -> listening.connections() == 0, () -> time.advanceTimeBy(Duration.ofSeconds(61)));

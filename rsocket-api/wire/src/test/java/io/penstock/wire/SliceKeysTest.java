@@ -19,7 +19,8 @@ import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/// A key that changes on its way must not take the bytes of another: a node once stored a block under a key with one bit turned over.
+/// A key that changes on its way must not take the bytes of another: a node once stored a block under a key with one
+/// bit turned over.
 final class SliceKeysTest {
   private static final BlockLayout LAYOUT = BlockLayout.attention(1, 4, 1, 8, ElementType.INT8);
   private static final CacheSpace SPACE = CacheSpace.of("keys", LAYOUT);
@@ -42,7 +43,8 @@ final class SliceKeysTest {
 
   @Test
   void slice_ofTheSameKeysInAnotherOrder_isRefused() {
-    assertThatThrownBy(() -> header(List.of(FIRST, SECOND)).requireKeys(List.of(SECOND, FIRST))).isInstanceOf(WireFormatException.class);
+    assertThatThrownBy(() -> header(List.of(FIRST, SECOND)).requireKeys(List.of(SECOND, FIRST)))
+        .isInstanceOf(WireFormatException.class);
   }
 
   private static SliceHeader header(List<BlockKey> keys) {
@@ -52,7 +54,8 @@ final class SliceKeysTest {
       drafts.forEach(draft -> draft.produced(all));
       ByteBuf data;
       try (LayerSlice slice =
-          new LayerSlice(new SlicePlace(0, 0), all, new int[] {0, 1}, drafts.stream().map(draft -> draft.span(all)).toList())) {
+          new LayerSlice(new SlicePlace(0, 0), all, new int[] {0, 1},
+              drafts.stream().map(draft -> draft.span(all)).toList())) {
         ByteBuf header = SliceHeader.encode(slice, SPACE.id(), LAYOUT, UnpooledByteBufAllocator.DEFAULT);
         data = UnpooledByteBufAllocator.DEFAULT.buffer().writeBytes(header).writeZero(slice.bytes());
         header.release();

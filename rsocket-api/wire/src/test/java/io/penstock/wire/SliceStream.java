@@ -24,7 +24,8 @@ record SliceStream(CacheSpace space, int windowBlocks, int startLayer, int maxSl
   List<byte[]> of(List<BlockKey> keys, List<Integer> positions) {
     List<byte[]> slices = new ArrayList<>();
     for (int from = 0; from < positions.size(); from += windowBlocks) {
-      window(from / windowBlocks, keys, positions.subList(from, Math.min(from + windowBlocks, positions.size())), slices);
+      window(from / windowBlocks, keys, positions.subList(from, Math.min(from + windowBlocks, positions.size())),
+          slices);
     }
     return slices;
   }

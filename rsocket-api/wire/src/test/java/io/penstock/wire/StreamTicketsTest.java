@@ -33,7 +33,8 @@ final class StreamTicketsTest {
   @Test
   void ticket_isForOneStreamAtATime() {
     InFlight first = streams.enter(7);
-    assertThatThrownBy(() -> streams.enter(7)).isInstanceOfSatisfying(WireFormatException.class, e -> assertThat(e.field()).isEqualTo("ticket"));
+    assertThatThrownBy(() -> streams.enter(7)).isInstanceOfSatisfying(WireFormatException.class,
+        e -> assertThat(e.field()).isEqualTo("ticket"));
     assertThat(running.count()).as("the second never ran").isEqualTo(1);
     first.over();
     streams.enter(7).over();

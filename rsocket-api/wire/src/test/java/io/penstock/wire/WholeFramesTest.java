@@ -26,7 +26,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// A peer that sends a payload in fragments, which RSocket would put together as long as more come, is told so and let go.
+/// A peer that sends a payload in fragments, which RSocket would put together as long as more come, is told so and let
+/// go.
 @Timeout(60)
 final class WholeFramesTest {
   private static final ByteBufAllocator ALLOC = ByteBufAllocator.DEFAULT;
@@ -43,8 +44,9 @@ final class WholeFramesTest {
     try (WireNode node = WireNode.of(link, Blocks.smallSpace(), 4)) {
       for (var fragment : FRAGMENTS) {
         DuplexConnection peer = requireNonNull(node.transport().connect().block(WireNode.PATIENCE));
-        CompletableFuture<String> told = peer.receive().filter(frame -> FrameHeaderCodec.frameType(frame) == FrameType.ERROR)
-            .map(ErrorFrameCodec::dataUtf8).next().toFuture();
+        CompletableFuture<String> told =
+            peer.receive().filter(frame -> FrameHeaderCodec.frameType(frame) == FrameType.ERROR)
+                .map(ErrorFrameCodec::dataUtf8).next().toFuture();
         peer.sendFrame(0, setup());
         peer.sendFrame(1, fragment.apply(1, Unpooled.wrappedBuffer(new byte[256])));
 
@@ -55,14 +57,16 @@ final class WholeFramesTest {
     }
   }
 
-  /// What looks like a fragment of a type that there is not. RSocket's own transport tells the peer, and leaves the connection open.
+  /// What looks like a fragment of a type that there is not. RSocket's own transport tells the peer, and leaves the
+  /// connection open.
   @ParameterizedTest
   @EnumSource(names = "PENSTOCK")
   void frame_ofNoKnownType_endsItsConnection_withAnError(Link link) throws Exception {
     try (WireNode node = WireNode.of(link, Blocks.smallSpace(), 4)) {
       DuplexConnection peer = requireNonNull(node.transport().connect().block(WireNode.PATIENCE));
-      CompletableFuture<FrameType> told = peer.receive().map(FrameHeaderCodec::frameType).filter(type -> type == FrameType.ERROR)
-          .next().toFuture();
+      CompletableFuture<FrameType> told =
+          peer.receive().map(FrameHeaderCodec::frameType).filter(type -> type == FrameType.ERROR)
+              .next().toFuture();
       peer.sendFrame(0, setup());
       peer.sendFrame(1, Unpooled.buffer().writeInt(1).writeShort(0x30 << 10 | 0x80).writeZero(16));
 
@@ -73,7 +77,8 @@ final class WholeFramesTest {
   }
 
   private static ByteBuf setup() {
-    return SetupFrameCodec.encode(ALLOC, false, 20_000, 90_000, Unpooled.EMPTY_BUFFER, RequestMetadata.COMPOSITE, ControlCodec.CBOR.mimeType(),
+    return SetupFrameCodec.encode(ALLOC, false, 20_000, 90_000, Unpooled.EMPTY_BUFFER, RequestMetadata.COMPOSITE,
+        ControlCodec.CBOR.mimeType(),
         DefaultPayload.create(""));
   }
 }

@@ -22,7 +22,8 @@ final class WireErrorsTest {
   @Test
   void severalFailuresOfAConnection_areTheFirst() {
     int code = ErrorCode.DRAINING.code();
-    assertThat(WireErrors.fromWire(Exceptions.multiple(new CustomRSocketException(code, "drains"), new ClosedChannelException()), "the node"))
+    assertThat(WireErrors.fromWire(
+        Exceptions.multiple(new CustomRSocketException(code, "drains"), new ClosedChannelException()), "the node"))
         .isInstanceOfSatisfying(RemoteTransientException.class, told -> assertThat(told.code()).isEqualTo(code));
   }
 }

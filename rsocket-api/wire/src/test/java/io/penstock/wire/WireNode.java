@@ -49,7 +49,8 @@ final class WireNode implements AutoCloseable {
   private final List<Supplier<String>> watched = new ArrayList<>();
   private final List<RSocket> sockets = new ArrayList<>();
 
-  WireNode(Link link, CacheSpace space, HostTierOptions tierOptions, KvServerOptions options, long ingressBytes, Scheduler timers) {
+  WireNode(Link link, CacheSpace space, HostTierOptions tierOptions, KvServerOptions options, long ingressBytes,
+      Scheduler timers) {
     this.link = link;
     this.space = space;
     this.timers = timers;
@@ -60,12 +61,14 @@ final class WireNode implements AutoCloseable {
 
   /// 64 blocks, windows of `windowBlocks`, slices of 4 KiB, an ingress budget of eight.
   static WireNode of(Link link, CacheSpace space, int windowBlocks) {
-    return new WireNode(link, space, HostTierOptions.defaults(64).withReserveBlocks(4 * windowBlocks), options(windowBlocks),
+    return new WireNode(link, space, HostTierOptions.defaults(64).withReserveBlocks(4 * windowBlocks),
+        options(windowBlocks),
         8 * SLICE_BYTES, Schedulers.newSingle("timers", true));
   }
 
   static KvServerOptions options(int windowBlocks) {
-    return KvServerOptions.defaults().withLimits(new Limits(SLICE_BYTES, windowBlocks, 256)).withSendWindowBytes(4 * SLICE_BYTES);
+    return KvServerOptions.defaults().withLimits(new Limits(SLICE_BYTES, windowBlocks, 256))
+        .withSendWindowBytes(4 * SLICE_BYTES);
   }
 
   static KvClientOptions clientOptions(int windowBlocks) {
@@ -109,8 +112,9 @@ final class WireNode implements AutoCloseable {
 
   /// A client that need not keep to any rule but RSocket's.
   RSocket raw(String dataMimeType) {
-    RSocket socket = requireNonNull(RSocketConnector.create().payloadDecoder(PayloadDecoder.ZERO_COPY).dataMimeType(dataMimeType)
-        .metadataMimeType(RequestMetadata.COMPOSITE).connect(transport()).block(PATIENCE));
+    RSocket socket =
+        requireNonNull(RSocketConnector.create().payloadDecoder(PayloadDecoder.ZERO_COPY).dataMimeType(dataMimeType)
+            .metadataMimeType(RequestMetadata.COMPOSITE).connect(transport()).block(PATIENCE));
     sockets.add(socket);
     return socket;
   }
@@ -140,7 +144,8 @@ final class WireNode implements AutoCloseable {
   }
 
   PutSource source(SlabArena arena, SliceOrder order) {
-    return new ProducingSource(arena, order, (key, range, memory) -> Blocks.fill(key, range.offset(space.layout()), memory));
+    return new ProducingSource(arena, order,
+        (key, range, memory) -> Blocks.fill(key, range.offset(space.layout()), memory));
   }
 
   List<Receipt> put(KvClient client, List<BlockKey> keys) {
@@ -152,12 +157,14 @@ final class WireNode implements AutoCloseable {
   Mono<Long> get(KvClient client, List<BlockKey> keys, OnMiss onMiss) {
     return Mono.defer(() -> {
       AtomicLong bytes = new AtomicLong();
-      return Flux.using(BlockScope::new, scope -> client.lease(keys, onMiss, scope).flatMapMany(lease -> lease.slices(scope))
-          .doOnNext(slice -> {
-            slice.spans().forEach(Blocks::assertBytes);
-            bytes.addAndGet(slice.bytes());
-            slice.close();
-          }), BlockScope::close).then(Mono.fromSupplier(bytes::get));
+      return Flux
+          .using(BlockScope::new, scope -> client.lease(keys, onMiss, scope).flatMapMany(lease -> lease.slices(scope))
+              .doOnNext(slice -> {
+                slice.spans().forEach(Blocks::assertBytes);
+                bytes.addAndGet(slice.bytes());
+                slice.close();
+              }), BlockScope::close)
+          .then(Mono.fromSupplier(bytes::get));
     });
   }
 
@@ -186,7 +193,8 @@ final class WireNode implements AutoCloseable {
       if (stat.claimedBytes() == stat.bytes()) {
         return;
       } else if (System.nanoTime() > deadline) {
-        throw new AssertionError("claimed bytes must be the visible " + stat.bytes() + " (was " + stat.claimedBytes() + ")");
+        throw new AssertionError(
+            "claimed bytes must be the visible " + stat.bytes() + " (was " + stat.claimedBytes() + ")");
       }
       Thread.onSpinWait();
     }
@@ -194,7 +202,8 @@ final class WireNode implements AutoCloseable {
 
   /// For the message of a failure.
   String state() {
-    return server.runningStreams() + " streams run, " + watched.stream().map(Supplier::get).toList() + ", " + tier.stat().block();
+    return server.runningStreams() + " streams run, " + watched.stream().map(Supplier::get).toList() + ", "
+        + tier.stat().block();
   }
 
   @Override

@@ -26,9 +26,11 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/// Append and random read of records, beside writes and reads of a bare file and beside a copy in memory: GB/s = bytes / (1,000 × µs).
+/// Append and random read of records, beside writes and reads of a bare file and beside a copy in memory: GB/s = bytes
+/// / (1,000 × µs).
 ///
-/// Appending keeps at most 256 MiB: older segments are deleted, as a bare file starts again from its beginning, cut to nothing.
+/// Appending keeps at most 256 MiB: older segments are deleted, as a bare file starts again from its beginning, cut to
+/// nothing.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -87,7 +89,8 @@ public class EngineBenchmark {
   }
 
   private FileChannel open(String name) throws IOException {
-    return FileChannel.open(directory.resolve(name), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    return FileChannel.open(directory.resolve(name), StandardOpenOption.CREATE, StandardOpenOption.READ,
+        StandardOpenOption.WRITE);
   }
 
   private void openEngines() {

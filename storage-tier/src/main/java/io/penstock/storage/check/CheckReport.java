@@ -9,7 +9,8 @@ import java.util.List;
 /// @param clean whether every byte that must be right is
 /// @param segments in the order of writing
 /// @param damage in the order of the files
-public record CheckReport(String directory, String engine, boolean clean, List<SegmentReport> segments, List<Damage> damage) {
+public record CheckReport(String directory, String engine, boolean clean, List<SegmentReport> segments,
+    List<Damage> damage) {
   public CheckReport {
     segments = List.copyOf(segments);
     damage = List.copyOf(damage);

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 /// @param granule that differs first; -1 if `kind` is not [DamageKind#PAYLOAD]
 /// @param live whether the record counts; true if that cannot be known
 /// @param reason in words
-public record Damage(int segment, long offset, long length, DamageKind kind, @Nullable String key, long sequence, int granule, boolean live,
+public record Damage(int segment, long offset, long length, DamageKind kind, @Nullable String key, long sequence,
+    int granule, boolean live,
     String reason) {
   public Damage {
     requireNonNull(kind, "kind");

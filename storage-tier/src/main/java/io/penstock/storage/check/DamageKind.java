@@ -16,7 +16,8 @@ public enum DamageKind {
   PADDING,
   /// The end: bytes that belong to no record. A crash leaves such an end, too.
   TORN,
-  /// The medium does not give what lies from here to the end: nothing is known of it, and a repair leaves the whole segment alone.
+  /// The medium does not give what lies from here to the end: nothing is known of it, and a repair leaves the whole
+  /// segment alone.
   UNREADABLE,
   /// A record that the segment's checkpoint names is not there.
   MISSING,

@@ -8,9 +8,11 @@ import io.penstock.storage.record.RecordHead;
 import io.penstock.storage.record.RecordVersionException;
 import java.util.LongSummaryStatistics;
 
-/// Looks for good heads in the file of a segment where no frame says that there is one. Reads on from where it is asked to begin; one thread.
+/// Looks for good heads in the file of a segment where no frame says that there is one. Reads on from where it is asked
+/// to begin; one thread.
 public final class HeadSearch {
-  /// Behind a broken frame there may be records that an opening does not see and a repair finds again: so many sequences are not used again.
+  /// Behind a broken frame there may be records that an opening does not see and a repair finds again: so many
+  /// sequences are not used again.
   public static final long UNSEEN = 1L << 32;
 
   private final Frames frames;
@@ -25,11 +27,13 @@ public final class HeadSearch {
     this.records = new RecordCheck(file);
   }
 
-  /// Sequences of the records that begin in `[from, end)` and may be brought back: those of this life of the file, if another record follows the first.
-  /// A last one looks as a stop leaves it between its bytes and its frame: nobody was promised that.
+  /// Sequences of the records that begin in `[from, end)` and may be brought back: those of this life of the file, if
+  /// another record follows the first. A last one looks as a stop leaves it between its bytes and its frame: nobody was
+  /// promised that.
   ///
   /// @param highest sequence of any record before
-  /// @return empty if there are none; all that this life and the next may have used, if the medium does not say, or a newer release wrote what is there
+  /// @return empty if there are none; all that this life and the next may have used, if the medium does not say, or a
+  ///     newer release wrote what is there
   public LongSummaryStatistics hidden(long from, long end, long highest) {
     LongSummaryStatistics sequences = new LongSummaryStatistics();
     try {
@@ -52,8 +56,8 @@ public final class HeadSearch {
     return sequences;
   }
 
-  /// Sequence of the last record, which [#hidden] found and did not tell of, since no other follows; 0 if it found none. A repair brings it back if it
-  /// was finished.
+  /// Sequence of the last record, which [#hidden] found and did not tell of, since no other follows; 0 if it found
+  /// none. A repair brings it back if it was finished.
   public long alone() {
     return alone;
   }

@@ -15,9 +15,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
-/// Reads every byte of a journal and compares: frames, heads, commit marks, every granule of every block, dead ones, too. Changes nothing,
-/// needs neither the engine nor the cache space, and goes on behind damage. What a checkpoint names must be there. Waits
-/// for the disk, on up to two threads of its own, which end with it: not for an event loop.
+/// Reads every byte of a journal and compares: frames, heads, commit marks, every granule of every block, dead ones,
+/// too. Changes nothing, needs neither the engine nor the cache space, and goes on behind damage. What a checkpoint
+/// names must be there. Waits for the disk, on up to two threads of its own, which end with it: not for an event loop.
 public final class JournalCheck {
   private final JournalFiles files;
   private final CheckProgress progress;
@@ -28,7 +28,8 @@ public final class JournalCheck {
   private final List<Damage> damage = new ArrayList<>();
   private final List<SegmentReport> reports = new ArrayList<>();
 
-  private JournalCheck(JournalFiles files, CheckProgress progress, Function<Path, SegmentWindow> opening, boolean isInParts) {
+  private JournalCheck(JournalFiles files, CheckProgress progress, Function<Path, SegmentWindow> opening,
+      boolean isInParts) {
     this.isInParts = isInParts;
     this.files = files;
     this.progress = progress;
@@ -36,7 +37,8 @@ public final class JournalCheck {
     this.checkpoints = new Checkpoints(files.directory());
   }
 
-  /// Checks the journal in `directory`. Nobody can write it meanwhile. What the medium does not give of a segment is damage; all else is checked.
+  /// Checks the journal in `directory`. Nobody can write it meanwhile. What the medium does not give of a segment is
+  /// damage; all else is checked.
   ///
   /// @throws JournalFormatException if there is no journal, or one of another version
   /// @throws RecordVersionException if a newer release wrote a record of it
@@ -54,7 +56,8 @@ public final class JournalCheck {
   }
 
   /// @param isInParts whether two threads work at one segment: what is found is the same
-  static CheckReport run(JournalFiles files, CheckProgress progress, Function<Path, SegmentWindow> opening, boolean isInParts) {
+  static CheckReport run(JournalFiles files, CheckProgress progress, Function<Path, SegmentWindow> opening,
+      boolean isInParts) {
     return new JournalCheck(files, progress, opening, isInParts).all();
   }
 
@@ -117,7 +120,8 @@ public final class JournalCheck {
 
   private CheckReport report() {
     List<SegmentReport> segments = reports.stream().map(each -> each.withDead(inventory.dead(each.segment()))).toList();
-    List<Damage> known = damage.stream().map(each -> each.withLive(each.key() == null || inventory.isMissed(each.sequence()))).toList();
+    List<Damage> known =
+        damage.stream().map(each -> each.withLive(each.key() == null || inventory.isMissed(each.sequence()))).toList();
     return new CheckReport(files.directory().toString(), files.frames().engine(), known.isEmpty(), segments, known);
   }
 }

@@ -17,9 +17,9 @@ import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// Takes damage out of a journal's way, so that it opens with all that is good and a check finds nothing: mends what can be known, sets the
-/// rest aside, cuts off torn ends. A good record is never written to. To run it again, also after it was ended in the midst, is safe.
-/// Waits for the disk: not for an event loop.
+/// Takes damage out of a journal's way, so that it opens with all that is good and a check finds nothing: mends what
+/// can be known, sets the rest aside, cuts off torn ends. A good record is never written to. To run it again, also
+/// after it was ended in the midst, is safe. Waits for the disk: not for an event loop.
 public final class JournalRepair {
   private final JournalFiles files;
   private final Quarantine quarantine;
@@ -62,7 +62,8 @@ public final class JournalRepair {
   }
 
   private void repair(JournalFiles.Stored segment, List<Damage> damage) {
-    if (damage.stream().anyMatch(each -> each.kind() == DamageKind.UNREADABLE)) { // its checkpoint may name what can still be read
+    // Its checkpoint may name what can still be read
+    if (damage.stream().anyMatch(each -> each.kind() == DamageKind.UNREADABLE)) {
       damage.forEach(each -> actions.add(new RepairAction(each, RepairAction.Done.GIVEN_UP, null)));
       return;
     }
@@ -79,7 +80,8 @@ public final class JournalRepair {
     }
   }
 
-  private RepairAction repair(Damage damage, SegmentPatch patch, FileChannel file, SegmentWindow window) throws IOException {
+  private RepairAction repair(Damage damage, SegmentPatch patch, FileChannel file, SegmentWindow window)
+      throws IOException {
     Frames frames = files.frames();
     long record = damage.offset() + frames.bytes();
     switch (damage.kind()) {

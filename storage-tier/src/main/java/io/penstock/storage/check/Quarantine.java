@@ -13,8 +13,9 @@ import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Keeps damaged bytes aside: `quarantine/` of the journal, a file for each range, and a line for each in `index.jsonl`. Safe from any thread, none
-/// of which waits for another one longer than its first look at the folder, or a line of the index, takes.
+/// Keeps damaged bytes aside: `quarantine/` of the journal, a file for each range, and a line for each in
+/// `index.jsonl`. Safe from any thread, none of which waits for another one longer than its first look at the folder,
+/// or a line of the index, takes.
 public final class Quarantine {
   private static final String FOLDER = "quarantine";
   private static final String INDEX = "index.jsonl";
@@ -40,12 +41,14 @@ public final class Quarantine {
     this.bound = bound;
   }
 
-  /// Copies `length` bytes of `segment` from `offset` on; they are on the medium when this returns. What is kept already is not kept again.
+  /// Copies `length` bytes of `segment` from `offset` on; they are on the medium when this returns. What is kept
+  /// already is not kept again.
   ///
-  /// @return the name of the copy, below the journal's directory; null if another thread just makes it, or one of that place is there and
-  /// the bound is reached
-  /// @throws StorageFailedException if the disk refuses, or the bound is reached. There is no copy then, unless the disk refused no more than its
-  /// line in the index or the sync behind it: that copy stays, takes its room, and is noted when it is to be kept again.
+  /// @return the name of the copy, below the journal's directory; null if another thread just makes it, or one of that
+  ///     place is there and the bound is reached
+  /// @throws StorageFailedException if the disk refuses, or the bound is reached. There is no copy then, unless the
+  ///     disk refused no more than its line in the index or the sync behind it: that copy stays, takes its room, and is
+  ///     noted when it is to be kept again.
   @Nullable String keep(FileChannel segment, long offset, long length, Damage damage) {
     return keep(draft -> copy(segment, offset, length, draft), offset, length, damage);
   }
@@ -107,7 +110,8 @@ public final class Quarantine {
     }
   }
 
-  /// Whoever comes first looks what is there; the others wait for that, for a draft of theirs would be taken for one of an earlier run.
+  /// Whoever comes first looks what is there; the others wait for that, for a draft of theirs would be taken for one of
+  /// an earlier run.
   private QuarantineStock stock() throws IOException {
     synchronized (looking) {
       if (stock == null) {
@@ -129,7 +133,8 @@ public final class Quarantine {
     if (there.has(name)) {
       return false;
     }
-    throw new IOException("quarantine must stay within " + bound.records() + " records and " + bound.bytes() + " bytes (had " + there + ", and "
+    throw new IOException("quarantine must stay within " + bound.records() + " records and " + bound.bytes()
+        + " bytes (had " + there + ", and "
         + length + " bytes came)");
   }
 
@@ -149,7 +154,8 @@ public final class Quarantine {
   }
 
   private static void copy(FileChannel from, long offset, long length, Path to) throws IOException {
-    try (FileChannel file = FileChannel.open(to, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+    try (FileChannel file = FileChannel.open(to, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
+        StandardOpenOption.WRITE)) {
       long done = 0;
       while (done < length) {
         long count = from.transferTo(offset + done, length - done, file);
@@ -163,7 +169,8 @@ public final class Quarantine {
   }
 
   private static void write(ByteBuffer bytes, Path to) throws IOException {
-    try (FileChannel file = FileChannel.open(to, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+    try (FileChannel file = FileChannel.open(to, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
+        StandardOpenOption.WRITE)) {
       while (bytes.hasRemaining()) {
         file.write(bytes);
       }
@@ -173,7 +180,7 @@ public final class Quarantine {
 
   /// The name that has the bytes of `draft`, which goes then, or one that nothing has.
   private String name(Path draft, String name) throws IOException {
-    for (int number = 1; ; number++) {
+    for (int number = 1;; number++) {
       Path target = folder.resolve(name + (number == 1 ? "" : "-" + number) + ".bin");
       if (!Files.exists(target)) {
         return target.getFileName().toString();
@@ -187,14 +194,18 @@ public final class Quarantine {
 
   private void note(QuarantineStock there, Path kept, long offset, long length, Damage damage) throws IOException {
     String file = text(kept.getFileName().toString());
-    String line = "{\"file\":%s,\"segment\":%d,\"offset\":%d,\"length\":%d,\"kind\":%s,\"key\":%s,\"sequence\":%d,\"reason\":%s}\n".formatted(file,
-        damage.segment(), offset, length, text(damage.kind().name()), text(damage.key()), damage.sequence(), text(damage.reason()));
+    String line =
+        "{\"file\":%s,\"segment\":%d,\"offset\":%d,\"length\":%d,\"kind\":%s,\"key\":%s,\"sequence\":%d,\"reason\":%s}\n"
+            .formatted(file,
+                damage.segment(), offset, length, text(damage.kind().name()), text(damage.key()), damage.sequence(),
+                text(damage.reason()));
     synchronized (this) {
       if (there.isNoted(line)) {
         return; // an earlier repair came as far as this
       }
     }
-    try (FileChannel lines = FileChannel.open(folder.resolve(INDEX), StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
+    try (FileChannel lines =
+        FileChannel.open(folder.resolve(INDEX), StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
       there.index().append(line, lines);
       lines.force(true);
     }

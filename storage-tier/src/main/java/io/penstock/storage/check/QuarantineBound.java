@@ -2,7 +2,8 @@ package io.penstock.storage.check;
 
 import io.penstock.block.Checks;
 
-/// How much damage an open journal keeps aside, with what is there from before: what would be beyond either is counted, and not kept.
+/// How much damage an open journal keeps aside, with what is there from before: what would be beyond either is counted,
+/// and not kept.
 ///
 /// @param bytes most bytes of all copies
 /// @param records most copies

@@ -5,7 +5,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
 
-/// Where the index of a quarantine ends: a line that was cut off keeps none behind it from being one. Safe from any thread.
+/// Where the index of a quarantine ends: a line that was cut off keeps none behind it from being one. Safe from any
+/// thread.
 final class QuarantineIndex {
   private boolean isCut;
 
@@ -14,7 +15,8 @@ final class QuarantineIndex {
     this.isCut = isCut;
   }
 
-  /// Writes `line` behind what is there, as a line of its own; one thread at a time, for how it begins hangs on how the one before ended.
+  /// Writes `line` behind what is there, as a line of its own; one thread at a time, for how it begins hangs on how the
+  /// one before ended.
   ///
   /// @param line with its end
   synchronized void append(String line, WritableByteChannel to) throws IOException {

@@ -33,7 +33,8 @@ final class RecordCheck {
 
   /// The first 8 bytes, as a number.
   long word(long at) {
-    return file.bytes(at, Long.BYTES).get(ValueLayout.JAVA_LONG_UNALIGNED.withOrder(java.nio.ByteOrder.LITTLE_ENDIAN), 0);
+    return file.bytes(at, Long.BYTES).get(ValueLayout.JAVA_LONG_UNALIGNED.withOrder(java.nio.ByteOrder.LITTLE_ENDIAN),
+        0);
   }
 
   /// Whether the bytes from `from` to `to` are all zero.
@@ -120,6 +121,9 @@ final class RecordCheck {
   private @Nullable Flaw padding(long at, RecordHead head) {
     MemorySegment padding = file.bytes(at, padded(head.payloadBytes()) - head.payloadBytes());
     long wrong = firstNotZero(padding);
-    return wrong < 0 ? null : new Flaw(DamageKind.PADDING, -1, "padding of record must be 0 (was %02x)".formatted(padding.get(ValueLayout.JAVA_BYTE, wrong)));
+    return wrong < 0
+        ? null
+        : new Flaw(DamageKind.PADDING, -1,
+            "padding of record must be 0 (was %02x)".formatted(padding.get(ValueLayout.JAVA_BYTE, wrong)));
   }
 }

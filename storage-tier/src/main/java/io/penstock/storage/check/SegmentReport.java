@@ -12,9 +12,11 @@ package io.penstock.storage.check;
 /// @param corrupt damaged ranges
 /// @param torn 1 if bytes at the end belong to no record
 /// @param asideBytes ranges that a repair took out
-public record SegmentReport(int segment, String file, long bytes, long records, long live, long dead, long removals, long corrupt, long torn,
+public record SegmentReport(int segment, String file, long bytes, long records, long live, long dead, long removals,
+    long corrupt, long torn,
     long asideBytes) {
   SegmentReport withDead(long counted) {
-    return new SegmentReport(segment, file, bytes, records, records - removals - counted, counted, removals, corrupt, torn, asideBytes);
+    return new SegmentReport(segment, file, bytes, records, records - removals - counted, counted, removals, corrupt,
+        torn, asideBytes);
   }
 }

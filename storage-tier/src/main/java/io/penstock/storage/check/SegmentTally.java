@@ -44,7 +44,8 @@ final class SegmentTally implements SegmentWalk.Visitor {
       removals += noted.kind() == RecordKind.REMOVAL ? 1 : 0;
     }
     if (flaw != null) {
-      Damage found = new Damage(segment(), at.offset() - frame, frame + (long) at.length(), flaw.kind(), null, head.sequence(), flaw.granule(),
+      Damage found = new Damage(segment(), at.offset() - frame, frame + (long) at.length(), flaw.kind(), null,
+          head.sequence(), flaw.granule(),
           true, flaw.reason());
       damage.add(head.kind() == RecordKind.BLOCK ? named(found, noted) : found);
     }
@@ -102,7 +103,8 @@ final class SegmentTally implements SegmentWalk.Visitor {
   /// Compares with a checkpoint of the segment; null if it cannot be believed.
   void compare(@Nullable List<Noted> known) {
     if (known == null) {
-      damage.add(Damage.unknown(segment(), 0, 0, DamageKind.CHECKPOINT, "checkpoint must match its crc (did not)").withLive(false));
+      damage.add(Damage.unknown(segment(), 0, 0, DamageKind.CHECKPOINT, "checkpoint must match its crc (did not)")
+          .withLive(false));
       return;
     }
     int next = 0;
@@ -110,7 +112,8 @@ final class SegmentTally implements SegmentWalk.Visitor {
       while (next < heads.size() && heads.get(next).at().offset() < each.at().offset()) {
         next++;
       }
-      if (next == heads.size() || heads.get(next).at().offset() != each.at().offset() || heads.get(next).crc() != each.crc()) {
+      if (next == heads.size() || heads.get(next).at().offset() != each.at().offset()
+          || heads.get(next).crc() != each.crc()) {
         missing(each);
       }
     }
@@ -131,7 +134,8 @@ final class SegmentTally implements SegmentWalk.Visitor {
       }
     }
     if (!explained) {
-      Damage found = Damage.unknown(segment(), from, to - from, DamageKind.MISSING, "record of the checkpoint must be here (was not)");
+      Damage found = Damage.unknown(segment(), from, to - from, DamageKind.MISSING,
+          "record of the checkpoint must be here (was not)");
       damage.add(record.kind() == RecordKind.BLOCK ? named(found, record) : found);
     }
   }
@@ -143,7 +147,8 @@ final class SegmentTally implements SegmentWalk.Visitor {
 
   /// Adds what was found to that of earlier segments.
   void addTo(Inventory inventory) {
-    damaged.forEach(each -> inventory.addDamaged(each.key(), each.sequence())); // first: a record of the same segment may remove it
+    // First: a record of the same segment may remove it
+    damaged.forEach(each -> inventory.addDamaged(each.key(), each.sequence()));
     good.forEach(inventory::add);
   }
 
@@ -158,7 +163,8 @@ final class SegmentTally implements SegmentWalk.Visitor {
   /// What there is to say of the segment but for which blocks count; each is called live.
   SegmentReport report(Path directory) {
     long torn = damage.stream().filter(each -> each.kind() == DamageKind.TORN).count();
-    return new SegmentReport(segment(), directory.relativize(stored.path()).toString(), bytes, good.size(), good.size() - removals, 0, removals,
+    return new SegmentReport(segment(), directory.relativize(stored.path()).toString(), bytes, good.size(),
+        good.size() - removals, 0, removals,
         damage.size() - torn, torn, aside);
   }
 }

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Goes through a whole segment, frame by frame; where a frame leads nowhere it looks for the next record behind it.
 ///
-/// A file may have had an earlier life, whose records lie behind the last one: a record whose sequence is not higher than all before is
-/// one of those, and ends the walk.
+/// A file may have had an earlier life, whose records lie behind the last one: a record whose sequence is not higher
+/// than all before is one of those, and ends the walk.
 final class SegmentWalk {
   /// Hears what there is, in the order of the file.
   interface Visitor {
@@ -87,8 +87,8 @@ final class SegmentWalk {
     return end == until;
   }
 
-  /// A frame about the middle of the file, before a good head, so that a second walk may begin there; 0 if none is found. It may lie in a block:
-  /// then no walk comes to it.
+  /// A frame about the middle of the file, before a good head, so that a second walk may begin there; 0 if none is
+  /// found. It may lie in a block: then no walk comes to it.
   long middle() {
     try {
       long middle = Math.max(frames.start(), file.size() / 2);
@@ -102,11 +102,13 @@ final class SegmentWalk {
 
   private void requireHead() {
     if (!frames.hasHead(file, segment)) {
-      visitor.damaged(0, Math.min(file.size(), frames.start()), DamageKind.SEGMENT_HEAD, "segment must begin with its head (was something else)");
+      visitor.damaged(0, Math.min(file.size(), frames.start()), DamageKind.SEGMENT_HEAD,
+          "segment must begin with its head (was something else)");
     }
   }
 
-  /// Sequence of the first good head; 0 if there was none. Up to there it does not matter what went before, unless that is higher.
+  /// Sequence of the first good head; 0 if there was none. Up to there it does not matter what went before, unless that
+  /// is higher.
   long first() {
     return first;
   }
@@ -192,14 +194,16 @@ final class SegmentWalk {
     };
   }
 
-  /// The frame at `at` leads nowhere: goes on with the next record that is not of an earlier life; if there is none, all ends at `at`.
+  /// The frame at `at` leads nowhere: goes on with the next record that is not of an earlier life; if there is none,
+  /// all ends at `at`.
   private long search(long at, Frame.Kind kind, String reason) {
     long body = find(at + frames.bytes(), file.size());
     if (body > 0) {
       return record(at, body, kind == Frame.Kind.END ? "a frame must stand here (was the end)" : reason);
     }
     if (kind == Frame.Kind.BROKEN || hasStrayBytes(at)) {
-      visitor.damaged(at, file.size() - at, DamageKind.TORN, kind == Frame.Kind.END ? "nothing must follow the end (was something)" : reason);
+      visitor.damaged(at, file.size() - at, DamageKind.TORN,
+          kind == Frame.Kind.END ? "nothing must follow the end (was something)" : reason);
     }
     return file.size();
   }
@@ -207,7 +211,8 @@ final class SegmentWalk {
   private long record(long at, long body, String broken) {
     RecordHead head = records.headAlone(body);
     if (head == null) {
-      throw new IllegalStateException("a record must be at " + body + " of segment " + segment + " as it was (was changed meanwhile)");
+      throw new IllegalStateException(
+          "a record must be at " + body + " of segment " + segment + " as it was (was changed meanwhile)");
     }
     return good(at, body, head, broken);
   }
@@ -220,11 +225,13 @@ final class SegmentWalk {
   /// Whether bytes follow an end that are neither reserved nor of an earlier life.
   private boolean hasStrayBytes(long at) {
     long behind = at + frames.bytes() + frames.at(file, segment, at).length();
-    return behind < file.size() && (!frames.isReserved() || !file.isZero(behind)) && !cutsEarlierLife(at, behind) && heads.find(at, file.size(), 0) == 0;
+    return behind < file.size() && (!frames.isReserved() || !file.isZero(behind)) && !cutsEarlierLife(at, behind)
+        && heads.find(at, file.size(), 0) == 0;
   }
 
-  /// Whether the zeros that a writer leaves behind its last record, no more of them, stand at `at`: what follows them is the rest of a record of
-  /// an earlier life, whose head the new life has written over. A page that was lost has more zeros, or others.
+  /// Whether the zeros that a writer leaves behind its last record, no more of them, stand at `at`: what follows them
+  /// is the rest of a record of an earlier life, whose head the new life has written over. A page that was lost has
+  /// more zeros, or others.
   private boolean cutsEarlierLife(long at, long behind) {
     long to = at + frames.zerosBehind();
     return to + Long.BYTES <= file.size() && records.isZero(behind, to) && records.word(to) != 0;

@@ -12,8 +12,8 @@ import java.util.concurrent.Future;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/// Walks segments ahead of whoever takes them in order, each in two parts, two parts at a time: one processor takes half as long again to read and
-/// compare bytes as to read them. One thread takes.
+/// Walks segments ahead of whoever takes them in order, each in two parts, two parts at a time: one processor takes
+/// half as long again to read and compare bytes as to read them. One thread takes.
 final class SegmentWalks implements AutoCloseable {
   private static final int LANES = Math.min(2, Runtime.getRuntime().availableProcessors());
   private static final int MOST_BEGUN = 2 * LANES;
@@ -21,7 +21,8 @@ final class SegmentWalks implements AutoCloseable {
   private final Walk walk;
   private final ToLongFunction<JournalFiles.Stored> middle;
   private final Iterator<JournalFiles.Stored> segments;
-  private final ExecutorService lanes = Executors.newFixedThreadPool(LANES, Thread.ofPlatform().daemon().name("journal-check-", 0).factory());
+  private final ExecutorService lanes =
+      Executors.newFixedThreadPool(LANES, Thread.ofPlatform().daemon().name("journal-check-", 0).factory());
   private final ArrayDeque<Begun> begun = new ArrayDeque<>();
 
   /// A part of a segment, from its beginning to its end.
@@ -43,22 +44,25 @@ final class SegmentWalks implements AutoCloseable {
 
   /// What was found in the next segment.
   ///
-  /// Each part was walked as if nothing lay before it. That matters only if its first record is not newer than all before, which is of an
-  /// earlier life of the file then: such a segment is walked again. So is one of which a part failed, for that may be of an earlier life, too:
-  /// what fails then fails, whichever part it was in.
+  /// Each part was walked as if nothing lay before it. That matters only if its first record is not newer than all
+  /// before, which is of an earlier life of the file then: such a segment is walked again. So is one of which a part
+  /// failed, for that may be of an earlier life, too: what fails then fails, whichever part it was in.
   SegmentTally next(long before) {
     while (segments.hasNext() && begun.size() < MOST_BEGUN) {
       begun.add(begin(segments.next()));
     }
     Begun next = begun.remove();
     SegmentTally tally = found(next.front());
-    return tally != null && isWhole(tally, next.back()) && tally.holdsAfter(before) ? tally : walk.of(next.segment(), Part.ALL, before);
+    return tally != null && isWhole(tally, next.back()) && tally.holdsAfter(before)
+        ? tally
+        : walk.of(next.segment(), Part.ALL, before);
   }
 
   private Begun begin(JournalFiles.Stored segment) {
     long at = middle.applyAsLong(segment);
     Future<SegmentTally> front = lanes.submit(() -> walk.of(segment, at == 0 ? Part.ALL : new Part(0, at), 0));
-    return new Begun(segment, front, at == 0 ? null : lanes.submit(() -> walk.of(segment, new Part(at, Long.MAX_VALUE), 0)));
+    return new Begun(segment, front,
+        at == 0 ? null : lanes.submit(() -> walk.of(segment, new Part(at, Long.MAX_VALUE), 0)));
   }
 
   /// Adds the second part, if it is one.

@@ -27,13 +27,15 @@ final class CheckpointFormat {
 
   static ByteBuffer encode(int segment, SpaceId space, List<Noted> records) {
     int names = records.stream().mapToInt(each -> each.removals().size()).sum();
-    int bytes = Math.toIntExact(HEAD_BYTES + (long) records.size() * ENTRY_BYTES + (long) names * NAME_BYTES + CRC_BYTES);
+    int bytes =
+        Math.toIntExact(HEAD_BYTES + (long) records.size() * ENTRY_BYTES + (long) names * NAME_BYTES + CRC_BYTES);
     ByteBuffer to = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
     to.put(MAGIC).putInt(VERSION).putInt(segment);
     space.write(to);
     to.putInt(records.size()).putInt(names);
     for (Noted each : records) {
-      to.putLong(each.at().offset()).putInt(each.at().length()).putLong(each.sequence()).putInt(each.crc()).putInt(each.removals().size());
+      to.putLong(each.at().offset()).putInt(each.at().length()).putLong(each.sequence()).putInt(each.crc())
+          .putInt(each.removals().size());
       each.key().hash().write(to);
       for (RecordName name : each.removals()) {
         to.putLong(name.sequence());

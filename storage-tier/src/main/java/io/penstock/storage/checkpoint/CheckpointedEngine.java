@@ -14,8 +14,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// An engine that writes a checkpoint of each segment that was ended, as soon as all of the segment is on the medium, on the thread that put
-/// it there: whatever a checkpoint names survives a failure of the machine. The first part of each record that is appended is its head.
+/// An engine that writes a checkpoint of each segment that was ended, as soon as all of the segment is on the medium,
+/// on the thread that put it there: whatever a checkpoint names survives a failure of the machine. The first part of
+/// each record that is appended is its head.
 public final class CheckpointedEngine extends ForwardingEngine {
   private final SegmentEngine engine;
   private final Checkpoints checkpoints;

@@ -37,7 +37,9 @@ public final class Checkpoints {
   /// The records of `segment` in the order of writing; null if no checkpoint of it can be believed.
   public @Nullable List<Noted> read(int segment) {
     try {
-      return exists(segment) ? CheckpointFormat.decode(ByteBuffer.wrap(Files.readAllBytes(file(segment))), segment) : null;
+      return exists(segment)
+          ? CheckpointFormat.decode(ByteBuffer.wrap(Files.readAllBytes(file(segment))), segment)
+          : null;
     } catch (IOException e) {
       return null; // an opening does without
     }
@@ -50,7 +52,8 @@ public final class Checkpoints {
   public void write(int segment, List<Noted> records, boolean forced) {
     Path draft = directory.resolve(file(segment).getFileName() + ".new");
     try {
-      try (FileChannel to = FileChannel.open(draft, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+      try (FileChannel to = FileChannel.open(draft, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
+          StandardOpenOption.WRITE)) {
         ByteBuffer bytes = CheckpointFormat.encode(segment, records.getFirst().key().space(), records);
         while (bytes.hasRemaining()) {
           to.write(bytes);

@@ -4,10 +4,12 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
-/// How much of what was appended stays in the system's page cache once it was forced: the newest bytes, so many at most.
+/// How much of what was appended stays in the system's page cache once it was forced: the newest bytes, so many at
+/// most.
 ///
-/// Without a bound the cache takes all the memory there is. New pages for it may be slow to get, and on a virtual machine whose host takes
-/// free memory back they cost more than the medium; those that are let go are had again at once. Safe from any thread.
+/// Without a bound the cache takes all the memory there is. New pages for it may be slow to get, and on a virtual
+/// machine whose host takes free memory back they cost more than the medium; those that are let go are had again at
+/// once. Safe from any thread.
 final class CachedFiles {
   private record Part(SegmentFile file, long from, long to) {}
 

@@ -22,7 +22,8 @@ final class ChronicleAccess {
       }
     }
     if (!missing.isEmpty()) {
-      throw new EngineUnavailableException(ChronicleEngine.NAME, "run by a JVM with " + String.join(" ", missing), "run without");
+      throw new EngineUnavailableException(ChronicleEngine.NAME, "run by a JVM with " + String.join(" ", missing),
+          "run without");
     }
   }
 }

@@ -12,10 +12,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// A log of Chronicle Queue cycles: each segment is one cycle file, rolled by size, mapped once, its space reserved beforehand.
+/// A log of Chronicle Queue cycles: each segment is one cycle file, rolled by size, mapped once, its space reserved
+/// beforehand.
 ///
-/// Every run of the engine appends to a queue of its own, in a directory named after its first segment. Files of earlier runs are read,
-/// scanned and deleted without Chronicle.
+/// Every run of the engine appends to a queue of its own, in a directory named after its first segment. Files of
+/// earlier runs are read, scanned and deleted without Chronicle.
 public final class ChronicleEngine extends FileEngine {
   /// As in [#name].
   public static final String NAME = "chronicle";
@@ -117,11 +118,13 @@ public final class ChronicleEngine extends FileEngine {
     return walk.how();
   }
 
-  /// Whether nothing follows where the walk ended: damage there must not cost what lies behind. A finished cycle says so.
+  /// Whether nothing follows where the walk ended: damage there must not cost what lies behind. A finished cycle says
+  /// so.
   private static boolean isEmpty(SegmentFile file, long end) {
     long behind = end + ChronicleFormat.HEADER_BYTES;
     try (SegmentWindow window = SegmentWindow.open(file.path())) {
-      return behind >= window.size() || ChronicleFrames.word(window, end) == ChronicleFormat.END_OF_FILE || window.isZero(behind);
+      return behind >= window.size() || ChronicleFrames.word(window, end) == ChronicleFormat.END_OF_FILE
+          || window.isZero(behind);
     }
   }
 

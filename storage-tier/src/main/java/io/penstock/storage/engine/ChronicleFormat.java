@@ -12,8 +12,8 @@ import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoField;
 import java.util.function.Consumer;
 
-/// The frames of a Chronicle cycle file, walked with positioned reads: Chronicle itself never opens a file of an earlier run, so damage
-/// there cannot reach it.
+/// The frames of a Chronicle cycle file, walked with positioned reads: Chronicle itself never opens a file of an
+/// earlier run, so damage there cannot reach it.
 final class ChronicleFormat {
   static final long HOUR_MILLIS = 3_600_000;
 

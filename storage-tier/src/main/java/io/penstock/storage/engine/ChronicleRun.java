@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /// The queue that one run of an engine appends to: a directory of its own, one cycle a segment, one mapping a cycle.
 ///
-/// Chronicle frames the records and publishes them; their bytes go into the file with a positioned write at the place that it gave. So
-/// the only mapped words that Java touches are Chronicle's own headers and its table of locks, on pages made present just before.
+/// Chronicle frames the records and publishes them; their bytes go into the file with a positioned write at the place
+/// that it gave. So the only mapped words that Java touches are Chronicle's own headers and its table of locks, on
+/// pages made present just before.
 final class ChronicleRun implements AutoCloseable {
   static {
     System.setProperty("chronicle.announcer.disable", "true"); // no lines of its own on the console
@@ -34,12 +35,13 @@ final class ChronicleRun implements AutoCloseable {
   /// Header, index and end mark of a cycle file, and what alignment takes, are less than this.
   static final int OVERHEAD_BYTES = 64 << 10;
 
-  /// Chronicle notes the place of every so many records, in an index of so many places at the head of the file. A second index would be in
-  /// the midst of the records, on pages that nobody made present.
+  /// Chronicle notes the place of every so many records, in an index of so many places at the head of the file. A
+  /// second index would be in the midst of the records, on pages that nobody made present.
   private static final int INDEX_SPACING = 256;
   private static final int INDEX_COUNT = 1024;
 
-  /// For so long a page that was made present is not made so again: to do that with each record costs a tenth of an append of 64 KiB.
+  /// For so long a page that was made present is not made so again: to do that with each record costs a tenth of an
+  /// append of 64 KiB.
   private static final long PRESENT_NANOS = 250_000;
 
   /// As far behind a record as Chronicle may look when it publishes it.
@@ -123,7 +125,8 @@ final class ChronicleRun implements AutoCloseable {
     }
   }
 
-  /// Appends the record of `parts` to `file`; answers its offset. Another file than the last time ends the cycle of that one.
+  /// Appends the record of `parts` to `file`; answers its offset. Another file than the last time ends the cycle of
+  /// that one.
   long append(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
     if (current != file || isLongAgo()) {
       makePresentAgain(file);
@@ -166,8 +169,9 @@ final class ChronicleRun implements AutoCloseable {
     }
   }
 
-  /// Writes what is there already. A medium that holds its writes holds this one, which keeps nobody else from going on: making a page
-  /// present there would keep the lock of the whole address space meanwhile, and so stop every thread that maps or allocates.
+  /// Writes what is there already. A medium that holds its writes holds this one, which keeps nobody else from going
+  /// on: making a page present there would keep the lock of the whole address space meanwhile, and so stop every thread
+  /// that maps or allocates.
   private void awaitMedium(SegmentFile file) throws IOException {
     Transfer.write(file.channel(), file.end() + BEHIND_BYTES - 1, behind.clear().limit(1));
   }
@@ -178,9 +182,10 @@ final class ChronicleRun implements AutoCloseable {
     return buffers;
   }
 
-  /// Chronicle writes the word behind everything written so far when it publishes a record, and when it begins the next one. Its page is
-  /// made by the write of the record, which goes a little further: a page that a fault has to make is read from the medium first, and
-  /// with it the megabytes behind it, reserved and empty, which are zeroed only to be overwritten. Here it is mapped.
+  /// Chronicle writes the word behind everything written so far when it publishes a record, and when it begins the next
+  /// one. Its page is made by the write of the record, which goes a little further: a page that a fault has to make is
+  /// read from the medium first, and with it the megabytes behind it, reserved and empty, which are zeroed only to be
+  /// overwritten. Here it is mapped.
   private void makePresent(SegmentFile file, long end) throws IOException {
     NativePages.populate(mappedAt + end, BEHIND_BYTES, file.path());
   }

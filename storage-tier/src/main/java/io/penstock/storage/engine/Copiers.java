@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
 
-/// Those who copy from a mapping, and whoever takes pages out of it while nobody does. Threads that copy have counters apart from each other: a
-/// lock that all of them write to costs a tenth of a copy of 64 KiB. Safe from any thread.
+/// Those who copy from a mapping, and whoever takes pages out of it while nobody does. Threads that copy have counters
+/// apart from each other: a lock that all of them write to costs a tenth of a copy of 64 KiB. Safe from any thread.
 final class Copiers {
   private static final int COUNTERS = 16;
   /// Counters lie on cache lines of their own.

@@ -61,7 +61,8 @@ final class EngineDirectory implements AutoCloseable {
   }
 
   private static EngineDirectory lock(Path path) throws IOException {
-    FileChannel file = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    FileChannel file = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.READ,
+        StandardOpenOption.WRITE);
     try {
       FileLock lock = tryLock(file, false);
       if (lock == null) {
@@ -114,7 +115,8 @@ final class EngineDirectory implements AutoCloseable {
 
   /// A name must not be older than what it stands for: without its format a journal is none.
   private static void writeForced(Path file, String text) throws IOException {
-    try (FileChannel to = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+    try (FileChannel to = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
+        StandardOpenOption.WRITE)) {
       Transfer.write(to, 0, StandardCharsets.US_ASCII.encode(text));
       to.force(true);
     }
@@ -142,7 +144,8 @@ final class EngineDirectory implements AutoCloseable {
       throw new IOException("directory must be the one that was opened, " + identity + " (was another, " + now + ")");
     }
     Path file = path.resolve(PROBE);
-    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       ByteBuffer bytes = ByteBuffer.allocateDirect(PROBE_BYTES);
       Transfer.write(channel, 0, bytes);
       channel.force(true);

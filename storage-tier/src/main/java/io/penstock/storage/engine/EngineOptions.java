@@ -7,10 +7,11 @@ import java.io.IOException;
 ///
 /// @param segmentBytes capacity of one segment; a record may take an eighth of it
 /// @param keepFreeBytes bytes that must stay free on the medium once a segment was begun
-/// @param spareSegments most files of deleted segments that are kept to be written anew; with any, a failure of the machine may cost more
-///     than what was not synced, since the medium may have the name of one segment and the bytes of another
-/// @param cacheBytes most bytes, the newest, that stay in the system's page cache once they are on the medium; [#UNLIMITED] for as much as
-///     the system likes
+/// @param spareSegments most files of deleted segments that are kept to be written anew; with any, a failure of the
+///     machine may cost more than what was not synced, since the medium may have the name of one segment and the bytes
+///     of another
+/// @param cacheBytes most bytes, the newest, that stay in the system's page cache once they are on the medium;
+///     [#UNLIMITED] for as much as the system likes
 public record EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegments, long cacheBytes) {
   /// As much as there is.
   public static final long UNLIMITED = Long.MAX_VALUE;

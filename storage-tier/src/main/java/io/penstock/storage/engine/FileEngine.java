@@ -10,7 +10,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// What engines whose segments are files have in common: one lock for those who change the log, none for those who read it.
+/// What engines whose segments are files have in common: one lock for those who change the log, none for those who read
+/// it.
 abstract class FileEngine implements SegmentEngine {
   private final String name;
   private final EngineDirectory directory;
@@ -28,7 +29,8 @@ abstract class FileEngine implements SegmentEngine {
     this.options = options;
     this.space = space;
     this.table = new SegmentTable(name);
-    this.spares = new SpareSegments(directory.path(), options.spareSegments(), options.segmentBytes() - options.maxRecordBytes());
+    this.spares =
+        new SpareSegments(directory.path(), options.spareSegments(), options.segmentBytes() - options.maxRecordBytes());
     this.cached = new CachedFiles(options.cacheBytes());
     this.forced = new ForcedSegments(directory.path(), table, cached);
   }
@@ -151,13 +153,15 @@ abstract class FileEngine implements SegmentEngine {
     }
   }
 
-  /// Its space is reserved, but others may have done the same at that moment: then nobody gets below what is to stay free.
+  /// Its space is reserved, but others may have done the same at that moment: then nobody gets below what is to stay
+  /// free.
   private void requireKept(SegmentFile file) throws IOException {
     long usable = space.usableBytes();
     if (usable < options.keepFreeBytes()) {
       Files.deleteIfExists(file.path());
       file.release();
-      throw new StorageFullException(directory.path().toString(), options.segmentBytes() + options.keepFreeBytes(), usable, null);
+      throw new StorageFullException(directory.path().toString(), options.segmentBytes() + options.keepFreeBytes(),
+          usable, null);
     }
   }
 

@@ -10,7 +10,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Brings to the medium what was appended to an engine: bytes, and names of files, which change only when a segment is begun, or deleted.
+/// Brings to the medium what was appended to an engine: bytes, and names of files, which change only when a segment is
+/// begun, or deleted.
 final class ForcedSegments {
   private final Path directory;
   private final SegmentTable table;
@@ -71,7 +72,8 @@ final class ForcedSegments {
       try {
         EngineDirectory.force(folder);
       } catch (NoSuchFileException gone) {
-        // that of a run goes with its last segment, at any moment: then its own name is gone, and the folder that it was in is forced
+        // that of a run goes with its last segment, at any moment: then its own name is gone, and the folder that it
+        // was in is forced
       }
     }
     namesForced = isNew ? files.getLast().number() : namesForced;

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// An engine that does what another one does, but for what is overridden. It passes on what the port has a default for, too: what it left
-/// out would be answered as if the engine below could not do it.
+/// An engine that does what another one does, but for what is overridden. It passes on what the port has a default for,
+/// too: what it left out would be answered as if the engine below could not do it.
 public abstract class ForwardingEngine implements SegmentEngine {
   private final SegmentEngine engine;
 

@@ -39,7 +39,8 @@ public sealed interface Frames permits PlainFrames, ChronicleFrames {
   /// Whether zeros may follow the last record: space that was reserved.
   boolean isReserved();
 
-  /// Zeros that a writer leaves behind the last record, with what ends a segment in them. What follows may be of the file's earlier life.
+  /// Zeros that a writer leaves behind the last record, with what ends a segment in them. What follows may be of the
+  /// file's earlier life.
   int zerosBehind();
 
   /// Whether what stands before the first frame is whole.

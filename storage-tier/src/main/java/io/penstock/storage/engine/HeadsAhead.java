@@ -2,7 +2,8 @@ package io.penstock.storage.engine;
 
 import java.nio.file.Path;
 
-/// Has the system fetch the heads of records ahead of whoever visits them one by one: a medium gives dozens of them in the time of one.
+/// Has the system fetch the heads of records ahead of whoever visits them one by one: a medium gives dozens of them in
+/// the time of one.
 ///
 /// Where they are is a guess: most records of a segment are as long as the one before. One thread.
 final class HeadsAhead implements AutoCloseable {

@@ -69,7 +69,8 @@ public final class JournalFiles implements AutoCloseable {
     try {
       return EngineDirectory.format(directory);
     } catch (NoSuchFileException e) {
-      throw new JournalFormatException("journal " + directory, "a folder that holds one, with its file `format`", "none");
+      throw new JournalFormatException("journal " + directory, "a folder that holds one, with its file `format`",
+          "none");
     } catch (IOException e) {
       throw new StorageFailedException("open journal " + directory, e);
     }
@@ -90,8 +91,8 @@ public final class JournalFiles implements AutoCloseable {
     return channel; // and the lock with it
   }
 
-  /// Has the system write all files of the journal in `directory`, which nobody has open, and forget them: whoever reads them next waits for the
-  /// medium. Where the system does not know how, nothing is forgotten.
+  /// Has the system write all files of the journal in `directory`, which nobody has open, and forget them: whoever
+  /// reads them next waits for the medium. Where the system does not know how, nothing is forgotten.
   public static void letGo(Path directory) throws IOException {
     try (Stream<Path> files = Files.walk(directory, RUNS)) {
       for (Path file : files.filter(Files::isRegularFile).toList()) {
@@ -136,7 +137,8 @@ public final class JournalFiles implements AutoCloseable {
     try {
       lock.close();
     } catch (Exception e) {
-      throw new StorageFailedException("close journal " + directory, e instanceof IOException io ? io : new IOException(e));
+      throw new StorageFailedException("close journal " + directory,
+          e instanceof IOException io ? io : new IOException(e));
     }
   }
 }

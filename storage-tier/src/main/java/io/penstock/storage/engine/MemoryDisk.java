@@ -6,7 +6,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
-/// What outlives a [MemoryEngine]: a disk that is native memory. A copy of it, made while its engine works, is what a crash leaves.
+/// What outlives a [MemoryEngine]: a disk that is native memory. A copy of it, made while its engine works, is what a
+/// crash leaves.
 ///
 /// Used by one engine at a time. Closing it frees its memory; close the engine first.
 public final class MemoryDisk implements AutoCloseable {

@@ -113,8 +113,8 @@ public final class MemoryEngine implements SegmentEngine {
   public ScanEnd scan(int segment, Consumer<Location> visitor) {
     StoredSegment held = table.hold(segment);
     try {
-      ((LogSegment) held).log.records.forEach((offset, record) ->
-          visitor.accept(new Location(segment, offset, (int) record.byteSize())));
+      ((LogSegment) held).log.records
+          .forEach((offset, record) -> visitor.accept(new Location(segment, offset, (int) record.byteSize())));
       return ScanEnd.CLEAN;
     } finally {
       held.release();

@@ -9,8 +9,8 @@ import net.openhft.posix.PosixAPI;
 
 /// What must be told to the system about the pages of a mapped file, through Chronicle's own native binding.
 ///
-/// All calls are advice: where the system does not know them (`POPULATE_WRITE` came with Linux 5.14) they answer false, and the caller
-/// takes another way.
+/// All calls are advice: where the system does not know them (`POPULATE_WRITE` came with Linux 5.14) they answer false,
+/// and the caller takes another way.
 final class NativePages {
   private static final int POPULATE_WRITE = 23; // MADV_POPULATE_WRITE; in a Linux kernel only
   private static final int DONT_NEED = 4; // MADV_DONTNEED: of a file's pages, this loses nothing
@@ -37,7 +37,8 @@ final class NativePages {
     int descriptor = -1;
     try {
       descriptor = posix.open(file.toString(), OpenFlag.O_RDWR, 0);
-      return descriptor >= 0 && (posix.fallocate(descriptor, 0, 0, bytes) == 0 || refused(posix, NO_SPACE, "reserve " + bytes + " bytes", file));
+      return descriptor >= 0 && (posix.fallocate(descriptor, 0, 0, bytes) == 0
+          || refused(posix, NO_SPACE, "reserve " + bytes + " bytes", file));
     } catch (RuntimeException e) { // the binding's way to say that the call failed
       return refused(posix, NO_SPACE, "reserve " + bytes + " bytes", file);
     } finally {
@@ -58,13 +59,15 @@ final class NativePages {
     long first = pageOf(address);
     PosixAPI posix = PosixAPI.posix();
     try {
-      return posix.madvise(first, address + bytes - first, POPULATE_WRITE) == 0 || refused(posix, BAD_PAGE, "make a page present", file);
+      return posix.madvise(first, address + bytes - first, POPULATE_WRITE) == 0
+          || refused(posix, BAD_PAGE, "make a page present", file);
     } catch (RuntimeException e) { // the binding's way to say that the call failed
       return refused(posix, BAD_PAGE, "make a page present", file);
     }
   }
 
-  /// Takes the pages of `bytes` bytes at `address`, which a file is mapped to, out of that mapping; whoever touches one has it again.
+  /// Takes the pages of `bytes` bytes at `address`, which a file is mapped to, out of that mapping; whoever touches one
+  /// has it again.
   ///
   /// @param address of a page
   static void unmap(long address, long bytes) {
@@ -77,7 +80,8 @@ final class NativePages {
     }
   }
 
-  /// Has the system take the pages of `file` from `from` to `to` out of its cache, but for those that are not on the medium yet.
+  /// Has the system take the pages of `file` from `from` to `to` out of its cache, but for those that are not on the
+  /// medium yet.
   ///
   /// @return false if the system does not know the call
   /// @throws IOException if the file is gone

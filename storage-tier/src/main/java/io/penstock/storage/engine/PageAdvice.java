@@ -53,7 +53,7 @@ final class PageAdvice {
     }
     long at = offset;
     for (MemorySegment part : parts) {
-      for (long done = 0; done < part.byteSize(); ) {
+      for (long done = 0; done < part.byteSize();) {
         long count = calls.pread(descriptor, part.address() + done, part.byteSize() - done, at + done);
         if (count <= 0) {
           return false;
@@ -65,7 +65,8 @@ final class PageAdvice {
     return true;
   }
 
-  /// Fills `parts`, one after the other, from `offset` of a file on by one call, so that the system fetches all of it at once.
+  /// Fills `parts`, one after the other, from `offset` of a file on by one call, so that the system fetches all of it
+  /// at once.
   ///
   /// @return false if it did not, for whatever reason; the parts may have anything then
   static boolean readAtOnce(int descriptor, long offset, MemorySegment[] parts) {

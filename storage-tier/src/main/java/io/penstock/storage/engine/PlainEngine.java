@@ -11,7 +11,8 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// A log of plain files: one gathering write a record, one positioned read to get it back. Nothing is mapped, no JVM flag is needed.
+/// A log of plain files: one gathering write a record, one positioned read to get it back. Nothing is mapped, no JVM
+/// flag is needed.
 public final class PlainEngine extends FileEngine {
   /// As in [#name].
   public static final String NAME = "plain";
@@ -83,7 +84,8 @@ public final class PlainEngine extends FileEngine {
   long write(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
     long offset = file.end() + PlainFormat.FRAME_BYTES;
     PlainFormat.frame(frame, file.number(), offset, length);
-    ByteBuffer[] buffers = RecordParts.buffers(1, parts, 1); // behind the record stands a frame of zeros, until there is another
+    // Behind the record stands a frame of zeros, until there is another
+    ByteBuffer[] buffers = RecordParts.buffers(1, parts, 1);
     buffers[0] = frame;
     buffers[buffers.length - 1] = behind.clear();
     Transfer.writeAll(file.channel(), file.end(), buffers);

@@ -31,7 +31,9 @@ final class PlainFormat {
   /// The number that a file name stands for; 0 if it is none of ours.
   static int segment(Path file) {
     Matcher name = NAME.matcher(file.getFileName().toString());
-    return name.matches() && Long.parseLong(name.group(1)) <= Integer.MAX_VALUE ? (int) Long.parseLong(name.group(1)) : 0;
+    return name.matches() && Long.parseLong(name.group(1)) <= Integer.MAX_VALUE
+        ? (int) Long.parseLong(name.group(1))
+        : 0;
   }
 
   static ByteBuffer head(int segment, long capacity) {
@@ -67,7 +69,8 @@ final class PlainFormat {
       return false;
     }
     if (head.getInt(8) != VERSION) {
-      throw new JournalFormatException("version of segment " + path, Integer.toString(VERSION), Integer.toString(head.getInt(8)));
+      throw new JournalFormatException("version of segment " + path, Integer.toString(VERSION),
+          Integer.toString(head.getInt(8)));
     }
     return head.getInt(12) == number;
   }
@@ -87,7 +90,8 @@ final class PlainFormat {
       if (frame.getLong(0) == 0) {
         return ScanEnd.CLEAN;
       }
-      if (length <= 0 || length > EngineOptions.MOST_RECORD_BYTES || length % SegmentEngine.RECORD_ALIGNMENT != 0 || length > end - record
+      if (length <= 0 || length > EngineOptions.MOST_RECORD_BYTES || length % SegmentEngine.RECORD_ALIGNMENT != 0
+          || length > end - record
           || frame.getInt(4) != frameCrc(segment.number(), record, length)) {
         return ScanEnd.TORN;
       }
@@ -103,7 +107,8 @@ final class PlainFormat {
 
   static int frameCrc(int segment, long offset, int length) {
     CRC32C crc = new CRC32C();
-    crc.update(ByteBuffer.allocate(16).order(ByteOrder.LITTLE_ENDIAN).putInt(length).putInt(segment).putLong(offset).flip());
+    crc.update(
+        ByteBuffer.allocate(16).order(ByteOrder.LITTLE_ENDIAN).putInt(length).putInt(segment).putLong(offset).flip());
     return (int) crc.getValue();
   }
 }

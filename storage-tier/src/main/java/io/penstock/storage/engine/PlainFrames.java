@@ -57,7 +57,8 @@ final class PlainFrames implements Frames {
 
   @Override
   public boolean hasHead(SegmentWindow file, int segment) {
-    return file.size() >= start() && PlainFormat.isHead(file.bytes(0, start()).asByteBuffer().order(ByteOrder.LITTLE_ENDIAN), file.path(), segment);
+    return file.size() >= start() && PlainFormat
+        .isHead(file.bytes(0, start()).asByteBuffer().order(ByteOrder.LITTLE_ENDIAN), file.path(), segment);
   }
 
   @Override
@@ -77,8 +78,9 @@ final class PlainFrames implements Frames {
     if (length == 0 && crc == 0) {
       return Frame.END;
     }
-    boolean whole = length > 0 && length <= EngineOptions.MOST_RECORD_BYTES && length % alignment() == 0 && length <= left
-        && crc == PlainFormat.frameCrc(segment, at + bytes(), length);
+    boolean whole =
+        length > 0 && length <= EngineOptions.MOST_RECORD_BYTES && length % alignment() == 0 && length <= left
+            && crc == PlainFormat.frameCrc(segment, at + bytes(), length);
     return whole ? new Frame(Frame.Kind.RECORD, length) : Frame.BROKEN;
   }
 

@@ -31,8 +31,8 @@ public interface SegmentEngine extends AutoCloseable {
   /// Longest record.
   int maxRecordBytes();
 
-  /// Appends the bytes of `parts`, one after the other, as one record. When it returns, the operating system has them: they survive the
-  /// end of this process, but not of the machine before [#sync].
+  /// Appends the bytes of `parts`, one after the other, as one record. When it returns, the operating system has them:
+  /// they survive the end of this process, but not of the machine before [#sync].
   ///
   /// @param parts native memory, together a multiple of 8 bytes and at most [#maxRecordBytes]
   /// @throws StorageFullException if there is no room for another segment; nothing was appended
@@ -45,8 +45,9 @@ public interface SegmentEngine extends AutoCloseable {
   /// @throws IndexOutOfBoundsException if the bytes asked for leave the record
   void read(Location record, long from, MemorySegment into);
 
-  /// Fills `first` and then `next` with the bytes of `record` that begin at `from` inside it. What is nowhere in memory is read from behind: a
-  /// read of what follows another looks like the beginning of a long one, and the system would read far ahead.
+  /// Fills `first` and then `next` with the bytes of `record` that begin at `from` inside it. What is nowhere in memory
+  /// is read from behind: a read of what follows another looks like the beginning of a long one, and the system would
+  /// read far ahead.
   ///
   /// As [#read(Location, long, MemorySegment)], for less than two of these cost.
   default void read(Location record, long from, MemorySegment first, MemorySegment next) {
@@ -54,13 +55,14 @@ public interface SegmentEngine extends AutoCloseable {
     read(record, from, first);
   }
 
-  /// As [#read(Location, long, MemorySegment)], of bytes that nobody will want again soon: what was not in memory before does not stay there, as far
-  /// as the system lets itself be told.
+  /// As [#read(Location, long, MemorySegment)], of bytes that nobody will want again soon: what was not in memory
+  /// before does not stay there, as far as the system lets itself be told.
   default void readOnce(Location record, long from, MemorySegment into) {
     read(record, from, into);
   }
 
-  /// Writes `bytes` over those of `record` that begin at `from` inside it: of a record that nobody needs any more. No sync covers them.
+  /// Writes `bytes` over those of `record` that begin at `from` inside it: of a record that nobody needs any more. No
+  /// sync covers them.
   ///
   /// @param bytes native memory
   /// @throws UnknownLocationException if there is no such record, or its segment was deleted
@@ -109,10 +111,12 @@ public interface SegmentEngine extends AutoCloseable {
     return DiskSpace.ENDLESS;
   }
 
-  /// Lets go of what is in the system's page cache beyond [EngineOptions#cacheBytes()] and was forced before. Nobody else waits for it.
+  /// Lets go of what is in the system's page cache beyond [EngineOptions#cacheBytes()] and was forced before. Nobody
+  /// else waits for it.
   default void trim() {}
 
-  /// Finds out whether the medium is well: writes a little beside the segments, forces it, reads it again and deletes it. Without, it is.
+  /// Finds out whether the medium is well: writes a little beside the segments, forces it, reads it again and deletes
+  /// it. Without, it is.
   ///
   /// @throws StorageFailedException if it is not, or is not the one that was opened
   /// @throws StorageFullException if there is no room for another segment

@@ -10,8 +10,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// A segment that is a file. What the system has in memory of it is copied, the rest is read with positioned reads: a page that is gone is an
-/// error then, not a signal that ends the process.
+/// A segment that is a file. What the system has in memory of it is copied, the rest is read with positioned reads: a
+/// page that is gone is an error then, not a signal that ends the process.
 final class SegmentFile extends StoredSegment {
   private static final int NOT_OPEN = Integer.MIN_VALUE;
 
@@ -58,7 +58,8 @@ final class SegmentFile extends StoredSegment {
     view.grown();
   }
 
-  /// Has the system take the bytes from `from` to `to` out of its memory, if they are on the medium. Whoever calls holds the segment.
+  /// Has the system take the bytes from `from` to `to` out of its memory, if they are on the medium. Whoever calls
+  /// holds the segment.
   void letGo(long from, long to) throws IOException {
     view.letGo(path, from, to);
   }

@@ -134,7 +134,8 @@ final class SegmentTable {
   /// Every segment that was appended to since the last time that all was forced, which the caller releases.
   List<StoredSegment> holdUnforced() {
     requireOpen();
-    return segments.tailMap(forcedBelow, true).values().stream().filter(segment -> !segment.isDeleted() && segment.retain()).toList();
+    return segments.tailMap(forcedBelow, true).values().stream()
+        .filter(segment -> !segment.isDeleted() && segment.retain()).toList();
   }
 
   /// All of `held` was forced; the newest of them may be appended to.

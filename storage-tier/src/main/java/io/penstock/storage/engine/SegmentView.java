@@ -9,12 +9,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// A mapping of a file, for those of its bytes that the system has in memory: these are copied from it, for less than a positioned read
-/// costs.
+/// A mapping of a file, for those of its bytes that the system has in memory: these are copied from it, for less than a
+/// positioned read costs.
 ///
-/// A page is touched only after the system said that it is there, and while this journal lets none go, so nobody waits for the medium here.
-/// Should the system itself take one in between, and the medium fail to give it back, then the copy fails, and nothing else: it is the one
-/// access to mapped memory that the JVM guards. Whoever was told no takes the positioned read, which waits, and says what is wrong.
+/// A page is touched only after the system said that it is there, and while this journal lets none go, so nobody waits
+/// for the medium here. Should the system itself take one in between, and the medium fail to give it back, then the
+/// copy fails, and nothing else: it is the one access to mapped memory that the JVM guards. Whoever was told no takes
+/// the positioned read, which waits, and says what is wrong.
 final class SegmentView implements AutoCloseable {
   /// As much is asked for, and copied, at a time.
   private static final int PIECE_BYTES = 1 << 20;
@@ -126,7 +127,8 @@ final class SegmentView implements AutoCloseable {
     }
   }
 
-  /// Has the system let go of the pages of `path`, the file, from `from` to `to`; nobody copies meanwhile. A read has them mapped again.
+  /// Has the system let go of the pages of `path`, the file, from `from` to `to`; nobody copies meanwhile. A read has
+  /// them mapped again.
   void letGo(Path path, long from, long to) throws IOException {
     copiers.shutOut();
     try {

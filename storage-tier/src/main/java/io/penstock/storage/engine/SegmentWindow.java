@@ -155,7 +155,8 @@ public final class SegmentWindow implements AutoCloseable {
     file.position(at);
     while (rest.hasRemaining()) {
       if (file.read(rest) < 0) {
-        throw new EOFException("file must have " + rest.remaining() + " more bytes at " + file.position() + " (was " + file.size() + " long)");
+        throw new EOFException("file must have " + rest.remaining() + " more bytes at " + file.position() + " (was "
+            + file.size() + " long)");
       }
     }
   }

@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// Files of deleted segments, kept to be written anew: their space is reserved and their pages are in memory, so that an append into one
-/// is a copy, where a new file takes pages from the system and a deleted one gives them back.
+/// Files of deleted segments, kept to be written anew: their space is reserved and their pages are in memory, so that
+/// an append into one is a copy, where a new file takes pages from the system and a deleted one gives them back.
 ///
-/// A spare has a name that no walk looks at. It gets the name of a segment only after the head of the new segment was written over its
-/// own, so a process that ends in between leaves no segment with the records of another.
+/// A spare has a name that no walk looks at. It gets the name of a segment only after the head of the new segment was
+/// written over its own, so a process that ends in between leaves no segment with the records of another.
 final class SpareSegments {
   private static final String PREFIX = "spare-";
 

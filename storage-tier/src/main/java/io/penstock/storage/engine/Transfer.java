@@ -21,7 +21,8 @@ final class Transfer {
     while (into.hasRemaining()) {
       int count = file.read(into, at);
       if (count < 0) {
-        throw new EOFException("file must have " + into.remaining() + " more bytes at " + at + " (was " + file.size() + " long)");
+        throw new EOFException(
+            "file must have " + into.remaining() + " more bytes at " + at + " (was " + file.size() + " long)");
       }
       at += count;
     }

@@ -6,7 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/// Offsets and sizes of a record: head, payload, padding, commit mark. Numbers are little-endian, keys are in their own encoding.
+/// Offsets and sizes of a record: head, payload, padding, commit mark. Numbers are little-endian, keys are in their own
+/// encoding.
 public final class RecordFormat {
   /// The version written here, and the only one read.
   public static final int VERSION = 1;

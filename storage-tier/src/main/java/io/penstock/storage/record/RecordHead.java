@@ -12,7 +12,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What the head of a record says, decoded from bytes that nobody vouches for: no byte is touched before its place was checked.
+/// What the head of a record says, decoded from bytes that nobody vouches for: no byte is touched before its place was
+/// checked.
 public final class RecordHead {
   private final RecordKind kind;
   private final int bytes;
@@ -27,14 +28,17 @@ public final class RecordHead {
   /// `head` was checked.
   private RecordHead(MemorySegment head) {
     this.bytes = (int) head.byteSize();
-    this.kind = head.get(RecordFormat.SHORT, RecordFormat.KIND_AT) == RecordKind.BLOCK.code() ? RecordKind.BLOCK : RecordKind.REMOVAL;
+    this.kind = head.get(RecordFormat.SHORT, RecordFormat.KIND_AT) == RecordKind.BLOCK.code()
+        ? RecordKind.BLOCK
+        : RecordKind.REMOVAL;
     this.sequence = head.get(RecordFormat.LONG, RecordFormat.SEQUENCE_AT);
     this.key = key(head);
     this.removals = removals(head, key.space());
     this.payloadBytes = head.get(INT, RecordFormat.PAYLOAD_BYTES_AT);
     int planes = head.get(INT, RecordFormat.PLANES_AT);
     this.planeBytes = ints(head, RecordFormat.PLANE_BYTES_AT, planes);
-    this.checksums = ints(head, RecordFormat.PLANE_BYTES_AT + 4L * planes, head.get(INT, RecordFormat.LAYERS_AT) * planes);
+    this.checksums =
+        ints(head, RecordFormat.PLANE_BYTES_AT + 4L * planes, head.get(INT, RecordFormat.LAYERS_AT) * planes);
     this.crc = head.get(INT, head.byteSize() - RecordFormat.CRC_BYTES);
   }
 
@@ -73,20 +77,23 @@ public final class RecordHead {
     int bytes = start.get(INT, RecordFormat.HEAD_BYTES_AT);
     int most = recordBytes - RecordFormat.MARK_BYTES;
     if (bytes < RecordFormat.SHORTEST_HEAD || bytes > most || bytes % 8 != 0) {
-      throw new RecordMalformedException("headBytes", "a multiple of 8 in [" + RecordFormat.SHORTEST_HEAD + ", " + most + "]", bytes);
+      throw new RecordMalformedException("headBytes",
+          "a multiple of 8 in [" + RecordFormat.SHORTEST_HEAD + ", " + most + "]", bytes);
     }
     return bytes;
   }
 
-  /// Length that the record has if what `start` begins with is its head; 0 if it cannot be. Proves nothing: [#decode] does.
+  /// Length that the record has if what `start` begins with is its head; 0 if it cannot be. Proves nothing: [#decode]
+  /// does.
   ///
   /// @param start the first bytes of a record, at least 88
   public static int claimedBytes(MemorySegment start) {
     long head = start.get(INT, RecordFormat.HEAD_BYTES_AT);
     long payload = start.get(INT, RecordFormat.PAYLOAD_BYTES_AT);
     long whole = head + RecordFormat.padded(payload) + RecordFormat.MARK_BYTES;
-    boolean possible = start.get(RecordFormat.LONG, RecordFormat.MAGIC_AT) == RecordFormat.MAGIC && head >= RecordFormat.SHORTEST_HEAD
-        && payload >= 0 && whole <= Integer.MAX_VALUE;
+    boolean possible =
+        start.get(RecordFormat.LONG, RecordFormat.MAGIC_AT) == RecordFormat.MAGIC && head >= RecordFormat.SHORTEST_HEAD
+            && payload >= 0 && whole <= Integer.MAX_VALUE;
     return possible ? (int) whole : 0;
   }
 
@@ -137,7 +144,8 @@ public final class RecordHead {
       requireSame("length", head.byteSize() + RecordFormat.MARK_BYTES, recordBytes);
       return;
     }
-    long fits = (head.byteSize() - RecordFormat.SHORTEST_HEAD) / 4; // words: bounds both factors before they are multiplied
+    // Words: bounds both factors before they are multiplied
+    long fits = (head.byteSize() - RecordFormat.SHORTEST_HEAD) / 4;
     requireAtMost("planes", fits, planes);
     requireAtMost("layers", fits, layers);
     long bytes = RecordFormat.headBytes(layers, planes);
@@ -203,7 +211,8 @@ public final class RecordHead {
     int first = mark.get(INT, 0);
     int second = mark.get(INT, 4);
     if (first != crc || second != ~crc) {
-      throw new RecordTornException("commit mark", "%08x %08x".formatted(crc, ~crc), "%08x %08x".formatted(first, second));
+      throw new RecordTornException("commit mark", "%08x %08x".formatted(crc, ~crc),
+          "%08x %08x".formatted(first, second));
     }
   }
 

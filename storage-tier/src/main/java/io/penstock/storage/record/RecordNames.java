@@ -78,9 +78,11 @@ public final class RecordNames {
     live--;
   }
 
-  /// Tells every row that counts and whose hash comes again later, which `reader` drops. Then all that count have hashes of their own.
+  /// Tells every row that counts and whose hash comes again later, which `reader` drops. Then all that count have
+  /// hashes of their own.
   public void older(IntConsumer reader) {
-    int[] newest = new int[Math.max(2, 2 * Integer.highestOneBit(live + live / 3))]; // open addressing, three quarters full at most
+    // Open addressing, three quarters full at most
+    int[] newest = new int[Math.max(2, 2 * Integer.highestOneBit(live + live / 3))];
     Arrays.fill(newest, NONE);
     for (int row = 0; row < rows.size(); row++) {
       if (number(row) != NONE) {

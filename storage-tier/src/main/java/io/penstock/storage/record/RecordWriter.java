@@ -11,8 +11,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// Makes records, in parts that are to be appended one after the other. The parts are its own memory, so it serves one record at a time,
-/// on one thread.
+/// Makes records, in parts that are to be appended one after the other. The parts are its own memory, so it serves one
+/// record at a time, on one thread.
 public final class RecordWriter {
   /// Most records that one removal made here removes; readers take more.
   public static final int REMOVALS = 256;

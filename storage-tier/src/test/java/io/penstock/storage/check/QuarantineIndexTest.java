@@ -55,7 +55,8 @@ final class QuarantineIndexTest {
   }
 
   private void assertFull(String line, WritableByteChannel to) {
-    assertThatThrownBy(() -> index.append(line, to)).isInstanceOf(IOException.class).hasMessage("No space left on device");
+    assertThatThrownBy(() -> index.append(line, to)).isInstanceOf(IOException.class)
+        .hasMessage("No space left on device");
   }
 
   @Test

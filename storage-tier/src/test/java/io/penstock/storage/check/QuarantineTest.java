@@ -23,7 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
 final class QuarantineTest {
   private static final int BYTES = 100;
 
-  @TempDir Path journal;
+  @TempDir
+  Path journal;
 
   private static MemorySegment record(int value) {
     return Arena.ofAuto().allocate(BYTES).fill((byte) value);
@@ -58,7 +59,8 @@ final class QuarantineTest {
     Quarantine quarantine = of(1_000, 2);
     quarantine.keep(record(2), at(200));
     assertThatThrownBy(() -> quarantine.keep(record(3), at(400))).isInstanceOf(StorageFailedException.class)
-        .hasMessageContaining("quarantine must stay within 2 records and 1000 bytes (had 2 records and 200 bytes, and 100 bytes came)");
+        .hasMessageContaining(
+            "quarantine must stay within 2 records and 1000 bytes (had 2 records and 200 bytes, and 100 bytes came)");
     assertThat(quarantine.unkept()).isEqualTo(1);
     assertThat(copy(400)).doesNotExist();
     assertThat(quarantine.keep(record(1), at(0))).as("it is there").isNull();
@@ -74,7 +76,8 @@ final class QuarantineTest {
     quarantine.keep(record(2), at(200));
     assertThatThrownBy(() -> quarantine.keep(record(3), at(400))).hasMessageContaining("had 2 records and 200 bytes");
     assertThatThrownBy(() -> of(0, 0).keep(record(3), at(400))).isInstanceOf(StorageFailedException.class);
-    assertThatIllegalArgumentException().isThrownBy(() -> new QuarantineBound(-1, 1)).withMessage("bytes must be >= 0 (was -1)");
+    assertThatIllegalArgumentException().isThrownBy(() -> new QuarantineBound(-1, 1))
+        .withMessage("bytes must be >= 0 (was -1)");
   }
 
   @Test
@@ -139,7 +142,8 @@ final class QuarantineTest {
     quarantine.keep(record(3), at(400)); // it has looked at what is there
     Path pipe = journal.resolve("quarantine/segment-0000000001-000000000000.draft");
     assumeTrue(canMakePipe(pipe), "no mkfifo here");
-    CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> quarantine.keep(record(1), at(0)), task -> Thread.ofPlatform().daemon().start(task));
+    CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> quarantine.keep(record(1), at(0)),
+        task -> Thread.ofPlatform().daemon().start(task));
     while (!quarantine.isBegun()) {
       Thread.onSpinWait();
     }
@@ -148,7 +152,8 @@ final class QuarantineTest {
     assertThat(quarantine.keep(record(1), at(0))).as("another thread keeps it").isNull();
     assertThat(stuck).isNotDone();
     assertThat(Files.readAllBytes(pipe)).hasSize(BYTES);
-    assertThatThrownBy(() -> stuck.get(30, TimeUnit.SECONDS)).as("a pipe cannot be forced").cause().isInstanceOf(StorageFailedException.class);
+    assertThatThrownBy(() -> stuck.get(30, TimeUnit.SECONDS)).as("a pipe cannot be forced").cause()
+        .isInstanceOf(StorageFailedException.class);
     assertThat(quarantine.unkept()).isEqualTo(1);
   }
 

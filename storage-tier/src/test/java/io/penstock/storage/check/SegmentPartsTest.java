@@ -27,7 +27,8 @@ final class SegmentPartsTest {
   /// Of a segment that is checked in parts: to look for its middle, and for each part.
   private static final int OPENINGS = 3;
 
-  @TempDir Path journal;
+  @TempDir
+  Path journal;
 
   /// Files, by the last check in parts.
   private final AtomicInteger opened = new AtomicInteger();
@@ -80,7 +81,8 @@ final class SegmentPartsTest {
     return JournalCheck.run(files, CheckProgress.none(), SegmentWindow::open, false);
   }
 
-  /// Bits flipped, a range lost, a record of another place, or an end cut off; the middle of what was written is hit most.
+  /// Bits flipped, a range lost, a record of another place, or an end cut off; the middle of what was written is hit
+  /// most.
   private static byte[] damaged(byte[] whole, Random random) {
     int end = Math.max(1, whole.length - trailingZeros(whole));
     byte[] bytes = whole.clone();

@@ -24,7 +24,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class SegmentWalksTest {
   private static final int BLOCKS = 20;
 
-  @TempDir Path journal;
+  @TempDir
+  Path journal;
 
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
@@ -57,7 +58,8 @@ final class SegmentWalksTest {
 
   private static long middle(JournalFiles files, JournalFiles.Stored segment) {
     try (SegmentWindow file = SegmentWindow.open(segment.path())) {
-      return new SegmentWalk(files.frames(), segment.number(), file, Part.ALL, 0, new SegmentTally(segment, file.size(), 0)).middle();
+      return new SegmentWalk(files.frames(), segment.number(), file, Part.ALL, 0,
+          new SegmentTally(segment, file.size(), 0)).middle();
     }
   }
 
@@ -65,7 +67,8 @@ final class SegmentWalksTest {
   @ValueSource(booleans = {false, true})
   void partThatFails_whereAWalkInOneDoesNot_failsNothing(boolean second) {
     AtomicInteger failed = new AtomicInteger();
-    SegmentTally tally = tally(part -> !part.equals(Part.ALL) && part.from() > 0 == second && failed.incrementAndGet() > 0);
+    SegmentTally tally =
+        tally(part -> !part.equals(Part.ALL) && part.from() > 0 == second && failed.incrementAndGet() > 0);
     assertThat(failed).as("parts that failed").hasPositiveValue();
     assertThat(tally.report(journal).live()).isEqualTo(BLOCKS);
     assertThat(tally.damage()).isEmpty();

@@ -23,7 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// A medium that does not give a part of a segment: a check says so, and goes on with the next one; a repair keeps its hands off.
+/// A medium that does not give a part of a segment: a check says so, and goes on with the next one; a repair keeps its
+/// hands off.
 @Timeout(60)
 final class UnreadableSegmentTest {
   private static final int RUNS = 3;
@@ -31,7 +32,8 @@ final class UnreadableSegmentTest {
   private static final int BAD_SEGMENT = 2;
   private static final int BAD_RECORD = 4;
 
-  @TempDir Path journal;
+  @TempDir
+  Path journal;
 
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
@@ -110,7 +112,8 @@ final class UnreadableSegmentTest {
       Path file = files.segments().get(BAD_SEGMENT - 1).path();
       CheckReport report = JournalCheck.run(files, CheckProgress.none(), failing(file, 0));
 
-      assertThat(report.damage()).singleElement().matches(damage -> damage.offset() == 0 && damage.kind() == DamageKind.UNREADABLE);
+      assertThat(report.damage()).singleElement()
+          .matches(damage -> damage.offset() == 0 && damage.kind() == DamageKind.UNREADABLE);
       assertThat(report.segments()).extracting(SegmentReport::live).containsExactly(10L, 0L, 10L);
     }
   }

@@ -19,8 +19,10 @@ final class WrittenJournal {
   /// @param blocks of each run; as many slots are in `arena`
   static void write(Path journal, EngineKind engine, SlabArena arena, int runs, int blocks) {
     for (int run = 0; run < runs; run++) {
-      JournalStore store = JournalStore.open(SPACE, JournalOptions.defaults(journal).withEngine(engine).withSegmentBytes(1 << 20));
-      List<Block> batch = Blocks.keys(SPACE, (long) run * blocks, (run + 1L) * blocks).stream().map(key -> Blocks.block(arena, key)).toList();
+      JournalStore store =
+          JournalStore.open(SPACE, JournalOptions.defaults(journal).withEngine(engine).withSegmentBytes(1 << 20));
+      List<Block> batch = Blocks.keys(SPACE, (long) run * blocks, (run + 1L) * blocks).stream()
+          .map(key -> Blocks.block(arena, key)).toList();
       store.put(batch).block();
       batch.forEach(Block::close);
       store.close().block();

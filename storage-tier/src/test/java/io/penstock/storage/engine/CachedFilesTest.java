@@ -23,7 +23,8 @@ final class CachedFilesTest {
   private static final int RECORD = 1 << 20;
   private static final int RECORDS = 24;
 
-  @TempDir Path directory;
+  @TempDir
+  Path directory;
 
   @ParameterizedTest
   @CsvSource({"plain,0", "plain,8", "chronicle,0", "chronicle,8"})
@@ -50,7 +51,8 @@ final class CachedFilesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"plain", "chronicle"})
-  void whatIsReadOnce_doesNotFillThePageCache_andWhatWasThereStays(String kind) throws IOException, InterruptedException {
+  void whatIsReadOnce_doesNotFillThePageCache_andWhatWasThereStays(String kind)
+      throws IOException, InterruptedException {
     assumeTrue(Files.isExecutable(Path.of("/usr/bin/fincore")), "fincore of util-linux must be there");
     EngineOptions options = new EngineOptions(16 << 20, 0);
     try (SegmentEngine engine = open(kind, options); Arena arena = Arena.ofConfined()) {
@@ -75,7 +77,9 @@ final class CachedFilesTest {
   }
 
   private SegmentEngine open(String kind, EngineOptions options) {
-    return kind.equals(PlainEngine.NAME) ? PlainEngine.open(directory, options) : ChronicleEngine.open(directory, options);
+    return kind.equals(PlainEngine.NAME)
+        ? PlainEngine.open(directory, options)
+        : ChronicleEngine.open(directory, options);
   }
 
   /// Of each segment; the system may keep a little more than it is told.
@@ -95,7 +99,8 @@ final class CachedFilesTest {
       files = all.filter(file -> Files.isRegularFile(file) && file.toFile().length() >= RECORD).toList();
     }
     for (Path file : files) {
-      Process fincore = new ProcessBuilder("/usr/bin/fincore", "--bytes", "--noheadings", "--output", "RES", file.toString()).start();
+      Process fincore =
+          new ProcessBuilder("/usr/bin/fincore", "--bytes", "--noheadings", "--output", "RES", file.toString()).start();
       String text = new String(fincore.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       assertThat(fincore.waitFor()).isZero();
       bytes += Long.parseLong(text.strip());

@@ -16,7 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class ChronicleEngineTest extends SegmentEngineContract {
-  @TempDir Path temporary;
+  @TempDir
+  Path temporary;
   private int crashes;
 
   private Path directory() {

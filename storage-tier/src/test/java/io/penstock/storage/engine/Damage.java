@@ -21,7 +21,8 @@ public final class Damage {
   /// Flips a bit in every file below `directory`, `distance` bytes behind each place where `needle` lies.
   public static void inFiles(Path directory, byte[] needle, int distance) {
     try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.filter(each -> each.toString().endsWith(".log") || each.toString().endsWith(".cq4")).toList()) {
+      for (Path file : files.filter(each -> each.toString().endsWith(".log") || each.toString().endsWith(".cq4"))
+          .toList()) {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
           byte[] bytes = Files.readAllBytes(file);
           for (int at : places(bytes, needle)) {
@@ -40,7 +41,8 @@ public final class Damage {
     for (MemoryDisk.Log log : disk.logs.values()) {
       for (MemorySegment record : log.records.values()) {
         for (int at : places(record.toArray(ValueLayout.JAVA_BYTE), needle)) {
-          record.set(ValueLayout.JAVA_BYTE, at + distance, (byte) (record.get(ValueLayout.JAVA_BYTE, at + distance) ^ 1));
+          record.set(ValueLayout.JAVA_BYTE, at + distance,
+              (byte) (record.get(ValueLayout.JAVA_BYTE, at + distance) ^ 1));
         }
       }
     }

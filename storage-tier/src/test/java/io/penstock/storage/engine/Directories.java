@@ -26,7 +26,8 @@ public final class Directories {
   /// The one file below `directory` whose name ends with `suffix` that is last in order.
   public static Path last(Path directory, String suffix) {
     try (Stream<Path> files = Files.walk(directory)) {
-      return files.filter(file -> file.toString().endsWith(suffix)).max(Comparator.comparing(Path::getFileName)).orElseThrow();
+      return files.filter(file -> file.toString().endsWith(suffix)).max(Comparator.comparing(Path::getFileName))
+          .orElseThrow();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -12,8 +12,10 @@ final class ForwardingEngineTest {
   /// A default that is not passed on is an engine that can do less than the one below it, and nobody hears of it.
   @Test
   void everyMethodOfThePort_isPassedOn_alsoThoseWithADefault() {
-    List<Method> port = Arrays.stream(SegmentEngine.class.getDeclaredMethods()).filter(each -> !Modifier.isStatic(each.getModifiers())).toList();
-    assertThat(port).hasSizeGreaterThan(10).allSatisfy(each ->
-        assertThat(ForwardingEngine.class.getDeclaredMethod(each.getName(), each.getParameterTypes())).isNotNull());
+    List<Method> port = Arrays.stream(SegmentEngine.class.getDeclaredMethods())
+        .filter(each -> !Modifier.isStatic(each.getModifiers())).toList();
+    assertThat(port).hasSizeGreaterThan(10).allSatisfy(
+        each -> assertThat(ForwardingEngine.class.getDeclaredMethod(each.getName(), each.getParameterTypes()))
+            .isNotNull());
   }
 }

@@ -20,7 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class PlainEngineTest extends SegmentEngineContract {
-  @TempDir Path temporary;
+  @TempDir
+  Path temporary;
   private int crashes;
 
   private Path directory() {
@@ -62,7 +63,8 @@ final class PlainEngineTest extends SegmentEngineContract {
     assumeTrue(Files.isWritable(full), "no /dev/full here");
     Path lock = Files.createSymbolicLink(Files.createDirectories(directory()).resolve(EngineDirectory.LOCK), full);
     for (int i = 0; i < 2; i++) {
-      assertThatThrownBy(() -> open(SMALL, FreeSpace.endless())).isInstanceOf(StorageFailedException.class).hasMessageContaining("No space left");
+      assertThatThrownBy(() -> open(SMALL, FreeSpace.endless())).isInstanceOf(StorageFailedException.class)
+          .hasMessageContaining("No space left");
     }
     Files.delete(lock);
   }

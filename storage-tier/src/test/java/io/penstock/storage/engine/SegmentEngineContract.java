@@ -110,7 +110,8 @@ abstract class SegmentEngineContract {
       assertThat(engine.segments().size()).isBetween(3, 4);
       assertThat(engine.activeSegment()).isEqualTo(engine.segments().getLast());
       for (int i = 0; i < 20; i++) {
-        assertThat(Records.ofBytes(i, engine.maxRecordBytes(), arena).mismatch(Records.read(engine, at.get(i), arena))).isEqualTo(-1);
+        assertThat(Records.ofBytes(i, engine.maxRecordBytes(), arena).mismatch(Records.read(engine, at.get(i), arena)))
+            .isEqualTo(-1);
       }
     }
   }
@@ -201,7 +202,8 @@ abstract class SegmentEngineContract {
     Location at = append(engine, 0, 1).getFirst();
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment into = arena.allocate(8);
-      for (Location unknown : List.of(new Location(at.segment() + 1, at.offset(), 8), new Location(at.segment(), at.offset() + 8, at.length()),
+      for (Location unknown : List.of(new Location(at.segment() + 1, at.offset(), 8),
+          new Location(at.segment(), at.offset() + 8, at.length()),
           new Location(at.segment(), 1L << 40, 8), new Location(at.segment(), Long.MAX_VALUE - 4, 8))) {
         assertThatThrownBy(() -> engine.read(unknown, 0, into)).isInstanceOf(UnknownLocationException.class);
       }
@@ -225,8 +227,10 @@ abstract class SegmentEngineContract {
       MemorySegment.copy(bytes, 0, expected, patched.length() - 8, 8);
       again.patch(patched, patched.length() - 8, bytes);
       assertThat(expected.mismatch(Records.read(again, patched, arena))).isEqualTo(-1);
-      assertThatThrownBy(() -> again.patch(patched, patched.length() - 7, bytes)).isInstanceOf(IndexOutOfBoundsException.class);
-      assertThatThrownBy(() -> again.patch(new Location(patched.segment(), 1L << 40, 8), 0, bytes)).isInstanceOf(UnknownLocationException.class);
+      assertThatThrownBy(() -> again.patch(patched, patched.length() - 7, bytes))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+      assertThatThrownBy(() -> again.patch(new Location(patched.segment(), 1L << 40, 8), 0, bytes))
+          .isInstanceOf(UnknownLocationException.class);
       again.close();
       SegmentEngine third = open();
       assertThat(scanAll(third)).isEqualTo(at);
@@ -402,7 +406,8 @@ abstract class SegmentEngineContract {
   void opened_twice_isRefusedWithTheHolder() {
     open();
     assertThatThrownBy(this::open).isInstanceOf(DirectoryLockedException.class)
-        .hasMessageContaining("must be opened by one process at a time (was open in process " + ProcessHandle.current().pid() + ")");
+        .hasMessageContaining(
+            "must be opened by one process at a time (was open in process " + ProcessHandle.current().pid() + ")");
   }
 
   final List<Location> append(SegmentEngine engine, long from, long to) {

@@ -20,7 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 final class SegmentViewTest {
   private static final int BYTES = 3 << 20;
 
-  @TempDir Path folder;
+  @TempDir
+  Path folder;
 
   private final Arena arena = Arena.ofConfined();
   private final MemorySegment bytes = Records.ofBytes(1, BYTES, arena);
@@ -28,7 +29,8 @@ final class SegmentViewTest {
 
   @BeforeEach
   void openFile() throws IOException {
-    file = FileChannel.open(folder.resolve("file"), StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    file = FileChannel.open(folder.resolve("file"), StandardOpenOption.CREATE_NEW, StandardOpenOption.READ,
+        StandardOpenOption.WRITE);
   }
 
   @AfterEach
@@ -89,7 +91,8 @@ final class SegmentViewTest {
     }
   }
 
-  /// A reader that was told that its pages are there, and they go before it has them, would keep all threads waiting for the medium.
+  /// A reader that was told that its pages are there, and they go before it has them, would keep all threads waiting
+  /// for the medium.
   @Test
   void whatIsLetGo_meanwhile_isNotTouched_andIsReadRightByAnyOther() throws Exception {
     write(0, BYTES);

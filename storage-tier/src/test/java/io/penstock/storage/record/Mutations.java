@@ -8,7 +8,8 @@ import java.util.zip.CRC32C;
 
 /// Seeded damage: flipped bits, hostile numbers, runs of zeros and of other bytes, cut and longer ends.
 public final class Mutations {
-  private static final int[] HOSTILE = {0, 1, -1, 7, 8, 76, 80, 1 << 30, Integer.MAX_VALUE, Integer.MIN_VALUE, 0x3FFFFFFF, 0x40000000, 0xC0000000};
+  private static final int[] HOSTILE =
+      {0, 1, -1, 7, 8, 76, 80, 1 << 30, Integer.MAX_VALUE, Integer.MIN_VALUE, 0x3FFFFFFF, 0x40000000, 0xC0000000};
 
   private Mutations() {}
 

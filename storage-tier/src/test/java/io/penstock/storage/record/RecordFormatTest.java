@@ -76,7 +76,8 @@ final class RecordFormatTest {
 
   private static RecordHead decode(byte[] record) {
     try (Arena memory = Arena.ofConfined()) {
-      MemorySegment bytes = memory.allocate(Math.max(1, record.length)).asSlice(0, record.length).copyFrom(MemorySegment.ofArray(record));
+      MemorySegment bytes =
+          memory.allocate(Math.max(1, record.length)).asSlice(0, record.length).copyFrom(MemorySegment.ofArray(record));
       RecordHead head = RecordHead.decode(bytes, record.length);
       head.requireMark(bytes.asSlice(record.length - 8L));
       return head;
@@ -86,7 +87,8 @@ final class RecordFormatTest {
   @Test
   void examplesOfTheDocument_areWhatIsWritten() throws IOException {
     String document = Files.readString(Path.of(System.getProperty("basedir", ""), "FORMAT.md"));
-    List<String> examples = Pattern.compile("```hex\n(.*?)```", Pattern.DOTALL).matcher(document).results().map(RecordFormatTest::hex).toList();
+    List<String> examples = Pattern.compile("```hex\n(.*?)```", Pattern.DOTALL).matcher(document).results()
+        .map(RecordFormatTest::hex).toList();
     assertThat(examples).containsExactly(HexFormat.of().formatHex(block()), HexFormat.of().formatHex(removal()));
   }
 
@@ -142,7 +144,8 @@ final class RecordFormatTest {
   void brokenRulesOfARemoval_areNamedWithTheirValue() {
     assertForged(removal(), bytes -> bytes.putLong(56, 0), "removals of record must be in [1, 4096] (was 0)");
     assertForged(removal(), bytes -> bytes.putLong(56, 4097), "removals of record must be in [1, 4096] (was 4097)");
-    assertForged(removal(), bytes -> bytes.putLong(56, 1L << 32), "removals of record must be in [1, 4096] (was 4294967296)");
+    assertForged(removal(), bytes -> bytes.putLong(56, 1L << 32),
+        "removals of record must be in [1, 4096] (was 4294967296)");
     assertForged(removal(), bytes -> bytes.putLong(56, 3), "headBytes of record must be 152 (was 128)");
     assertForged(removal(), bytes -> bytes.putLong(56, 1), "headBytes of record must be 104 (was 128)");
     assertForged(removal(), bytes -> bytes.putInt(68, 1), "layers of record must be 0 (was 1)");
@@ -166,7 +169,8 @@ final class RecordFormatTest {
     byte[] record = block();
     Mutations.buffer(record).putShort(8, (short) 2);
     Mutations.forge(record);
-    assertThatThrownBy(() -> decode(record)).isInstanceOf(RecordVersionException.class).hasMessage("version of record must be 1 (was 2)");
+    assertThatThrownBy(() -> decode(record)).isInstanceOf(RecordVersionException.class)
+        .hasMessage("version of record must be 1 (was 2)");
   }
 
   @Test
@@ -189,7 +193,8 @@ final class RecordFormatTest {
   private void assertBroken(Consumer<ByteBuffer> change, String message) {
     byte[] record = block();
     change.accept(Mutations.buffer(record));
-    assertThatThrownBy(() -> decode(record)).isInstanceOf(RecordMalformedException.class).hasMessageStartingWith(message);
+    assertThatThrownBy(() -> decode(record)).isInstanceOf(RecordMalformedException.class)
+        .hasMessageStartingWith(message);
   }
 
   /// With a CRC that fits the change.

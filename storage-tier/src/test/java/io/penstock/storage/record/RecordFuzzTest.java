@@ -68,14 +68,16 @@ final class RecordFuzzTest {
         throw new AssertionError("seed " + seed + ", record " + which + (forged ? ", forged" : ""), e);
       }
     }
-    assertThat(seen).containsExactlyInAnyOrder(RecordMalformedException.class, RecordTornException.class, RecordVersionException.class);
+    assertThat(seen).containsExactlyInAnyOrder(RecordMalformedException.class, RecordTornException.class,
+        RecordVersionException.class);
     assertThat(survived).as("changes that change nothing").isPositive();
   }
 
   /// True if the record is taken for good, which it then must be.
   private static boolean read(byte[] record, byte[] original, boolean forged) {
     try (Arena memory = Arena.ofConfined()) {
-      MemorySegment bytes = memory.allocate(Math.max(1, record.length)).asSlice(0, record.length).copyFrom(MemorySegment.ofArray(record));
+      MemorySegment bytes =
+          memory.allocate(Math.max(1, record.length)).asSlice(0, record.length).copyFrom(MemorySegment.ofArray(record));
       RecordHead head = RecordHead.decode(bytes, record.length);
       head.requireMark(bytes.asSlice(record.length - 8L));
       long offset = head.bytes();

@@ -17,7 +17,8 @@ final class AppendContest {
   }
 
   Comparison run(int warm, int rounds) {
-    Comparison comparison = new Comparison("append " + contest.rule().mode().name().toLowerCase(Locale.ROOT), contest.blockBytes());
+    Comparison comparison =
+        new Comparison("append " + contest.rule().mode().name().toLowerCase(Locale.ROOT), contest.blockBytes());
     try (Sources sources = new Sources(contest)) {
       for (int round = -warm; round < rounds; round++) {
         for (RivalKind kind : Rounds.rotated(kinds, round)) {

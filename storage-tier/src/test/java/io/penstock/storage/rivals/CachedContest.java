@@ -22,7 +22,8 @@ final class CachedContest {
     Comparison comparison = new Comparison("read cached", contest.blockBytes());
     Rounds.delete(folder);
     Map<RivalKind, Rival> rivals = new EnumMap<>(RivalKind.class);
-    try (Sources sources = new Sources(contest); Readers readers = new Readers(contest, sources, 2 * contest.threads())) {
+    try (Sources sources = new Sources(contest);
+        Readers readers = new Readers(contest, sources, 2 * contest.threads())) {
       for (RivalKind kind : kinds) {
         rivals.put(kind, filled(kind, sources));
       }
@@ -52,7 +53,8 @@ final class CachedContest {
   private double read(Rival rival, Readers readers, long seed) {
     int many = rival.hasThreads() ? 2 * contest.threads() : contest.threads();
     int each = contest.batches() / many;
-    return readers.read(rival, many, each, contest.batchBlocks(), (reader, read) ->
-        new SplittableRandom(seed + (long) reader * each + read).ints(contest.batchBlocks(), 0, contest.blocks()).toArray());
+    return readers.read(rival, many, each, contest.batchBlocks(),
+        (reader, read) -> new SplittableRandom(seed + (long) reader * each + read)
+            .ints(contest.batchBlocks(), 0, contest.blocks()).toArray());
   }
 }

@@ -9,7 +9,8 @@ import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/// Blocks chosen by chance, each at most once, are read from files of which the system has nothing in its cache, eight at a time.
+/// Blocks chosen by chance, each at most once, are read from files of which the system has nothing in its cache, eight
+/// at a time.
 final class ColdContest {
   static final String FIO_DIRECT = "fio direct, depth 8";
   static final String FIO_BUFFERED = "fio buffered, 8 threads";
@@ -45,7 +46,8 @@ final class ColdContest {
         Comparison into = round < 0 ? new Comparison("warming", contest.blockBytes()) : comparison;
         for (RivalKind kind : Rounds.rotated(kinds, round)) {
           if (!PageCache.forget(folder)) {
-            out.println("read cold: nothing here empties the cache of a file (dd of GNU does), so nothing is read cold");
+            out.println(
+                "read cold: nothing here empties the cache of a file (dd of GNU does), so nothing is read cold");
             return comparison;
           }
           into.round(kind.label(), read(rivals.get(kind), readers, order(round)));
@@ -76,7 +78,8 @@ final class ColdContest {
   private int[] order(int round) {
     List<Integer> all = IntStream.range(0, contest.blocks()).boxed().collect(Collectors.toList());
     java.util.Collections.shuffle(all, new Random(round));
-    return all.stream().limit(Math.max(contest.threads(), contest.blocks() / SHARE)).mapToInt(Integer::intValue).toArray();
+    return all.stream().limit(Math.max(contest.threads(), contest.blocks() / SHARE)).mapToInt(Integer::intValue)
+        .toArray();
   }
 
   /// Reads the file of all blocks.

@@ -23,7 +23,8 @@ record Contest(int blockBytes, long bytes, SyncRule rule, int threads, long into
   /// Sixteen layers of keys and values: 32 granules, of 2 KiB in the smallest block.
   CacheSpace space() {
     int width = blockBytes / (LAYERS * TOKENS * 2 * 2);
-    return CacheSpace.of("rivals", BlockLayout.attention(LAYERS, TOKENS, Math.max(1, width / HEAD), Math.min(HEAD, width), ElementType.BF16));
+    return CacheSpace.of("rivals",
+        BlockLayout.attention(LAYERS, TOKENS, Math.max(1, width / HEAD), Math.min(HEAD, width), ElementType.BF16));
   }
 
   int blocks() {

@@ -16,7 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/// A log without any care for recovery: one file, a gathering write for each block behind a head of its length and its checksums.
+/// A log without any care for recovery: one file, a gathering write for each block behind a head of its length and its
+/// checksums.
 final class FileRival implements Rival {
   /// Of the file.
   static final String NAME = "log";
@@ -40,7 +41,8 @@ final class FileRival implements Rival {
     this.head = ByteBuffer.allocateDirect(Integer.BYTES * (1 + contest.space().layout().granules()));
     try {
       Files.createDirectories(directory);
-      file = FileChannel.open(directory.resolve(NAME), StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
+      file = FileChannel.open(directory.resolve(NAME), StandardOpenOption.CREATE_NEW, StandardOpenOption.READ,
+          StandardOpenOption.WRITE);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -26,19 +26,23 @@ final class Fio {
 
   /// GB/s of one process that has eight reads on their way, past the system's cache.
   static double direct(Path file, int blockBytes, long bytes, long seed) {
-    return run(file, seed, "--ioengine=libaio", "--iodepth=" + DEPTH, "--direct=1", "--bs=" + blockBytes, "--io_size=" + bytes);
+    return run(file, seed, "--ioengine=libaio", "--iodepth=" + DEPTH, "--direct=1", "--bs=" + blockBytes,
+        "--io_size=" + bytes);
   }
 
-  /// GB/s of eight threads that read one block each, through the system's cache, which is empty. Each has a part of the file of its own.
+  /// GB/s of eight threads that read one block each, through the system's cache, which is empty. Each has a part of the
+  /// file of its own.
   static double buffered(Path file, int blockBytes, long fileBytes, long bytes, long seed) {
     long part = fileBytes / DEPTH / blockBytes * blockBytes;
-    return run(file, seed, "--ioengine=psync", "--thread", "--numjobs=" + DEPTH, "--group_reporting", "--direct=0", "--bs=" + blockBytes,
+    return run(file, seed, "--ioengine=psync", "--thread", "--numjobs=" + DEPTH, "--group_reporting", "--direct=0",
+        "--bs=" + blockBytes,
         "--size=" + part, "--offset_increment=" + part, "--io_size=" + bytes / DEPTH);
   }
 
   private static double run(Path file, long seed, String... options) {
-    List<String> command = new java.util.ArrayList<>(List.of("fio", "--name=rival", "--filename=" + file, "--readonly", "--rw=randread", "--randseed=" + seed,
-        "--invalidate=1", "--output-format=json"));
+    List<String> command = new java.util.ArrayList<>(
+        List.of("fio", "--name=rival", "--filename=" + file, "--readonly", "--rw=randread", "--randseed=" + seed,
+            "--invalidate=1", "--output-format=json"));
     command.addAll(List.of(options));
     try {
       Process fio = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();

@@ -13,7 +13,8 @@ final class PageCache {
   static boolean forget(Path folder) {
     try (Stream<Path> files = Files.walk(folder)) {
       for (Path file : files.filter(Files::isRegularFile).toList()) {
-        Process dd = new ProcessBuilder("dd", "of=" + file, "oflag=nocache", "conv=notrunc,fdatasync", "count=0").redirectErrorStream(true).start();
+        Process dd = new ProcessBuilder("dd", "of=" + file, "oflag=nocache", "conv=notrunc,fdatasync", "count=0")
+            .redirectErrorStream(true).start();
         dd.getInputStream().readAllBytes();
         if (dd.waitFor() != 0) {
           return false;

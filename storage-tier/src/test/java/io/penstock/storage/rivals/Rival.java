@@ -5,8 +5,8 @@ import io.penstock.block.BlockDraft;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/// One way to keep blocks in files, to be compared with others: every byte is compared with its checksum as it leaves memory, and as it arrives
-/// in a draft.
+/// One way to keep blocks in files, to be compared with others: every byte is compared with its checksum as it leaves
+/// memory, and as it arrives in a draft.
 ///
 /// Blocks are numbered in the order of their puts, from 0.
 interface Rival extends AutoCloseable {

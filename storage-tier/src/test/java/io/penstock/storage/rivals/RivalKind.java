@@ -58,7 +58,8 @@ enum RivalKind {
   };
 
   static final List<RivalKind> APPENDING = List.of(CHRONICLE, PLAIN, ENGINE, FILE, ROCKSDB);
-  static final List<RivalKind> READING = List.of(CHRONICLE, PLAIN, ENGINE, MAPPED_FILE, FILE, ROCKSDB, ROCKSDB_UNCHECKED);
+  static final List<RivalKind> READING =
+      List.of(CHRONICLE, PLAIN, ENGINE, MAPPED_FILE, FILE, ROCKSDB, ROCKSDB_UNCHECKED);
   static final List<RivalKind> READING_COLD = List.of(CHRONICLE, PLAIN, MAPPED_FILE, FILE);
 
   abstract Rival open(Path directory, Contest contest);

@@ -20,9 +20,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/// The store beside its rivals, round by round in turn, on the same file system: medians, and what they are to each other.
+/// The store beside its rivals, round by round in turn, on the same file system: medians, and what they are to each
+/// other.
 ///
-/// `mvn -Pjmh -pl storage-tier -am verify -Djmh.main=io.penstock.storage.rivals.Rivals -Djmh.include=append -Djmh.args="--json rivals.json"`
+/// `mvn -Pjmh -pl storage-tier -am verify -Djmh.main=io.penstock.storage.rivals.Rivals -Djmh.include=append
+/// -Djmh.args="--json rivals.json"`
 @Command(name = "rivals", mixinStandardHelpOptions = true)
 public final class Rivals implements Callable<Integer> {
   private static final int KIB = 1 << 10;
@@ -31,13 +33,16 @@ public final class Rivals implements Callable<Integer> {
   @Parameters(paramLabel = "REGEX", defaultValue = ".*", description = "append, read or cold: which of them.")
   private String wanted = ".*";
 
-  @Option(names = "--sizes", split = ",", defaultValue = "64,256,1024,4096", description = "KiB of a block: powers of two from 64 on.")
+  @Option(names = "--sizes", split = ",", defaultValue = "64,256,1024,4096",
+      description = "KiB of a block: powers of two from 64 on.")
   private List<Integer> sizes = List.of();
 
   @Option(names = "--durability", split = ",", defaultValue = "none,interval,always", description = "For append.")
   private List<SyncMode> durability = List.of();
 
-  @Option(names = "--rivals", split = ",", defaultValue = "chronicle,plain,engine,mapped_file,file,rocksdb,rocksdb_unchecked", description = "Which of them.")
+  @Option(names = "--rivals", split = ",",
+      defaultValue = "chronicle,plain,engine,mapped_file,file,rocksdb,rocksdb_unchecked",
+      description = "Which of them.")
   private List<RivalKind> kinds = List.of();
 
   @Option(names = "--mib", defaultValue = "512", description = "MiB of blocks.")
@@ -52,11 +57,13 @@ public final class Rivals implements Callable<Integer> {
   @Option(names = "--threads", description = "Threads that read cached blocks; default: one a processor.")
   private int threads = Runtime.getRuntime().availableProcessors();
 
-  @Option(names = "--into", defaultValue = "64", description = "MiB of memory that each reader reads into, one batch after the other: 64 is more than a "
-      + "processor's caches hold, as if all that is read were kept; 1 is what an arena gives if it is passed on and freed, since the slot freed last is next.")
+  @Option(names = "--into", defaultValue = "64",
+      description = "MiB of memory that each reader reads into, one batch after the other: 64 is more than a "
+          + "processor's caches hold, as if all that is read were kept; 1 is what an arena gives if it is passed on and freed, since the slot freed last is next.")
   private int into;
 
-  @Option(names = "--dir", defaultValue = "target/rivals", description = "A folder on the file system to be measured; what is made there is deleted.")
+  @Option(names = "--dir", defaultValue = "target/rivals",
+      description = "A folder on the file system to be measured; what is made there is deleted.")
   private Path folder = Path.of("target/rivals");
 
   @Option(names = "--json", paramLabel = "FILE", description = "Write the figures there, too.")
@@ -89,10 +96,13 @@ public final class Rivals implements Callable<Integer> {
         }
       }
       if ("read".matches(wanted)) {
-        judged(new CachedContest(contest(size, SyncRule.none(), threads), folder, of(RivalKind.READING)).run(warm, rounds), Verdict::ofCachedReads);
+        judged(
+            new CachedContest(contest(size, SyncRule.none(), threads), folder, of(RivalKind.READING)).run(warm, rounds),
+            Verdict::ofCachedReads);
       }
       if ("cold".matches(wanted)) {
-        judged(new ColdContest(contest(size, SyncRule.none(), 8), folder, of(RivalKind.READING_COLD), out).run(warm, rounds), Verdict::ofColdReads);
+        judged(new ColdContest(contest(size, SyncRule.none(), 8), folder, of(RivalKind.READING_COLD), out).run(warm,
+            rounds), Verdict::ofColdReads);
       }
     }
     verdicts.forEach(each -> out.println(each.text()));
@@ -124,7 +134,9 @@ public final class Rivals implements Callable<Integer> {
     all.put("intoMebibytes", into);
     all.put("threads", threads);
     all.put("java", Runtime.version().toString());
-    all.put("system", String.join(" ", System.getProperty("os.name"), System.getProperty("os.version"), System.getProperty("os.arch")).toLowerCase(Locale.ROOT));
+    all.put("system",
+        String.join(" ", System.getProperty("os.name"), System.getProperty("os.version"), System.getProperty("os.arch"))
+            .toLowerCase(Locale.ROOT));
     all.put("comparisons", done.stream().map(Comparison::json).toList());
     all.put("ratios", verdicts.stream().map(Verdict::json).toList());
     new ObjectMapper().writerWithDefaultPrettyPrinter().writeValue(file.toFile(), all);

@@ -22,7 +22,8 @@ final class RivalsTest {
     ByteArrayOutputStream text = new ByteArrayOutputStream();
     Path file = folder.resolve("rivals.json");
 
-    int code = Rivals.run(new PrintStream(text, true, StandardCharsets.UTF_8), "--sizes", "64", "--mib", "8", "--rounds", "1", "--warm", "0",
+    int code = Rivals.run(new PrintStream(text, true, StandardCharsets.UTF_8), "--sizes", "64", "--mib", "8",
+        "--rounds", "1", "--warm", "0",
         "--dir", folder.resolve("files").toString(), "--json", file.toString());
 
     assertThat(code).isZero();

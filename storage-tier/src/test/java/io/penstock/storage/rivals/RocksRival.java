@@ -23,9 +23,9 @@ import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 import reactor.core.publisher.Mono;
 
-/// RocksDB with its values in blob files, nothing compressed, and no cache but the system's. What arrives is compared with the checksums of its
-/// granules, as with all others. A put that completed survives the end of
-/// the process, as with all others: so there is its log.
+/// RocksDB with its values in blob files, nothing compressed, and no cache but the system's. What arrives is compared
+/// with the checksums of its granules, as with all others. A put that completed survives the end of the process, as
+/// with all others: so there is its log.
 final class RocksRival implements Rival {
   static {
     RocksDB.loadLibrary();
@@ -45,7 +45,8 @@ final class RocksRival implements Rival {
     reading.setVerifyChecksums(checked);
     this.all = GranuleRange.all(contest.space().layout());
     options.setCreateIfMissing(true)
-        .setEnableBlobFiles(true).setMinBlobSize(0).setBlobFileSize(256L << 20).setBlobCompressionType(CompressionType.NO_COMPRESSION)
+        .setEnableBlobFiles(true).setMinBlobSize(0).setBlobFileSize(256L << 20)
+        .setBlobCompressionType(CompressionType.NO_COMPRESSION)
         .setCompressionType(CompressionType.NO_COMPRESSION)
         .setWriteBufferSize(64 << 20).setMaxWriteBufferNumber(4)
         .setTableFormatConfig(new BlockBasedTableConfig().setChecksumType(ChecksumType.kCRC32c));
@@ -58,7 +59,9 @@ final class RocksRival implements Rival {
     } catch (RocksDBException e) {
       throw new IllegalStateException(e);
     }
-    this.syncs = new SyncPoints(contest.rule().mode() == SyncMode.ALWAYS ? contest.rule().withMode(SyncMode.NONE) : contest.rule(), this::force);
+    this.syncs = new SyncPoints(
+        contest.rule().mode() == SyncMode.ALWAYS ? contest.rule().withMode(SyncMode.NONE) : contest.rule(),
+        this::force);
   }
 
   private void force() {

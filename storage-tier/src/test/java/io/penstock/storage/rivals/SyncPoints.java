@@ -8,8 +8,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/// Forces a rival's file when the store would: after each batch, or beside the writing at half of the rule's bytes or at its age, and the
-/// writing waits at the whole of them. Used by one thread.
+/// Forces a rival's file when the store would: after each batch, or beside the writing at half of the rule's bytes or
+/// at its age, and the writing waits at the whole of them. Used by one thread.
 final class SyncPoints implements AutoCloseable {
   private final SyncRule rule;
   private final Runnable force;
@@ -38,7 +38,8 @@ final class SyncPoints implements AutoCloseable {
       if (running != null && running.isDone()) {
         end();
       }
-      if (unsynced - taken >= rule.bytes() / 2 || System.nanoTime() - since >= TimeUnit.MILLISECONDS.toNanos(rule.interval().toMillis())) {
+      if (unsynced - taken >= rule.bytes() / 2
+          || System.nanoTime() - since >= TimeUnit.MILLISECONDS.toNanos(rule.interval().toMillis())) {
         begin();
       }
     }

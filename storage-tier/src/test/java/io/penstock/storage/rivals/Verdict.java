@@ -51,11 +51,14 @@ record Verdict(Comparison of, String rival, String to, double ratio, double leas
   }
 
   String text() {
-    String judged = least == 0 ? "" : String.format(Locale.ROOT, "wanted %.2f  %s", least, ratio >= least ? "reached" : "MISSED");
-    return String.format(Locale.ROOT, "%-26s %5d KiB  %-10s : %-22s %6.2f  %s", of.name(), of.blockBytes() >> 10, rival, to, ratio, judged).stripTrailing();
+    String judged =
+        least == 0 ? "" : String.format(Locale.ROOT, "wanted %.2f  %s", least, ratio >= least ? "reached" : "MISSED");
+    return String.format(Locale.ROOT, "%-26s %5d KiB  %-10s : %-22s %6.2f  %s", of.name(), of.blockBytes() >> 10, rival,
+        to, ratio, judged).stripTrailing();
   }
 
   Map<String, Object> json() {
-    return Map.of("name", of.name(), "blockBytes", of.blockBytes(), "rival", rival, "to", to, "ratio", ratio, "wanted", least);
+    return Map.of("name", of.name(), "blockBytes", of.blockBytes(), "rival", rival, "to", to, "ratio", ratio, "wanted",
+        least);
   }
 }

@@ -22,9 +22,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/// Cost of making and of comparing the bytes of one block of 64 KiB over 8 layers; blocks follow each other through `bytes` of
-/// memory, so 256 KiB stay in the cache and 256 MiB do not. The baseline, and the ceiling, is a copy of the same bytes.
-/// `mvn -Pjmh -pl rsocket-api/node -am verify -Djmh.include=KvPattern`
+/// Cost of making and of comparing the bytes of one block of 64 KiB over 8 layers; blocks follow each other through
+/// `bytes` of memory, so 256 KiB stay in the cache and 256 MiB do not. The baseline, and the ceiling, is a copy of the
+/// same bytes. `mvn -Pjmh -pl rsocket-api/node -am verify -Djmh.include=KvPattern`
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)

@@ -68,7 +68,8 @@ public final class AdminServer {
   }
 
   private Mono<Void> metrics(HttpServerRequest request, HttpServerResponse response) {
-    return stat().onErrorComplete().then(Mono.fromSupplier(registry::scrape)).flatMap(all -> text(response, PROMETHEUS, all));
+    return stat().onErrorComplete().then(Mono.fromSupplier(registry::scrape))
+        .flatMap(all -> text(response, PROMETHEUS, all));
   }
 
   private Mono<Void> health(HttpServerRequest request, HttpServerResponse response) {

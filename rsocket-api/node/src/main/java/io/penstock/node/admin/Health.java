@@ -21,10 +21,12 @@ public record Health(String state, String version, boolean degraded, List<TierFa
   ///
   /// @param capacityBlocks null if unbounded
   /// @param levels fastest first; one if the tier is of one level
-  public record TierFacts(String name, String medium, long blocks, @Nullable Long capacityBlocks, long bytes, long hits, long misses,
+  public record TierFacts(String name, String medium, long blocks, @Nullable Long capacityBlocks, long bytes, long hits,
+      long misses,
       long evicted, long corrupt, List<LevelFacts> levels) {
     static TierFacts of(TierInfo info, TierStat stat) {
-      return new TierFacts(info.name(), lower(info.medium()), stat.blocks(), bounded(info.capacityBlocks()), stat.bytes(), stat.hits(),
+      return new TierFacts(info.name(), lower(info.medium()), stat.blocks(), bounded(info.capacityBlocks()),
+          stat.bytes(), stat.hits(),
           stat.misses(), stat.evicted(), stat.corrupt(), stat.levels().stream().map(LevelFacts::of).toList());
     }
   }
@@ -34,16 +36,19 @@ public record Health(String state, String version, boolean degraded, List<TierFa
   /// @param state `active`, `degraded` (gives blocks and takes none) or `off`
   /// @param problem what is wrong, null if nothing is
   /// @param capacityBlocks null if unbounded
-  public record LevelFacts(String name, String medium, String state, @Nullable String problem, long blocks, @Nullable Long capacityBlocks,
+  public record LevelFacts(String name, String medium, String state, @Nullable String problem, long blocks,
+      @Nullable Long capacityBlocks,
       long hits) {
     static LevelFacts of(LevelStat level) {
-      return new LevelFacts(level.name(), lower(level.medium()), lower(level.health().state()), level.health().problem(), level.blocks(),
+      return new LevelFacts(level.name(), lower(level.medium()), lower(level.health().state()),
+          level.health().problem(), level.blocks(),
           bounded(level.capacityBlocks()), level.hits());
     }
   }
 
   static Health of(NodeState state, TierInfo info, TierStat stat) {
-    return new Health(lower(state), PenstockVersion.current(), stat.levels().stream().anyMatch(level -> level.health().state() != StoreState.ACTIVE),
+    return new Health(lower(state), PenstockVersion.current(),
+        stat.levels().stream().anyMatch(level -> level.health().state() != StoreState.ACTIVE),
         List.of(TierFacts.of(info, stat)), null);
   }
 

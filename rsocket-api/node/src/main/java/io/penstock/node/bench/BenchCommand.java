@@ -14,10 +14,12 @@ import picocli.CommandLine.Spec;
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench reclaim --html reclaim.html", ""})
 public final class BenchCommand implements Runnable {
-  @Spec private CommandSpec spec = CommandSpec.create();
+  @Spec
+  private CommandSpec spec = CommandSpec.create();
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "a command must be given (" + String.join(", ", spec.subcommands().keySet()) + ")");
+    throw new ParameterException(spec.commandLine(),
+        "a command must be given (" + String.join(", ", spec.subcommands().keySet()) + ")");
   }
 }

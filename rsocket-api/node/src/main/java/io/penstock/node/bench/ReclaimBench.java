@@ -14,8 +14,8 @@ import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 
-/// Reads blocks of a journal at a fixed rate, first while it is quiet, then while blocks are overwritten and, since most of what is held is
-/// live, moved all the time at the rate that is the default.
+/// Reads blocks of a journal at a fixed rate, first while it is quiet, then while blocks are overwritten and, since
+/// most of what is held is live, moved all the time at the rate that is the default.
 final class ReclaimBench {
   private static final int LAYERS = 16;
   private static final int DIGITS = 3;
@@ -63,7 +63,8 @@ final class ReclaimBench {
 
   /// Without a limit on what is moved.
   private void churn(LiveBlocks blocks) {
-    JournalStore store = JournalStore.open(space, options.withReclaim(options.reclaim().withBytesPerSecond(Long.MAX_VALUE)));
+    JournalStore store =
+        JournalStore.open(space, options.withReclaim(options.reclaim().withBytesPerSecond(Long.MAX_VALUE)));
     try {
       blocks.fill(store, done -> {});
       long puts = (long) (load.churn() * load.blocks());
@@ -98,7 +99,8 @@ final class ReclaimBench {
       points = 0;
       Histogram reclaiming = phase(store);
       SpaceStat after = store.disk();
-      return ReclaimReport.of(load, reads(quiet), reads(reclaiming), shares / points, after.userBytes() - before.userBytes(),
+      return ReclaimReport.of(load, reads(quiet), reads(reclaiming), shares / points,
+          after.userBytes() - before.userBytes(),
           after.movedBytes() - before.movedBytes());
     } finally {
       puts.close();
@@ -136,7 +138,8 @@ final class ReclaimBench {
   }
 
   private static ReclaimReport.Reads reads(Histogram nanos) {
-    return new ReclaimReport.Reads(nanos.getTotalCount(), micros(nanos, 50), micros(nanos, 90), micros(nanos, 99), micros(nanos, 99.9), nanos.getMaxValue() / 1e3);
+    return new ReclaimReport.Reads(nanos.getTotalCount(), micros(nanos, 50), micros(nanos, 90), micros(nanos, 99),
+        micros(nanos, 99.9), nanos.getMaxValue() / 1e3);
   }
 
   private static double micros(Histogram nanos, double percentile) {

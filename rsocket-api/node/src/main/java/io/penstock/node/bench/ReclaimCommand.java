@@ -23,27 +23,32 @@ import picocli.CommandLine.Option;
 @Command(
     name = "reclaim",
     description = {"Measures what moving live blocks together costs those who read meanwhile, and the disk.", "",
-        "Fills a journal, overwrites it by chance until moves are steady, then reads blocks at a fixed rate, first while nothing is put, then "
-            + "while blocks are overwritten, and so moved, at a fixed rate too. Times count from when a read was due. Ends with 1 if the p99 "
-            + "rises to more than twice its quiet value, or if the write amplification is more than a tenth off its model; with 74 if nothing "
-            + "could be measured.", ""},
+      "Fills a journal, overwrites it by chance until moves are steady, then reads blocks at a fixed rate, first while nothing is put, then "
+          + "while blocks are overwritten, and so moved, at a fixed rate too. Times count from when a read was due. Ends with 1 if the p99 "
+          + "rises to more than twice its quiet value, or if the write amplification is more than a tenth off its model; with 74 if nothing "
+          + "could be measured.",
+      ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench reclaim --html reclaim.html", ""})
 final class ReclaimCommand implements Callable<Integer> {
   private final Console console;
 
-  @Option(names = "--dir", paramLabel = "FOLDER", description = "A folder on the disk to be measured; what is made in it is deleted (default: a temporary folder). " + Folders.MADE)
+  @Option(names = "--dir", paramLabel = "FOLDER",
+      description = "A folder on the disk to be measured; what is made in it is deleted (default: a temporary folder). "
+          + Folders.MADE)
   private @Nullable Path dir;
 
-  @Option(names = "--engine", paramLabel = "NAME", converter = FileEngineOption.class, description = "chronicle or plain (default: ${DEFAULT-VALUE}).", defaultValue = "chronicle")
+  @Option(names = "--engine", paramLabel = "NAME", converter = FileEngineOption.class,
+      description = "chronicle or plain (default: ${DEFAULT-VALUE}).", defaultValue = "chronicle")
   private EngineKind engine = EngineKind.CHRONICLE;
 
   @Option(names = "--live", paramLabel = "SIZE", converter = SizeOption.class,
       description = "Bytes of blocks that count (default: ${DEFAULT-VALUE}).", defaultValue = "512MiB")
   private long live;
 
-  @Option(names = "--live-share", paramLabel = "X", description = "What of all bytes held counts (default: ${DEFAULT-VALUE}).", defaultValue = "0.8")
+  @Option(names = "--live-share", paramLabel = "X",
+      description = "What of all bytes held counts (default: ${DEFAULT-VALUE}).", defaultValue = "0.8")
   private double liveShare;
 
   @Option(names = "--block-bytes", paramLabel = "SIZE", converter = SizeOption.class,
@@ -54,21 +59,25 @@ final class ReclaimCommand implements Callable<Integer> {
       description = "Bytes of a segment (default: ${DEFAULT-VALUE}).", defaultValue = "8MiB")
   private long segment;
 
-  @Option(names = "--reads", paramLabel = "N", description = "Blocks read in a second (default: ${DEFAULT-VALUE}).", defaultValue = "500")
+  @Option(names = "--reads", paramLabel = "N", description = "Blocks read in a second (default: ${DEFAULT-VALUE}).",
+      defaultValue = "500")
   private int reads;
 
   @Option(names = "--puts", paramLabel = "SIZE", converter = SizeOption.class,
       description = "Bytes put in a second (default: ${DEFAULT-VALUE}).", defaultValue = "32MiB")
   private long puts;
 
-  @Option(names = "--churn", paramLabel = "X", description = "Bytes put beforehand for each live byte (default: ${DEFAULT-VALUE}).", defaultValue = "3")
+  @Option(names = "--churn", paramLabel = "X",
+      description = "Bytes put beforehand for each live byte (default: ${DEFAULT-VALUE}).", defaultValue = "3")
   private double churn;
 
   @Option(names = "--phase", paramLabel = "TIME", converter = TimeOption.class,
-      description = "How long is measured without puts, and with them (default: ${DEFAULT-VALUE}).", defaultValue = "30s")
+      description = "How long is measured without puts, and with them (default: ${DEFAULT-VALUE}).",
+      defaultValue = "30s")
   private Duration phase = Duration.ZERO;
 
-  @Option(names = "--seed", paramLabel = "S", description = "Of what is chosen by chance (default: ${DEFAULT-VALUE}).", defaultValue = "1")
+  @Option(names = "--seed", paramLabel = "S", description = "Of what is chosen by chance (default: ${DEFAULT-VALUE}).",
+      defaultValue = "1")
   private long seed;
 
   @Option(names = "--html", paramLabel = "FILE", description = "Write a page with plots there, for a browser.")
@@ -83,7 +92,8 @@ final class ReclaimCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    ReclaimLoad load = new ReclaimLoad(engine, live, Math.clamp(blockBytes, 0, Integer.MAX_VALUE), segment, liveShare, reads, puts, churn, phase, seed);
+    ReclaimLoad load = new ReclaimLoad(engine, live, Math.clamp(blockBytes, 0, Integer.MAX_VALUE), segment, liveShare,
+        reads, puts, churn, phase, seed);
     OutputFile page = html == null ? null : OutputFile.of("--html", html);
     if (dir != null) {
       Folders.make(console::say, "--dir", dir);

@@ -17,7 +17,8 @@ import java.util.Locale;
 /// @param movedBytes bytes of records moved in it
 /// @param writeAmplification (put + moved) / put
 /// @param model what it is by the model
-record ReclaimReport(String penstock, String engine, int blockBytes, long segmentBytes, double liveShare, Reads quiet, Reads reclaiming, double slowdown,
+record ReclaimReport(String penstock, String engine, int blockBytes, long segmentBytes, double liveShare, Reads quiet,
+    Reads reclaiming, double slowdown,
     long putBytes, long movedBytes, double writeAmplification, double model) {
   /// Most that the p99 may rise, and the write amplification be off its model.
   private static final double MOST_SLOWDOWN = 2;
@@ -28,10 +29,13 @@ record ReclaimReport(String penstock, String engine, int blockBytes, long segmen
   /// @param count how many there were
   record Reads(long count, double p50, double p90, double p99, double p999, double most) {}
 
-  static ReclaimReport of(ReclaimLoad load, Reads quiet, Reads reclaiming, double liveShare, long putBytes, long movedBytes) {
+  static ReclaimReport of(ReclaimLoad load, Reads quiet, Reads reclaiming, double liveShare, long putBytes,
+      long movedBytes) {
     double written = putBytes == 0 ? 1 : 1 + (double) movedBytes / putBytes;
-    return new ReclaimReport(PenstockVersion.current(), load.engine().name().toLowerCase(Locale.ROOT), load.blockBytes(),
-        load.segmentBytes(), liveShare, quiet, reclaiming, reclaiming.p99() / quiet.p99(), putBytes, movedBytes, written, ReclaimModel.writeAmplification(liveShare));
+    return new ReclaimReport(PenstockVersion.current(), load.engine().name().toLowerCase(Locale.ROOT),
+        load.blockBytes(),
+        load.segmentBytes(), liveShare, quiet, reclaiming, reclaiming.p99() / quiet.p99(), putBytes, movedBytes,
+        written, ReclaimModel.writeAmplification(liveShare));
   }
 
   boolean keepsReadsFast() {

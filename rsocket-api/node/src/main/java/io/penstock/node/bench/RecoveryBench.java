@@ -24,7 +24,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/// Opens a journal with its checkpoints and without, checks every byte, and reads the same files from end to end: each once a round.
+/// Opens a journal with its checkpoints and without, checks every byte, and reads the same files from end to end: each
+/// once a round.
 final class RecoveryBench {
   private static final int LAYERS = 16;
 
@@ -42,7 +43,8 @@ final class RecoveryBench {
 
   /// Writes the journal, and answers how many blocks are in it.
   int build(Console console) {
-    try (LiveBlocks blocks = new LiveBlocks(space, load.blocks(), 0); Progress progress = Progress.of(console, "writing", "blocks")) {
+    try (LiveBlocks blocks = new LiveBlocks(space, load.blocks(), 0);
+        Progress progress = Progress.of(console, "writing", "blocks")) {
       JournalStore store = JournalStore.open(space, options);
       try {
         blocks.fill(store, done -> progress.at(done, load.blocks()));
@@ -74,7 +76,8 @@ final class RecoveryBench {
     long blocks = store.recovery().blocks();
     store.close().block();
     if (blocks == 0) {
-      throw new IOException("--dir must be a folder with blocks, or one that is not there (was %s, which has none)".formatted(directory));
+      throw new IOException(
+          "--dir must be a folder with blocks, or one that is not there (was %s, which has none)".formatted(directory));
     }
     try (JournalFiles files = JournalFiles.reading(directory)) {
       long bytes = 0;
@@ -85,7 +88,8 @@ final class RecoveryBench {
     }
   }
 
-  /// What comes before may leave something in a cache below the system's own: so the read and the check take turns at being first.
+  /// What comes before may leave something in a cache below the system's own: so the read and the check take turns at
+  /// being first.
   private Round round(Journal journal, boolean readsFirst) throws IOException {
     double first = readsFirst ? read() : 0;
     double check = check(journal);
@@ -117,7 +121,8 @@ final class RecoveryBench {
     CheckReport report = JournalCheck.run(directory, CheckProgress.none());
     double seconds = secondsSince(began);
     if (!report.clean()) {
-      throw new IOException("--dir must be a folder without damage (was %s): %s".formatted(directory, report.damage().getFirst()));
+      throw new IOException(
+          "--dir must be a folder without damage (was %s): %s".formatted(directory, report.damage().getFirst()));
     }
     requireAll(report.live(), journal);
     return seconds;

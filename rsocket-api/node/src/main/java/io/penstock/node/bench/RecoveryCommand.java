@@ -20,11 +20,14 @@ import picocli.CommandLine.Option;
 /// `penstock bench recovery`: how long a journal takes to be opened, and to be checked.
 @Command(
     name = "recovery",
-    description = {"Measures how long a folder of blocks takes to be opened and to be checked, beside a plain read of the same files.", "",
-        "Writes the folder first, unless it is there. Then, round by round: reads the files from end to end, checks every byte, opens with "
-            + "checkpoints, opens without. Ends with 1 if the check takes more than 1.25 times the read of its round, opening more than 1 s per "
-            + "10 GB, or opening without checkpoints more than 3 s; files of less than 1 GiB are measured and not judged. Ends with 74 if the "
-            + "folder cannot be measured.", ""},
+    description = {
+      "Measures how long a folder of blocks takes to be opened and to be checked, beside a plain read of the same files.",
+      "",
+      "Writes the folder first, unless it is there. Then, round by round: reads the files from end to end, checks every byte, opens with "
+          + "checkpoints, opens without. Ends with 1 if the check takes more than 1.25 times the read of its round, opening more than 1 s per "
+          + "10 GB, or opening without checkpoints more than 3 s; files of less than 1 GiB are measured and not judged. Ends with 74 if the "
+          + "folder cannot be measured.",
+      ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock bench recovery --size 10GiB --block-bytes 1MiB --cold", ""})
@@ -36,7 +39,8 @@ final class RecoveryCommand implements Callable<Integer> {
           + Folders.MADE)
   private @Nullable Path dir;
 
-  @Option(names = "--engine", paramLabel = "NAME", converter = FileEngineOption.class, description = "chronicle or plain (default: ${DEFAULT-VALUE}).", defaultValue = "chronicle")
+  @Option(names = "--engine", paramLabel = "NAME", converter = FileEngineOption.class,
+      description = "chronicle or plain (default: ${DEFAULT-VALUE}).", defaultValue = "chronicle")
   private EngineKind engine = EngineKind.CHRONICLE;
 
   @Option(names = "--size", paramLabel = "SIZE", converter = SizeOption.class,
@@ -51,10 +55,13 @@ final class RecoveryCommand implements Callable<Integer> {
       description = "Bytes of a segment (default: ${DEFAULT-VALUE}).", defaultValue = "1GiB")
   private long segment;
 
-  @Option(names = "--rounds", paramLabel = "N", description = "How often each is measured; 0 to write the folder only (default: ${DEFAULT-VALUE}).", defaultValue = "3")
+  @Option(names = "--rounds", paramLabel = "N",
+      description = "How often each is measured; 0 to write the folder only (default: ${DEFAULT-VALUE}).",
+      defaultValue = "3")
   private int rounds;
 
-  @Option(names = "--cold", description = "Have the system forget the files before each; else all of them are in its cache.")
+  @Option(names = "--cold",
+      description = "Have the system forget the files before each; else all of them are in its cache.")
   private boolean cold;
 
   @Option(names = "--json", description = "Print the figures as JSON instead of a table.")
@@ -66,7 +73,8 @@ final class RecoveryCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    RecoveryLoad load = new RecoveryLoad(engine, size, Math.clamp(blockBytes, 0, Integer.MAX_VALUE), segment, rounds, cold);
+    RecoveryLoad load =
+        new RecoveryLoad(engine, size, Math.clamp(blockBytes, 0, Integer.MAX_VALUE), segment, rounds, cold);
     if (dir != null) {
       boolean isNew = !Files.exists(dir);
       return run(load, Folders.make(console::say, "--dir", dir), isNew);
@@ -95,6 +103,8 @@ final class RecoveryCommand implements Callable<Integer> {
       console.out().print(RecoveryTable.of(report));
     }
     console.requireHeard();
-    return !report.judged() || (report.checksFast() && report.opensFast() && report.opensFastWithout()) ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+    return !report.judged() || (report.checksFast() && report.opensFast() && report.opensFastWithout())
+        ? ExitCode.OK
+        : ExitCode.FOUND_FAILURE;
   }
 }

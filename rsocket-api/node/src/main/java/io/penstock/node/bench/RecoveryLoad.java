@@ -15,11 +15,13 @@ import io.penstock.storage.EngineKind;
 record RecoveryLoad(EngineKind engine, long bytes, int blockBytes, long segmentBytes, int rounds, boolean cold) {
   RecoveryLoad {
     if (blockBytes <= 0 || segmentBytes / 8 < blockBytes + (blockBytes >> 3)) {
-      throw new IllegalArgumentException("--block-bytes must be > 0 and less than a ninth of --segment, %s (was %s)".formatted(
-          Sizes.exact(segmentBytes), Sizes.exact(blockBytes)));
+      throw new IllegalArgumentException(
+          "--block-bytes must be > 0 and less than a ninth of --segment, %s (was %s)".formatted(
+              Sizes.exact(segmentBytes), Sizes.exact(blockBytes)));
     }
     if (bytes < blockBytes) {
-      throw new IllegalArgumentException("--size must be >= --block-bytes, %s (was %s)".formatted(Sizes.exact(blockBytes), Sizes.exact(bytes)));
+      throw new IllegalArgumentException(
+          "--size must be >= --block-bytes, %s (was %s)".formatted(Sizes.exact(blockBytes), Sizes.exact(bytes)));
     }
     Checks.notNegative("--rounds", rounds);
   }

@@ -20,8 +20,10 @@ import java.util.function.ToDoubleFunction;
 /// @param check of every byte
 /// @param open with a checkpoint of each segment
 /// @param openWithout with none: every head
-/// @param judged whether the files are many enough to be judged by: of few, opening and checking are what every opening and checking costs
-record RecoveryReport(String penstock, String engine, int blockBytes, long segmentBytes, int segments, long bytes, long blocks, boolean cold, int rounds,
+/// @param judged whether the files are many enough to be judged by: of few, opening and checking are what every opening
+///     and checking costs
+record RecoveryReport(String penstock, String engine, int blockBytes, long segmentBytes, int segments, long bytes,
+    long blocks, boolean cold, int rounds,
     Figure sequentialRead, Figure check, Figure open, Figure openWithout, boolean judged) {
   /// Bytes of files that are judged.
   static final long LEAST_JUDGED = 1L << 30;
@@ -42,15 +44,19 @@ record RecoveryReport(String penstock, String engine, int blockBytes, long segme
   record Round(double read, double check, double open, double openWithout) {}
 
   static RecoveryReport of(RecoveryLoad load, Journal journal, List<Round> rounds) {
-    return new RecoveryReport(PenstockVersion.current(), load.engine().name().toLowerCase(Locale.ROOT), load.blockBytes(), load.segmentBytes(),
-        journal.segments(), journal.bytes(), journal.blocks(), load.cold(), rounds.size(), figure(journal, rounds, Round::read),
-        figure(journal, rounds, Round::check), figure(journal, rounds, Round::open), figure(journal, rounds, Round::openWithout),
+    return new RecoveryReport(PenstockVersion.current(), load.engine().name().toLowerCase(Locale.ROOT),
+        load.blockBytes(), load.segmentBytes(),
+        journal.segments(), journal.bytes(), journal.blocks(), load.cold(), rounds.size(),
+        figure(journal, rounds, Round::read),
+        figure(journal, rounds, Round::check), figure(journal, rounds, Round::open),
+        figure(journal, rounds, Round::openWithout),
         journal.bytes() >= LEAST_JUDGED);
   }
 
   private static Figure figure(Journal journal, List<Round> rounds, ToDoubleFunction<Round> of) {
     double seconds = median(rounds, of);
-    return new Figure(seconds, seconds * TEN_GB / journal.bytes(), median(rounds, round -> of.applyAsDouble(round) / round.read()));
+    return new Figure(seconds, seconds * TEN_GB / journal.bytes(),
+        median(rounds, round -> of.applyAsDouble(round) / round.read()));
   }
 
   private static double median(List<Round> rounds, ToDoubleFunction<Round> of) {

@@ -37,14 +37,17 @@ final class Complaint {
     if (failure.isUnknownOption()) {
       return "option must be one that %s has (was %s)".formatted(command.getCommandSpec().qualifiedName(), word);
     }
-    return hasCommands(command) ? "command must be one of %s (was %s)".formatted(String.join(", ", commands(command)), word)
-        : "argument must be left out, for %s takes no other (was %s)".formatted(command.getCommandSpec().qualifiedName(), word);
+    return hasCommands(command)
+        ? "command must be one of %s (was %s)".formatted(String.join(", ", commands(command)), word)
+        : "argument must be left out, for %s takes no other (was %s)"
+            .formatted(command.getCommandSpec().qualifiedName(), word);
   }
 
   /// An option without its value, or what the command cannot do without.
   private static String ofMissing(MissingParameterException failure) {
     boolean isValue = words(failure).contains(" for option ");
-    return failure.getMissing().stream().map(Complaint::name).collect(Collectors.joining(", ")) + (isValue ? " must have a value" : " must be given");
+    return failure.getMissing().stream().map(Complaint::name).collect(Collectors.joining(", "))
+        + (isValue ? " must have a value" : " must be given");
   }
 
   private static String words(ParameterException failure) {
@@ -59,13 +62,17 @@ final class Complaint {
     CommandLine command = failure.getCommandLine();
     String word = unmatched.getUnmatched().getFirst();
     String prefix = unmatched.isUnknownOption() ? "" : command.getCommandSpec().qualifiedName() + " ";
-    List<String> near = Nearest.of(word.replaceFirst("=.*", ""), unmatched.isUnknownOption() ? options(command) : commands(command));
-    return near.isEmpty() ? Optional.empty()
-        : Optional.of("Did you mean: " + near.stream().map(name -> prefix + name).collect(Collectors.joining(" or ")) + "?");
+    List<String> near =
+        Nearest.of(word.replaceFirst("=.*", ""), unmatched.isUnknownOption() ? options(command) : commands(command));
+    return near.isEmpty()
+        ? Optional.empty()
+        : Optional
+            .of("Did you mean: " + near.stream().map(name -> prefix + name).collect(Collectors.joining(" or ")) + "?");
   }
 
   private static List<String> options(CommandLine command) {
-    return command.getCommandSpec().options().stream().filter(option -> !option.hidden()).map(OptionSpec::longestName).toList();
+    return command.getCommandSpec().options().stream().filter(option -> !option.hidden()).map(OptionSpec::longestName)
+        .toList();
   }
 
   private static String ofValue(ArgSpec argument, String value, ParameterException failure) {
@@ -74,7 +81,8 @@ final class Complaint {
       return Reason.about(name, refused);
     }
     Class<?> type = argument.type();
-    String rule = type.isEnum() ? "one of " + words(type) : isWhole(type) ? "a whole number" : isNumber(type) ? "a number" : null;
+    String rule =
+        type.isEnum() ? "one of " + words(type) : isWhole(type) ? "a whole number" : isNumber(type) ? "a number" : null;
     return rule == null ? words(failure) : "%s must be %s (was %s)".formatted(name, rule, value);
   }
 
@@ -83,7 +91,8 @@ final class Complaint {
   }
 
   private static String words(Class<?> type) {
-    return Arrays.stream(type.getEnumConstants()).map(each -> each.toString().toLowerCase(Locale.ROOT)).collect(Collectors.joining(", "));
+    return Arrays.stream(type.getEnumConstants()).map(each -> each.toString().toLowerCase(Locale.ROOT))
+        .collect(Collectors.joining(", "));
   }
 
   private static boolean isWhole(Class<?> type) {
@@ -99,7 +108,8 @@ final class Complaint {
   }
 
   static List<String> commands(CommandLine command) {
-    return command.getSubcommands().entrySet().stream().filter(entry -> !entry.getValue().getCommandSpec().usageMessage().hidden())
+    return command.getSubcommands().entrySet().stream()
+        .filter(entry -> !entry.getValue().getCommandSpec().usageMessage().hidden())
         .map(Map.Entry::getKey).toList();
   }
 }

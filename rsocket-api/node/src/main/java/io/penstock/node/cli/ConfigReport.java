@@ -7,13 +7,15 @@ import java.util.Locale;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/// Shows what is configured and who said so. Settings that have no effect are shown to people when somebody has said something about them.
+/// Shows what is configured and who said so. Settings that have no effect are shown to people when somebody has said
+/// something about them.
 public final class ConfigReport {
   /// A row of the report in JSON.
   ///
   /// @param aliases variables of other programs that mean the same
   /// @param noEffect why it does nothing; null if it does
-  public record Row(String key, String value, String source, String origin, String variable, String flag, List<String> aliases,
+  public record Row(String key, String value, String source, String origin, String variable, String flag,
+      List<String> aliases,
       @Nullable String noEffect) {}
 
   private ConfigReport() {}
@@ -42,7 +44,8 @@ public final class ConfigReport {
   }
 
   private static Row row(Effective one) {
-    return new Row(one.setting().key(), one.text(), one.origin().kind().name().toLowerCase(Locale.ROOT), one.origin().where(),
+    return new Row(one.setting().key(), one.text(), one.origin().kind().name().toLowerCase(Locale.ROOT),
+        one.origin().where(),
         one.setting().variable(), one.setting().flag(), one.setting().aliases(), one.setting().noEffect().orElse(null));
   }
 }

@@ -20,12 +20,14 @@ import java.util.Map;
 /// @param err progress, explanations, complaints
 /// @param isTerminal whether a person watches `err`, so that it may be redrawn
 /// @param environment variables of the process
-public record Console(InputStream in, PrintStream out, PrintStream err, boolean isTerminal, Map<String, String> environment) {
+public record Console(InputStream in, PrintStream out, PrintStream err, boolean isTerminal,
+    Map<String, String> environment) {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /// The one of this process.
   public static Console ofProcess() {
-    return new Console(new FileInputStream(FileDescriptor.in), stream(FileDescriptor.out), stream(FileDescriptor.err), watched(),
+    return new Console(new FileInputStream(FileDescriptor.in), stream(FileDescriptor.out), stream(FileDescriptor.err),
+        watched(),
         System.getenv());
   }
 
@@ -51,7 +53,8 @@ public record Console(InputStream in, PrintStream out, PrintStream err, boolean 
     requireHeard();
   }
 
-  /// Throws if nobody takes results any more: a `PrintStream` keeps that to itself, and a stream of results would go on for ever.
+  /// Throws if nobody takes results any more: a `PrintStream` keeps that to itself, and a stream of results would go on
+  /// for ever.
   ///
   /// @throws UncheckedIOException if `out` failed, for instance because the reader of a pipe went away
   public void requireHeard() {

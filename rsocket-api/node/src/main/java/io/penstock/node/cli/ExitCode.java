@@ -19,11 +19,13 @@ public final class ExitCode {
   public static Map<String, String> meanings() {
     Map<String, String> meanings = new LinkedHashMap<>();
     meanings.put("" + OK, "done");
-    meanings.put("" + FOUND_FAILURE, "done, and something is wrong: a mismatch, a missing block, a check or a target that was missed");
+    meanings.put("" + FOUND_FAILURE,
+        "done, and something is wrong: a mismatch, a missing block, a check or a target that was missed");
     meanings.put("" + USAGE, "the command line or configuration makes no sense");
     meanings.put("" + DATA, "a file that was to be read is not of its form, such as a trace");
-    meanings.put("" + UNAVAILABLE, "no node is listening there, or it went away, is draining or silent; no library of devices, no memory of the "
-        + "kind that was asked for, or no JDK is there");
+    meanings.put("" + UNAVAILABLE,
+        "no node is listening there, or it went away, is draining or silent; no library of devices, no memory of the "
+            + "kind that was asked for, or no JDK is there");
     meanings.put("" + INTERNAL, "a mistake in Penstock itself, or its build failed");
     meanings.put("" + INPUT_OUTPUT, "a file, folder, port or stream cannot be used, or another process has it");
     meanings.put("130, 143", "ended by SIGINT or SIGTERM; a node drains at the first, and ends so at the second");

@@ -35,7 +35,8 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
     this.console = console;
   }
 
-  /// Runs the command, which is no success if its results got lost; an `Error` goes the way of exceptions, too, which picocli does not do by itself.
+  /// Runs the command, which is no success if its results got lost; an `Error` goes the way of exceptions, too, which
+  /// picocli does not do by itself.
   @Override
   public int execute(ParseResult parsed) {
     ParseResult last = parsed;
@@ -61,7 +62,9 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
   @Override
   public int handleExecutionException(Exception failure, CommandLine command, ParseResult parsed) {
     PrintWriter err = command.getErr();
-    Throwable cause = failure instanceof ExecutionException && failure.getCause() instanceof Error error ? error : Exceptions.unwrap(failure);
+    Throwable cause = failure instanceof ExecutionException && failure.getCause() instanceof Error error
+        ? error
+        : Exceptions.unwrap(failure);
     int code = code(cause);
     Reason.of(cause).lines().forEach(line -> err.println(name(command) + ": " + Reason.printable(line)));
     if (code == ExitCode.INTERNAL && cause instanceof Exception) {
@@ -85,7 +88,9 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
   /// As it was called, without `penstock` in front of a command.
   private static String name(CommandLine command) {
     CommandSpec spec = command.getCommandSpec();
-    return spec.parent() == null ? spec.qualifiedName() : spec.qualifiedName().substring(spec.root().name().length() + 1);
+    return spec.parent() == null
+        ? spec.qualifiedName()
+        : spec.qualifiedName().substring(spec.root().name().length() + 1);
   }
 
   private static int code(Throwable failure) {

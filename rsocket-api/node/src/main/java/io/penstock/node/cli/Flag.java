@@ -10,7 +10,8 @@ public final class Flag {
 
   private Flag() {}
 
-  /// What `made` gives, of values whose flags have their names: *block.bytes must be …* becomes *--block-bytes must be …*.
+  /// What `made` gives, of values whose flags have their names: *block.bytes must be …* becomes *--block-bytes must be
+  /// …*.
   ///
   /// @throws IllegalArgumentException if `made` refuses one of them
   public static <T> T named(Supplier<T> made) {
@@ -18,7 +19,9 @@ public final class Flag {
       return made.get();
     } catch (IllegalArgumentException e) {
       Matcher refusal = REFUSAL.matcher(String.valueOf(e.getMessage()));
-      throw refusal.matches() ? new IllegalArgumentException("--" + refusal.group(1).replace('.', '-') + refusal.group(2), e) : e;
+      throw refusal.matches()
+          ? new IllegalArgumentException("--" + refusal.group(1).replace('.', '-') + refusal.group(2), e)
+          : e;
     }
   }
 }

@@ -31,8 +31,8 @@ public final class Folders {
     }
   }
 
-  /// Makes `folder` and those above it, and says so, unless it is there: the rule for every folder that a command writes to. The node of
-  /// `serve` makes its own while it starts.
+  /// Makes `folder` and those above it, and says so, unless it is there: the rule for every folder that a command
+  /// writes to. The node of `serve` makes its own while it starts.
   ///
   /// @param say is told if it was made
   /// @param option that named it, for the complaint
@@ -79,7 +79,8 @@ public final class Folders {
     if (Files.exists(folder)) {
       try (Stream<Path> files = Files.list(folder)) {
         if (files.findAny().isPresent()) {
-          throw new IllegalArgumentException(option + " must be a folder that is empty or not there (was " + folder + ")");
+          throw new IllegalArgumentException(
+              option + " must be a folder that is empty or not there (was " + folder + ")");
         }
       }
     }

@@ -12,7 +12,8 @@ import java.nio.file.Path;
 public final class InputFile {
   private InputFile() {}
 
-  /// The path that `name` says, which can be read: known before the work begins. Opening a folder works, and only reading it fails, without a name.
+  /// The path that `name` says, which can be read: known before the work begins. Opening a folder works, and only
+  /// reading it fails, without a name.
   ///
   /// @throws FileSystemException if it is not there, is a folder, or is closed to this user
   public static Path of(String name) throws FileSystemException {

@@ -4,7 +4,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// A line that is said if a signal ends the process before this is closed: what was done so far. The exit code, 130 or 143, is the system's.
+/// A line that is said if a signal ends the process before this is closed: what was done so far. The exit code, 130 or
+/// 143, is the system's.
 public final class LastWord implements AutoCloseable {
   private final Supplier<@Nullable String> result;
   private final @Nullable Thread speaker;
@@ -35,7 +36,8 @@ public final class LastWord implements AutoCloseable {
     }
   }
 
-  /// Leaves it unsaid. Idempotent. If it is being said, and there is a result, this does not return: whoever went on might print a second one.
+  /// Leaves it unsaid. Idempotent. If it is being said, and there is a result, this does not return: whoever went on
+  /// might print a second one.
   @Override
   public void close() {
     try {

@@ -10,8 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/// A file that a command is told to write when it is done. Whether it can be written is known before the work begins, and whoever looks
-/// at the file sees all of it or what was there before.
+/// A file that a command is told to write when it is done. Whether it can be written is known before the work begins,
+/// and whoever looks at the file sees all of it or what was there before.
 public final class OutputFile {
   private final Path file;
   private final Path draft;
@@ -35,13 +35,16 @@ public final class OutputFile {
     }
   }
 
-  /// Finds out the same about a file that is written in place, bit by bit: then a device or a pipe will do, too, and of a file that is there
-  /// the folder need not be one to write in.
+  /// Finds out the same about a file that is written in place, bit by bit: then a device or a pipe will do, too, and of
+  /// a file that is there the folder need not be one to write in.
   public static void require(String option, Path file) throws IOException {
     if (!Files.exists(file)) {
       of(option, file);
     } else if (Files.isDirectory(file) || !Files.isWritable(file)) {
-      throw refused(option, Files.isDirectory(file) ? new FileSystemException(file.toString(), null, "is a folder") : new AccessDeniedException(file.toString()));
+      throw refused(option,
+          Files.isDirectory(file)
+              ? new FileSystemException(file.toString(), null, "is a folder")
+              : new AccessDeniedException(file.toString()));
     }
   }
 
@@ -66,7 +69,8 @@ public final class OutputFile {
 
   private void tryOut() throws IOException {
     if (Files.exists(file) && !Files.isRegularFile(file)) {
-      throw new FileSystemException(file.toString(), null, Files.isDirectory(file) ? "is a folder" : "is no regular file");
+      throw new FileSystemException(file.toString(), null,
+          Files.isDirectory(file) ? "is a folder" : "is no regular file");
     }
     if (Files.exists(file) && !Files.isWritable(file)) {
       throw new AccessDeniedException(file.toString());

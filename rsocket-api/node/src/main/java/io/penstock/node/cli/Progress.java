@@ -9,9 +9,10 @@ import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
-/// Shows a person how far long work has come, with its rate and the time left: a bar that is redrawn on a terminal, elsewhere a line about every
-/// ten seconds, so that short work says nothing but what it begins, if anything. If a signal ends the process first, a line says how far it came,
-/// and what there is of the result is printed if it was given. One thread at a time.
+/// Shows a person how far long work has come, with its rate and the time left: a bar that is redrawn on a terminal,
+/// elsewhere a line about every ten seconds, so that short work says nothing but what it begins, if anything. If a
+/// signal ends the process first, a line says how far it came, and what there is of the result is printed if it was
+/// given. One thread at a time.
 public final class Progress implements AutoCloseable {
   static final long EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int REDRAW_MILLIS = 200;
@@ -58,7 +59,8 @@ public final class Progress implements AutoCloseable {
   }
 
   private ProgressBar bar() {
-    return new ProgressBarBuilder().setTaskName(task).setUnit(" " + unit, unitSize).showSpeed().setStyle(ProgressBarStyle.ASCII)
+    return new ProgressBarBuilder().setTaskName(task).setUnit(" " + unit, unitSize).showSpeed()
+        .setStyle(ProgressBarStyle.ASCII)
         .setUpdateIntervalMillis(REDRAW_MILLIS).setConsumer(new ConsoleProgressBarConsumer(console.err())).build();
   }
 
@@ -101,13 +103,16 @@ public final class Progress implements AutoCloseable {
   private String line(long done, long all, double seconds) {
     double rate = done / seconds;
     String left = done == 0 ? "" : ", " + time(Math.round((all - done) / rate)) + " left";
-    return String.format(Locale.ROOT, "%s: %s of %s %s, %s a second%s", task, Numbers.of(done / unitSize), Numbers.of(all / unitSize), unit, figure(rate / unitSize), left);
+    return String.format(Locale.ROOT, "%s: %s of %s %s, %s a second%s", task, Numbers.of(done / unitSize),
+        Numbers.of(all / unitSize), unit, figure(rate / unitSize), left);
   }
 
   String interrupted() {
     Counts last = counts;
-    return last.all() == 0 ? task + ": interrupted before anything was done"
-        : "%s: interrupted after %s of %s %s%s".formatted(task, Numbers.of(last.done() / unitSize), Numbers.of(last.all() / unitSize), unit,
+    return last.all() == 0
+        ? task + ": interrupted before anything was done"
+        : "%s: interrupted after %s of %s %s%s".formatted(task, Numbers.of(last.done() / unitSize),
+            Numbers.of(last.all() / unitSize), unit,
             soFar.isEmpty() ? "" : ", " + soFar);
   }
 
@@ -116,8 +121,11 @@ public final class Progress implements AutoCloseable {
   }
 
   private static String time(long seconds) {
-    return seconds < 60 ? seconds + " s" : seconds < 3600 ? "%d min %d s".formatted(seconds / 60, seconds % 60)
-        : "%d h %d min".formatted(seconds / 3600, seconds % 3600 / 60);
+    return seconds < 60
+        ? seconds + " s"
+        : seconds < 3600
+            ? "%d min %d s".formatted(seconds / 60, seconds % 60)
+            : "%d h %d min".formatted(seconds / 3600, seconds % 3600 / 60);
   }
 
   @Override

@@ -35,7 +35,8 @@ public final class Reason {
       case UnresolvedAddressException e -> "no address is known for it";
       case ClosedChannelException e when e.getMessage() == null -> "closed by the other side";
       case OutOfMemoryError e -> "memory must suffice (was exhausted: " + orName(e) + ")";
-      case Error e -> "penstock must not fail by itself (was " + e.toString().lines().findFirst().orElse("an error") + ")";
+      case Error e ->
+        "penstock must not fail by itself (was " + e.toString().lines().findFirst().orElse("an error") + ")";
       default -> orName(failure);
     };
     return PEER.matcher(SYSTEM_CALL.matcher(text).replaceAll("")).replaceAll("");
@@ -46,7 +47,8 @@ public final class Reason {
     return sentence + ": " + of(failure);
   }
 
-  /// The words of `refused`, which is about a value, about the value of `name`: *size must be …* becomes *--block-bytes must be …*.
+  /// The words of `refused`, which is about a value, about the value of `name`: *size must be …* becomes *--block-bytes
+  /// must be …*.
   public static String about(String name, IllegalArgumentException refused) {
     String message = orName(refused);
     return message.matches("[a-z]+ must .*") ? name + message.substring(message.indexOf(' ')) : name + ": " + message;
@@ -66,7 +68,8 @@ public final class Reason {
   private static String ofFile(FileSystemException failure) {
     String file = failure.getFile() == null ? "file" : failure.getFile();
     return switch (failure) {
-      case NoSuchFileException e when isFolderMissing(file) -> file + " must be in a folder that exists (no such folder)";
+      case NoSuchFileException e when isFolderMissing(file) ->
+        file + " must be in a folder that exists (no such folder)";
       case NoSuchFileException e -> file + " must exist (no such file)";
       case AccessDeniedException e -> file + " must be open to this user (permission denied)";
       case FileAlreadyExistsException e -> file + " must be a folder (is a file)";

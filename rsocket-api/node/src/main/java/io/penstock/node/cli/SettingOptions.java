@@ -22,9 +22,11 @@ public final class SettingOptions {
   /// Lines that name those of `settings` that do nothing here, each below the reason.
   public static List<String> withoutEffect(List<Setting<?>> settings) {
     Map<String, List<Setting<?>>> idle = settings.stream().filter(setting -> setting.noEffect().isPresent())
-        .collect(Collectors.groupingBy(setting -> setting.noEffect().orElseThrow(), LinkedHashMap::new, Collectors.toList()));
+        .collect(Collectors.groupingBy(setting -> setting.noEffect().orElseThrow(), LinkedHashMap::new,
+            Collectors.toList()));
     return idle.entrySet().stream().flatMap(each -> Stream.concat(Stream.of("  because " + each.getKey() + ":"),
-        each.getValue().stream().map(setting -> "    %s, %s".formatted(setting.flag(), variables(setting))))).map(SettingOptions::plain).toList();
+        each.getValue().stream().map(setting -> "    %s, %s".formatted(setting.flag(), variables(setting)))))
+        .map(SettingOptions::plain).toList();
   }
 
   /// The texts of those of `settings` that were given.
@@ -41,7 +43,8 @@ public final class SettingOptions {
   private static OptionSpec option(Setting<?> setting) {
     return OptionSpec.builder(setting.flag()).paramLabel(setting.type().label()).type(String.class)
         .hidden(setting.noEffect().isPresent()) // accepted, and listed by itself
-        .description(plain(setting.description()), plain("Must be " + setting.type().rule() + ". " + variables(setting) + ", default " + setting.initial()))
+        .description(plain(setting.description()),
+            plain("Must be " + setting.type().rule() + ". " + variables(setting) + ", default " + setting.initial()))
         .build();
   }
 

@@ -6,7 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/// A folder that is gone when the work in it is done, or when the process ends by a signal: then its children end before. Any thread.
+/// A folder that is gone when the work in it is done, or when the process ends by a signal: then its children end
+/// before. Any thread.
 public final class TemporaryFolder implements AutoCloseable {
   private static final int TRIES = 5;
 
@@ -33,7 +34,9 @@ public final class TemporaryFolder implements AutoCloseable {
 
   /// A new one in `parent`, which is made if it is not there; where the system has such folders, if that is null.
   public static TemporaryFolder in(@Nullable Path parent, String prefix) throws IOException {
-    return new TemporaryFolder(parent == null ? Files.createTempDirectory(prefix) : Files.createTempDirectory(Files.createDirectories(parent), prefix));
+    return new TemporaryFolder(parent == null
+        ? Files.createTempDirectory(prefix)
+        : Files.createTempDirectory(Files.createDirectories(parent), prefix));
   }
 
   public Path path() {

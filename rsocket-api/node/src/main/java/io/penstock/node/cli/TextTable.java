@@ -3,7 +3,8 @@ package io.penstock.node.cli;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Rows and columns in plain text, two spaces apart; numbers line up at the right, and counts (`int` and `long`) have separators.
+/// Rows and columns in plain text, two spaces apart; numbers line up at the right, and counts (`int` and `long`) have
+/// separators.
 public final class TextTable {
   private static final String GAP = "  ";
   private static final String NUMBER = "-?[0-9][0-9.,]*( ?([KMGT]i?B|B|%|ms|s|us|GB/s|MB/s))?";
@@ -22,7 +23,9 @@ public final class TextTable {
     }
     List<String> row = new ArrayList<>();
     for (Object cell : cells) {
-      row.add(cell instanceof Integer || cell instanceof Long ? Numbers.of(((Number) cell).longValue()) : String.valueOf(cell));
+      row.add(cell instanceof Integer || cell instanceof Long
+          ? Numbers.of(((Number) cell).longValue())
+          : String.valueOf(cell));
     }
     rows.add(row);
     return this;

@@ -26,7 +26,8 @@ record Ack(String key, String tier, String durability, long sequence) {
   }
 
   static Ack of(Receipt receipt) {
-    return new Ack(receipt.key().toString(), receipt.tier(), Promise.of(receipt.durability()).word(), receipt.sequence());
+    return new Ack(receipt.key().toString(), receipt.tier(), Promise.of(receipt.durability()).word(),
+        receipt.sequence());
   }
 
   /// Of a block that was in `tier` before anybody here put it.
@@ -44,7 +45,8 @@ record Ack(String key, String tier, String durability, long sequence) {
       ack.promise();
       return ack;
     } catch (JsonProcessingException | IllegalArgumentException e) {
-      throw new DataException(place + " must be an ack as load writes it (was " + (line.length() <= 80 ? line : line.substring(0, 79) + "…") + ")", e);
+      throw new DataException(place + " must be an ack as load writes it (was "
+          + (line.length() <= 80 ? line : line.substring(0, 79) + "…") + ")", e);
     }
   }
 

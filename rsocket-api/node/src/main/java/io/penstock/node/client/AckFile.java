@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/// A file of what receipts promised, a line each [Ack]. What is written here has been handed to the system: it outlives this process, however that
-/// ends.
+/// A file of what receipts promised, a line each [Ack]. What is written here has been handed to the system: it outlives
+/// this process, however that ends.
 final class AckFile implements AutoCloseable {
   private final FileChannel file;
 
@@ -23,9 +23,11 @@ final class AckFile implements AutoCloseable {
     this.file = file;
   }
 
-  /// Goes on at the end of `path`, which is made if it is not there. Half a line at the end, of a writer that was stopped, goes.
+  /// Goes on at the end of `path`, which is made if it is not there. Half a line at the end, of a writer that was
+  /// stopped, goes.
   static AckFile append(Path path) throws IOException {
-    FileChannel file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    FileChannel file =
+        FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
     file.position(file.truncate(wholeLines(file)).size());
     return new AckFile(file);
   }
@@ -45,13 +47,15 @@ final class AckFile implements AutoCloseable {
 
   /// Appends all of `acks` in one write.
   void add(Stream<Ack> acks) throws IOException {
-    ByteBuffer bytes = ByteBuffer.wrap(acks.map(Ack::line).collect(Collectors.joining()).getBytes(StandardCharsets.UTF_8));
+    ByteBuffer bytes =
+        ByteBuffer.wrap(acks.map(Ack::line).collect(Collectors.joining()).getBytes(StandardCharsets.UTF_8));
     while (bytes.hasRemaining()) {
       file.write(bytes);
     }
   }
 
-  /// What was promised of each block; the strongest word if there were several. Half a line at the end was promised to nobody.
+  /// What was promised of each block; the strongest word if there were several. Half a line at the end was promised to
+  /// nobody.
   ///
   /// @throws io.penstock.node.cli.DataException if a line is no ack
   static Map<BlockKey, Promise> read(String path) throws IOException {

@@ -20,7 +20,8 @@ final class Answers {
       return requireNonNull(answer.block(patience), "every answer has a value");
     } catch (IllegalStateException e) {
       if (e.getCause() instanceof TimeoutException) {
-        throw new UnavailableException("the node must answer within --timeout, " + Durations.print(patience) + " (was silent)", e);
+        throw new UnavailableException(
+            "the node must answer within --timeout, " + Durations.print(patience) + " (was silent)", e);
       }
       throw e;
     }

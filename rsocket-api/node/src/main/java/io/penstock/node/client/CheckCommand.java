@@ -25,12 +25,15 @@ import picocli.CommandLine.Option;
 /// Compares what a node has with what its receipts promised: the second half of a proof, after [LoadCommand].
 @Command(
     name = "check",
-    description = {"Reads every block that a file of receipts names, and compares all bytes with what load has put.", "",
-        "What was promised as written or forced must be there, also after the node was killed; what was volatile, or seen by load and not "
-            + "promised, may be missing. Wrong bytes are never right, and a block that the node itself calls damaged is not missing but corrupt. "
-            + "The node's capacity must be larger than what was loaded: a block that made room for another was not lost.", "",
-        "The exit code is 1 if a promise was broken, else 69 if the node did not give a block for another reason, or went away, so that nothing "
-            + "is known of it.", ""},
+    description = {"Reads every block that a file of receipts names, and compares all bytes with what load has put.",
+      "",
+      "What was promised as written or forced must be there, also after the node was killed; what was volatile, or seen by load and not "
+          + "promised, may be missing. Wrong bytes are never right, and a block that the node itself calls damaged is not missing but corrupt. "
+          + "The node's capacity must be larger than what was loaded: a block that made room for another was not lost.",
+      "",
+      "The exit code is 1 if a promise was broken, else 69 if the node did not give a block for another reason, or went away, so that nothing "
+          + "is known of it.",
+      ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock check --block-bytes 64KiB --acks acks.jsonl", ""})
@@ -146,13 +149,16 @@ final class CheckCommand extends ClientCommand {
       console.json(outcome(brokenCount == 0 && unknown == 0, refusal));
     } else {
       TextTable table = new TextTable("PROMISED", "BLOCKS", "PRESENT", "MISSING", "CORRUPT", "UNKNOWN");
-      sums.forEach((promise, sum) -> table.row(promise.word(), sum.getAcked(), sum.present, sum.missing, sum.corrupt, sum.unknown));
+      sums.forEach((promise, sum) -> table.row(promise.word(), sum.getAcked(), sum.present, sum.missing, sum.corrupt,
+          sum.unknown));
       console.out().print(table);
       broken.forEach((key, fate) -> console.say(fate + " " + key));
       if (brokenCount > broken.size()) {
         console.say("and " + (brokenCount - broken.size()) + " more");
       }
-      console.say(brokenCount > 0 ? Plural.of(brokenCount, "promise") + (brokenCount == 1 ? " was broken" : " were broken") : unknown == 0 ? "every promise was kept" : "no promise is known to be broken");
+      console.say(brokenCount > 0
+          ? Plural.of(brokenCount, "promise") + (brokenCount == 1 ? " was broken" : " were broken")
+          : unknown == 0 ? "every promise was kept" : "no promise is known to be broken");
       if (refusal != null) {
         console.say("nothing is known of " + Plural.of(unknown, "block") + ": " + refusal);
       }

@@ -27,9 +27,11 @@ abstract class ClientCommand implements Callable<Integer> {
   final Console console;
   private final Dialer dialer;
 
-  @Spec private CommandSpec spec = CommandSpec.create();
+  @Spec
+  private CommandSpec spec = CommandSpec.create();
 
-  @Option(names = "--connect", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:7733", converter = HostPort.Converter.class,
+  @Option(names = "--connect", paramLabel = "HOST:PORT", defaultValue = "127.0.0.1:7733",
+      converter = HostPort.Converter.class,
       description = "The node to talk to (default: ${DEFAULT-VALUE}).")
   private HostPort address = new HostPort("127.0.0.1", 7733);
 
@@ -55,7 +57,8 @@ abstract class ClientCommand implements Callable<Integer> {
     } catch (RemotePermanentException e) {
       throw OtherShape.told(address, config.space(), spec.optionsMap().keySet(), e);
     } catch (ConnectionLostException e) {
-      throw new UnavailableException("the connection to the node at " + address + " ended (" + Reason.ofCause(e) + ")", e);
+      throw new UnavailableException("the connection to the node at " + address + " ended (" + Reason.ofCause(e) + ")",
+          e);
     }
   }
 

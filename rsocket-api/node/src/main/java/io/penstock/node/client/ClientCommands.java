@@ -15,9 +15,11 @@ public final class ClientCommands {
   }
 
   static List<CommandLine> lines(Console console, Dialer dialer) {
-    return Stream.of(new PutCommand(console, dialer), new GetCommand(console, dialer), new MatchCommand(console, dialer),
-        new LoadCommand(console, dialer),
-        new CheckCommand(console, dialer), new StatCommand(console, dialer), new EventsCommand(console, dialer)).map(ClientCommands::line).toList();
+    return Stream
+        .of(new PutCommand(console, dialer), new GetCommand(console, dialer), new MatchCommand(console, dialer),
+            new LoadCommand(console, dialer),
+            new CheckCommand(console, dialer), new StatCommand(console, dialer), new EventsCommand(console, dialer))
+        .map(ClientCommands::line).toList();
   }
 
   private static CommandLine line(ClientCommand command) {

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /// A file, or what stands for one, cut into blocks; zeros fill the last one.
 ///
-/// Without given keys each block is named by its content and all before it: the prefix hash of its SHA-256. So equal files have equal
-/// keys, and files that begin alike share blocks.
+/// Without given keys each block is named by its content and all before it: the prefix hash of its SHA-256. So equal
+/// files have equal keys, and files that begin alike share blocks.
 final class FileInput implements BlockInput {
   private final ReadableByteChannel from;
   private final SpaceId space;
@@ -53,7 +53,8 @@ final class FileInput implements BlockInput {
       names.add(name(i));
     }
     if (names.size() < most && keys != null && taken < keys.size()) {
-      throw new IllegalArgumentException("keys must be as many as the input has blocks, " + taken + " (was " + keys.size() + ")");
+      throw new IllegalArgumentException(
+          "keys must be as many as the input has blocks, " + taken + " (was " + keys.size() + ")");
     }
     return names;
   }
@@ -74,7 +75,8 @@ final class FileInput implements BlockInput {
     int number = taken++;
     if (keys != null) {
       if (number >= keys.size()) {
-        throw new IllegalArgumentException("keys must be as many as the input has blocks, at least " + taken + " (was " + keys.size() + ")");
+        throw new IllegalArgumentException(
+            "keys must be as many as the input has blocks, at least " + taken + " (was " + keys.size() + ")");
       }
       return keys.get(number);
     }

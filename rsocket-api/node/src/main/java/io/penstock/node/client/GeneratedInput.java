@@ -26,7 +26,8 @@ final class GeneratedInput implements BlockInput {
   @Override
   public List<BlockKey> next(int most) {
     long to = Math.min(end, next + most);
-    List<BlockKey> window = LongStream.range(next, to).mapToObj(PrefixHasher::ofTraceId).map(hash -> new BlockKey(space, hash)).toList();
+    List<BlockKey> window =
+        LongStream.range(next, to).mapToObj(PrefixHasher::ofTraceId).map(hash -> new BlockKey(space, hash)).toList();
     next = to;
     return window;
   }
@@ -39,7 +40,8 @@ final class GeneratedInput implements BlockInput {
 
   /// Whether the bytes of `block` are not those that it was filled with.
   static boolean differs(Block block) {
-    return block.read(memory -> KvPattern.mismatch(block.key(), block.layout(), GranuleRange.all(block.layout()), memory)) >= 0;
+    return block
+        .read(memory -> KvPattern.mismatch(block.key(), block.layout(), GranuleRange.all(block.layout()), memory)) >= 0;
   }
 
   @Override

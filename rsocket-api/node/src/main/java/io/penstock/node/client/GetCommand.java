@@ -33,8 +33,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "get",
     description = {"Reads blocks from a node and writes their bytes, in the order of the keys.", "",
-        "Every byte is verified on arrival.",
-        "If a block is missing nothing is written, and the exit code is 1.", ""},
+      "Every byte is verified on arrival.",
+      "If a block is missing nothing is written, and the exit code is 1.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock get --keys-from keys.txt --output copy.bin", ""})
@@ -46,7 +46,8 @@ final class GetCommand extends ClientCommand {
   /// @param different keys whose bytes are not the generated ones, with `--verify`
   record Outcome(int blocks, long bytes, List<String> missing, List<String> different) {}
 
-  @Mixin private KeyChoice choice = new KeyChoice();
+  @Mixin
+  private KeyChoice choice = new KeyChoice();
 
   @Option(names = {"-o", "--output"}, paramLabel = "FILE", description = "Write there instead of to standard output.")
   private @Nullable Path output;
@@ -58,7 +59,8 @@ final class GetCommand extends ClientCommand {
       description = "Write no more than this: leaves out what put added to fill the last block.")
   private long bytes = Long.MAX_VALUE;
 
-  @Option(names = "--verify", description = "Compare with what `put --count` generates; a difference makes the exit code 1.")
+  @Option(names = "--verify",
+      description = "Compare with what `put --count` generates; a difference makes the exit code 1.")
   private boolean verify;
 
   GetCommand(Console console, Dialer dialer) {
@@ -68,7 +70,8 @@ final class GetCommand extends ClientCommand {
   @Override
   Work work(NodeConfig config) throws IOException {
     if (isJson() && output == null && !discard) {
-      throw new IllegalArgumentException("--json must come with --output or --discard (was without: standard output takes the bytes)");
+      throw new IllegalArgumentException(
+          "--json must come with --output or --discard (was without: standard output takes the bytes)");
     }
     List<BlockKey> keys = choice.of(config.space(), console.in());
     if (output != null) {
@@ -81,7 +84,8 @@ final class GetCommand extends ClientCommand {
     try (BlockScope scope = new BlockScope()) {
       Lease lease = Answers.of(node.tier().lease(keys, OnMiss.SKIP, scope), patience());
       List<String> missing = missing(keys, lease);
-      return report(missing.isEmpty() ? copy(lease, windowBlocks, scope)
+      return report(missing.isEmpty()
+          ? copy(lease, windowBlocks, scope)
           : new Outcome(0, 0, missing, List.of()), keys.size());
     }
   }
@@ -113,9 +117,11 @@ final class GetCommand extends ClientCommand {
     } else {
       outcome.missing().forEach(key -> console.say("missing " + key));
       outcome.different().forEach(key -> console.say("different " + key));
-      console.say(outcome.missing().isEmpty() ? "%s, %s, verified on arrival%s".formatted(Plural.of(outcome.blocks(), "block"),
-          Sizes.human(outcome.bytes()), verify ? " and compared with what was generated" : "")
-          : "%s of %s missing: nothing was read".formatted(Numbers.of(outcome.missing().size()), Plural.of(asked, "block")));
+      console.say(outcome.missing().isEmpty()
+          ? "%s, %s, verified on arrival%s".formatted(Plural.of(outcome.blocks(), "block"),
+              Sizes.human(outcome.bytes()), verify ? " and compared with what was generated" : "")
+          : "%s of %s missing: nothing was read".formatted(Numbers.of(outcome.missing().size()),
+              Plural.of(asked, "block")));
     }
     return outcome.missing().isEmpty() && outcome.different().isEmpty() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
@@ -143,7 +149,9 @@ final class GetCommand extends ClientCommand {
     if (discard) {
       return Channel.nowhere();
     }
-    return output == null ? Channels.newChannel(console.out())
-        : FileChannel.open(output, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING);
+    return output == null
+        ? Channels.newChannel(console.out())
+        : FileChannel.open(output, StandardOpenOption.CREATE, StandardOpenOption.WRITE,
+            StandardOpenOption.TRUNCATE_EXISTING);
   }
 }

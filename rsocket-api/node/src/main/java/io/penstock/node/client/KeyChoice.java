@@ -75,7 +75,8 @@ final class KeyChoice {
     }
     SpaceId id = space.id();
     if (traceIds != null) {
-      return Ranges.parse("--trace-id", traceIds).stream().map(PrefixHasher::ofTraceId).map(hash -> new BlockKey(id, hash)).toList();
+      return Ranges.parse("--trace-id", traceIds).stream().map(PrefixHasher::ofTraceId)
+          .map(hash -> new BlockKey(id, hash)).toList();
     }
     if (tokens != null) {
       return ofTokens(id, space.layout().tokens(), Ranges.parse("--tokens", tokens));
@@ -90,7 +91,8 @@ final class KeyChoice {
 
   private static List<BlockKey> ofTokens(SpaceId space, int blockTokens, List<Long> ids) {
     if (ids.size() < blockTokens) {
-      throw new IllegalArgumentException("--tokens must be at least one block of " + blockTokens + " (was " + ids.size() + ")");
+      throw new IllegalArgumentException(
+          "--tokens must be at least one block of " + blockTokens + " (was " + ids.size() + ")");
     }
     PrefixHasher hasher = new PrefixHasher(List.of());
     List<BlockKey> keys = new ArrayList<>();
@@ -106,7 +108,8 @@ final class KeyChoice {
     String all = file.equals("-") ? new String(in.readAllBytes(), StandardCharsets.UTF_8) : InputFile.text(file);
     List<String> lines = all.lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
     if (lines.isEmpty()) { // as a put that failed leaves it
-      throw new IllegalArgumentException("--keys-from must have one key a line (was empty: " + (file.equals("-") ? "standard input" : file) + ")");
+      throw new IllegalArgumentException(
+          "--keys-from must have one key a line (was empty: " + (file.equals("-") ? "standard input" : file) + ")");
     }
     return lines;
   }
@@ -116,8 +119,9 @@ final class KeyChoice {
   /// @throws IllegalArgumentException if it is not
   static BlockKey inside(SpaceId space, BlockKey key) {
     if (!key.space().equals(space)) {
-      throw new IllegalArgumentException("key must be of space " + space + ", which --model, --layers, --block-bytes and --block-tokens "
-          + "describe (was " + key + ")");
+      throw new IllegalArgumentException(
+          "key must be of space " + space + ", which --model, --layers, --block-bytes and --block-tokens "
+              + "describe (was " + key + ")");
     }
     return key;
   }

@@ -28,13 +28,16 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/// Puts blocks that can be recognised into a node, and writes down what it promised: the first half of a proof, [CheckCommand] is the other.
+/// Puts blocks that can be recognised into a node, and writes down what it promised: the first half of a proof,
+/// [CheckCommand] is the other.
 @Command(
     name = "load",
-    description = {"Puts generated blocks into a node, and appends a line to a file for each receipt, as soon as it has come.", "",
-        "Same seed, same blocks. However the node or this command ends, the file has only what was promised; `check` compares it with what is "
-            + "there. The same command goes on where it ended: blocks that the node has already, and for which the file has no receipt, are "
-            + "written down as seen. Nothing was promised of these, but their bytes must be right.", ""},
+    description = {
+      "Puts generated blocks into a node, and appends a line to a file for each receipt, as soon as it has come.", "",
+      "Same seed, same blocks. However the node or this command ends, the file has only what was promised; `check` compares it with what is "
+          + "there. The same command goes on where it ended: blocks that the node has already, and for which the file has no receipt, are "
+          + "written down as seen. Nothing was promised of these, but their bytes must be right.",
+      ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock load --blocks 10000 --block-bytes 64KiB --seed 7 --acks acks.jsonl", ""})
@@ -49,15 +52,18 @@ final class LoadCommand extends ClientCommand {
   /// @param stored blocks with a receipt, by what it promised
   /// @param present blocks that the node had already: nobody promised anything for them now
   /// @param elsewhere blocks that somebody else was writing
-  record Outcome(long blocks, boolean ended, Map<String, Long> stored, long present, long elsewhere, double seconds, double gigabytesPerSecond) {}
+  record Outcome(long blocks, boolean ended, Map<String, Long> stored, long present, long elsewhere, double seconds,
+      double gigabytesPerSecond) {}
 
   @Option(names = "--blocks", paramLabel = "N", required = true, description = "How many blocks.")
   private long blocks;
 
-  @Option(names = "--seed", paramLabel = "S", defaultValue = "1", description = "Which blocks (default: ${DEFAULT-VALUE}).")
+  @Option(names = "--seed", paramLabel = "S", defaultValue = "1",
+      description = "Which blocks (default: ${DEFAULT-VALUE}).")
   private long seed;
 
-  @Option(names = "--acks", paramLabel = "FILE", required = true, description = "Where receipts are written down, after what is there already.")
+  @Option(names = "--acks", paramLabel = "FILE", required = true,
+      description = "Where receipts are written down, after what is there already.")
   private @Nullable Path acks;
 
   private final Map<String, Long> stored = new TreeMap<>();
@@ -85,7 +91,8 @@ final class LoadCommand extends ClientCommand {
       try {
         put(node, config, file, known, began);
       } catch (RuntimeException | IOException e) {
-        console.say("%s of %s came, and are in %s%s; the same command goes on behind them".formatted(Plural.of(receipts, "receipt"),
+        console.say("%s of %s came, and are in %s%s; the same command goes on behind them".formatted(
+            Plural.of(receipts, "receipt"),
             Plural.of(blocks, "block"), path, present == 0 ? "" : ", " + there()));
         if (isJson() && !(e instanceof RemotePermanentException)) { // that one is refused, and nothing came
           tellAll(e, () -> tell(false, began, config));
@@ -166,9 +173,12 @@ final class LoadCommand extends ClientCommand {
     if (isJson()) {
       console.json(outcome);
     } else {
-      console.print(String.format(Locale.ROOT, "%s of %s: %s stored%s, %s%s; %.3f s, %.3f GB/s", Plural.of(blocks, "block"),
-          Sizes.exact(config.space().layout().blockBytes()), Numbers.of(receipts), stored.isEmpty() ? "" : " (" + Numbers.of(stored) + ")", there(),
-          elsewhere == 0 ? "" : ", " + Numbers.of(elsewhere) + " being written by somebody else", outcome.seconds(), outcome.gigabytesPerSecond()));
+      console.print(
+          String.format(Locale.ROOT, "%s of %s: %s stored%s, %s%s; %.3f s, %.3f GB/s", Plural.of(blocks, "block"),
+              Sizes.exact(config.space().layout().blockBytes()), Numbers.of(receipts),
+              stored.isEmpty() ? "" : " (" + Numbers.of(stored) + ")", there(),
+              elsewhere == 0 ? "" : ", " + Numbers.of(elsewhere) + " being written by somebody else", outcome.seconds(),
+              outcome.gigabytesPerSecond()));
     }
   }
 }

@@ -26,7 +26,8 @@ final class MatchCommand extends ClientCommand {
   /// @param present number of keys that the node has, prefix or not
   record Answer(int keys, int prefix, int present) {}
 
-  @Mixin private KeyChoice choice = new KeyChoice();
+  @Mixin
+  private KeyChoice choice = new KeyChoice();
 
   MatchCommand(Console console, Dialer dialer) {
     super(console, dialer);
@@ -44,7 +45,8 @@ final class MatchCommand extends ClientCommand {
     if (isJson()) {
       console.json(answer);
     } else {
-      console.print("prefix %s of %s, present %s".formatted(Numbers.of(answer.prefix()), Numbers.of(answer.keys()), Numbers.of(answer.present())));
+      console.print("prefix %s of %s, present %s".formatted(Numbers.of(answer.prefix()), Numbers.of(answer.keys()),
+          Numbers.of(answer.present())));
     }
     return ExitCode.OK;
   }

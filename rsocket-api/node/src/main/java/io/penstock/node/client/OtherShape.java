@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 /// Says which flag is to be changed when a node refuses this side because its blocks have another shape.
 public final class OtherShape {
   /// What differs, the node's and ours, as the node says it.
-  private static final Pattern DIFFERENCE = Pattern.compile("space must be the server's \\(was (?<field>[\\w.]+): (?<theirs>\\[.*?]]|[^,]*), (?<ours>.*) \\(the client's second\\)\\)");
+  private static final Pattern DIFFERENCE = Pattern.compile(
+      "space must be the server's \\(was (?<field>[\\w.]+): (?<theirs>\\[.*?]]|[^,]*), (?<ours>.*) \\(the client's second\\)\\)");
   private static final Pattern PLANE = Pattern.compile("type=(\\w+), heads=(\\d+), width=(\\d+)");
 
   /// A flag that is to be changed.
@@ -25,17 +26,21 @@ public final class OtherShape {
 
   private OtherShape() {}
 
-  /// `refusal` in the words of the command line, if it is about the shape of blocks: then the command line makes no sense; else itself.
+  /// `refusal` in the words of the command line, if it is about the shape of blocks: then the command line makes no
+  /// sense; else itself.
   ///
   /// @param flags that the command has
-  public static RuntimeException told(HostPort node, CacheSpace ours, Set<String> flags, RemotePermanentException refusal) {
+  public static RuntimeException told(HostPort node, CacheSpace ours, Set<String> flags,
+      RemotePermanentException refusal) {
     if (refusal.code() != ErrorCode.SPACE_MISMATCH.code()) {
       return refusal;
     }
-    return new IllegalArgumentException(sentence(node, ours.layout(), flags, String.valueOf(refusal.getMessage())), refusal);
+    return new IllegalArgumentException(sentence(node, ours.layout(), flags, String.valueOf(refusal.getMessage())),
+        refusal);
   }
 
-  /// @param said by the node, which may be of a newer version: of what this one does not understand it says what it was told
+  /// @param said by the node, which may be of a newer version: of what this one does not understand it says what it was
+  ///     told
   static String sentence(HostPort node, BlockLayout ours, Set<String> flags, String said) {
     Optional<Wrong> wrong;
     try {
@@ -44,8 +49,10 @@ public final class OtherShape {
       wrong = Optional.empty();
     }
     return wrong.filter(one -> flags.contains(one.flag()))
-        .map(one -> "%s must be %s, as at the node at %s (was %s)".formatted(one.flag(), one.theirs(), node, one.ours()))
-        .orElseGet(() -> "blocks must have the shape of those of the node at %s, which keeps others (%s)".formatted(node, said));
+        .map(
+            one -> "%s must be %s, as at the node at %s (was %s)".formatted(one.flag(), one.theirs(), node, one.ours()))
+        .orElseGet(() -> "blocks must have the shape of those of the node at %s, which keeps others (%s)"
+            .formatted(node, said));
   }
 
   private static Optional<Wrong> wrong(BlockLayout ours, String said) {
@@ -73,7 +80,11 @@ public final class OtherShape {
   /// @throws IllegalArgumentException if there is a type or a number among them that is unknown here
   private static long blockBytes(BlockLayout ours, String planes) {
     List<MatchResult> known = PLANE.matcher(planes).results().toList();
-    return known.size() != planes.split("Plane\\[", -1).length - 1 ? 0 : known.stream()
-        .mapToLong(plane -> Long.parseLong(plane.group(2)) * Long.parseLong(plane.group(3)) * ElementType.valueOf(plane.group(1)).bytes()).sum() * ours.layers() * ours.tokens();
+    return known.size() != planes.split("Plane\\[", -1).length - 1
+        ? 0
+        : known.stream()
+            .mapToLong(plane -> Long.parseLong(plane.group(2)) * Long.parseLong(plane.group(3))
+                * ElementType.valueOf(plane.group(1)).bytes())
+            .sum() * ours.layers() * ours.tokens();
   }
 }

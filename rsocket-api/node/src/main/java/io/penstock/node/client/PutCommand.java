@@ -29,8 +29,9 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "put",
     description = {"Cuts a file or standard input into blocks and puts them into a node.", "",
-        "Prints the key of every block, in order.",
-        "Without --key and its like a block is named by its content and all before it, so equal beginnings share blocks.", ""},
+      "Prints the key of every block, in order.",
+      "Without --key and its like a block is named by its content and all before it, so equal beginnings share blocks.",
+      ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
     footer = {"  penstock put model.bin > keys.txt", "  penstock put --count 100 --seed 7", ""})
@@ -40,20 +41,25 @@ final class PutCommand extends ClientCommand {
   /// @param stored false if the node had it already
   record Line(String key, boolean stored, @Nullable String tier, @Nullable String durability, @Nullable Long sequence) {
     static Line of(BlockKey key, @Nullable Receipt receipt) {
-      return receipt == null ? new Line(key.toString(), false, null, null, null) : new Line(key.toString(), true, receipt.tier(),
-          receipt.durability().name().toLowerCase(Locale.ROOT), receipt.sequence());
+      return receipt == null
+          ? new Line(key.toString(), false, null, null, null)
+          : new Line(key.toString(), true, receipt.tier(),
+              receipt.durability().name().toLowerCase(Locale.ROOT), receipt.sequence());
     }
   }
 
   @Parameters(arity = "0..1", paramLabel = "FILE", description = "What to put; nothing or - reads standard input.")
   private @Nullable String file;
 
-  @Mixin private KeyChoice choice = new KeyChoice();
+  @Mixin
+  private KeyChoice choice = new KeyChoice();
 
-  @Option(names = "--count", paramLabel = "N", description = "Put N generated blocks instead of a file; `get --verify` knows their bytes.")
+  @Option(names = "--count", paramLabel = "N",
+      description = "Put N generated blocks instead of a file; `get --verify` knows their bytes.")
   private @Nullable Integer count;
 
-  @Option(names = "--seed", paramLabel = "ID", description = "With --count: trace id of the first block; the others follow (default: 0).")
+  @Option(names = "--seed", paramLabel = "ID",
+      description = "With --count: trace id of the first block; the others follow (default: 0).")
   private @Nullable Long seed;
 
   private long blocks;
@@ -73,11 +79,13 @@ final class PutCommand extends ClientCommand {
       return node -> put(node, config, new GeneratedInput(space.id(), first, generated));
     }
     if (seed != null) {
-      throw new IllegalArgumentException("--seed must be left out without --count, for only generated blocks have one (was " + seed + ")");
+      throw new IllegalArgumentException(
+          "--seed must be left out without --count, for only generated blocks have one (was " + seed + ")");
     }
     List<BlockKey> keys = choice.isGiven() ? choice.of(space, console.in()) : null;
     Path from = file == null || file.equals("-") ? null : InputFile.of(file);
-    return node -> put(node, config, new FileInput(from == null ? Channels.newChannel(console.in()) : FileChannel.open(from), space, keys));
+    return node -> put(node, config,
+        new FileInput(from == null ? Channels.newChannel(console.in()) : FileChannel.open(from), space, keys));
   }
 
   private int put(NodeLink node, NodeConfig config, BlockInput blocksToPut) throws IOException {
@@ -99,7 +107,8 @@ final class PutCommand extends ClientCommand {
       throw new IllegalArgumentException("FILE must be left out with --count (was " + file + ")");
     }
     if (choice.isGiven()) {
-      throw new IllegalArgumentException(choice.given() + " must be left out with --count, which names its blocks by --seed (was given)");
+      throw new IllegalArgumentException(
+          choice.given() + " must be left out with --count, which names its blocks by --seed (was given)");
     }
   }
 
@@ -115,9 +124,11 @@ final class PutCommand extends ClientCommand {
 
   private void summary(long blockBytes, long paddingBytes) {
     long bytes = blocks * blockBytes - paddingBytes;
-    console.say("%s, %s: %s stored, %s there already".formatted(Plural.of(blocks, "block"), Sizes.human(bytes), Numbers.of(stored), Numbers.of(blocks - stored)));
+    console.say("%s, %s: %s stored, %s there already".formatted(Plural.of(blocks, "block"), Sizes.human(bytes),
+        Numbers.of(stored), Numbers.of(blocks - stored)));
     if (paddingBytes > 0) {
-      console.say("%s at the end fill the last block; get them out again with: penstock get --bytes %d".formatted(Plural.of(paddingBytes, "zero byte"), bytes));
+      console.say("%s at the end fill the last block; get them out again with: penstock get --bytes %d"
+          .formatted(Plural.of(paddingBytes, "zero byte"), bytes));
     }
   }
 }

@@ -54,7 +54,9 @@ final class StatCommand extends ClientCommand {
         .row("tier", node.tier() + ", " + node.medium().toLowerCase(Locale.ROOT))
         .row("blocks", Numbers.of(tier.blocks()) + " of " + capacity(tier.capacityBlocks()))
         .row("bytes", Sizes.human(tier.bytes()))
-        .row("bytes besides", Sizes.human(Math.max(0, tier.claimedBytes() - tier.bytes())) + ": being written, moved between levels, or evicted and still read")
+        .row("bytes besides",
+            Sizes.human(Math.max(0, tier.claimedBytes() - tier.bytes()))
+                + ": being written, moved between levels, or evicted and still read")
         .row("hits", tier.hits())
         .row("misses", tier.misses())
         .row("hit rate", rate(tier.hits(), tier.misses()))
@@ -67,45 +69,64 @@ final class StatCommand extends ClientCommand {
     tier.levels().forEach(level -> table.row("level " + level.name(), level(level)));
     tier.memory().forEach(memory -> table.row("memory", memory(memory)));
     tier.levels().stream().map(LevelStat::disk).filter(Objects::nonNull).forEach(disk -> withDisk(table, disk));
-    return tier.levels().stream().anyMatch(level -> level.medium() == Medium.DISK) ? withTiering(table, tier.tiering()) : table;
+    return tier.levels().stream().anyMatch(level -> level.medium() == Medium.DISK)
+        ? withTiering(table, tier.tiering())
+        : table;
   }
 
   private static void withDisk(TextTable table, DiskStat disk) {
-    table.row("disk syncs", "%s, %s failed; %s unsynced for %s ms, %s uncertain".formatted(Numbers.of(disk.syncs()), Numbers.of(disk.failedSyncs()),
+    table
+        .row("disk syncs", "%s, %s failed; %s unsynced for %s ms, %s uncertain".formatted(Numbers.of(disk.syncs()),
+            Numbers.of(disk.failedSyncs()),
             Sizes.human(disk.unsyncedBytes()), Numbers.of(disk.unsyncedMillis()), Sizes.human(disk.uncertainBytes())))
-        .row("disk files", "%s, %s, of which %s count; %s emptied, each byte put is written %.2f times".formatted(Numbers.of(disk.segments()),
-            Sizes.human(disk.heldBytes()), Sizes.human(disk.liveBytes()), Numbers.of(disk.reclaimed()), disk.writeAmplification()))
-        .row("disk opening", "%s damaged, %s kept for a repair".formatted(Plural.of(disk.damagedAtOpening(), "record"), Plural.of(disk.keptSegments(), "file")))
-        .row("disk scrub", "%s, %s read".formatted(Plural.of(disk.scrubPasses(), "pass", "passes"), Sizes.human(disk.scrubbedBytes())))
+        .row("disk files",
+            "%s, %s, of which %s count; %s emptied, each byte put is written %.2f times".formatted(
+                Numbers.of(disk.segments()),
+                Sizes.human(disk.heldBytes()), Sizes.human(disk.liveBytes()), Numbers.of(disk.reclaimed()),
+                disk.writeAmplification()))
+        .row("disk opening",
+            "%s damaged, %s kept for a repair".formatted(Plural.of(disk.damagedAtOpening(), "record"),
+                Plural.of(disk.keptSegments(), "file")))
+        .row("disk scrub",
+            "%s, %s read".formatted(Plural.of(disk.scrubPasses(), "pass", "passes"), Sizes.human(disk.scrubbedBytes())))
         .row("disk damage", "%s damaged since, %s unreadable; of all that was damaged, %s not kept aside".formatted(
-            Plural.of(disk.damaged() - disk.damagedAtOpening(), "block"), Numbers.of(disk.unreadable()), Numbers.of(disk.unkept())));
+            Plural.of(disk.damaged() - disk.damagedAtOpening(), "block"), Numbers.of(disk.unreadable()),
+            Numbers.of(disk.unkept())));
     disk.problems().forEach(problem -> table.row("disk problem", problem));
   }
 
   private static TextTable withTiering(TextTable table, TieringStat tiering) {
     return table
-        .row("disk queue", "%s, %s; most %s of %s, longest wait %s ms, %s waited".formatted(Plural.of(tiering.queuedBlocks(), "block"),
-            Sizes.human(tiering.queuedBytes()), Numbers.of(tiering.mostQueuedBlocks()), capacity(tiering.queueBlocks()), Numbers.of(tiering.longestMillis()),
-            Plural.of(tiering.withheld(), "writer")))
-        .row("read ahead", "%s, %s useful, %s wasted".formatted(Plural.of(tiering.prefetched(), "block"), Numbers.of(tiering.useful()), Numbers.of(tiering.wasted())))
+        .row("disk queue",
+            "%s, %s; most %s of %s, longest wait %s ms, %s waited".formatted(Plural.of(tiering.queuedBlocks(), "block"),
+                Sizes.human(tiering.queuedBytes()), Numbers.of(tiering.mostQueuedBlocks()),
+                capacity(tiering.queueBlocks()), Numbers.of(tiering.longestMillis()),
+                Plural.of(tiering.withheld(), "writer")))
+        .row("read ahead",
+            "%s, %s useful, %s wasted".formatted(Plural.of(tiering.prefetched(), "block"), Numbers.of(tiering.useful()),
+                Numbers.of(tiering.wasted())))
         .row("stayed on disk", Plural.of(tiering.held(), "hit"))
         .row("given back", Plural.of(tiering.givenBack(), "block"));
   }
 
-  /// Blocks that count for it, and copies that are there: on their way, or repeated lower down, a block is elsewhere, too.
+  /// Blocks that count for it, and copies that are there: on their way, or repeated lower down, a block is elsewhere,
+  /// too.
   private static String level(LevelStat level) {
     return "%s of %s blocks, %s here, %s%s".formatted(Numbers.of(level.blocks()), capacity(level.capacityBlocks()),
         Plural.of(level.resting(), "copy", "copies"), Plural.of(level.hits(), "hit"), state(level.health()));
   }
 
   private static String memory(MemoryStat memory) {
-    return "%s: %s; %s, %s".formatted(Sizes.human(memory.bytes()), memory.pages(), memory.node() == null ? "on any node" : "on node " + memory.node(),
+    return "%s: %s; %s, %s".formatted(Sizes.human(memory.bytes()), memory.pages(),
+        memory.node() == null ? "on any node" : "on node " + memory.node(),
         memory.locked() ? "locked" : "not locked");
   }
 
   private static String state(StoreHealth health) {
-    return health.state() == StoreState.ACTIVE ? ""
-        : ", " + health.state().name().toLowerCase(Locale.ROOT) + (health.problem() == null ? "" : ": " + health.problem());
+    return health.state() == StoreState.ACTIVE
+        ? ""
+        : ", " + health.state().name().toLowerCase(Locale.ROOT)
+            + (health.problem() == null ? "" : ": " + health.problem());
   }
 
   private static String capacity(long blocks) {
@@ -113,6 +134,8 @@ final class StatCommand extends ClientCommand {
   }
 
   private static String rate(long hits, long misses) {
-    return hits + misses == 0 ? "no lookups yet" : String.format(Locale.ROOT, "%.2f %%", 100.0 * hits / (hits + misses));
+    return hits + misses == 0
+        ? "no lookups yet"
+        : String.format(Locale.ROOT, "%.2f %%", 100.0 * hits / (hits + misses));
   }
 }

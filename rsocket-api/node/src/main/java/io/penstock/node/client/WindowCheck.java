@@ -41,8 +41,8 @@ final class WindowCheck {
     this.patience = patience;
   }
 
-  /// What became of each of `keys`. A damaged block ends a stream, so the others are asked for alone then; the damaged one, the node has let go
-  /// of by that time. Once the node has gone, nothing is known of any.
+  /// What became of each of `keys`. A damaged block ends a stream, so the others are asked for alone then; the damaged
+  /// one, the node has let go of by that time. Once the node has gone, nothing is known of any.
   Map<BlockKey, BlockFate> fates(List<BlockKey> keys) {
     Map<BlockKey, BlockFate> fates = new LinkedHashMap<>();
     try {
@@ -57,7 +57,8 @@ final class WindowCheck {
     return fates;
   }
 
-  /// Asks a second time if the first fails for another reason than damage: a node that cannot read a block lets go of it.
+  /// Asks a second time if the first fails for another reason than damage: a node that cannot read a block lets go of
+  /// it.
   ///
   /// @param suspect whether it was there until the node met with damage
   private BlockFate alone(BlockKey key, boolean suspect) {

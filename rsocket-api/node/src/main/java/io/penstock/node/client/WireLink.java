@@ -45,13 +45,15 @@ final class WireLink implements NodeLink {
       KvClientOptions options = KvClientOptions.defaults().withName("penstock-cli")
           .withMaxSliceBytes(config.get(NodeSettings.SLICE_BYTES)).withWindowBlocks(window);
       ByteBudget budget = new ByteBudget("client", config.get(NodeSettings.BUDGET), 64);
-      KvClient client = Answers.of(KvClient.connect(TcpTransport.client(tcp, loops), options, space, arena, budget), patience);
+      KvClient client =
+          Answers.of(KvClient.connect(TcpTransport.client(tcp, loops), options, space, arena, budget), patience);
       return new WireLink(loops, arena, client, new RemoteTier(client, space));
     } catch (RuntimeException e) {
       arena.close();
       loops.dispose();
       throw e instanceof ConnectionLostException lost
-          ? new UnavailableException("no node is listening at " + address + " (" + Reason.ofCause(lost) + ")", e) : e;
+          ? new UnavailableException("no node is listening at " + address + " (" + Reason.ofCause(lost) + ")", e)
+          : e;
     }
   }
 

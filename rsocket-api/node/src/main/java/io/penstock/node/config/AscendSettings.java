@@ -10,7 +10,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/// The part of the table that is about Ascend devices: the form of the values for each [AscendSetting], which says the rest.
+/// The part of the table that is about Ascend devices: the form of the values for each [AscendSetting], which says the
+/// rest.
 public final class AscendSettings {
   private static final Duration MILLISECOND = Duration.ofMillis(1);
   private static final Duration SECOND = Duration.ofSeconds(1);
@@ -18,18 +19,23 @@ public final class AscendSettings {
   public static final Setting<Optional<Path>> LIBRARY = of(AscendSetting.LIBRARY, SettingType.fileOrAuto());
   public static final Setting<Integer> DEVICE = of(AscendSetting.DEVICE, SettingType.count(0, 1023));
   public static final Setting<List<Integer>> VISIBLE_DEVICES = of(AscendSetting.VISIBLE_DEVICES, AscendTypes.devices());
-  public static final Setting<Duration> TRANSFER_TIMEOUT = of(AscendSetting.TRANSFER_TIMEOUT, AscendTypes.duration(MILLISECOND));
+  public static final Setting<Duration> TRANSFER_TIMEOUT =
+      of(AscendSetting.TRANSFER_TIMEOUT, AscendTypes.duration(MILLISECOND));
   public static final Setting<Integer> IN_FLIGHT = of(AscendSetting.IN_FLIGHT, SettingType.count(1, 1 << 20));
   public static final Setting<Integer> QUEUE = of(AscendSetting.QUEUE, SettingType.count(1, 1 << 20));
-  public static final Setting<Boolean> UNSUPPORTED_FALLS_BACK = of(AscendSetting.UNSUPPORTED_FALLS_BACK, AscendTypes.flag());
+  public static final Setting<Boolean> UNSUPPORTED_FALLS_BACK =
+      of(AscendSetting.UNSUPPORTED_FALLS_BACK, AscendTypes.flag());
   public static final Setting<StagingSpec> BUFFER_POOL = of(AscendSetting.BUFFER_POOL,
-      new SettingType<>("NUMBER:MIB", "a number of buffers and their size in MiB such as 4:8, or 0:0 for none", StagingSpec::parse, StagingSpec::toString));
+      new SettingType<>("NUMBER:MIB", "a number of buffers and their size in MiB such as 4:8, or 0:0 for none",
+          StagingSpec::parse, StagingSpec::toString));
   public static final Setting<Boolean> FABRIC_MEMORY = of(AscendSetting.FABRIC_MEMORY, AscendTypes.flag());
   static final Setting<Boolean> ASYNC_TRANSFER = of(AscendSetting.ASYNC_TRANSFER, AscendTypes.flag());
-  static final Setting<Optional<JsonNode>> GLOBAL_RESOURCE_CONFIG = of(AscendSetting.GLOBAL_RESOURCE_CONFIG, AscendTypes.json());
+  static final Setting<Optional<JsonNode>> GLOBAL_RESOURCE_CONFIG =
+      of(AscendSetting.GLOBAL_RESOURCE_CONFIG, AscendTypes.json());
 
   /// Every setting, those with an effect first.
-  public static final List<Setting<?>> ALL = List.of(LIBRARY, DEVICE, VISIBLE_DEVICES, TRANSFER_TIMEOUT, IN_FLIGHT, QUEUE, UNSUPPORTED_FALLS_BACK, BUFFER_POOL, FABRIC_MEMORY,
+  public static final List<Setting<?>> ALL = List.of(LIBRARY, DEVICE, VISIBLE_DEVICES, TRANSFER_TIMEOUT, IN_FLIGHT,
+      QUEUE, UNSUPPORTED_FALLS_BACK, BUFFER_POOL, FABRIC_MEMORY,
       ASYNC_TRANSFER, GLOBAL_RESOURCE_CONFIG,
       of(AscendSetting.THREAD_POOL_SIZE, SettingType.count(1, 16)),
       of(AscendSetting.LOCAL_COMM_RES, AscendTypes.json()),
@@ -65,8 +71,10 @@ public final class AscendSettings {
 
   /// How devices are used, as `config` says.
   public static AscendOptions options(NodeConfig config) {
-    AscendOptions options = AscendOptions.defaults().withVisibleDevices(config.get(VISIBLE_DEVICES)).withTransferTimeout(config.get(TRANSFER_TIMEOUT))
-        .withMaxInFlight(config.get(IN_FLIGHT)).withMaxQueued(config.get(QUEUE)).withLibraryUnsupportedFallsBack(config.get(UNSUPPORTED_FALLS_BACK))
+    AscendOptions options = AscendOptions.defaults().withVisibleDevices(config.get(VISIBLE_DEVICES))
+        .withTransferTimeout(config.get(TRANSFER_TIMEOUT))
+        .withMaxInFlight(config.get(IN_FLIGHT)).withMaxQueued(config.get(QUEUE))
+        .withLibraryUnsupportedFallsBack(config.get(UNSUPPORTED_FALLS_BACK))
         .withShared(config.get(FABRIC_MEMORY));
     return config.get(LIBRARY).map(file -> options.withLibrary(file.toString())).orElse(options);
   }
@@ -93,16 +101,19 @@ public final class AscendSettings {
       return;
     }
     if (config.get(NodeSettings.MEMORY_NUMA).filter(node -> node % 2 == 1).isPresent()) {
-      problems.add("memory.numa must be even for %s: other nodes have no memory for devices (%s)".formatted(config.said(NodeSettings.HBM_DEVICE),
+      problems.add("memory.numa must be even for %s: other nodes have no memory for devices (%s)".formatted(
+          config.said(NodeSettings.HBM_DEVICE),
           config.was(NodeSettings.MEMORY_NUMA)));
     }
     if (config.get(FABRIC_MEMORY) && config.get(NodeSettings.DRAM).equals(Capacity.UNBOUNDED)) {
-      problems.add("dram must be bounded for %s, which takes all of it at the start (%s)".formatted(config.said(FABRIC_MEMORY),
-          config.was(NodeSettings.DRAM)));
+      problems.add(
+          "dram must be bounded for %s, which takes all of it at the start (%s)".formatted(config.said(FABRIC_MEMORY),
+              config.was(NodeSettings.DRAM)));
     }
     if (config.get(FABRIC_MEMORY) && config.get(NodeSettings.MEMORY_PAGES) != MemoryPages.AUTO) {
-      problems.add("memory.pages must be auto for %s, which has pages of its own (%s)".formatted(config.said(FABRIC_MEMORY),
-          config.was(NodeSettings.MEMORY_PAGES)));
+      problems
+          .add("memory.pages must be auto for %s, which has pages of its own (%s)".formatted(config.said(FABRIC_MEMORY),
+              config.was(NodeSettings.MEMORY_PAGES)));
     }
   }
 
@@ -110,12 +121,14 @@ public final class AscendSettings {
     return "%s must be 0:0 with %s (%s)".formatted(BUFFER_POOL.key(), config.said(other), config.was(BUFFER_POOL));
   }
 
-  /// Whether it asks for fabric memory: with a key `fabric_memory`, or one for each of its parts, as such or for a store alone.
+  /// Whether it asks for fabric memory: with a key `fabric_memory`, or one for each of its parts, as such or for a
+  /// store alone.
   private static boolean isFabric(JsonNode resources) {
     return asksForFabric(resources) || asksForFabric(resources.path("store"));
   }
 
   private static boolean asksForFabric(JsonNode resources) {
-    return resources.propertyStream().anyMatch(one -> one.getKey().equals("fabric_memory") || one.getKey().startsWith("fabric_memory."));
+    return resources.propertyStream()
+        .anyMatch(one -> one.getKey().equals("fabric_memory") || one.getKey().startsWith("fabric_memory."));
   }
 }

@@ -23,16 +23,18 @@ final class AscendTypes {
 
   /// By its value: a variable that is there and says `0` says no.
   static SettingType<Boolean> flag() {
-    return new SettingType<>("BOOLEAN", "true or false, 1 or 0, yes or no, on or off", text -> switch (text.toLowerCase(Locale.ROOT)) {
-      case "true", "1", "yes", "on" -> true;
-      case "false", "0", "no", "off" -> false;
-      default -> throw new IllegalArgumentException();
-    }, String::valueOf);
+    return new SettingType<>("BOOLEAN", "true or false, 1 or 0, yes or no, on or off",
+        text -> switch (text.toLowerCase(Locale.ROOT)) {
+          case "true", "1", "yes", "on" -> true;
+          case "false", "0", "no", "off" -> false;
+          default -> throw new IllegalArgumentException();
+        }, String::valueOf);
   }
 
   /// A duration; a plain number counts `unit`s.
   static SettingType<Duration> duration(Duration unit) {
-    String rule = "a duration such as 500ms, 30s or 2m, or a number of " + (unit.toMillis() == 1 ? "milliseconds" : "seconds") + ", and at most 24 days";
+    String rule = "a duration such as 500ms, 30s or 2m, or a number of "
+        + (unit.toMillis() == 1 ? "milliseconds" : "seconds") + ", and at most 24 days";
     return new SettingType<>("DURATION", rule, text -> {
       Duration duration = text.matches("\\d{1,10}") ? unit.multipliedBy(Long.parseLong(text)) : Durations.parse(text);
       if (duration.isZero() || duration.toMillis() > Integer.MAX_VALUE) {
@@ -45,7 +47,9 @@ final class AscendTypes {
   /// Numbers of devices; all of them is an empty list.
   static SettingType<List<Integer>> devices() {
     return new SettingType<>("IDS", "numbers of devices such as 0,1,3, each once, or all",
-        text -> text.equals(ALL) ? List.of() : distinct(Arrays.stream(text.split(",", -1)).map(String::strip).map(AscendTypes::device).toList()),
+        text -> text.equals(ALL)
+            ? List.of()
+            : distinct(Arrays.stream(text.split(",", -1)).map(String::strip).map(AscendTypes::device).toList()),
         ids -> ids.isEmpty() ? ALL : ids.stream().map(String::valueOf).collect(Collectors.joining(",")));
   }
 
@@ -94,8 +98,10 @@ final class AscendTypes {
     }, JsonNode::toString);
   }
 
-  private static <T> SettingType<Optional<T>> optional(String label, String rule, Function<String, T> parse, Function<T, String> print) {
-    return new SettingType<>(label, rule + ", or " + NONE, text -> text.equals(NONE) ? Optional.empty() : Optional.of(parse.apply(text)),
+  private static <T> SettingType<Optional<T>> optional(String label, String rule, Function<String, T> parse,
+      Function<T, String> print) {
+    return new SettingType<>(label, rule + ", or " + NONE,
+        text -> text.equals(NONE) ? Optional.empty() : Optional.of(parse.apply(text)),
         value -> value.map(print).orElse(NONE));
   }
 }

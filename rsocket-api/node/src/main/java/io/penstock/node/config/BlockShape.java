@@ -5,9 +5,11 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.Checks;
 import io.penstock.block.ElementType;
 
-/// A block described by its size instead of a model's dimensions: so many bytes over so many layers, a K and a V plane in each.
+/// A block described by its size instead of a model's dimensions: so many bytes over so many layers, a K and a V plane
+/// in each.
 ///
-/// The layout has one KV head of BF16 elements whose dimension makes the sum exact, so a block of `blockBytes` is `blockBytes` long.
+/// The layout has one KV head of BF16 elements whose dimension makes the sum exact, so a block of `blockBytes` is
+/// `blockBytes` long.
 ///
 /// @param blockBytes bytes of a block, all layers together
 /// @param layers number of layers
@@ -29,8 +31,10 @@ public record BlockShape(int blockBytes, int layers, int tokens) {
     Checks.positive("block.tokens", tokens);
     long unit = unit(layers, tokens);
     if (blockBytes <= 0 || blockBytes > MAX_BLOCK_BYTES || blockBytes % unit != 0) {
-      throw new IllegalArgumentException(("block.bytes must be a multiple of %d, which is layers %d x block.tokens %d x %d planes x %d bytes "
-          + "an element, and at most 1 GiB (was %d)").formatted(unit, layers, tokens, PLANES, TYPE.bytes(), blockBytes));
+      throw new IllegalArgumentException(
+          ("block.bytes must be a multiple of %d, which is layers %d x block.tokens %d x %d planes x %d bytes "
+              + "an element, and at most 1 GiB (was %d)")
+              .formatted(unit, layers, tokens, PLANES, TYPE.bytes(), blockBytes));
     }
   }
 
@@ -44,8 +48,8 @@ public record BlockShape(int blockBytes, int layers, int tokens) {
     return new BlockShape(DEFAULT_BLOCK_BYTES, DEFAULT_LAYERS, DEFAULT_TOKENS);
   }
 
-  /// This size over this many layers, with as many tokens, 16 at most, as leave no remainder: what a replay needs, where tokens do
-  /// not matter but any block size that splits into elements must do.
+  /// This size over this many layers, with as many tokens, 16 at most, as leave no remainder: what a replay needs,
+  /// where tokens do not matter but any block size that splits into elements must do.
   public static BlockShape of(long blockBytes, int layers) {
     Checks.positive("layers", layers);
     long unit = (long) layers * PLANES * TYPE.bytes();

@@ -48,7 +48,8 @@ public sealed interface Capacity {
         default -> ofBytes(Sizes.parseBytes(plain));
       };
     } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException("capacity must be a size, \"N blocks\", unbounded, or 0 for off (was " + text + ")", e);
+      throw new IllegalArgumentException(
+          "capacity must be a size, \"N blocks\", unbounded, or 0 for off (was " + text + ")", e);
     }
   }
 
@@ -61,7 +62,8 @@ public sealed interface Capacity {
     @Override
     public long inBlocks(int blockBytes) {
       if (bytes < blockBytes) {
-        throw new IllegalArgumentException("capacity must be >= one block of " + Sizes.exact(blockBytes) + " (was " + this + ")");
+        throw new IllegalArgumentException(
+            "capacity must be >= one block of " + Sizes.exact(blockBytes) + " (was " + this + ")");
       }
       return bytes / blockBytes;
     }

@@ -6,7 +6,8 @@ import io.penstock.tier.StackMode;
 import java.util.Arrays;
 import java.util.List;
 
-/// The rules that tie several settings together. A rule about a setting that was refused by itself is left out; all others are told at once.
+/// The rules that tie several settings together. A rule about a setting that was refused by itself is left out; all
+/// others are told at once.
 final class Fit {
   private static final List<Setting<Capacity>> LEVELS = List.of(NodeSettings.HBM, NodeSettings.DRAM, NodeSettings.SSD);
 
@@ -27,15 +28,22 @@ final class Fit {
     fit.rule(fit::hugePages, NodeSettings.DRAM, NodeSettings.MEMORY_PAGES);
     fit.rule(fit::device, NodeSettings.HBM, NodeSettings.HBM_DEVICE);
     fit.rule(fit::folder, NodeSettings.SSD, NodeSettings.SSD_DIR);
-    fit.rule(fit::writeThrough, NodeSettings.HBM, NodeSettings.DRAM, NodeSettings.SSD, NodeSettings.STACK_MODE, NodeSettings.BLOCK_BYTES);
-    fit.rule(fit::segments, NodeSettings.SSD, NodeSettings.SSD_SEGMENT_BYTES, NodeSettings.BLOCK_BYTES, NodeSettings.LAYERS, NodeSettings.BLOCK_TOKENS);
-    fit.rule(() -> fit.atLeast(NodeSettings.SSD_DISK_HIGH, NodeSettings.SSD_DISK_LOW), NodeSettings.SSD_DISK_HIGH, NodeSettings.SSD_DISK_LOW);
-    fit.rule(() -> AscendSettings.requireFitOfMemory(config, problems), NodeSettings.HBM_DEVICE, NodeSettings.MEMORY_NUMA, NodeSettings.MEMORY_PAGES,
+    fit.rule(fit::writeThrough, NodeSettings.HBM, NodeSettings.DRAM, NodeSettings.SSD, NodeSettings.STACK_MODE,
+        NodeSettings.BLOCK_BYTES);
+    fit.rule(fit::segments, NodeSettings.SSD, NodeSettings.SSD_SEGMENT_BYTES, NodeSettings.BLOCK_BYTES,
+        NodeSettings.LAYERS, NodeSettings.BLOCK_TOKENS);
+    fit.rule(() -> fit.atLeast(NodeSettings.SSD_DISK_HIGH, NodeSettings.SSD_DISK_LOW), NodeSettings.SSD_DISK_HIGH,
+        NodeSettings.SSD_DISK_LOW);
+    fit.rule(() -> AscendSettings.requireFitOfMemory(config, problems), NodeSettings.HBM_DEVICE,
+        NodeSettings.MEMORY_NUMA, NodeSettings.MEMORY_PAGES,
         NodeSettings.DRAM, AscendSettings.FABRIC_MEMORY);
-    fit.rule(() -> AscendSettings.requireFitOfStaging(config, problems), AscendSettings.BUFFER_POOL, AscendSettings.ASYNC_TRANSFER, AscendSettings.FABRIC_MEMORY,
+    fit.rule(() -> AscendSettings.requireFitOfStaging(config, problems), AscendSettings.BUFFER_POOL,
+        AscendSettings.ASYNC_TRANSFER, AscendSettings.FABRIC_MEMORY,
         AscendSettings.GLOBAL_RESOURCE_CONFIG);
-    fit.rule(() -> fit.atLeast(NodeSettings.BUDGET, NodeSettings.SLICE_BYTES), NodeSettings.BUDGET, NodeSettings.SLICE_BYTES);
-    fit.rule(() -> fit.atLeast(NodeSettings.RESERVE_BLOCKS, NodeSettings.WINDOW_BLOCKS), NodeSettings.RESERVE_BLOCKS, NodeSettings.WINDOW_BLOCKS);
+    fit.rule(() -> fit.atLeast(NodeSettings.BUDGET, NodeSettings.SLICE_BYTES), NodeSettings.BUDGET,
+        NodeSettings.SLICE_BYTES);
+    fit.rule(() -> fit.atLeast(NodeSettings.RESERVE_BLOCKS, NodeSettings.WINDOW_BLOCKS), NodeSettings.RESERVE_BLOCKS,
+        NodeSettings.WINDOW_BLOCKS);
   }
 
   /// @param about settings without which it says nothing
@@ -47,7 +55,8 @@ final class Fit {
 
   private void shape() {
     if (!hasShape()) {
-      problems.add("block.bytes must be a multiple of %d B, that is 4 B x %s x %s (%s)".formatted(unit(), config.said(NodeSettings.LAYERS),
+      problems.add("block.bytes must be a multiple of %d B, that is 4 B x %s x %s (%s)".formatted(unit(),
+          config.said(NodeSettings.LAYERS),
           config.said(NodeSettings.BLOCK_TOKENS), config.was(NodeSettings.BLOCK_BYTES)));
     }
   }
@@ -62,7 +71,8 @@ final class Fit {
 
   private void oneBlock(Setting<Capacity> level) {
     if (!holdsOne(level)) {
-      problems.add("%s must be >= one block, %s (%s)".formatted(level.key(), config.said(NodeSettings.BLOCK_BYTES), config.was(level)));
+      problems.add("%s must be >= one block, %s (%s)".formatted(level.key(), config.said(NodeSettings.BLOCK_BYTES),
+          config.was(level)));
     }
   }
 
@@ -77,15 +87,18 @@ final class Fit {
   }
 
   private void hugePages() {
-    if (config.get(NodeSettings.DRAM).equals(Capacity.UNBOUNDED) && config.get(NodeSettings.MEMORY_PAGES) == MemoryPages.HUGE) {
-      problems.add("dram must be bounded for %s, which takes all of it at the start (%s)".formatted(config.said(NodeSettings.MEMORY_PAGES),
+    if (config.get(NodeSettings.DRAM).equals(Capacity.UNBOUNDED)
+        && config.get(NodeSettings.MEMORY_PAGES) == MemoryPages.HUGE) {
+      problems.add("dram must be bounded for %s, which takes all of it at the start (%s)".formatted(
+          config.said(NodeSettings.MEMORY_PAGES),
           config.was(NodeSettings.DRAM)));
     }
   }
 
   private void device() {
     if (config.get(NodeSettings.HBM).isOff() && config.get(NodeSettings.HBM_DEVICE) != DeviceKind.SIM) {
-      problems.add("hbm must be > 0 for %s (%s)".formatted(config.said(NodeSettings.HBM_DEVICE), config.was(NodeSettings.HBM)));
+      problems.add(
+          "hbm must be > 0 for %s (%s)".formatted(config.said(NodeSettings.HBM_DEVICE), config.was(NodeSettings.HBM)));
     }
   }
 
@@ -103,7 +116,8 @@ final class Fit {
     if (config.get(NodeSettings.SSD).isOff()) {
       problems.add("ssd must be > 0 to be written through to (%s)".formatted(config.was(NodeSettings.SSD)));
     } else if (LEVELS.stream().allMatch(this::holdsOne)) {
-      larger(LEVELS.stream().filter(level -> !config.get(level).isOff()).toList(), config.get(NodeSettings.BLOCK_BYTES));
+      larger(LEVELS.stream().filter(level -> !config.get(level).isOff()).toList(),
+          config.get(NodeSettings.BLOCK_BYTES));
     }
   }
 
@@ -112,7 +126,8 @@ final class Fit {
       Setting<Capacity> above = levels.get(i - 1);
       Setting<Capacity> level = levels.get(i);
       if (config.get(level).inBlocks(blockBytes) <= config.get(above).inBlocks(blockBytes)) {
-        problems.add("%s must be > %s, which it repeats when stack.mode is write_through (%s)".formatted(level.key(), config.said(above),
+        problems.add("%s must be > %s, which it repeats when stack.mode is write_through (%s)".formatted(level.key(),
+            config.said(above),
             config.was(level)));
       }
     }
@@ -123,7 +138,8 @@ final class Fit {
     if (bytes > 0 && !config.get(NodeSettings.SSD).isOff() && hasShape()) {
       long least = 8L * RecordFormat.recordBytes(config.shape().layout());
       if (bytes < least) {
-        problems.add("ssd.segment.bytes must be >= 8 records of a block, %d B (%s)".formatted(least, config.was(NodeSettings.SSD_SEGMENT_BYTES)));
+        problems.add("ssd.segment.bytes must be >= 8 records of a block, %d B (%s)".formatted(least,
+            config.was(NodeSettings.SSD_SEGMENT_BYTES)));
       }
     }
   }

@@ -11,7 +11,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// What a node was told, and by whom: defaults, then a file, then the environment, then flags, each winning over those before.
+/// What a node was told, and by whom: defaults, then a file, then the environment, then flags, each winning over those
+/// before.
 ///
 /// Immutable.
 public final class NodeConfig {
@@ -41,10 +42,13 @@ public final class NodeConfig {
   /// @param environment variables of the process
   /// @param flags texts of the options that were given
   /// @throws ConfigException naming every problem
-  public static NodeConfig resolve(@Nullable Path file, Map<String, String> environment, Map<Setting<?>, String> flags) {
+  public static NodeConfig resolve(@Nullable Path file, Map<String, String> environment,
+      Map<Setting<?>, String> flags) {
     List<Given> given = new ArrayList<>();
     List<String> problems = new ArrayList<>();
-    Path read = file == null && environment.containsKey(EnvironmentSource.CONFIG) ? Path.of(environment.get(EnvironmentSource.CONFIG)) : file;
+    Path read = file == null && environment.containsKey(EnvironmentSource.CONFIG)
+        ? Path.of(environment.get(EnvironmentSource.CONFIG))
+        : file;
     if (read != null) {
       YamlSource.read(read, given, problems);
     }
@@ -71,7 +75,8 @@ public final class NodeConfig {
     throw new ConfigException(problems.stream().distinct().toList());
   }
 
-  private static <T> void settle(Setting<T> setting, Given one, Map<Setting<?>, Object> values, List<Effective> effective) {
+  private static <T> void settle(Setting<T> setting, Given one, Map<Setting<?>, Object> values,
+      List<Effective> effective) {
     T value = read(setting, one, new ArrayList<>());
     if (value != null) {
       values.put(setting, value);
@@ -122,8 +127,11 @@ public final class NodeConfig {
 
   /// A sentence for each setting that somebody gave a value other than its default, and that does nothing.
   public List<String> withoutEffect() {
-    return effective.stream().filter(one -> one.isGiven() && !one.text().equals(printed(one.setting()))).flatMap(one -> one.setting().noEffect().stream()
-        .map(reason -> "%s has no effect here because %s (%s)".formatted(one.setting().key(), reason, was(one.setting())))).toList();
+    return effective.stream().filter(one -> one.isGiven() && !one.text().equals(printed(one.setting())))
+        .flatMap(one -> one.setting().noEffect().stream()
+            .map(reason -> "%s has no effect here because %s (%s)".formatted(one.setting().key(), reason,
+                was(one.setting()))))
+        .toList();
   }
 
   /// The default as [SettingType] prints it.

@@ -6,16 +6,18 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/// One thing that can be configured. File, environment and command line name it alike, and nobody names it twice: `block.bytes` in
-/// the file is `PENSTOCK_BLOCK_BYTES` and `--block-bytes`.
+/// One thing that can be configured. File, environment and command line name it alike, and nobody names it twice:
+/// `block.bytes` in the file is `PENSTOCK_BLOCK_BYTES` and `--block-bytes`.
 ///
 /// @param key dotted, lower case
 /// @param type of its values
 /// @param initial the value, as text, when nobody gives one
 /// @param description one sentence
-/// @param aliases variables of other programs that mean the same; those before win over those after, and [#variable] over all
+/// @param aliases variables of other programs that mean the same; those before win over those after, and [#variable]
+///     over all
 /// @param noEffect why it does nothing, the end of *… has no effect here because*
-public record Setting<T>(String key, SettingType<T> type, String initial, String description, List<String> aliases, Optional<String> noEffect) {
+public record Setting<T>(String key, SettingType<T> type, String initial, String description, List<String> aliases,
+    Optional<String> noEffect) {
   private static final String PREFIX = "PENSTOCK_";
 
   public Setting {
@@ -41,7 +43,8 @@ public record Setting<T>(String key, SettingType<T> type, String initial, String
     try {
       return type.parse().apply(text.strip());
     } catch (IllegalArgumentException | ArithmeticException e) {
-      throw new IllegalArgumentException("%s must be %s (was %s, from %s)".formatted(key, type.rule(), text.isBlank() ? "empty" : text, origin), e);
+      throw new IllegalArgumentException(
+          "%s must be %s (was %s, from %s)".formatted(key, type.rule(), text.isBlank() ? "empty" : text, origin), e);
     }
   }
 }

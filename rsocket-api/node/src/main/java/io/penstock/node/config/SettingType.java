@@ -18,16 +18,19 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
   public static final String AUTO = "auto";
 
   static SettingType<Integer> count(int min, int max) {
-    return new SettingType<>("N", "an integer from " + min + " to " + max, text -> within(Integer.parseInt(text), min, max), String::valueOf);
+    return new SettingType<>("N", "an integer from " + min + " to " + max,
+        text -> within(Integer.parseInt(text), min, max), String::valueOf);
   }
 
   static SettingType<Integer> port() {
-    return new SettingType<>("PORT", "an integer from 0 to 65535, 0 for any free one", text -> within(Integer.parseInt(text), 0, 65535),
+    return new SettingType<>("PORT", "an integer from 0 to 65535, 0 for any free one",
+        text -> within(Integer.parseInt(text), 0, 65535),
         String::valueOf);
   }
 
   static SettingType<PortChoice> portOrOff() {
-    return new SettingType<>("PORT", "an integer from 0 to 65535, 0 for any free one, or off", PortChoice::parse, PortChoice::toString);
+    return new SettingType<>("PORT", "an integer from 0 to 65535, 0 for any free one, or off", PortChoice::parse,
+        PortChoice::toString);
   }
 
   static SettingType<Integer> size(int minBytes, int maxBytes) {
@@ -49,12 +52,14 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
   /// A size; 0 is `auto`.
   static SettingType<Long> longSizeOrAuto(long minBytes) {
     SettingType<Long> size = longSize(minBytes);
-    return new SettingType<>(size.label(), size.rule() + ", or auto", text -> text.strip().equals(AUTO) ? Long.valueOf(0) : size.parse().apply(text),
+    return new SettingType<>(size.label(), size.rule() + ", or auto",
+        text -> text.strip().equals(AUTO) ? Long.valueOf(0) : size.parse().apply(text),
         bytes -> bytes == 0 ? AUTO : Sizes.exact(bytes));
   }
 
   static SettingType<Capacity> capacityOrOff() {
-    return new SettingType<>("CAPACITY", "a size, \"N blocks\", unbounded, or 0 for off", Capacity::parse, Capacity::toString);
+    return new SettingType<>("CAPACITY", "a size, \"N blocks\", unbounded, or 0 for off", Capacity::parse,
+        Capacity::toString);
   }
 
   /// A capacity of what cannot grow without end.
@@ -70,19 +75,24 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
 
   /// A folder; none is `none`.
   static SettingType<Optional<Path>> folder() {
-    return new SettingType<>("FOLDER", "a folder, or none", text -> text.isBlank() || text.equals("none") ? Optional.empty()
-        : Optional.of(Path.of(text)), folder -> folder.map(Path::toString).orElse("none"));
+    return new SettingType<>("FOLDER", "a folder, or none",
+        text -> text.isBlank() || text.equals("none")
+            ? Optional.empty()
+            : Optional.of(Path.of(text)),
+        folder -> folder.map(Path::toString).orElse("none"));
   }
 
   /// A path; none is `off`.
   static SettingType<Optional<Path>> pathOrOff() {
-    return new SettingType<>("PATH", "a path, or off", text -> text.isBlank() || text.equals("off") ? Optional.empty()
+    return new SettingType<>("PATH", "a path, or off", text -> text.isBlank() || text.equals("off")
+        ? Optional.empty()
         : Optional.of(Path.of(text)), path -> path.map(Path::toString).orElse("off"));
   }
 
   /// A file; none is `auto`.
   static SettingType<Optional<Path>> fileOrAuto() {
-    return new SettingType<>("FILE", "a file, or auto", text -> text.isBlank() || text.equals(AUTO) ? Optional.empty()
+    return new SettingType<>("FILE", "a file, or auto", text -> text.isBlank() || text.equals(AUTO)
+        ? Optional.empty()
         : Optional.of(Path.of(text)), file -> file.map(Path::toString).orElse(AUTO));
   }
 
@@ -97,7 +107,8 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
 
   static <E extends Enum<E>> SettingType<E> oneOf(Class<E> type) {
     String names = String.join(", ", Arrays.stream(type.getEnumConstants()).map(SettingType::lower).toList());
-    return new SettingType<>("NAME", "one of " + names, text -> Enum.valueOf(type, text.strip().toUpperCase(Locale.ROOT)),
+    return new SettingType<>("NAME", "one of " + names,
+        text -> Enum.valueOf(type, text.strip().toUpperCase(Locale.ROOT)),
         SettingType::lower);
   }
 
@@ -106,13 +117,14 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
   }
 
   static SettingType<Duration> duration(Duration least) {
-    return new SettingType<>("DURATION", "a duration of at least " + Durations.print(least) + ", such as 500ms, 30s or 2m", text -> {
-      Duration value = Durations.parse(text);
-      if (value.compareTo(least) < 0) {
-        throw new IllegalArgumentException();
-      }
-      return value;
-    }, Durations::print);
+    return new SettingType<>("DURATION",
+        "a duration of at least " + Durations.print(least) + ", such as 500ms, 30s or 2m", text -> {
+          Duration value = Durations.parse(text);
+          if (value.compareTo(least) < 0) {
+            throw new IllegalArgumentException();
+          }
+          return value;
+        }, Durations::print);
   }
 
   private static int within(int value, int min, int max) {

@@ -8,8 +8,9 @@ import java.util.regex.Pattern;
 
 /// Reads and writes sizes in bytes.
 ///
-/// Units are powers of 1024 however they are spelled, as users of KV caches expect: `64KiB`, `64 KB` and `64k` are all 65536.
-/// Letter case and spaces do not matter, and a fraction may be given as long as the whole is a number of bytes: `1.5GB`.
+/// Units are powers of 1024 however they are spelled, as users of KV caches expect: `64KiB`, `64 KB` and `64k` are all
+/// 65536. Letter case and spaces do not matter, and a fraction may be given as long as the whole is a number of bytes:
+/// `1.5GB`.
 public final class Sizes {
   private static final Pattern FORM = Pattern.compile("\\s*(\\d{1,19}(?:\\.\\d{1,9})?)\\s*([a-zA-Z]*)\\s*");
   private static final List<String> UNITS = List.of("B", "KiB", "MiB", "GiB", "TiB");

@@ -8,8 +8,10 @@ final class UnknownName {
   private UnknownName() {}
 
   static String problem(String what, String name, Origin origin, Function<Setting<?>, String> naming) {
-    String nearest = NodeSettings.ALL.stream().map(naming).min(Comparator.comparingInt(known -> distance(known, name))).orElseThrow();
-    return "%s must be one that `penstock serve --help` lists (was %s, from %s; did you mean %s?)".formatted(what, name, origin, nearest);
+    String nearest = NodeSettings.ALL.stream().map(naming).min(Comparator.comparingInt(known -> distance(known, name)))
+        .orElseThrow();
+    return "%s must be one that `penstock serve --help` lists (was %s, from %s; did you mean %s?)".formatted(what, name,
+        origin, nearest);
   }
 
   /// Edits that turn one word into the other (Levenshtein).

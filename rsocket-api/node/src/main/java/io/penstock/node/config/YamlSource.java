@@ -12,7 +12,8 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Reads settings from a YAML file. Keys may be nested or dotted, as the writer likes: `block: {bytes: 64KiB}` is `block.bytes: 64KiB`.
+/// Reads settings from a YAML file. Keys may be nested or dotted, as the writer likes: `block: {bytes: 64KiB}` is
+/// `block.bytes: 64KiB`.
 final class YamlSource {
   private static final YAMLFactory YAML = new YAMLFactory();
   private static final int DEEPEST = 8;
@@ -31,15 +32,18 @@ final class YamlSource {
   /// Adds what `file` says to `given`, and what is wrong with it to `problems`.
   static void read(Path file, List<Given> given, List<String> problems) {
     if (!Files.isReadable(file) || Files.isDirectory(file)) {
-      problems.add("config must be a readable file (was %s, which %s)".formatted(file, Files.isDirectory(file) ? "is a folder"
-          : Files.exists(file) ? "this user may not read" : "is not there"));
+      problems.add("config must be a readable file (was %s, which %s)".formatted(file,
+          Files.isDirectory(file)
+              ? "is a folder"
+              : Files.exists(file) ? "this user may not read" : "is not there"));
       return;
     }
     try (JsonParser parser = YAML.createParser(file.toFile())) {
       new YamlSource(file, given, problems).document(parser);
     } catch (JacksonException e) {
       int line = e.getLocation() == null ? 1 : e.getLocation().getLineNr();
-      problems.add("config must be YAML (was not, from %s): %s".formatted(Origin.ofFile(file, line), firstLine(e.getOriginalMessage())));
+      problems.add("config must be YAML (was not, from %s): %s".formatted(Origin.ofFile(file, line),
+          firstLine(e.getOriginalMessage())));
     } catch (IOException e) {
       problems.add("config must be a readable file (was " + file + "): " + e.getMessage());
     }
@@ -101,6 +105,7 @@ final class YamlSource {
 
   private static String firstLine(@Nullable String message) {
     String line = message == null ? "" : message.lines().findFirst().orElse("");
-    return line.isEmpty() ? "unreadable" : line.replaceFirst("^(?:\\w+\\.)+\\w+: ", ""); // of an error of Java inside, its class
+    // Of an error of Java inside, its class
+    return line.isEmpty() ? "unreadable" : line.replaceFirst("^(?:\\w+\\.)+\\w+: ", "");
   }
 }

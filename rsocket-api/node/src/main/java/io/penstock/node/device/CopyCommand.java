@@ -29,28 +29,33 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "copy",
     description = {"Makes copies on a device and tells which calls made them.", "",
-        "Ends with 1 if an element failed or, with --verify, arrived with other bytes.", ""},
+      "Ends with 1 if an element failed or, with --verify, arrived with other bytes.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock device copy --elements 10000 --bytes 64KiB --direction h2d --verify", ""})
 final class CopyCommand implements Callable<Integer> {
   private final Console console;
 
-  @Spec private CommandSpec spec = CommandSpec.create();
+  @Spec
+  private CommandSpec spec = CommandSpec.create();
 
-  @Mixin private final LibraryOption library;
+  @Mixin
+  private final LibraryOption library;
 
-  @Option(names = "--device", paramLabel = "ID", defaultValue = "0", description = "Number of the device in this process. Default: ${DEFAULT-VALUE}")
+  @Option(names = "--device", paramLabel = "ID", defaultValue = "0",
+      description = "Number of the device in this process. Default: ${DEFAULT-VALUE}")
   private int device;
 
-  @Option(names = "--elements", paramLabel = "N", defaultValue = "4096", description = "Copies of one request. Default: ${DEFAULT-VALUE}")
+  @Option(names = "--elements", paramLabel = "N", defaultValue = "4096",
+      description = "Copies of one request. Default: ${DEFAULT-VALUE}")
   private int elements;
 
   @Option(names = "--bytes", paramLabel = "SIZE", defaultValue = "64KiB", converter = SizeOption.class,
       description = "Bytes of each copy. Default: ${DEFAULT-VALUE}")
   private long bytes;
 
-  @Option(names = "--direction", paramLabel = "WAY", description = "h2d, d2h, d2d or h2h; h is the host, d the device. Default: h2d")
+  @Option(names = "--direction", paramLabel = "WAY",
+      description = "h2d, d2h, d2d or h2h; h is the host, d the device. Default: h2d")
   private @Nullable CopyWay direction;
 
   @Option(names = "--mixed", description = "All four ways in one request, element by element.")
@@ -59,7 +64,8 @@ final class CopyCommand implements Callable<Integer> {
   @Option(names = "--verify", description = "Compare what arrived with what was sent, after the last round.")
   private boolean verify;
 
-  @Option(names = "--rounds", paramLabel = "N", defaultValue = "1", description = "Times the request is made; the figure is their median. Default: ${DEFAULT-VALUE}")
+  @Option(names = "--rounds", paramLabel = "N", defaultValue = "1",
+      description = "Times the request is made; the figure is their median. Default: ${DEFAULT-VALUE}")
   private int rounds;
 
   @Option(names = "--json", description = "Print the result as one JSON document.")
@@ -80,7 +86,8 @@ final class CopyCommand implements Callable<Integer> {
   /// @param singleCalls calls that copied an element each
   /// @param differing elements that arrived with other bytes; −1 if nobody looked
   /// @param gigabytesPerSecond 10⁹ bytes a second, the median of the rounds
-  record Result(String library, int elements, long bytes, long totalBytes, String direction, int rounds, String method, int calls, int elementsPerCall,
+  record Result(String library, int elements, long bytes, long totalBytes, String direction, int rounds, String method,
+      int calls, int elementsPerCall,
       int singleCalls, int fallbacks, int failed, int code, int differing, double gigabytesPerSecond) {}
 
   @Override
@@ -97,11 +104,13 @@ final class CopyCommand implements Callable<Integer> {
   }
 
   private void requireSizes() {
-    require(!mixed || direction == null, "--direction must be left out with --mixed, which goes all four ways (was given)");
+    require(!mixed || direction == null,
+        "--direction must be left out with --mixed, which goes all four ways (was given)");
     require(elements > 0, "--elements must be > 0 (was " + elements + ")");
     require(rounds > 0, "--rounds must be > 0 (was " + rounds + ")");
     require(device >= 0, "--device must be >= 0 (was " + device + ")");
-    require(bytes > 0 && bytes <= (1L << 40) / elements, "--bytes must be > 0, and those of all elements <= 1 TiB (was " + Sizes.exact(bytes) + ")");
+    require(bytes > 0 && bytes <= (1L << 40) / elements,
+        "--bytes must be > 0, and those of all elements <= 1 TiB (was " + Sizes.exact(bytes) + ")");
   }
 
   private CopyWay way() {
@@ -115,14 +124,18 @@ final class CopyCommand implements Callable<Integer> {
   }
 
   private CopyTrial trial(AscendDevices devices) {
-    require(device < devices.count(), "--device must be < " + devices.count() + ", the devices of this process (was " + device + ")");
-    String all = "%s of %s, %s in all, take twice that of host memory and of the device".formatted(Plural.of(elements, "element"), Sizes.exact(bytes),
+    require(device < devices.count(),
+        "--device must be < " + devices.count() + ", the devices of this process (was " + device + ")");
+    String all = "%s of %s, %s in all, take twice that of host memory and of the device".formatted(
+        Plural.of(elements, "element"), Sizes.exact(bytes),
         Sizes.human((double) bytes * elements));
     console.say(all);
     try {
-      return new CopyTrial(requireNonNull(devices.open(device).block(), "device"), elements, bytes, i -> mixed ? CopyWay.ofMixed(i) : way());
+      return new CopyTrial(requireNonNull(devices.open(device).block(), "device"), elements, bytes,
+          i -> mixed ? CopyWay.ofMixed(i) : way());
     } catch (DeviceMemoryExhaustedException | OutOfMemoryError e) {
-      throw new UnavailableException(Reason.after("memory for --elements x --bytes must be had (was refused): " + all, e), e);
+      throw new UnavailableException(
+          Reason.after("memory for --elements x --bytes must be had (was refused): " + all, e), e);
     }
   }
 
@@ -137,7 +150,8 @@ final class CopyCommand implements Callable<Integer> {
     }
     Arrays.sort(speeds);
     CopyReport report = requireNonNull(last, "round");
-    return new Result(path, elements, bytes, bytes * elements, mixed ? "mixed" : way().name().toLowerCase(Locale.ROOT), rounds, method(report),
+    return new Result(path, elements, bytes, bytes * elements, mixed ? "mixed" : way().name().toLowerCase(Locale.ROOT),
+        rounds, method(report),
         report.batchCalls(), report.largestBatch(), report.single(), report.fallbacks(), report.failed(), report.code(),
         verify ? trial.differing() : -1, speeds[rounds / 2]);
   }
@@ -152,9 +166,12 @@ final class CopyCommand implements Callable<Integer> {
       console.json(result);
       return;
     }
-    TextTable table = new TextTable("DIRECTION", "ELEMENTS", "BYTES", "TOTAL", "METHOD", "BATCH CALLS", "LARGEST", "SINGLE CALLS", "FALLBACKS", "FAILED", "DIFFERING", "GB/S");
-    table.row(result.direction(), result.elements(), Sizes.exact(result.bytes()), Sizes.human(result.totalBytes()), result.method(), result.calls(), result.elementsPerCall(),
-        result.singleCalls(), result.fallbacks(), result.failed(), result.differing() < 0 ? "not looked" : result.differing(),
+    TextTable table = new TextTable("DIRECTION", "ELEMENTS", "BYTES", "TOTAL", "METHOD", "BATCH CALLS", "LARGEST",
+        "SINGLE CALLS", "FALLBACKS", "FAILED", "DIFFERING", "GB/S");
+    table.row(result.direction(), result.elements(), Sizes.exact(result.bytes()), Sizes.human(result.totalBytes()),
+        result.method(), result.calls(), result.elementsPerCall(),
+        result.singleCalls(), result.fallbacks(), result.failed(),
+        result.differing() < 0 ? "not looked" : result.differing(),
         "%.2f".formatted(result.gigabytesPerSecond()));
     console.out().print(table);
     console.requireHeard();

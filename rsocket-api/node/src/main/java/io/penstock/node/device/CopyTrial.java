@@ -26,7 +26,8 @@ final class CopyTrial implements AutoCloseable {
   private final long elsewhere;
 
   /// @param way of each element
-  /// @throws io.penstock.device.DeviceMemoryExhaustedException if the device has not as much; an `OutOfMemoryError` if the host has not
+  /// @throws io.penstock.device.DeviceMemoryExhaustedException if the device has not as much; an `OutOfMemoryError` if
+  ///     the host has not
   CopyTrial(AscendDevice device, int elements, long bytes, IntFunction<CopyWay> way) {
     this.device = device;
     this.elements = elements;
@@ -87,7 +88,8 @@ final class CopyTrial implements AutoCloseable {
     CopyRequest request = new CopyRequest(elements);
     for (int i = 0; i < elements; i++) {
       CopyWay each = way.apply(i);
-      request.add((each.fromDevice() ? there : source.address()) + at(i), (each.toDevice() ? elsewhere : target.address()) + at(i), bytes);
+      request.add((each.fromDevice() ? there : source.address()) + at(i),
+          (each.toDevice() ? elsewhere : target.address()) + at(i), bytes);
     }
     return request;
   }

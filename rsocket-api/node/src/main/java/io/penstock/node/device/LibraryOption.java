@@ -13,12 +13,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/// Which library of Ascend devices a command uses, and how: a flag for the one, and what the environment says of all [AscendSettings].
+/// Which library of Ascend devices a command uses, and how: a flag for the one, and what the environment says of all
+/// [AscendSettings].
 public final class LibraryOption {
   public static final String FLAG = "--ascend-lib";
 
   @Option(names = FLAG, paramLabel = "FILE",
-      description = {"Library of the devices.", "  Default: " + AscendDevices.LIBRARY_VARIABLE + ", else libascendcl.so where the system looks for libraries"})
+      description = {"Library of the devices.",
+        "  Default: " + AscendDevices.LIBRARY_VARIABLE + ", else libascendcl.so where the system looks for libraries"})
   private @Nullable String path;
 
   private final Map<String, String> environment;
@@ -57,6 +59,7 @@ public final class LibraryOption {
   }
 
   String absent() {
-    return "a library of Ascend devices must be there, or be named with --ascend-lib (looked for " + AscendDevices.lookedFor(options()) + ")";
+    return "a library of Ascend devices must be there, or be named with --ascend-lib (looked for "
+        + AscendDevices.lookedFor(options()) + ")";
   }
 }

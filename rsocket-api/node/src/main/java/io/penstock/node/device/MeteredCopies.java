@@ -51,14 +51,17 @@ public final class MeteredCopies implements AscendListener {
 
   @Override
   public void failed(int device, int code, int elements) {
-    LOG.warn("{}: {} copies {} with code {}, {}", name(device), elements, AclCode.isTimeout(code) ? "timed out" : "failed", code,
+    LOG.warn("{}: {} copies {} with code {}, {}", name(device), elements,
+        AclCode.isTimeout(code) ? "timed out" : "failed", code,
         AclCode.explained(code));
     of(name(device)).failed(AclCode.isTimeout(code), AclCode.tag(code), elements);
   }
 
   @Override
   public void fellBack(int device, int code) {
-    LOG.warn("{}: copies of this kind go one by one from now on, for its library makes no batches of them (code {}, {})", name(device), code, AclCode.explained(code));
+    LOG.warn(
+        "{}: copies of this kind go one by one from now on, for its library makes no batches of them (code {}, {})",
+        name(device), code, AclCode.explained(code));
     of(name(device)).fellBack();
   }
 }

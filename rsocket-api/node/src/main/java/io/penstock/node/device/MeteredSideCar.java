@@ -11,7 +11,8 @@ public final class MeteredSideCar {
   private MeteredSideCar() {}
 
   public static void show(MeterRegistry registry, SideCarServer server) {
-    SideCarMeters meters = new SideCarMeters(registry, () -> server.stat().clients(), () -> server.stat().regions(), () -> server.stat().bytes());
+    SideCarMeters meters = new SideCarMeters(registry, () -> server.stat().clients(), () -> server.stat().regions(),
+        () -> server.stat().bytes());
     meters.copied(() -> server.stat().copies(), () -> server.stat().copiedBytes());
     for (SideCarCode code : SideCarCode.values()) {
       if (code.isOnTheWire()) {

@@ -27,14 +27,16 @@ import picocli.CommandLine.Option;
 @Command(
     name = "probe",
     description = {"Tells which library of Ascend devices is found, what it can do, and what is set for it.", "",
-        "Ends with 69 if there is none. One that lacks what Penstock needs, or has other structs, is an error that names it.", ""},
+      "Ends with 69 if there is none. One that lacks what Penstock needs, or has other structs, is an error that names it.",
+      ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock device probe --ascend-lib /usr/local/Ascend/latest/lib64/libascendcl.so --json", ""})
 final class ProbeCommand implements Callable<Integer> {
   private final Console console;
 
-  @Mixin private final LibraryOption library;
+  @Mixin
+  private final LibraryOption library;
 
   @Option(names = "--json", description = "Print what was found as one JSON document.")
   private boolean json;
@@ -51,7 +53,8 @@ final class ProbeCommand implements Callable<Integer> {
       if (json) {
         console.json(Map.of("found", false, "lookedFor", AscendDevices.lookedFor(library.options())));
       } else {
-        console.print("no Ascend devices: looked for " + AscendDevices.lookedFor(library.options()) + "; --ascend-lib names another library");
+        console.print("no Ascend devices: looked for " + AscendDevices.lookedFor(library.options())
+            + "; --ascend-lib names another library");
       }
       return ExitCode.UNAVAILABLE;
     }
@@ -84,7 +87,8 @@ final class ProbeCommand implements Callable<Integer> {
   private static String table(AscendProbe probe) {
     TextTable devices = new TextTable("DEVICE", "PHYSICAL", "FREE");
     for (DeviceFacts each : probe.devices()) {
-      devices.row(String.valueOf(each.logicalId()), String.valueOf(each.physicalId()), each.freeBytes() < 0 ? "unknown" : Sizes.human(each.freeBytes()));
+      devices.row(String.valueOf(each.logicalId()), String.valueOf(each.physicalId()),
+          each.freeBytes() < 0 ? "unknown" : Sizes.human(each.freeBytes()));
     }
     TextTable features = new TextTable("FEATURE", "STATE", "FOR");
     for (FeatureFacts each : probe.features()) {

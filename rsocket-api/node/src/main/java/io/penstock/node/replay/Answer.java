@@ -14,7 +14,8 @@ record Answer(int blocks, int hits, int prefixHits, List<Long> admitted) {
   Answer {
     admitted = List.copyOf(requireNonNull(admitted, "admitted"));
     if (hits < 0 || hits > blocks || prefixHits < 0 || prefixHits > hits) {
-      throw new IllegalArgumentException("prefixHits <= hits <= blocks must hold (was " + prefixHits + ", " + hits + ", " + blocks + ")");
+      throw new IllegalArgumentException(
+          "prefixHits <= hits <= blocks must hold (was " + prefixHits + ", " + hits + ", " + blocks + ")");
     }
   }
 }

@@ -56,7 +56,8 @@ final class Ceilings {
       MemorySegment to = arena.allocate(MEMORY_BYTES, 64);
       rates.put("memory copy", rate((piece, other) -> other.copyFrom(piece), from, to));
       rates.put("byte generation", rate((piece, other) -> KvPattern.fill(KEY, LAYOUT, ALL, other), from, to));
-      rates.put("byte comparison", rate((piece, other) -> requireEqual(KvPattern.mismatch(KEY, LAYOUT, ALL, other)), from, to));
+      rates.put("byte comparison",
+          rate((piece, other) -> requireEqual(KvPattern.mismatch(KEY, LAYOUT, ALL, other)), from, to));
       rates.put("CRC32C", rate((piece, other) -> Checksum.of(other), from, to));
     }
     rates.put("raw Netty over loopback", sockets());
@@ -88,15 +89,19 @@ final class Ceilings {
       AtomicLong received = new AtomicLong();
       Sinks.Empty<Void> all = Sinks.empty();
       InetSocketAddress local = new InetSocketAddress("127.0.0.1", 0);
-      DisposableServer server = LoopbackPath.listening(TcpServer.create().runOn(loops).bindAddress(() -> local), local, loops).handle((in, out) -> in.receive().doOnNext(bytes -> {
-        if (received.addAndGet(bytes.readableBytes()) >= SOCKET_BYTES) {
-          all.tryEmitEmpty();
-        }
-      }).then()).bindNow(LIMIT);
-      TcpClient plain = TcpClient.create(ConnectionProvider.newConnection()).runOn(loops).remoteAddress(server::address);
+      DisposableServer server =
+          LoopbackPath.listening(TcpServer.create().runOn(loops).bindAddress(() -> local), local, loops)
+              .handle((in, out) -> in.receive().doOnNext(bytes -> {
+                if (received.addAndGet(bytes.readableBytes()) >= SOCKET_BYTES) {
+                  all.tryEmitEmpty();
+                }
+              }).then()).bindNow(LIMIT);
+      TcpClient plain =
+          TcpClient.create(ConnectionProvider.newConnection()).runOn(loops).remoteAddress(server::address);
       Connection client = LoopbackPath.connecting(plain, server.address(), loops).connectNow(LIMIT);
       long start = nanoClock.getAsLong();
-      Mono<Void> sent = client.outbound().send(Flux.range(0, (int) (SOCKET_BYTES / FRAME_BYTES)).map(i -> frame.retainedDuplicate())).then();
+      Mono<Void> sent = client.outbound()
+          .send(Flux.range(0, (int) (SOCKET_BYTES / FRAME_BYTES)).map(i -> frame.retainedDuplicate())).then();
       Mono.when(sent, all.asMono()).block(LIMIT);
       long elapsed = nanoClock.getAsLong() - start;
       client.disposeNow(LIMIT);

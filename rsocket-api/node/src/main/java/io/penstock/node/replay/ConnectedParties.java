@@ -24,15 +24,18 @@ final class ConnectedParties implements Parties {
   /// An event loop for each party.
   private record Loops(LoopResources decode, LoopResources prefill) {
     static Loops create() {
-      return new Loops(LoopResources.create("penstock-decode", 1, true), LoopResources.create("penstock-prefill", 1, true));
+      return new Loops(LoopResources.create("penstock-decode", 1, true),
+          LoopResources.create("penstock-prefill", 1, true));
     }
 
     Mono<Void> close() {
-      return Mono.whenDelayError(decode.disposeLater(Duration.ZERO, LAST_MOMENT), prefill.disposeLater(Duration.ZERO, LAST_MOMENT));
+      return Mono.whenDelayError(decode.disposeLater(Duration.ZERO, LAST_MOMENT),
+          prefill.disposeLater(Duration.ZERO, LAST_MOMENT));
     }
   }
 
-  private ConnectedParties(String description, PartyConnection decoding, PartyConnection prefilling, Loops loops, TraceKeys keys,
+  private ConnectedParties(String description, PartyConnection decoding, PartyConnection prefilling, Loops loops,
+      TraceKeys keys,
       LongSupplier nanoClock) {
     this.description = description;
     this.decoding = decoding;
@@ -43,13 +46,15 @@ final class ConnectedParties implements Parties {
   }
 
   /// Connects both parties to the node at `address`.
-  static Mono<Parties> open(String description, SocketAddress address, FlowPlan plan, TraceKeys keys, LongSupplier nanoClock) {
+  static Mono<Parties> open(String description, SocketAddress address, FlowPlan plan, TraceKeys keys,
+      LongSupplier nanoClock) {
     return Mono.defer(() -> {
       Loops loops = Loops.create();
       TcpClientOptions node = TcpClientOptions.to(address);
       return PartyConnection.decode(TcpTransport.client(node, loops.decode()), plan)
           .flatMap(decoding -> PartyConnection.prefill(TcpTransport.client(node, loops.prefill()), plan)
-              .<Parties>map(prefilling -> new ConnectedParties(description, decoding, prefilling, loops, keys, nanoClock))
+              .<Parties>map(
+                  prefilling -> new ConnectedParties(description, decoding, prefilling, loops, keys, nanoClock))
               .onErrorResume(error -> Endings.after(error, decoding.close())))
           .onErrorResume(error -> Endings.after(error, loops.close()));
     });
@@ -72,7 +77,8 @@ final class ConnectedParties implements Parties {
 
   @Override
   public Mono<PartyStat> stat() {
-    return Mono.zip(decode.stat(), prefill.stat(), decoding.nodeStat()).map(all -> all.getT1().plus(all.getT2()).plus(all.getT3()));
+    return Mono.zip(decode.stat(), prefill.stat(), decoding.nodeStat())
+        .map(all -> all.getT1().plus(all.getT2()).plus(all.getT3()));
   }
 
   @Override

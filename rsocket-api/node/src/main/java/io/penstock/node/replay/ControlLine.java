@@ -16,11 +16,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Two pipes with a [Message] a line. Reading is a thread's whole work, and so is writing: whoever sends leaves the message in a bounded
-/// queue and never waits for the pipe.
+/// Two pipes with a [Message] a line. Reading is a thread's whole work, and so is writing: whoever sends leaves the
+/// message in a bounded queue and never waits for the pipe.
 ///
-/// The writer's thread starts with the first message and ends with the line: when the other side is gone, when it does not read what
-/// was sent and the queue is full, or when [#listen] returns.
+/// The writer's thread starts with the first message and ends with the line: when the other side is gone, when it does
+/// not read what was sent and the queue is full, or when [#listen] returns.
 final class ControlLine {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final ObjectReader READER = JSON.readerFor(Message.class);
@@ -53,8 +53,8 @@ final class ControlLine {
     }
   }
 
-  /// Leaves `message` for the writer, without waiting; from any thread. False if the other side is gone or does not read: then the
-  /// line has ended, and nothing more is sent.
+  /// Leaves `message` for the writer, without waiting; from any thread. False if the other side is gone or does not
+  /// read: then the line has ended, and nothing more is sent.
   boolean send(Message message) {
     byte[] line = encoded(message);
     if (!ended && !waiting.offer(line)) {

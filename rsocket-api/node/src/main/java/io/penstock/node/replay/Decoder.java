@@ -14,8 +14,8 @@ import reactor.core.publisher.Mono;
 
 /// The decode party in this process.
 ///
-/// What a pass did not deliver, because a writer gave up or a transient error came between, is asked for again; the number of passes
-/// is bounded.
+/// What a pass did not deliver, because a writer gave up or a transient error came between, is asked for again; the
+/// number of passes is bounded.
 final class Decoder implements DecodeParty {
   /// Times the node is asked for the blocks of one request.
   static final int PASSES = 3;
@@ -47,7 +47,8 @@ final class Decoder implements DecodeParty {
 
   @Override
   public Mono<PartyStat> stat() {
-    return Mono.fromSupplier(() -> new PartyStat(budget.inUse(), budget.peak(), budget.capacity(), arena.claimedSlots()));
+    return Mono
+        .fromSupplier(() -> new PartyStat(budget.inUse(), budget.peak(), budget.capacity(), arena.claimedSlots()));
   }
 
   /// The passes over one request.
@@ -79,7 +80,8 @@ final class Decoder implements DecodeParty {
     }
 
     private Mono<Void> pass() {
-      return Mono.using(BlockScope::new, scope -> source.lease(reading.ask(), scope).flatMap(this::receive), BlockScope::close);
+      return Mono.using(BlockScope::new, scope -> source.lease(reading.ask(), scope).flatMap(this::receive),
+          BlockScope::close);
     }
 
     private Mono<Void> receive(SliceLease lease) {

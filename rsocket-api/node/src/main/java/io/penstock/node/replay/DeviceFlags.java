@@ -18,9 +18,11 @@ final class DeviceFlags {
       description = "What device memory is: sim, in memory of the host, or ascend, a device of a libascendcl.so (default: sim).")
   private @Nullable String kind;
 
-  @Mixin private final LibraryOption library;
+  @Mixin
+  private final LibraryOption library;
 
-  @Option(names = "--ascend-device", paramLabel = "N", description = "Number of the Ascend device in this process (default: 0).")
+  @Option(names = "--ascend-device", paramLabel = "N",
+      description = "Number of the Ascend device in this process (default: 0).")
   private @Nullable Integer number;
 
   DeviceFlags(Map<String, String> environment) {
@@ -29,18 +31,21 @@ final class DeviceFlags {
 
   /// @throws IllegalArgumentException if the options, or they and the environment, do not fit together
   DevicePlan plan() {
-    DeviceKind wanted = kind == null ? DeviceKind.SIM : TierFlags.oneOf("--hbm-device", kind, List.of(DeviceKind.values()));
+    DeviceKind wanted =
+        kind == null ? DeviceKind.SIM : TierFlags.oneOf("--hbm-device", kind, List.of(DeviceKind.values()));
     if (wanted == DeviceKind.SIM) {
       requireNoneOfAscend("without --hbm-device ascend");
       return DevicePlan.simulated();
     }
     NodeConfig config = library.config(number == null ? Map.of() : Map.of(AscendSettings.DEVICE, number.toString()));
-    return DevicePlan.ascend(config.get(AscendSettings.DEVICE), AscendSettings.options(config), config.get(AscendSettings.BUFFER_POOL));
+    return DevicePlan.ascend(config.get(AscendSettings.DEVICE), AscendSettings.options(config),
+        config.get(AscendSettings.BUFFER_POOL));
   }
 
   /// The same as arguments of `penstock serve`.
   static List<String> arguments(DevicePlan plan) {
-    List<String> arguments = new ArrayList<>(List.of("--hbm-device", TierFlags.lower(plan.kind()), "--ascend-device", String.valueOf(plan.number())));
+    List<String> arguments = new ArrayList<>(
+        List.of("--hbm-device", TierFlags.lower(plan.kind()), "--ascend-device", String.valueOf(plan.number())));
     plan.ascend().library().ifPresent(path -> arguments.addAll(List.of(LibraryOption.FLAG, path)));
     return arguments;
   }

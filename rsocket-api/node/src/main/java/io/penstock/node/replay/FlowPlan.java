@@ -9,9 +9,9 @@ import io.penstock.node.config.Sizes;
 
 /// How bytes flow: what is exchanged, in what pieces, and how much of it may be under way.
 ///
-/// A stream that waits for blocks which somebody must still put holds its credit meanwhile, and those who put wait for room that other
-/// streams hold until they get credit. So every stream that may be open is sure of its own credit: `concurrency × creditSlices ×
-/// sliceBytes` fits the decode party's budget, and nobody waits in a ring.
+/// A stream that waits for blocks which somebody must still put holds its credit meanwhile, and those who put wait for
+/// room that other streams hold until they get credit. So every stream that may be open is sure of its own credit:
+/// `concurrency × creditSlices × sliceBytes` fits the decode party's budget, and nobody waits in a ring.
 ///
 /// @param space of the blocks
 /// @param budgetBytes bytes in flight of all parties together
@@ -19,7 +19,8 @@ import io.penstock.node.config.Sizes;
 /// @param sliceBytes most payload bytes of a slice
 /// @param creditSlices most slices a stream asks for ahead
 /// @param windowBlocks most blocks of a window
-record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBytes, int creditSlices, int windowBlocks) {
+record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBytes, int creditSlices,
+    int windowBlocks) {
   private static final int SLICE_BYTES = 256 << 10;
   private static final int LEAST_SLICE_BYTES = 4 << 10;
   private static final int CREDIT_SLICES = 16;
@@ -30,18 +31,22 @@ record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBy
   FlowPlan {
     requireNonNull(space, "space");
     long windowBytes = (long) windowBlocks * space.layout().blockBytes();
-    requireBudget(budgetBytes, SHARES * Math.max(windowBytes, sliceBytes), Plural.of(windowBlocks, "block") + " a window");
-    requireBudget(budgetBytes, 2L * concurrency * creditSlices * sliceBytes, Plural.of(concurrency, "request") + " at a time");
+    requireBudget(budgetBytes, SHARES * Math.max(windowBytes, sliceBytes),
+        Plural.of(windowBlocks, "block") + " a window");
+    requireBudget(budgetBytes, 2L * concurrency * creditSlices * sliceBytes,
+        Plural.of(concurrency, "request") + " at a time");
   }
 
-  /// Windows of about 512 KiB in slices of at most 256 KiB: so a core caches what crosses it, and the next party begins sooner; smaller where the budget, shared by `concurrency` streams, asks for it. A
-  /// slice holds at least one plane of one layer.
+  /// Windows of about 512 KiB in slices of at most 256 KiB: so a core caches what crosses it, and the next party begins
+  /// sooner; smaller where the budget, shared by `concurrency` streams, asks for it. A slice holds at least one plane
+  /// of one layer.
   static FlowPlan of(CacheSpace space, long budgetBytes, int concurrency) {
     BlockLayout layout = space.layout();
     long quarter = budgetBytes / SHARES;
     int window = Math.clamp(Math.min(WINDOW_BYTES, quarter) / layout.blockBytes(), 1, MAX_WINDOW_BLOCKS);
     long stream = budgetBytes / 2 / Math.max(1, concurrency);
-    int slice = Math.clamp(Math.min(quarter, stream / 2), Math.max(LEAST_SLICE_BYTES, largestPlane(layout)), Math.max(SLICE_BYTES, largestPlane(layout)));
+    int slice = Math.clamp(Math.min(quarter, stream / 2), Math.max(LEAST_SLICE_BYTES, largestPlane(layout)),
+        Math.max(SLICE_BYTES, largestPlane(layout)));
     return new FlowPlan(space, budgetBytes, concurrency, slice, Math.clamp(stream / slice, 1, CREDIT_SLICES), window);
   }
 
@@ -65,8 +70,8 @@ record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBy
     return (int) Math.min(Integer.MAX_VALUE, budgetBytes / SHARES / space.layout().blockBytes());
   }
 
-  /// Puts that the prefill party may have under way: each is sure of a window of its memory. One that has the node's credit may wait for
-  /// memory, and must not wait for one that has the memory and waits for that credit.
+  /// Puts that the prefill party may have under way: each is sure of a window of its memory. One that has the node's
+  /// credit may wait for memory, and must not wait for one that has the memory and waits for that credit.
   int prefillPuts() {
     return Math.max(1, prefillSlots() / windowBlocks);
   }
@@ -81,7 +86,8 @@ record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBy
 
   private static void requireBudget(long budgetBytes, long least, String reason) {
     if (budgetBytes < least) {
-      throw new IllegalArgumentException("budget must be >= %s for %s (was %s)".formatted(Sizes.exact(least), reason, Sizes.exact(budgetBytes)));
+      throw new IllegalArgumentException(
+          "budget must be >= %s for %s (was %s)".formatted(Sizes.exact(least), reason, Sizes.exact(budgetBytes)));
     }
   }
 }

@@ -7,11 +7,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/// The bytes of a block as a function of its key, the layer and the position: made in one place, made again and compared in another.
+/// The bytes of a block as a function of its key, the layer and the position: made in one place, made again and
+/// compared in another.
 ///
-/// Position *i* of a layer is byte `i mod 8`, little-endian, of word `i / 8`; a word is `w ^ (w >>> 29)` with
-/// `w = seed(key, layer) + (i / 8) × STEP`, modulo 2⁶⁴. Words differ between positions, layers and keys, so that moved, stale and
-/// mixed-up bytes are found as surely as flipped ones. One addition, one shift and one store a word: as fast as memory.
+/// Position *i* of a layer is byte `i mod 8`, little-endian, of word `i / 8`; a word is `w ^ (w >>> 29)` with `w =
+/// seed(key, layer) + (i / 8) × STEP`, modulo 2⁶⁴. Words differ between positions, layers and keys, so that moved,
+/// stale and mixed-up bytes are found as surely as flipped ones. One addition, one shift and one store a word: as fast
+/// as memory.
 ///
 /// Stateless; safe from any thread; nothing on the heap.
 public final class KvPattern {
@@ -26,7 +28,7 @@ public final class KvPattern {
     int layerBytes = layout.layerBytes();
     int start = range.offset(layout);
     int end = start + range.bytes(layout);
-    for (int from = start; from < end; ) {
+    for (int from = start; from < end;) {
       int layer = from / layerBytes;
       int until = Math.min(end, (layer + 1) * layerBytes);
       fillLayer(seed(key, layer), from - layer * layerBytes, until - from, to, from - start);
@@ -34,12 +36,13 @@ public final class KvPattern {
     }
   }
 
-  /// Compares `bytes` with what `range` of the block `key` must be: offset in `bytes` of the first word that differs, or -1.
+  /// Compares `bytes` with what `range` of the block `key` must be: offset in `bytes` of the first word that differs,
+  /// or -1.
   public static int mismatch(BlockKey key, BlockLayout layout, GranuleRange range, MemorySegment bytes) {
     int layerBytes = layout.layerBytes();
     int start = range.offset(layout);
     int end = start + range.bytes(layout);
-    for (int from = start; from < end; ) {
+    for (int from = start; from < end;) {
       int layer = from / layerBytes;
       int until = Math.min(end, (layer + 1) * layerBytes);
       int differs = mismatchLayer(seed(key, layer), from - layer * layerBytes, until - from, bytes, from - start);

@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Where the processes of a replay log to. A folder that nobody named is temporary: it goes at the end, and when a signal ends the run; it
-/// stays when something went wrong, which is what logs are for.
+/// Where the processes of a replay log to. A folder that nobody named is temporary: it goes at the end, and when a
+/// signal ends the run; it stays when something went wrong, which is what logs are for.
 final class LogFolder {
   private final @Nullable Path named;
   private final Consumer<String> say;

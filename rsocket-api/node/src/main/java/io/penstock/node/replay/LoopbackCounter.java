@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /// What the kernel says that its loopback interface received: a count of the bytes on the wire that nobody here keeps.
 ///
-/// It counts for everybody on the machine, headers and acknowledgements included. Reads a file, so it is not for an event loop.
+/// It counts for everybody on the machine, headers and acknowledgements included. Reads a file, so it is not for an
+/// event loop.
 ///
 /// @param table the kernel's table of network interfaces
 record LoopbackCounter(Path table) {

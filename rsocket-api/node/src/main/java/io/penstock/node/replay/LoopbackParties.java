@@ -23,8 +23,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.resources.LoopResources;
 
-/// A node in this process, and decode and prefill connected to it over real sockets of the loopback interface. Every party has an event
-/// loop of its own.
+/// A node in this process, and decode and prefill connected to it over real sockets of the loopback interface. Every
+/// party has an event loop of its own.
 final class LoopbackParties implements Parties {
   private static final String HOST = "127.0.0.1";
   private static final int WAITERS = 4096;
@@ -57,7 +57,8 @@ final class LoopbackParties implements Parties {
         .withLimits(Limits.defaults().withMaxSliceBytes(plan.sliceBytes()).withWindowBlocks(plan.windowBlocks()));
     return KvServer.bind(TcpTransport.server(TcpServerOptions.on(HOST, 0), nodeLoop), tier, options, ingress, timers)
         .doOnNext(bound -> server = bound)
-        .flatMap(bound -> ConnectedParties.open("one process, loopback TCP", ((TcpListener) bound.listening()).address(), plan, keys, nanoClock))
+        .flatMap(bound -> ConnectedParties.open("one process, loopback TCP",
+            ((TcpListener) bound.listening()).address(), plan, keys, nanoClock))
         .map(connected -> {
           clients = connected;
           return this;

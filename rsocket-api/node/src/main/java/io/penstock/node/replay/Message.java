@@ -4,7 +4,8 @@ import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import java.util.List;
 
-/// What the driver of a replay and a party in another process say to each other: one line of JSON each, on standard input and output.
+/// What the driver of a replay and a party in another process say to each other: one line of JSON each, on standard
+/// input and output.
 ///
 /// `call` ties an answer to its question.
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "say")

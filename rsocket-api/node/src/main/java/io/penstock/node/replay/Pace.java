@@ -13,7 +13,8 @@ record Pace(int concurrency, long limit, double speed) {
 
   Pace {
     if (concurrency <= 0 || concurrency > MAX_CONCURRENCY) {
-      throw new IllegalArgumentException("concurrency must be in [1, " + MAX_CONCURRENCY + "] (was " + concurrency + ")");
+      throw new IllegalArgumentException(
+          "concurrency must be in [1, " + MAX_CONCURRENCY + "] (was " + concurrency + ")");
     }
     Checks.positive("limit", limit);
     if (!(speed >= 0) || Double.isInfinite(speed)) {

@@ -23,7 +23,8 @@ import reactor.netty.resources.LoopResources;
 /// One party of `penstock replay --processes`, started by it and talking to it; not for people.
 ///
 /// When its standard input ends, whoever started it is gone, and it ends too.
-@Command(name = PartyCommand.NAME, hidden = true, description = "A party of a replay in three processes; started by it.",
+@Command(name = PartyCommand.NAME, hidden = true,
+    description = "A party of a replay in three processes; started by it.",
     subcommands = {PartyCommand.Serving.class, PartyCommand.Decoding.class, PartyCommand.Prefilling.class})
 public final class PartyCommand implements Callable<Integer> {
   static final String NAME = "replay-party";
@@ -38,7 +39,8 @@ public final class PartyCommand implements Callable<Integer> {
   static final class Serving implements Callable<Integer> {
     private final Console console;
 
-    @Unmatched private List<String> arguments = new ArrayList<>(); // filled by the command line
+    @Unmatched
+    private List<String> arguments = new ArrayList<>(); // filled by the command line
 
     Serving(Console console) {
       this.console = console;
@@ -106,7 +108,8 @@ public final class PartyCommand implements Callable<Integer> {
       line.send(new Message.Ready(0));
       line.listen(host::hear);
       host.close();
-      Endings.inOrder(List.of(connection.close(), loop.disposeLater(Duration.ZERO, LAST_MOMENT))).block(LAST_MOMENT.multipliedBy(2));
+      Endings.inOrder(List.of(connection.close(), loop.disposeLater(Duration.ZERO, LAST_MOMENT)))
+          .block(LAST_MOMENT.multipliedBy(2));
       return ExitCode.OK;
     }
   }

@@ -44,12 +44,14 @@ final class PartyConnection {
     return open("observer", transport, plan, 1, plan.sliceBytes());
   }
 
-  private static Mono<PartyConnection> open(String name, ClientTransport transport, FlowPlan plan, int slots, long budgetBytes) {
+  private static Mono<PartyConnection> open(String name, ClientTransport transport, FlowPlan plan, int slots,
+      long budgetBytes) {
     return Mono.defer(() -> {
       SlabArena arena = new SlabArena(name, plan.space().layout(), slots, WAITERS);
       ByteBudget budget = new ByteBudget("budget of " + name, budgetBytes, WAITERS);
-      KvClientOptions options = KvClientOptions.defaults().withName("replay-" + name).withMaxSliceBytes(plan.sliceBytes())
-          .withWindowBlocks(plan.windowBlocks()).withCreditSlices(plan.creditSlices());
+      KvClientOptions options =
+          KvClientOptions.defaults().withName("replay-" + name).withMaxSliceBytes(plan.sliceBytes())
+              .withWindowBlocks(plan.windowBlocks()).withCreditSlices(plan.creditSlices());
       return KvClient.connect(transport, options, plan.space(), arena, budget)
           .map(client -> new PartyConnection(plan, client, arena, budget))
           .doOnError(error -> arena.close()).doOnCancel(arena::close);
@@ -61,7 +63,8 @@ final class PartyConnection {
   }
 
   PrefillParty prefill(TraceKeys keys) {
-    return new Prefiller(new WireSink(client, arena, new ByteBudget("puts of prefill", plan.prefillPuts(), WAITERS)), keys, arena);
+    return new Prefiller(new WireSink(client, arena, new ByteBudget("puts of prefill", plan.prefillPuts(), WAITERS)),
+        keys, arena);
   }
 
   /// Bytes in flight now towards this party.
@@ -87,6 +90,7 @@ final class PartyConnection {
   private PartyStat nodeStat(ServerStat stat) {
     int blockBytes = plan.space().layout().blockBytes();
     long leased = stat.stat().claimedBytes() / blockBytes - stat.stat().blocks();
-    return new PartyStat(stat.inFlightBytes(), stat.peakInFlightBytes(), stat.budgetBytes(), leased, Books.of(stat.stat()));
+    return new PartyStat(stat.inFlightBytes(), stat.peakInFlightBytes(), stat.budgetBytes(), leased,
+        Books.of(stat.stat()));
   }
 }

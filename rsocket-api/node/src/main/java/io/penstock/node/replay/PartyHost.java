@@ -41,7 +41,8 @@ final class PartyHost {
       case Message.Put put -> run(put.call(), put(put));
       case Message.AskStat ask -> run(ask.call(), stat().map(stat -> new Message.Stat(ask.call(), stat)));
       case Message.Supplied supplied -> supplied(supplied.need(), null);
-      case Message.NotSupplied not -> supplied(not.need(), RemoteParty.failure("prefill: " + not.message(), not.isTransient()));
+      case Message.NotSupplied not ->
+        supplied(not.need(), RemoteParty.failure("prefill: " + not.message(), not.isTransient()));
       case Message.Cancel cancel -> stop(cancel.call());
       default -> throw new IllegalStateException("message must be a question (was " + message + ")");
     }
@@ -56,7 +57,8 @@ final class PartyHost {
     if (decode == null) {
       return Mono.error(new IllegalStateException("this party must decode to read"));
     }
-    return decode.read(read.ids(), answer -> supply(read.call(), answer)).map(delivery -> new Message.Delivered(read.call(), delivery));
+    return decode.read(read.ids(), answer -> supply(read.call(), answer))
+        .map(delivery -> new Message.Delivered(read.call(), delivery));
   }
 
   private Mono<Message> put(Message.Put put) {

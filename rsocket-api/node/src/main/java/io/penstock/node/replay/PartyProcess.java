@@ -12,9 +12,11 @@ import java.util.concurrent.TimeUnit;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// A party in a process of its own. What it says for people goes to a log file; standard input and output carry the control lines.
+/// A party in a process of its own. What it says for people goes to a log file; standard input and output carry the
+/// control lines.
 ///
-/// It dies with this process: when this one ends, however it ends, the pipe to its standard input breaks, and that ends it.
+/// It dies with this process: when this one ends, however it ends, the pipe to its standard input breaks, and that ends
+/// it.
 final class PartyProcess {
   private static final Duration GRACE = Duration.ofSeconds(5);
 
@@ -60,7 +62,8 @@ final class PartyProcess {
   Mono<String> firstLine() {
     return Mono.create(sink -> onThread(() -> {
       try {
-        String line = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
+        String line =
+            new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
         if (line == null) {
           sink.error(new PartyGoneException(name, how()));
         } else {
@@ -74,8 +77,8 @@ final class PartyProcess {
 
   /// Fails when it ends unasked; never completes.
   Mono<Void> lost() {
-    return Mono.fromFuture(process::onExit, true).flatMap(ended ->
-        stopping ? Mono.never() : Mono.error(new PartyGoneException(name, how())));
+    return Mono.fromFuture(process::onExit, true)
+        .flatMap(ended -> stopping ? Mono.never() : Mono.error(new PartyGoneException(name, how())));
   }
 
   /// How it ended, and where to read more.

@@ -5,7 +5,8 @@ import reactor.core.publisher.Mono;
 
 /// Who produces: makes the bytes of blocks and streams them into the node.
 interface PrefillParty {
-  /// Puts the blocks of `ids`, layer by layer, as fast as the node takes them. Completes when each was stored or found in other hands.
+  /// Puts the blocks of `ids`, layer by layer, as fast as the node takes them. Completes when each was stored or found
+  /// in other hands.
   ///
   /// @return a cold `Mono`; each subscription puts the blocks
   Mono<Void> put(List<Long> ids);

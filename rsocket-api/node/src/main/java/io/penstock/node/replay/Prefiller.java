@@ -4,7 +4,8 @@ import io.penstock.block.BlockArena;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/// The prefill party in this process. Its bytes in flight are those that it produced and nobody took yet; its arena bounds them.
+/// The prefill party in this process. Its bytes in flight are those that it produced and nobody took yet; its arena
+/// bounds them.
 final class Prefiller implements PrefillParty {
   private final BlockSink sink;
   private final TraceKeys keys;
@@ -26,7 +27,8 @@ final class Prefiller implements PrefillParty {
   public Mono<PartyStat> stat() {
     return Mono.fromSupplier(() -> {
       long blockBytes = arena.layout().blockBytes();
-      return new PartyStat(arena.claimedSlots() * blockBytes, arena.highWaterSlots() * blockBytes, arena.capacitySlots() * blockBytes,
+      return new PartyStat(arena.claimedSlots() * blockBytes, arena.highWaterSlots() * blockBytes,
+          arena.capacitySlots() * blockBytes,
           arena.claimedSlots());
     });
   }

@@ -57,7 +57,10 @@ final class ProcessParties implements Parties {
     return begin("node", RoleArguments.node(plan, serve)).flatMap(PartyProcess::firstLine).map(ProcessParties::port)
         .doOnNext(known -> port = known)
         .flatMap(port -> Mono.zip(party("decode", port), party("prefill", port), observe(port)))
-        .timeout(READY, Mono.error(() -> new PermanentKvException("parties must be ready within " + READY + " (logs in " + folder + ")")), timers)
+        .timeout(READY,
+            Mono.error(
+                () -> new PermanentKvException("parties must be ready within " + READY + " (logs in " + folder + ")")),
+            timers)
         .map(all -> {
           decode = all.getT1();
           prefill = all.getT2();

@@ -13,7 +13,8 @@ final class ProgressBarView implements ProgressView {
   /// @param requests how many there will be, or -1 if unknown
   ProgressBarView(PrintStream err, long requests) {
     this.bar = new ProgressBarBuilder().setTaskName("replay").setInitialMax(requests).setUnit(" requests", 1)
-        .setStyle(ProgressBarStyle.ASCII).setUpdateIntervalMillis(200).setConsumer(new ConsoleProgressBarConsumer(err)).build();
+        .setStyle(ProgressBarStyle.ASCII).setUpdateIntervalMillis(200).setConsumer(new ConsoleProgressBarConsumer(err))
+        .build();
   }
 
   @Override

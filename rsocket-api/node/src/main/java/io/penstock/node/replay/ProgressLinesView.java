@@ -37,7 +37,8 @@ final class ProgressLinesView implements ProgressView {
 
   private void say(Tally.Sums sums, long all, double bytesPerSecond, long inFlightBytes) {
     String of = all < 0 ? "" : String.format(Locale.ROOT, " of %,d", all);
-    lines.accept(String.format(Locale.ROOT, "%,d%s requests, ", sums.requests(), of) + ProgressLine.of(sums, bytesPerSecond, inFlightBytes));
+    lines.accept(String.format(Locale.ROOT, "%,d%s requests, ", sums.requests(), of)
+        + ProgressLine.of(sums, bytesPerSecond, inFlightBytes));
   }
 
   @Override

@@ -24,13 +24,14 @@ interface ProgressView extends AutoCloseable {
   /// Shows `view` how far it has come, twice a second until that is disposed.
   static Disposable watch(Parties parties, Tally tally, ProgressView view, Scheduler driver) {
     long[] before = {0, System.nanoTime()};
-    return Flux.interval(Duration.ofMillis(500), driver).onBackpressureDrop().concatMap(tick -> parties.stat(), 1).subscribe(stat -> {
-      Tally.Sums sums = tally.sums();
-      long now = System.nanoTime();
-      double rate = (sums.bytesDelivered() - before[0]) * 1e9 / Math.max(1, now - before[1]);
-      before[0] = sums.bytesDelivered();
-      before[1] = now;
-      view.show(sums, rate, stat.inFlightBytes());
-    }, error -> view.close()); // the replay itself tells what went wrong
+    return Flux.interval(Duration.ofMillis(500), driver).onBackpressureDrop().concatMap(tick -> parties.stat(), 1)
+        .subscribe(stat -> {
+          Tally.Sums sums = tally.sums();
+          long now = System.nanoTime();
+          double rate = (sums.bytesDelivered() - before[0]) * 1e9 / Math.max(1, now - before[1]);
+          before[0] = sums.bytesDelivered();
+          before[1] = now;
+          view.show(sums, rate, stat.inFlightBytes());
+        }, error -> view.close()); // the replay itself tells what went wrong
   }
 }

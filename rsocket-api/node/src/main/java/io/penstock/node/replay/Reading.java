@@ -12,8 +12,8 @@ import java.util.function.LongSupplier;
 
 /// How far one request has come: which bytes of which block were delivered and proven.
 ///
-/// Bytes of a block come in order, each exactly once; a block cut off in mid-stream starts anew in the next pass. For one thread at a
-/// time.
+/// Bytes of a block come in order, each exactly once; a block cut off in mid-stream starts anew in the next pass. For
+/// one thread at a time.
 final class Reading {
   private final BlockLayout layout;
   private final List<Long> ids;
@@ -90,7 +90,8 @@ final class Reading {
   }
 
   Delivery delivery(Answer first, int passes) {
-    return new Delivery(keys.size(), first.hits(), first.prefixHits(), bytesDelivered, bytesVerified, corrupt.cardinality(),
+    return new Delivery(keys.size(), first.hits(), first.prefixHits(), bytesDelivered, bytesVerified,
+        corrupt.cardinality(),
         passes, firstSliceNanos, firstLayerNanos, lastLayerNanos);
   }
 

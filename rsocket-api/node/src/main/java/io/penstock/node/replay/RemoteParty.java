@@ -52,7 +52,8 @@ final class RemoteParty implements DecodeParty, PrefillParty {
 
   @Override
   public Mono<PartyStat> stat() {
-    return ask(Message.AskStat::new, RemoteParty::nothing).map(answer -> ((Message.Stat) answer).stat()).doOnNext(stat -> last = stat);
+    return ask(Message.AskStat::new, RemoteParty::nothing).map(answer -> ((Message.Stat) answer).stat())
+        .doOnNext(stat -> last = stat);
   }
 
   /// What the last [#stat()] said.
@@ -101,7 +102,8 @@ final class RemoteParty implements DecodeParty, PrefillParty {
   private void supply(Call call, Message.Need need) {
     call.supplying.update(call.supply.apply(need.answer()).subscribe(
         nothing -> {},
-        error -> send(new Message.NotSupplied(need.call(), need.need(), text(error), error instanceof TransientKvException)),
+        error -> send(
+            new Message.NotSupplied(need.call(), need.need(), text(error), error instanceof TransientKvException)),
         () -> send(new Message.Supplied(need.call(), need.need()))));
   }
 

@@ -14,10 +14,11 @@ import reactor.core.scheduler.Schedulers;
 
 /// Streams a trace through the parties: one request after the other, or as many at once as the pace allows.
 ///
-/// Requests are asked for in the order of the trace, always; with a concurrency of 1 a request ends before the next one begins. The
-/// consumer's progress is what starts the next request; a few are parsed ahead.
+/// Requests are asked for in the order of the trace, always; with a concurrency of 1 a request ends before the next one
+/// begins. The consumer's progress is what starts the next request; a few are parsed ahead.
 final class Replay {
-  /// Requests parsed beforehand, so that the end of one and the beginning of the next need not wait for the driver's thread.
+  /// Requests parsed beforehand, so that the end of one and the beginning of the next need not wait for the driver's
+  /// thread.
   private static final int READ_AHEAD = 16;
 
   private final DecodeParty decode;
@@ -47,12 +48,14 @@ final class Replay {
     return Flux.defer(() -> {
       long startMillis = driver.now(TimeUnit.MILLISECONDS);
       Function<TraceRequest, Mono<Delivery>> handle = request -> delay(request, startMillis).then(read(request));
-      return requests(trace).subscribeOn(driver).publishOn(Schedulers.immediate(), READ_AHEAD).flatMap(handle, pace.concurrency(), 1);
+      return requests(trace).subscribeOn(driver).publishOn(Schedulers.immediate(), READ_AHEAD).flatMap(handle,
+          pace.concurrency(), 1);
     });
   }
 
   private Mono<Delivery> read(TraceRequest request) {
-    return decode.read(request.hashIds(), answer -> prefill.put(answer.admitted())).single(); // a request without an end is a failure
+    // A request without an end is a failure
+    return decode.read(request.hashIds(), answer -> prefill.put(answer.admitted())).single();
   }
 
   private Flux<TraceRequest> requests(TraceSource trace) {
@@ -75,7 +78,8 @@ final class Replay {
     if (pace.speed() == 0) {
       return Mono.empty();
     }
-    long waitMillis = startMillis + (long) (request.timestampMillis() / pace.speed()) - driver.now(TimeUnit.MILLISECONDS);
+    long waitMillis =
+        startMillis + (long) (request.timestampMillis() / pace.speed()) - driver.now(TimeUnit.MILLISECONDS);
     return waitMillis <= 0 ? Mono.empty() : Mono.delay(Duration.ofMillis(waitMillis), driver).then();
   }
 }

@@ -69,16 +69,20 @@ public final class ReplayCommand implements Callable<Integer> {
 
   private final Console console;
 
-  @Mixin private final TraceFlags trace = new TraceFlags();
+  @Mixin
+  private final TraceFlags trace = new TraceFlags();
 
-  @Option(names = "--block-bytes", paramLabel = "SIZE", description = "Bytes of a block (default: ${DEFAULT-VALUE}).", defaultValue = "64KiB",
+  @Option(names = "--block-bytes", paramLabel = "SIZE", description = "Bytes of a block (default: ${DEFAULT-VALUE}).",
+      defaultValue = "64KiB",
       converter = SizeOption.class)
   private long blockBytes;
 
-  @Option(names = "--layers", paramLabel = "N", description = "Layers of a block (default: ${DEFAULT-VALUE}).", defaultValue = "8")
+  @Option(names = "--layers", paramLabel = "N", description = "Layers of a block (default: ${DEFAULT-VALUE}).",
+      defaultValue = "8")
   private int layers;
 
-  @Mixin private final TierFlags tiers;
+  @Mixin
+  private final TierFlags tiers;
 
   @Option(names = "--concurrency", paramLabel = "N",
       description = "Requests under way at a time; the node decides on them in trace order in any case (default: ${DEFAULT-VALUE}).",
@@ -86,27 +90,33 @@ public final class ReplayCommand implements Callable<Integer> {
   private int concurrency;
 
   @Option(names = "--speed", paramLabel = "X",
-      description = "0 as fast as demand allows, 1 in the trace's own time, 2 twice as fast (default: ${DEFAULT-VALUE}).", defaultValue = "0")
+      description = "0 as fast as demand allows, 1 in the trace's own time, 2 twice as fast (default: ${DEFAULT-VALUE}).",
+      defaultValue = "0")
   private double speed;
 
-  @Option(names = "--budget", paramLabel = "SIZE", description = "Bytes in flight of all parties together (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--budget", paramLabel = "SIZE",
+      description = "Bytes in flight of all parties together (default: ${DEFAULT-VALUE}).",
       defaultValue = "32MiB", converter = SizeOption.class)
   private long budget;
 
   @Option(names = "--processes", description = "Run node, prefill and decode as three processes instead of one.")
   private boolean processes;
 
-  @Option(names = "--dir", paramLabel = "FOLDER", description = "Where the processes log to (default: a temporary folder). " + Folders.MADE)
+  @Option(names = "--dir", paramLabel = "FOLDER",
+      description = "Where the processes log to (default: a temporary folder). " + Folders.MADE)
   private @Nullable Path dir;
 
-  @Option(names = "--connect", paramLabel = "HOST:PORT", description = "Use a node that runs already, instead of starting one.",
+  @Option(names = "--connect", paramLabel = "HOST:PORT",
+      description = "Use a node that runs already, instead of starting one.",
       converter = HostPort.Converter.class)
   private @Nullable HostPort connect;
 
-  @Option(names = "--model", paramLabel = "NAME", description = "Model of that node (default: ${DEFAULT-VALUE}).", defaultValue = "penstock-demo")
+  @Option(names = "--model", paramLabel = "NAME", description = "Model of that node (default: ${DEFAULT-VALUE}).",
+      defaultValue = "penstock-demo")
   private String model = "";
 
-  @Option(names = "--warm", description = "With --connect: let blocks that the node has from before count; else the replay starts cold.")
+  @Option(names = "--warm",
+      description = "With --connect: let blocks that the node has from before count; else the replay starts cold.")
   private boolean warm;
 
   @Option(names = "--ceilings", description = "Measure beforehand what the machine can do at most, for comparison.")
@@ -115,13 +125,15 @@ public final class ReplayCommand implements Callable<Integer> {
   @Option(names = "--report", paramLabel = "FILE", description = "Write the report there, as JSON.")
   private @Nullable Path report;
 
-  @Option(names = "--report-html", paramLabel = "FILE", description = "Write a page with charts of the run there, for a browser.")
+  @Option(names = "--report-html", paramLabel = "FILE",
+      description = "Write a page with charts of the run there, for a browser.")
   private @Nullable Path reportHtml;
 
   @Option(names = "--json", description = "Print the report as JSON instead of a table.")
   private boolean json;
 
-  @Spec private CommandSpec spec = CommandSpec.create();
+  @Spec
+  private CommandSpec spec = CommandSpec.create();
 
   ReplayCommand(Console console) {
     this.console = console;
@@ -140,8 +152,10 @@ public final class ReplayCommand implements Callable<Integer> {
   }
 
   private int replay(FlowPlan plan, Map<String, Double> ceilings, ReplayOutput output) {
-    TierPlan kept = connect == null ? tiers.plan(plan.space()).withWindowBlocks(plan.windowBlocks()).withWaiters(WAITERS) : null;
-    ReplaySubject subject = kept == null ? new ReplaySubject(trace.name(), plan, Map.of(), "the node's own policy", pace(), ceilings)
+    TierPlan kept =
+        connect == null ? tiers.plan(plan.space()).withWindowBlocks(plan.windowBlocks()).withWaiters(WAITERS) : null;
+    ReplaySubject subject = kept == null
+        ? new ReplaySubject(trace.name(), plan, Map.of(), "the node's own policy", pace(), ceilings)
         : new ReplaySubject(trace.name(), plan, kept.capacities(), kept.rule(), pace(), ceilings);
     Timeline timeline = Timeline.ofRun();
     LogFolder logs = new LogFolder(dir, console::say);
@@ -157,15 +171,18 @@ public final class ReplayCommand implements Callable<Integer> {
   }
 
   /// @param timeline to fill meanwhile, if anybody wants it
-  private ReplayReport replay(ReplaySubject subject, @Nullable TierPlan kept, @Nullable Timeline timeline, LogFolder logs) {
+  private ReplayReport replay(ReplaySubject subject, @Nullable TierPlan kept, @Nullable Timeline timeline,
+      LogFolder logs) {
     Scheduler driver = Schedulers.newSingle("replay-driver");
     Tally tally = new Tally();
-    try (TraceSource requests = trace.open(); ProgressView view = view();
+    try (TraceSource requests = trace.open();
+        ProgressView view = view();
         LastWord _ = new LastWord(console, () -> ProgressLine.interrupted(tally.sums(), trace.requests()))) {
       Mono<ReplayReport> run = Mono.usingWhen(parties(subject.plan(), kept, logs, driver), parties -> {
         Disposable watch = ProgressView.watch(parties, tally, view, driver);
         Mono<ReplayReport> report = new ReplayRun(parties, subject, tally, driver, System::nanoTime).report(requests);
-        Mono<ReplayReport> watched = timeline == null ? report : new Sampler(timeline, tally, driver, System::nanoTime).during(parties, report);
+        Mono<ReplayReport> watched =
+            timeline == null ? report : new Sampler(timeline, tally, driver, System::nanoTime).during(parties, report);
         return watched.doFinally(end -> watch.dispose());
       }, Parties::close);
       ReplayReport ended = Objects.requireNonNull(run.block(), "a replay ends with a report");
@@ -190,9 +207,12 @@ public final class ReplayCommand implements Callable<Integer> {
 
   private Mono<Parties> connected(HostPort node, FlowPlan plan) {
     InetSocketAddress address = InetSocketAddress.createUnresolved(node.host(), node.port());
-    return ConnectedParties.open("decode and prefill here, node at " + node, address, plan, keys(plan, true), System::nanoTime)
-        .onErrorMap(RemotePermanentException.class, e -> OtherShape.told(node, plan.space(), spec.optionsMap().keySet(), e))
-        .onErrorMap(ConnectionLostException.class, e -> new UnavailableException("no node is listening at %s (%s)".formatted(node, Reason.ofCause(e)), e));
+    return ConnectedParties
+        .open("decode and prefill here, node at " + node, address, plan, keys(plan, true), System::nanoTime)
+        .onErrorMap(RemotePermanentException.class,
+            e -> OtherShape.told(node, plan.space(), spec.optionsMap().keySet(), e))
+        .onErrorMap(ConnectionLostException.class,
+            e -> new UnavailableException("no node is listening at %s (%s)".formatted(node, Reason.ofCause(e)), e));
   }
 
   /// Keys of the trace; on a node with history, new ones unless the history is to count.
@@ -202,7 +222,8 @@ public final class ReplayCommand implements Callable<Integer> {
 
   private ProgressView view() {
     long requests = trace.requests();
-    return console.isTerminal() ? new ProgressBarView(console.err(), requests)
+    return console.isTerminal()
+        ? new ProgressBarView(console.err(), requests)
         : new ProgressLinesView(console::say, requests, System::nanoTime);
   }
 
@@ -220,7 +241,8 @@ public final class ReplayCommand implements Callable<Integer> {
       tiers.requireNone("with --connect, for the node runs already and has its own");
       TierFlags.requireLeftOut("--processes", processes ? "set" : null, "with --connect, for the node runs already");
     } else {
-      TierFlags.requireLeftOut("--warm", warm ? "set" : null, "without --connect, for a new node has no blocks from before");
+      TierFlags.requireLeftOut("--warm", warm ? "set" : null,
+          "without --connect, for a new node has no blocks from before");
     }
     trace.requireTogether();
     if (!processes) {
@@ -230,10 +252,12 @@ public final class ReplayCommand implements Callable<Integer> {
 
   private List<Row> circumstances() {
     Stream<String> words = spec.commandLine().getParseResult().originalArgs().stream();
-    String command = words.map(word -> word.contains(" ") ? '"' + word + '"' : word).collect(Collectors.joining(" ", "penstock ", ""));
+    String command = words.map(word -> word.contains(" ") ? '"' + word + '"' : word)
+        .collect(Collectors.joining(" ", "penstock ", ""));
     return List.of(new Row("command", command), new Row("budget", Sizes.human(budget) + ", all parties together"),
-        new Row("machine", "%s %s, %d processors, Java %s".formatted(System.getProperty("os.name"), System.getProperty("os.arch"),
-            Runtime.getRuntime().availableProcessors(), Runtime.version().feature())),
+        new Row("machine",
+            "%s %s, %d processors, Java %s".formatted(System.getProperty("os.name"), System.getProperty("os.arch"),
+                Runtime.getRuntime().availableProcessors(), Runtime.version().feature())),
         new Row("ended", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString()));
   }
 }

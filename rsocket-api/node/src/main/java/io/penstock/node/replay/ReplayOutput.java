@@ -10,7 +10,8 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Where the outcome of a replay goes: to standard output, and to a file of JSON and a page with charts if they were asked for.
+/// Where the outcome of a replay goes: to standard output, and to a file of JSON and a page with charts if they were
+/// asked for.
 final class ReplayOutput {
   private final Console console;
   private final boolean json;

@@ -23,7 +23,8 @@ final class ReplayPage {
 
   /// @param circumstances what else is worth knowing about the run: its command line, its machine
   static String of(ReplayReport report, RunSeries series, List<Row> circumstances) {
-    Summary summary = new Summary("Replay of " + report.trace(), verdict(report), report.isClean(), tiles(report), groups(report, circumstances));
+    Summary summary = new Summary("Replay of " + report.trace(), verdict(report), report.isClean(), tiles(report),
+        groups(report, circumstances));
     try {
       return ReportPage.of(summary, JSON.writeValueAsString(new Data(report, series)), "penstock " + report.penstock());
     } catch (JsonProcessingException e) {
@@ -40,8 +41,10 @@ final class ReplayPage {
   }
 
   private static List<Row> tiles(ReplayReport r) {
-    return List.of(tile("Requests", "%,d", r.requests()), tile("Hits of block references", "%.2f %%", 100 * r.hitRate()),
-        tile("Delivered and verified", "%.3f GB/s", r.gigabytesPerSecond()), tile("First slice, median", "%.3f ms", r.firstLayerMicros().p50() / 1e3),
+    return List.of(tile("Requests", "%,d", r.requests()),
+        tile("Hits of block references", "%.2f %%", 100 * r.hitRate()),
+        tile("Delivered and verified", "%.3f GB/s", r.gigabytesPerSecond()),
+        tile("First slice, median", "%.3f ms", r.firstLayerMicros().p50() / 1e3),
         tile("Most of the budget in flight", "%.1f %%", 100.0 * r.peakInFlightBytes() / Math.max(1, r.budgetBytes())));
   }
 
@@ -55,10 +58,13 @@ final class ReplayPage {
     }
     List<String> faults = new ArrayList<>();
     note(faults, r.corruptBlocks() > 0, "%,d blocks were corrupt", r.corruptBlocks());
-    note(faults, r.bytesVerified() != r.bytesDelivered(), "%,d bytes were not verified", r.bytesDelivered() - r.bytesVerified());
-    note(faults, r.bytesDelivered() != r.blockRefs() * r.blockBytes(), "%,d bytes were not delivered", r.blockRefs() * r.blockBytes() - r.bytesDelivered());
+    note(faults, r.bytesVerified() != r.bytesDelivered(), "%,d bytes were not verified",
+        r.bytesDelivered() - r.bytesVerified());
+    note(faults, r.bytesDelivered() != r.blockRefs() * r.blockBytes(), "%,d bytes were not delivered",
+        r.blockRefs() * r.blockBytes() - r.bytesDelivered());
     note(faults, r.leakedBlocks() > 0, "%,d blocks leaked", r.leakedBlocks());
-    note(faults, r.peakInFlightBytes() > r.budgetBytes(), "the budget was passed by %,d bytes", r.peakInFlightBytes() - r.budgetBytes());
+    note(faults, r.peakInFlightBytes() > r.budgetBytes(), "the budget was passed by %,d bytes",
+        r.peakInFlightBytes() - r.budgetBytes());
     return "Something went wrong: " + String.join("; ", faults) + ".";
   }
 

@@ -20,14 +20,15 @@ import org.jspecify.annotations.Nullable;
 /// @param hits references that the node answered from what it had
 /// @param prefixHits hits before the first miss of their request
 /// @param hitRate hits of all references
-/// @param hitsByTier which tier the hits came from, fastest first, as the node counts them; their sum is `hits`, unless others asked the
-///     node meanwhile or it was asked again
+/// @param hitsByTier which tier the hits came from, fastest first, as the node counts them; their sum is `hits`, unless
+///     others asked the node meanwhile or it was asked again
 /// @param fillByTier what each tier keeps at the end, fastest first
 /// @param copiesByTier how blocks came to and from the device that a tier is on; absent for tiers without one
-/// @param bytesDelivered payload bytes that reached the decode party, measured; those of a block cut off in mid-stream do not count
+/// @param bytesDelivered payload bytes that reached the decode party, measured; those of a block cut off in mid-stream
+///     do not count
 /// @param bytesVerified those that it made anew and found equal
-/// @param loopbackBytes what the kernel's loopback interface received meanwhile, for everybody on the machine; absent where no kernel
-///     says so
+/// @param loopbackBytes what the kernel's loopback interface received meanwhile, for everybody on the machine; absent
+///     where no kernel says so
 /// @param corruptBlocks blocks with a byte that differed
 /// @param leakedBlocks arena slots, over all parties, claimed at the end beyond what a tier keeps visible and beyond
 ///     those that others had claimed when it began
@@ -36,21 +37,26 @@ import org.jspecify.annotations.Nullable;
 /// @param budgetBytes the limit on them, summed over the parties
 /// @param elapsedSeconds from the first request to the last byte
 /// @param gigabytesPerSecond delivered and verified, in 10⁹ bytes
-/// @param firstLayerMicros until the first bytes of layer 0 of a request had been verified: from then on its decoder has something to do
+/// @param firstLayerMicros until the first bytes of layer 0 of a request had been verified: from then on its decoder
+///     has something to do
 /// @param firstLayerMillis until the first layer of every block of a request had been verified
 /// @param lastLayerMillis until every layer had been
 /// @param ceilings what this machine can do at most, where it was measured
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
-record ReplayReport(String penstock, String trace, String parties, int blockBytes, int layers, Map<String, String> capacities,
+record ReplayReport(String penstock, String trace, String parties, int blockBytes, int layers,
+    Map<String, String> capacities,
     String policy, int concurrency, long requests, long blockRefs, long hits, long prefixHits, double hitRate,
-    Map<String, Long> hitsByTier, Map<String, TierFill> fillByTier, Map<String, TierCopies> copiesByTier, long bytesDelivered, long bytesVerified, @Nullable Long loopbackBytes, long corruptBlocks,
-    long leakedBlocks, long repeatedPasses, long peakInFlightBytes, long budgetBytes, double elapsedSeconds, double gigabytesPerSecond,
+    Map<String, Long> hitsByTier, Map<String, TierFill> fillByTier, Map<String, TierCopies> copiesByTier,
+    long bytesDelivered, long bytesVerified, @Nullable Long loopbackBytes, long corruptBlocks,
+    long leakedBlocks, long repeatedPasses, long peakInFlightBytes, long budgetBytes, double elapsedSeconds,
+    double gigabytesPerSecond,
     Micros firstLayerMicros, Latency firstLayerMillis, Latency lastLayerMillis, Map<String, Double> ceilings) {
 
   /// True when every byte came, every byte was right, nothing leaked and the budget held.
   @JsonIgnore
   boolean isClean() {
-    return corruptBlocks == 0 && leakedBlocks == 0 && bytesVerified == bytesDelivered && bytesDelivered == blockRefs * blockBytes
+    return corruptBlocks == 0 && leakedBlocks == 0 && bytesVerified == bytesDelivered
+        && bytesDelivered == blockRefs * blockBytes
         && peakInFlightBytes <= budgetBytes;
   }
 }

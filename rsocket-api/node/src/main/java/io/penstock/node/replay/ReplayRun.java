@@ -57,7 +57,8 @@ final class ReplayRun {
 
   /// How much was counted since `before`; as the parties are now.
   private Mono<Count> after(Count before) {
-    return Mono.fromSupplier(() -> Optional.ofNullable(loopback.receivedSince(before.loopbackBytes()))).subscribeOn(driver)
+    return Mono.fromSupplier(() -> Optional.ofNullable(loopback.receivedSince(before.loopbackBytes())))
+        .subscribeOn(driver)
         .flatMap(received -> settled(before.stat()).map(stat -> new Count(received.orElse(null), stat)));
   }
 
@@ -66,7 +67,8 @@ final class ReplayRun {
     long deadline = driver.now(TimeUnit.NANOSECONDS) + SETTLE.toNanos();
     return parties.stat()
         .repeatWhen(ends -> ends.delayElements(LOOK_AGAIN, driver))
-        .takeUntil(stat -> stat.claimedBlocks() <= before.claimedBlocks() || driver.now(TimeUnit.NANOSECONDS) >= deadline)
+        .takeUntil(
+            stat -> stat.claimedBlocks() <= before.claimedBlocks() || driver.now(TimeUnit.NANOSECONDS) >= deadline)
         .last();
   }
 
@@ -76,13 +78,16 @@ final class ReplayRun {
     Tally.Sums sums = tally.sums();
     BlockLayout layout = subject.plan().space().layout();
     double seconds = elapsedNanos / 1e9;
-    return new ReplayReport(PenstockVersion.current(), subject.trace(), parties.description(), layout.blockBytes(), layout.layers(),
+    return new ReplayReport(PenstockVersion.current(), subject.trace(), parties.description(), layout.blockBytes(),
+        layout.layers(),
         subject.capacities(), subject.policy(), subject.pace().concurrency(), sums.requests(),
         sums.blockRefs(), sums.hits(), sums.prefixHits(), rounded(sums.hits() / (double) Math.max(1, sums.blockRefs())),
         stat.books().hitsSince(before.stat().books()), stat.books().fill(),
-        stat.books().copiesSince(before.stat().books()), sums.bytesDelivered(), sums.bytesVerified(), after.loopbackBytes(), sums.corruptBlocks(),
+        stat.books().copiesSince(before.stat().books()), sums.bytesDelivered(), sums.bytesVerified(),
+        after.loopbackBytes(), sums.corruptBlocks(),
         leakedBlocks, sums.repeatedPasses(), stat.peakInFlightBytes(), stat.budgetBytes(), rounded(seconds),
-        rounded(sums.bytesDelivered() / 1e9 / Math.max(seconds, 1e-9)), tally.firstSlice(), tally.firstLayer(), tally.lastLayer(), subject.ceilings());
+        rounded(sums.bytesDelivered() / 1e9 / Math.max(seconds, 1e-9)), tally.firstSlice(), tally.firstLayer(),
+        tally.lastLayer(), subject.ceilings());
   }
 
   private static double rounded(double value) {

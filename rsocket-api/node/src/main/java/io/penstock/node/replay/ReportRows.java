@@ -19,7 +19,8 @@ final class ReportRows {
   /// What was run, what came out, and how it flowed.
   static List<Group> of(ReplayReport report) {
     ReportRows rows = new ReportRows(report);
-    return List.of(new Group("What was run", rows.setting()), new Group("What came out", rows.outcome()), new Group("How it flowed", rows.flow()));
+    return List.of(new Group("What was run", rows.setting()), new Group("What came out", rows.outcome()),
+        new Group("How it flowed", rows.flow()));
   }
 
   private List<Row> setting() {
@@ -33,15 +34,18 @@ final class ReportRows {
     rows.add(row("requests", "%,d", r.requests()));
     rows.add(row("block references", "%,d", r.blockRefs()));
     rows.add(row("hits", "%,d  (%s)", r.hits(),
-        both(form("%.2f %%; %,d in a prefix", 100 * r.hitRate(), r.prefixHits()), "; ", joined(r.hitsByTier(), "%s %,d"))));
+        both(form("%.2f %%; %,d in a prefix", 100 * r.hitRate(), r.prefixHits()), "; ",
+            joined(r.hitsByTier(), "%s %,d"))));
     r.fillByTier().forEach((name, fill) -> rows.add(new Row("fill of " + name, fill(fill))));
     r.copiesByTier().forEach((name, copies) -> rows.add(new Row("copies of " + name, copies(copies))));
     rows.add(row("delivered", "%s  (%,d bytes)", Sizes.human(r.bytesDelivered()), r.bytesDelivered()));
-    rows.add(r.bytesVerified() == r.bytesDelivered() ? new Row("verified", "every byte, made anew and compared")
+    rows.add(r.bytesVerified() == r.bytesDelivered()
+        ? new Row("verified", "every byte, made anew and compared")
         : row("verified", "ONLY %,d bytes", r.bytesVerified()));
     Long loopbackBytes = r.loopbackBytes();
     if (loopbackBytes != null) {
-      rows.add(row("loopback", "%s  (%,d bytes by the kernel's count, of all on this machine)", Sizes.human(loopbackBytes), loopbackBytes));
+      rows.add(row("loopback", "%s  (%,d bytes by the kernel's count, of all on this machine)",
+          Sizes.human(loopbackBytes), loopbackBytes));
     }
     rows.add(row("corrupt blocks", "%,d", r.corruptBlocks()));
     rows.add(row("leaked blocks", "%,d", r.leakedBlocks()));
@@ -53,11 +57,13 @@ final class ReportRows {
 
   private List<Row> flow() {
     List<Row> rows = new ArrayList<>();
-    rows.add(row("in flight", "at most %s of a budget of %s", Sizes.human(r.peakInFlightBytes()), Sizes.human(r.budgetBytes())));
+    rows.add(row("in flight", "at most %s of a budget of %s", Sizes.human(r.peakInFlightBytes()),
+        Sizes.human(r.budgetBytes())));
     rows.add(row("time", "%.2f s, %d at a time", r.elapsedSeconds(), r.concurrency()));
     rows.add(row("rate", "%.3f GB/s delivered and verified", r.gigabytesPerSecond()));
     Micros slice = r.firstLayerMicros();
-    rows.add(row("first slice", "p50 %.3f ms, p90 %.3f ms, p99 %.3f ms", slice.p50() / 1e3, slice.p90() / 1e3, slice.p99() / 1e3));
+    rows.add(row("first slice", "p50 %.3f ms, p90 %.3f ms, p99 %.3f ms", slice.p50() / 1e3, slice.p90() / 1e3,
+        slice.p99() / 1e3));
     rows.add(latency("first layer", r.firstLayerMillis()));
     rows.add(latency("last layer", r.lastLayerMillis()));
     r.ceilings().forEach((name, rate) -> rows.add(row("ceiling", "%.2f GB/s %s", rate, name)));
@@ -66,17 +72,20 @@ final class ReportRows {
 
   private static String fill(TierFill fill) {
     Long capacity = fill.capacityBlocks();
-    return capacity == null ? form("%,d blocks", fill.blocks())
+    return capacity == null
+        ? form("%,d blocks", fill.blocks())
         : form("%,d of %,d blocks  (%.1f %%)", fill.blocks(), capacity, 100.0 * fill.blocks() / Math.max(1, capacity));
   }
 
   private static String copies(TierCopies copies) {
-    return form("%,d calls of %s, %.2f elements a call, %,d fallbacks", copies.calls(), copies.device(), copies.elementsPerCall(), copies.fallbacks())
+    return form("%,d calls of %s, %.2f elements a call, %,d fallbacks", copies.calls(), copies.device(),
+        copies.elementsPerCall(), copies.fallbacks())
         + (copies.failed() == 0 ? "" : form(", %,d FAILED", copies.failed()));
   }
 
   private static Row latency(String name, Latency l) {
-    return row(name, "p50 %.3f ms, p90 %.3f ms, p99 %.3f ms, p99.9 %.3f ms, max %.3f ms", l.p50(), l.p90(), l.p99(), l.p999(), l.max());
+    return row(name, "p50 %.3f ms, p90 %.3f ms, p99 %.3f ms, p99.9 %.3f ms, max %.3f ms", l.p50(), l.p90(), l.p99(),
+        l.p999(), l.max());
   }
 
   private static String joined(Map<String, ?> entries, String form) {

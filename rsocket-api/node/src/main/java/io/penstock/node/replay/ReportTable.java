@@ -14,6 +14,7 @@ final class ReportTable {
   }
 
   private static String lines(List<Row> rows) {
-    return rows.stream().map(row -> String.format(Locale.ROOT, "  %-17s %s\n", row.name(), row.value())).collect(Collectors.joining());
+    return rows.stream().map(row -> String.format(Locale.ROOT, "  %-17s %s\n", row.name(), row.value()))
+        .collect(Collectors.joining());
   }
 }

@@ -12,11 +12,13 @@ final class RoleArguments {
 
   /// A node on a free port that tells its address in its first line.
   static List<String> node(FlowPlan plan, List<String> more) {
-    List<String> arguments = new ArrayList<>(List.of(PartyCommand.NAME, "node", "--json", "--listen-host", "127.0.0.1", "--listen-port", "0",
-        "--admin-port", "off", "--model", plan.space().model(), "--block-bytes", String.valueOf(layout(plan).blockBytes()),
-        "--layers", String.valueOf(layout(plan).layers()), "--block-tokens", String.valueOf(layout(plan).tokens()),
-        "--budget", String.valueOf(plan.nodeBudgetBytes()), "--slice-bytes", String.valueOf(plan.sliceBytes()),
-        "--window-blocks", String.valueOf(plan.windowBlocks()), "--waiters", String.valueOf(WAITERS)));
+    List<String> arguments =
+        new ArrayList<>(List.of(PartyCommand.NAME, "node", "--json", "--listen-host", "127.0.0.1", "--listen-port", "0",
+            "--admin-port", "off", "--model", plan.space().model(), "--block-bytes",
+            String.valueOf(layout(plan).blockBytes()),
+            "--layers", String.valueOf(layout(plan).layers()), "--block-tokens", String.valueOf(layout(plan).tokens()),
+            "--budget", String.valueOf(plan.nodeBudgetBytes()), "--slice-bytes", String.valueOf(plan.sliceBytes()),
+            "--window-blocks", String.valueOf(plan.windowBlocks()), "--waiters", String.valueOf(WAITERS)));
     arguments.addAll(more);
     return arguments;
   }

@@ -10,18 +10,22 @@ import org.jspecify.annotations.Nullable;
 
 /// A run in numbers over time, as it is written in JSON. Every list has a value for each interval, in order.
 ///
-/// @param seconds end of each interval, since the run began; the first begins at 0, each other where the one before ends
+/// @param seconds end of each interval, since the run began; the first begins at 0, each other where the one before
+///     ends
 /// @param requests requests that ended
 /// @param hitsByTier for each tier the references that it answered, fastest first, as the node counts them
 /// @param misses references that no tier answered, likewise
 /// @param bytesDelivered payload bytes of the requests that ended
 /// @param inFlightBytes most bytes in flight that a sample saw
 /// @param budgetBytes the limit on them
-/// @param firstLayerMicros `p50`, `p90` and `p99` of the time from a question to its first bytes of layer 0; null where no request ended
+/// @param firstLayerMicros `p50`, `p90` and `p99` of the time from a question to its first bytes of layer 0; null where
+///     no request ended
 /// @param blocksByTier for each tier the blocks that the books put there, at the end of the interval
 /// @param capacityBlocksByTier for each tier the most blocks; null if unbounded
-record RunSeries(List<Double> seconds, List<Long> requests, Map<String, List<Long>> hitsByTier, List<Long> misses, List<Long> bytesDelivered,
-    List<Long> inFlightBytes, long budgetBytes, Map<String, List<@Nullable Long>> firstLayerMicros, Map<String, List<Long>> blocksByTier,
+record RunSeries(List<Double> seconds, List<Long> requests, Map<String, List<Long>> hitsByTier, List<Long> misses,
+    List<Long> bytesDelivered,
+    List<Long> inFlightBytes, long budgetBytes, Map<String, List<@Nullable Long>> firstLayerMicros,
+    Map<String, List<Long>> blocksByTier,
     Map<String, @Nullable Long> capacityBlocksByTier) {
 
   static RunSeries of(Timeline timeline) {
@@ -35,8 +39,10 @@ record RunSeries(List<Double> seconds, List<Long> requests, Map<String, List<Lon
       capacities.put(name, fill.capacityBlocks());
     });
     return new RunSeries(points.stream().map(point -> Math.round(point.nanos() / 1e5) / 1e4).toList(),
-        growth(points, 0, point -> point.sums().requests()), hits, growth(points, timeline.start().misses(), point -> point.books().misses()),
-        growth(points, 0, point -> point.sums().bytesDelivered()), points.stream().map(TimelinePoint::inFlightBytes).toList(),
+        growth(points, 0, point -> point.sums().requests()), hits,
+        growth(points, timeline.start().misses(), point -> point.books().misses()),
+        growth(points, 0, point -> point.sums().bytesDelivered()),
+        points.stream().map(TimelinePoint::inFlightBytes).toList(),
         timeline.budgetBytes(), percentiles(points), blocks, capacities);
   }
 

@@ -22,7 +22,8 @@ final class Tally {
   private long repeatedPasses;
 
   /// The sums at one moment.
-  record Sums(long requests, long blockRefs, long hits, long prefixHits, long bytesDelivered, long bytesVerified, long corruptBlocks,
+  record Sums(long requests, long blockRefs, long hits, long prefixHits, long bytesDelivered, long bytesVerified,
+      long corruptBlocks,
       long repeatedPasses) {}
 
   /// The sums at one moment, and the nanoseconds from lease to first slice of the requests since the moment before.
@@ -46,7 +47,8 @@ final class Tally {
   }
 
   synchronized Sums sums() {
-    return new Sums(requests, blockRefs, hits, prefixHits, bytesDelivered, bytesVerified, corruptBlocks, repeatedPasses);
+    return new Sums(requests, blockRefs, hits, prefixHits, bytesDelivered, bytesVerified, corruptBlocks,
+        repeatedPasses);
   }
 
   /// Ends an interval and begins the next.

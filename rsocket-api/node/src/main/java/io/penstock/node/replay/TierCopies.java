@@ -11,7 +11,8 @@ import io.penstock.tier.CopyStat;
 /// @param failed copies that were not made, or nobody knows
 record TierCopies(String device, long calls, double elementsPerCall, long bytes, long fallbacks, long failed) {
   static TierCopies of(CopyStat stat) {
-    return new TierCopies(stat.device(), stat.calls(), Math.round(100.0 * stat.elements() / Math.max(1, stat.calls())) / 100.0, stat.bytes(),
+    return new TierCopies(stat.device(), stat.calls(),
+        Math.round(100.0 * stat.elements() / Math.max(1, stat.calls())) / 100.0, stat.bytes(),
         stat.fallbacks(), stat.failed());
   }
 }

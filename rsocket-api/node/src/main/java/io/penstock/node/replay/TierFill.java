@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record TierFill(long blocks, long resting, @Nullable Long capacityBlocks) {
   static TierFill of(LevelStat level) {
-    return new TierFill(level.blocks(), level.resting(), level.capacityBlocks() == Long.MAX_VALUE ? null : level.capacityBlocks());
+    return new TierFill(level.blocks(), level.resting(),
+        level.capacityBlocks() == Long.MAX_VALUE ? null : level.capacityBlocks());
   }
 }

@@ -1,6 +1,5 @@
 package io.penstock.node.replay;
 
-
 import io.penstock.block.CacheSpace;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Folders;
@@ -34,16 +33,19 @@ final class TierFlags implements AutoCloseable {
       description = "What the node keeps in device memory: a size or \"N blocks\" (default: 0).")
   private @Nullable String hbm;
 
-  @Mixin private final DeviceFlags device;
+  @Mixin
+  private final DeviceFlags device;
 
   @Option(names = "--dram", paramLabel = "CAPACITY",
       description = "What it keeps in memory: a size, \"N blocks\" or unbounded (default: 4 GiB, at most half of the memory).")
   private @Nullable String dram;
 
-  @Option(names = "--ssd", paramLabel = "CAPACITY", description = "What it keeps on disk: a size, \"N blocks\" or unbounded (default: 0).")
+  @Option(names = "--ssd", paramLabel = "CAPACITY",
+      description = "What it keeps on disk: a size, \"N blocks\" or unbounded (default: 0).")
   private @Nullable String ssd;
 
-  @Option(names = "--ssd-dir", paramLabel = "FOLDER", description = "An empty folder for the disk tier (default: a temporary one, deleted at the end). " + Folders.MADE)
+  @Option(names = "--ssd-dir", paramLabel = "FOLDER",
+      description = "An empty folder for the disk tier (default: a temporary one, deleted at the end). " + Folders.MADE)
   private @Nullable Path ssdDir;
 
   @Option(names = "--ssd-engine", paramLabel = "NAME",
@@ -58,8 +60,9 @@ final class TierFlags implements AutoCloseable {
   private @Nullable String shortEngine;
 
   @Option(names = "--stack-mode", paramLabel = "NAME",
-      description = {"exclusive: a block is on one level. write_through: it is on disk before it is visible, and on all levels from its own down;",
-          "--dram must then be larger than --hbm, and --ssd larger than both (default: exclusive)."})
+      description = {
+        "exclusive: a block is on one level. write_through: it is on disk before it is visible, and on all levels from its own down;",
+        "--dram must then be larger than --hbm, and --ssd larger than both (default: exclusive)."})
   private @Nullable String mode;
 
   @Option(names = "--write-through", hidden = true, description = "The same as --stack-mode write_through.")
@@ -110,12 +113,14 @@ final class TierFlags implements AutoCloseable {
     }
     DiskPlan disk = plan.disk();
     if (disk != null) {
-      arguments.addAll(List.of("--ssd", plan.ssd().toString(), "--ssd-dir", disk.folder().toString(), "--ssd-engine", lower(disk.engine()),
+      arguments.addAll(List.of("--ssd", plan.ssd().toString(), "--ssd-dir", disk.folder().toString(), "--ssd-engine",
+          lower(disk.engine()),
           "--ssd-segment-bytes", NodeSettings.SSD_SEGMENT_BYTES.type().print().apply(disk.segmentBytes()),
           "--ssd-durability", lower(disk.durability().mode()),
           "--ssd-sync-interval", NodeSettings.SSD_SYNC_INTERVAL.type().print().apply(disk.durability().interval()),
           "--ssd-sync-bytes", NodeSettings.SSD_SYNC_BYTES.type().print().apply(disk.durability().bytes()),
-          "--ssd-disk-high", String.valueOf(disk.share().highPercent()), "--ssd-disk-low", String.valueOf(disk.share().lowPercent())));
+          "--ssd-disk-high", String.valueOf(disk.share().highPercent()), "--ssd-disk-low",
+          String.valueOf(disk.share().lowPercent())));
     }
     return arguments;
   }
@@ -178,17 +183,20 @@ final class TierFlags implements AutoCloseable {
   }
 
   private EngineKind engine() {
-    return engine != null ? oneOf("--ssd-engine", engine, ENGINES)
+    return engine != null
+        ? oneOf("--ssd-engine", engine, ENGINES)
         : shortEngine != null ? oneOf("--engine", shortEngine, ENGINES) : EngineKind.CHRONICLE;
   }
 
   private StackMode mode() {
-    return mode != null ? oneOf("--stack-mode", mode, List.of(StackMode.values()))
+    return mode != null
+        ? oneOf("--stack-mode", mode, List.of(StackMode.values()))
         : writeThrough ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE;
   }
 
   private SyncRule durability() {
-    return SyncRule.defaults().withMode(durability == null ? SyncMode.NONE : oneOf("--durability", durability, List.of(SyncMode.values())));
+    return SyncRule.defaults()
+        .withMode(durability == null ? SyncMode.NONE : oneOf("--durability", durability, List.of(SyncMode.values())));
   }
 
   static <E extends Enum<E>> E oneOf(String flag, String text, List<E> values) {

@@ -8,8 +8,8 @@ import java.util.List;
 
 /// How a run went, in a bounded number of points.
 ///
-/// When there is no room for one more point, each two neighbours become one and the period between samples doubles; so a run of any
-/// length has between half as many points as fit and as many as fit. One thread at a time.
+/// When there is no room for one more point, each two neighbours become one and the period between samples doubles; so
+/// a run of any length has between half as many points as fit and as many as fit. One thread at a time.
 final class Timeline {
   private final int maxPoints;
   private final List<TimelinePoint> points = new ArrayList<>();
@@ -45,10 +45,12 @@ final class Timeline {
 
   /// One more sample.
   void sample(long nanos, Tally.Interval interval, PartyStat stat) {
-    add(new TimelinePoint(nanos - startNanos, interval.sums(), stat.inFlightBytes(), stat.books(), interval.firstSlices()));
+    add(new TimelinePoint(nanos - startNanos, interval.sums(), stat.inFlightBytes(), stat.books(),
+        interval.firstSlices()));
   }
 
-  /// The run ended. What happened in less than half a period counts to the point before, for no rate can be told from it.
+  /// The run ended. What happened in less than half a period counts to the point before, for no rate can be told from
+  /// it.
   void end(long nanos, Tally.Interval interval, PartyStat stat) {
     sample(nanos, interval, stat);
     int last = points.size() - 1;

@@ -13,6 +13,7 @@ record TimelinePoint(long nanos, Tally.Sums sums, long inFlightBytes, Books book
   /// This point and the one after it as one, that stands where `next` did. Takes over both histograms.
   TimelinePoint merge(TimelinePoint next) {
     next.firstSlices.add(firstSlices);
-    return new TimelinePoint(next.nanos, next.sums, Math.max(inFlightBytes, next.inFlightBytes), next.books, next.firstSlices);
+    return new TimelinePoint(next.nanos, next.sums, Math.max(inFlightBytes, next.inFlightBytes), next.books,
+        next.firstSlices);
   }
 }

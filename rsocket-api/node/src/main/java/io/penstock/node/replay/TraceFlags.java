@@ -28,7 +28,8 @@ final class TraceFlags {
       TierFlags.requireLeftOut("--seed", seed, "with TRACE, for only a generated trace has one");
     }
     if (trace == null && limit != null && limit > Integer.MAX_VALUE) {
-      throw new IllegalArgumentException("--limit must be <= " + Integer.MAX_VALUE + " without TRACE (was " + limit + ")");
+      throw new IllegalArgumentException(
+          "--limit must be <= " + Integer.MAX_VALUE + " without TRACE (was " + limit + ")");
     }
   }
 
@@ -47,7 +48,9 @@ final class TraceFlags {
   }
 
   String name() {
-    return trace == null ? "generated, %s of seed %d".formatted(Plural.of(generated().requests(), "request"), generated().seed()) : trace.toString();
+    return trace == null
+        ? "generated, %s of seed %d".formatted(Plural.of(generated().requests(), "request"), generated().seed())
+        : trace.toString();
   }
 
   private GeneratorOptions generated() {

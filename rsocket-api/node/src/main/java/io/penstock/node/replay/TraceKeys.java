@@ -10,8 +10,8 @@ import java.util.List;
 /// Keys of the blocks that the ids of a trace stand for.
 ///
 /// @param space of every key
-/// @param fresh 0 for the keys that every replay uses; another value makes keys that no node has seen, so that a run on a node with
-///     history starts cold
+/// @param fresh 0 for the keys that every replay uses; another value makes keys that no node has seen, so that a run on
+///     a node with history starts cold
 record TraceKeys(SpaceId space, long fresh) {
   List<BlockKey> of(List<Long> ids) {
     List<BlockKey> keys = new ArrayList<>(ids.size());

@@ -11,9 +11,11 @@ import io.penstock.wire.PutSource;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/// Produces in an arena of its own, layer by layer, when the node behind a connection has room for a window, and streams it there.
+/// Produces in an arena of its own, layer by layer, when the node behind a connection has room for a window, and
+/// streams it there.
 ///
-/// Puts beyond those that the arena can serve at one time wait in line, first come, first served; cancelling one leaves the line.
+/// Puts beyond those that the arena can serve at one time wait in line, first come, first served; cancelling one leaves
+/// the line.
 final class WireSink implements BlockSink {
   private final KvClient client;
   private final PutSource source;
@@ -30,6 +32,7 @@ final class WireSink implements BlockSink {
 
   @Override
   public Mono<Void> put(List<BlockKey> keys) {
-    return Mono.using(BlockScope::new, scope -> puts.acquire(1, scope).flatMap(turn -> client.put(keys, source).then()), BlockScope::close);
+    return Mono.using(BlockScope::new, scope -> puts.acquire(1, scope).flatMap(turn -> client.put(keys, source).then()),
+        BlockScope::close);
   }
 }

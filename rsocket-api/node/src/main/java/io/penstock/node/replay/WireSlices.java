@@ -17,6 +17,7 @@ final class WireSlices implements SliceSource {
 
   @Override
   public Mono<SliceLease> lease(List<BlockKey> keys, BlockScope scope) {
-    return client.lease(keys, OnMiss.ADMIT, scope).map(lease -> new SliceLease(lease.hits(), lease.admitted(), lease.slices(scope)));
+    return client.lease(keys, OnMiss.ADMIT, scope)
+        .map(lease -> new SliceLease(lease.hits(), lease.admitted(), lease.slices(scope)));
   }
 }

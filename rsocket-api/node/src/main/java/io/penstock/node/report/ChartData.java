@@ -25,7 +25,8 @@ public record ChartData(String axis, List<Double> seconds, List<Chart> charts) {
   /// @param about one sentence below the title
   /// @param axis what stands at the axis
   /// @param unit behind each value; `time` if values are microseconds
-  public record Chart(String id, String title, String about, String axis, String unit, boolean logarithmic, List<Line> lines) {
+  public record Chart(String id, String title, String about, String axis, String unit, boolean logarithmic,
+      List<Line> lines) {
     public Chart {
       requireNonNull(id, "id");
       requireNonNull(title, "title");

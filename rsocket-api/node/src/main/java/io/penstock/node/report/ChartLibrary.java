@@ -18,7 +18,8 @@ record ChartLibrary(String name, String script, String licence) {
   static ChartLibrary load() {
     String version = version();
     String home = "/META-INF/resources/webjars/chart.js/" + version;
-    return new ChartLibrary("Chart.js " + version + ", MIT licence", withoutMap(resource(home + "/dist/chart.umd.min.js")),
+    return new ChartLibrary("Chart.js " + version + ", MIT licence",
+        withoutMap(resource(home + "/dist/chart.umd.min.js")),
         resource(home + "/LICENSE.md").strip());
   }
 

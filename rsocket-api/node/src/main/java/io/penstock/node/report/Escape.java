@@ -20,8 +20,8 @@ final class Escape {
     return escaped.toString();
   }
 
-  /// JSON inside a script element: the same value, without a character that could end the element or begin a comment. Those characters
-  /// are in strings only, where JSON has another form for them.
+  /// JSON inside a script element: the same value, without a character that could end the element or begin a comment.
+  /// Those characters are in strings only, where JSON has another form for them.
   static String json(String json) {
     return json.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026").replace("\u2028", "\\u2028")
         .replace("\u2029", "\\u2029");

@@ -12,8 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/// One file of HTML: summary, charts, the data they are drawn from and the scripts that draw them. It opens from a disk and loads
-/// nothing.
+/// One file of HTML: summary, charts, the data they are drawn from and the scripts that draw them. It opens from a disk
+/// and loads nothing.
 public final class ReportPage {
   private static final Pattern PLACE = Pattern.compile("\\{\\{(\\w+)}}");
 
@@ -82,7 +82,8 @@ public final class ReportPage {
 
   private static String group(Summary.Group group) {
     String name = Escape.html(group.name());
-    return "<div class=\"group\">\n<h3>" + name + "</h3>\n<table aria-label=\"" + name + "\">\n<tbody>\n" + all(group.rows(), ReportPage::row)
+    return "<div class=\"group\">\n<h3>" + name + "</h3>\n<table aria-label=\"" + name + "\">\n<tbody>\n"
+        + all(group.rows(), ReportPage::row)
         + "</tbody>\n</table>\n</div>\n";
   }
 

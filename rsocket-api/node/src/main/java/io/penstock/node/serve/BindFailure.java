@@ -20,7 +20,8 @@ final class BindFailure {
     Effective said = config.effective(isPort ? port : host);
     String rule = isPort ? "free for this user at " + config.effective(host).text() : "an address of this machine";
     String hint = isPort ? "; " + said.setting().flag() + " 0 takes any that is free" : "";
-    return new IOException("%s must be %s (was %s, from %s): %s%s".formatted(said.setting().key(), rule, said.text(), said.origin(), reason, hint), failure);
+    return new IOException("%s must be %s (was %s, from %s): %s%s".formatted(said.setting().key(), rule, said.text(),
+        said.origin(), reason, hint), failure);
   }
 
   /// Has what keeps `bind` from listening at the path of `setting` name it.
@@ -29,8 +30,10 @@ final class BindFailure {
       return bind.call();
     } catch (IOException e) {
       Effective said = config.effective(setting);
-      throw new IOException(Reason.after("%s must be a path where this user can listen (was %s, from %s)".formatted(setting.key(), said.text(),
-          said.origin()), e), e);
+      throw new IOException(Reason
+          .after("%s must be a path where this user can listen (was %s, from %s)".formatted(setting.key(), said.text(),
+              said.origin()), e),
+          e);
     }
   }
 

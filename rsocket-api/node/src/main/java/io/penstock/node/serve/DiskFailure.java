@@ -26,8 +26,10 @@ final class DiskFailure {
   static Throwable of(NodeConfig config, Throwable failure) {
     return switch (failure) {
       case EngineUnavailableException e -> told(config, NodeSettings.SSD_ENGINE, "one that this process can run", e);
-      case DirectoryLockedException e -> told(config, NodeSettings.SSD_DIR, "a folder that no other process has open", e);
-      case JournalFormatException e -> told(config, NodeSettings.SSD_DIR, "a folder of this engine, format, model and block shape, or a new one", e);
+      case DirectoryLockedException e ->
+        told(config, NodeSettings.SSD_DIR, "a folder that no other process has open", e);
+      case JournalFormatException e ->
+        told(config, NodeSettings.SSD_DIR, "a folder of this engine, format, model and block shape, or a new one", e);
       case RecordVersionException e -> told(config, NodeSettings.SSD_DIR, "a folder that no newer release wrote", e);
       case StorageFullException e -> told(config, NodeSettings.SSD_DIR, "on a disk with room", e);
       case StorageFailedException e -> told(config, NodeSettings.SSD_DIR, rule(e.getCause()), e);
@@ -47,6 +49,8 @@ final class DiskFailure {
 
   private static IOException told(NodeConfig config, Setting<?> setting, String rule, Exception failure) {
     Effective said = config.effective(setting);
-    return new IOException(Reason.after("%s must be %s (was %s, from %s)".formatted(setting.key(), rule, said.text(), said.origin()), failure), failure);
+    return new IOException(Reason
+        .after("%s must be %s (was %s, from %s)".formatted(setting.key(), rule, said.text(), said.origin()), failure),
+        failure);
   }
 }

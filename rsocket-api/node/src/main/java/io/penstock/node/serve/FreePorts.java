@@ -9,8 +9,8 @@ import java.net.ServerSocket;
 import reactor.core.publisher.Mono;
 import reactor.netty.ChannelBindException;
 
-/// Tries whether a node will be able to listen, so that one that will not is refused before it has touched a disk. Somebody may still take
-/// a port before the node does, which then hears of it as it always would.
+/// Tries whether a node will be able to listen, so that one that will not is refused before it has touched a disk.
+/// Somebody may still take a port before the node does, which then hears of it as it always would.
 final class FreePorts {
   private FreePorts() {}
 

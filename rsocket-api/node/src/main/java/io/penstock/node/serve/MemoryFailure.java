@@ -17,25 +17,32 @@ final class MemoryFailure {
 
   /// @return cold; signals [ConfigException] where the machine has no such NUMA node
   static Mono<Void> requireNode(NodeConfig config) {
-    return Mono.fromRunnable(() -> config.get(NodeSettings.MEMORY_NUMA).ifPresent(node -> requireNode(config, node, MappedMemory.nodes())));
+    return Mono.fromRunnable(
+        () -> config.get(NodeSettings.MEMORY_NUMA).ifPresent(node -> requireNode(config, node, MappedMemory.nodes())));
   }
 
   static void requireNode(NodeConfig config, int node, List<Integer> nodes) {
     if (!nodes.contains(node)) {
-      throw told(config, NodeSettings.MEMORY_NUMA, nodes.isEmpty() ? "none on this machine, which tells of no NUMA nodes"
-          : "a NUMA node of this machine, one of " + nodes + ", or none", "");
+      throw told(config, NodeSettings.MEMORY_NUMA,
+          nodes.isEmpty()
+              ? "none on this machine, which tells of no NUMA nodes"
+              : "a NUMA node of this machine, one of " + nodes + ", or none",
+          "");
     }
   }
 
   /// What a command ends with instead of `failure`; `failure` itself if it is none of memory.
   static Throwable of(NodeConfig config, Throwable failure) {
-    return !(failure instanceof HostMemoryRefusedException refused) ? failure
+    return !(failure instanceof HostMemoryRefusedException refused)
+        ? failure
         : config.get(NodeSettings.MEMORY_PAGES) == MemoryPages.HUGE
-            ? told(config, NodeSettings.MEMORY_PAGES, "auto or plain where large pages are not set aside for all of dram", refused)
+            ? told(config, NodeSettings.MEMORY_PAGES,
+                "auto or plain where large pages are not set aside for all of dram", refused)
             : told(config, NodeSettings.DRAM, "what the system has memory for", refused);
   }
 
-  private static ConfigException told(NodeConfig config, Setting<?> setting, String rule, HostMemoryRefusedException refused) {
+  private static ConfigException told(NodeConfig config, Setting<?> setting, String rule,
+      HostMemoryRefusedException refused) {
     ConfigException told = told(config, setting, rule, ": " + refused.getMessage());
     told.initCause(refused);
     return told;
@@ -43,6 +50,7 @@ final class MemoryFailure {
 
   private static ConfigException told(NodeConfig config, Setting<?> setting, String rule, String why) {
     Effective said = config.effective(setting);
-    return new ConfigException(List.of("%s must be %s (was %s, from %s)%s".formatted(setting.key(), rule, said.text(), said.origin(), why)));
+    return new ConfigException(
+        List.of("%s must be %s (was %s, from %s)%s".formatted(setting.key(), rule, said.text(), said.origin(), why)));
   }
 }

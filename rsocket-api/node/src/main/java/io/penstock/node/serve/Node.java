@@ -95,9 +95,11 @@ public final class Node {
 
   /// Starts a node as `config` says.
   ///
-  /// @return a cold `Mono`; each subscription starts a node. It signals what keeps it from listening, naming the setting in an `IOException`
+  /// @return a cold `Mono`; each subscription starts a node. It signals what keeps it from listening, naming the
+  ///     setting in an `IOException`
   public static Mono<Node> start(NodeConfig config) {
-    return MemoryFailure.requireNode(config).then(FreePorts.required(config)).then(Mono.defer(() -> { // before a disk is touched
+    // Before a disk is touched
+    return MemoryFailure.requireNode(config).then(FreePorts.required(config)).then(Mono.defer(() -> {
       PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
       TierPlan plan = tiers(config);
       NodeMemory memory = NodeMemory.mapped(memory(config), plan.dram(), plan.space().layout().blockBytes());
@@ -114,10 +116,13 @@ public final class Node {
   }
 
   private Mono<Void> listen() {
-    Mono<Void> wire = KvServer.bind(TcpTransport.server(tcp(config), loops), tier, serverOptions(config), ingress, timers)
-        .doOnNext(this::serving).then()
-        .onErrorMap(ChannelBindException.class, e -> BindFailure.of(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, e));
-    return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(Mono.fromCallable(this::openSideCar)).then(wire).then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
+    Mono<Void> wire =
+        KvServer.bind(TcpTransport.server(tcp(config), loops), tier, serverOptions(config), ingress, timers)
+            .doOnNext(this::serving).then()
+            .onErrorMap(ChannelBindException.class,
+                e -> BindFailure.of(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, e));
+    return bindAdmin(config.get(NodeSettings.ADMIN_PORT)).then(Mono.fromCallable(this::openSideCar)).then(wire)
+        .then(Mono.fromRunnable(() -> state.set(NodeState.READY)));
   }
 
   private @Nullable SideCarServer openSideCar() throws IOException {
@@ -125,7 +130,8 @@ public final class Node {
     if (path.isPresent()) {
       SideCarServerOptions options = SideCarServerOptions.defaults()
           .withMaxBytes(config.get(NodeSettings.SIDECAR_CLIENT_BYTES), config.get(NodeSettings.SIDECAR_BYTES));
-      SideCarServer opened = BindFailure.naming(config, NodeSettings.SIDECAR, () -> SideCarServer.open(path.get(), options, tier.devices()));
+      SideCarServer opened = BindFailure.naming(config, NodeSettings.SIDECAR,
+          () -> SideCarServer.open(path.get(), options, tier.devices()));
       MeteredSideCar.show(registry, opened);
       sideCar = opened;
     }
@@ -134,24 +140,35 @@ public final class Node {
 
   private void serving(KvServer bound) {
     server = bound;
-    Gauges.bindServer(registry, () -> bound.listening() instanceof TcpListener listener ? listener.connections() : 0, bound::runningStreams);
+    Gauges.bindServer(registry, () -> bound.listening() instanceof TcpListener listener ? listener.connections() : 0,
+        bound::runningStreams);
   }
 
   private Mono<Void> bindAdmin(PortChoice port) {
-    return port.isOff() ? Mono.empty() : new AdminServer(tier, state::get, registry, timers)
-        .bind(config.get(NodeSettings.ADMIN_HOST), port.port(), adminLoops).doOnNext(bound -> admin = bound).then()
-        .onErrorMap(ChannelBindException.class, e -> BindFailure.of(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, e));
+    return port.isOff()
+        ? Mono.empty()
+        : new AdminServer(tier, state::get, registry, timers)
+            .bind(config.get(NodeSettings.ADMIN_HOST), port.port(), adminLoops).doOnNext(bound -> admin = bound).then()
+            .onErrorMap(ChannelBindException.class,
+                e -> BindFailure.of(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, e));
   }
 
   private static TierPlan tiers(NodeConfig config) {
-    DiskPlan disk = config.get(NodeSettings.SSD_DIR).map(folder -> new DiskPlan(folder, config.get(NodeSettings.SSD_ENGINE),
-        config.get(NodeSettings.SSD_SEGMENT_BYTES), durability(config), scrub(config), share(config),
-        HealthOptions.defaults().withStallAfter(config.get(NodeSettings.SSD_STALL_AFTER)),
-        new QuarantineBound(config.get(NodeSettings.SSD_QUARANTINE_BYTES), config.get(NodeSettings.SSD_QUARANTINE_RECORDS)))).orElse(null);
-    return TierPlan.dram(config.space(), config.get(NodeSettings.DRAM)).withHbm(config.get(NodeSettings.HBM)).withDevice(device(config))
-        .withSsd(config.get(NodeSettings.SSD), disk).withMode(config.get(NodeSettings.STACK_MODE)).withPolicy(config.get(NodeSettings.POLICY))
-        .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS)).withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))
-        .withWaiters(config.get(NodeSettings.WAITERS)).withEventsKept(config.get(NodeSettings.EVENTS_KEPT)).withTiering(tiering(config));
+    DiskPlan disk = config.get(NodeSettings.SSD_DIR)
+        .map(folder -> new DiskPlan(folder, config.get(NodeSettings.SSD_ENGINE),
+            config.get(NodeSettings.SSD_SEGMENT_BYTES), durability(config), scrub(config), share(config),
+            HealthOptions.defaults().withStallAfter(config.get(NodeSettings.SSD_STALL_AFTER)),
+            new QuarantineBound(config.get(NodeSettings.SSD_QUARANTINE_BYTES),
+                config.get(NodeSettings.SSD_QUARANTINE_RECORDS))))
+        .orElse(null);
+    return TierPlan.dram(config.space(), config.get(NodeSettings.DRAM)).withHbm(config.get(NodeSettings.HBM))
+        .withDevice(device(config))
+        .withSsd(config.get(NodeSettings.SSD), disk).withMode(config.get(NodeSettings.STACK_MODE))
+        .withPolicy(config.get(NodeSettings.POLICY))
+        .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS))
+        .withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))
+        .withWaiters(config.get(NodeSettings.WAITERS)).withEventsKept(config.get(NodeSettings.EVENTS_KEPT))
+        .withTiering(tiering(config));
   }
 
   private static MappedOptions memory(NodeConfig config) {
@@ -160,22 +177,27 @@ public final class Node {
   }
 
   private static DevicePlan device(NodeConfig config) {
-    return new DevicePlan(config.get(NodeSettings.HBM_DEVICE), config.get(AscendSettings.DEVICE), AscendSettings.options(config),
+    return new DevicePlan(config.get(NodeSettings.HBM_DEVICE), config.get(AscendSettings.DEVICE),
+        AscendSettings.options(config),
         config.get(AscendSettings.BUFFER_POOL));
   }
 
   private static DiskShare share(NodeConfig config) {
-    return new DiskShare(config.get(NodeSettings.SSD_CAPACITY), config.get(NodeSettings.SSD_CACHE), config.get(NodeSettings.SSD_KEEP_FREE),
+    return new DiskShare(config.get(NodeSettings.SSD_CAPACITY), config.get(NodeSettings.SSD_CACHE),
+        config.get(NodeSettings.SSD_KEEP_FREE),
         config.get(NodeSettings.SSD_DISK_HIGH), config.get(NodeSettings.SSD_DISK_LOW));
   }
 
   private static TieringOptions tiering(NodeConfig config) {
-    return new TieringOptions(OffloadRule.usedAtLeast(config.get(NodeSettings.SSD_OFFLOAD_USES)), config.get(NodeSettings.SSD_PROMOTE_HITS),
-        config.get(NodeSettings.SSD_PREFETCH_BLOCKS), config.get(NodeSettings.SSD_QUEUE_BLOCKS), config.get(NodeSettings.SSD_QUEUE_BYTES));
+    return new TieringOptions(OffloadRule.usedAtLeast(config.get(NodeSettings.SSD_OFFLOAD_USES)),
+        config.get(NodeSettings.SSD_PROMOTE_HITS),
+        config.get(NodeSettings.SSD_PREFETCH_BLOCKS), config.get(NodeSettings.SSD_QUEUE_BLOCKS),
+        config.get(NodeSettings.SSD_QUEUE_BYTES));
   }
 
   private static SyncRule durability(NodeConfig config) {
-    return new SyncRule(config.get(NodeSettings.SSD_DURABILITY), config.get(NodeSettings.SSD_SYNC_INTERVAL), config.get(NodeSettings.SSD_SYNC_BYTES));
+    return new SyncRule(config.get(NodeSettings.SSD_DURABILITY), config.get(NodeSettings.SSD_SYNC_INTERVAL),
+        config.get(NodeSettings.SSD_SYNC_BYTES));
   }
 
   private static ScrubOptions scrub(NodeConfig config) {
@@ -212,21 +234,24 @@ public final class Node {
     return state.get();
   }
 
-  /// Takes nothing new, lets running streams end for `drain.timeout`, then closes, for which blocks that are on their way to the disk have what is
-  /// left of that. Lazy and idempotent.
+  /// Takes nothing new, lets running streams end for `drain.timeout`, then closes, for which blocks that are on their
+  /// way to the disk have what is left of that. Lazy and idempotent.
   ///
   /// @return true if every stream ended by itself
   public Mono<Boolean> drain() {
     return Mono.defer(() -> {
       state.set(NodeState.DRAINING);
       KvServer bound = server;
-      Mono<Boolean> ended = bound == null ? Mono.just(true) : bound.drained().thenReturn(true)
-          .timeout(config.get(NodeSettings.DRAIN_TIMEOUT), Mono.just(false), timers);
+      Mono<Boolean> ended = bound == null
+          ? Mono.just(true)
+          : bound.drained().thenReturn(true)
+              .timeout(config.get(NodeSettings.DRAIN_TIMEOUT), Mono.just(false), timers);
       return drainTime.taken(ended).flatMap(clean -> close().thenReturn(clean));
     });
   }
 
-  /// Ends running streams now, then everything else; blocks that are on their way to the disk have `drain.timeout` to get there. Lazy and idempotent.
+  /// Ends running streams now, then everything else; blocks that are on their way to the disk have `drain.timeout` to
+  /// get there. Lazy and idempotent.
   public Mono<Void> close() {
     return closed;
   }
@@ -240,7 +265,8 @@ public final class Node {
     Mono<Void> copies = openSideCar == null ? Mono.empty() : openSideCar.close().timeout(GOODBYE, Mono.empty(), timers);
     Mono<Void> http = boundAdmin == null ? Mono.empty() : Mono.fromRunnable(boundAdmin::dispose);
     return Endings.inOrder(List.of(wire.timeout(GOODBYE, Mono.empty(), timers), http, copies,
-        Mono.defer(() -> tier.closeWithin(drainTime.left(), timers, System::nanoTime)), loops.disposeLater(QUIET, GOODBYE),
+        Mono.defer(() -> tier.closeWithin(drainTime.left(), timers, System::nanoTime)),
+        loops.disposeLater(QUIET, GOODBYE),
         adminLoops.disposeLater(QUIET, GOODBYE), Mono.fromRunnable(this::closeRest)));
   }
 

@@ -15,12 +15,15 @@ import org.jspecify.annotations.Nullable;
 record Ready(String host, int port, @Nullable String adminHost, @Nullable Integer adminPort, String space, long pid) {
   static Ready of(Node node, NodeConfig config) {
     boolean hasAdmin = node.adminPort().isPresent();
-    return new Ready(config.get(NodeSettings.LISTEN_HOST), node.port(), hasAdmin ? config.get(NodeSettings.ADMIN_HOST) : null,
-        hasAdmin ? (Integer) node.adminPort().getAsInt() : null, config.space().id().toString(), ProcessHandle.current().pid());
+    return new Ready(config.get(NodeSettings.LISTEN_HOST), node.port(),
+        hasAdmin ? config.get(NodeSettings.ADMIN_HOST) : null,
+        hasAdmin ? (Integer) node.adminPort().getAsInt() : null, config.space().id().toString(),
+        ProcessHandle.current().pid());
   }
 
   String sentence() {
-    return "serving on " + host + ":" + port + (adminPort == null ? "" : ", admin on http://" + adminHost + ":" + adminPort);
+    return "serving on " + host + ":" + port
+        + (adminPort == null ? "" : ", admin on http://" + adminHost + ":" + adminPort);
   }
 
   /// Removes `file` if it is there and says the same: another node may have written it meanwhile.

@@ -47,9 +47,11 @@ public final class ServeCommand implements Callable<Integer> {
 
   private final Console console;
 
-  @Spec private CommandSpec spec = CommandSpec.create();
+  @Spec
+  private CommandSpec spec = CommandSpec.create();
 
-  @Option(names = "--config", paramLabel = "FILE", description = "YAML file of settings; PENSTOCK_CONFIG names one too. None is needed.")
+  @Option(names = "--config", paramLabel = "FILE",
+      description = "YAML file of settings; PENSTOCK_CONFIG names one too. None is needed.")
   private @Nullable Path config;
 
   @Option(names = "--print-config", description = "Print the settings in effect and where each came from, and end.")
@@ -58,7 +60,8 @@ public final class ServeCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Print for machines: the settings, or a line when the node is ready.")
   private boolean json;
 
-  @Option(names = "--ready-file", paramLabel = "FILE", description = "Write a line of JSON there when the node is ready; the file goes with the node.")
+  @Option(names = "--ready-file", paramLabel = "FILE",
+      description = "Write a line of JSON there when the node is ready; the file goes with the node.")
   private @Nullable Path readyFile;
 
   @Option(names = "--engine", paramLabel = "NAME", hidden = true, description = "The same as --ssd-engine.")
@@ -78,9 +81,13 @@ public final class ServeCommand implements Callable<Integer> {
   public static CommandLine line(Console console) {
     CommandLine line = new CommandLine(new ServeCommand(console));
     SettingOptions.addTo(line.getCommandSpec(), NodeSettings.ALL);
-    UsageMessageSpec usage = line.getCommandSpec().usageMessage().sortOptions(false); // what one is about, the next may go on with
-    usage.footer(Stream.of(Stream.of(usage.footer()), Stream.of("Settings that are taken, for other programs have them, and have no effect here,"),
-        SettingOptions.withoutEffect(NodeSettings.ALL).stream(), Stream.of("")).flatMap(Function.identity()).toArray(String[]::new));
+    // What one is about, the next may go on with
+    UsageMessageSpec usage = line.getCommandSpec().usageMessage().sortOptions(false);
+    usage.footer(Stream
+        .of(Stream.of(usage.footer()),
+            Stream.of("Settings that are taken, for other programs have them, and have no effect here,"),
+            SettingOptions.withoutEffect(NodeSettings.ALL).stream(), Stream.of(""))
+        .flatMap(Function.identity()).toArray(String[]::new));
     return line;
   }
 
@@ -100,9 +107,11 @@ public final class ServeCommand implements Callable<Integer> {
   }
 
   /// What the flags of `replay` are called there, too.
-  private static void addAlias(Map<Setting<?>, String> flags, Setting<?> setting, String alias, @Nullable String value) {
+  private static void addAlias(Map<Setting<?>, String> flags, Setting<?> setting, String alias,
+      @Nullable String value) {
     if (value != null && flags.putIfAbsent(setting, value) != null) {
-      throw new IllegalArgumentException(alias + " must be left out with " + setting.flag() + ", which means the same (was given)");
+      throw new IllegalArgumentException(
+          alias + " must be left out with " + setting.flag() + ", which means the same (was given)");
     }
   }
 

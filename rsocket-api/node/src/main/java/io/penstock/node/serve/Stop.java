@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /// Hears SIGTERM and SIGINT: the first asks to stop, the second ends the process at once.
 ///
-/// The JDK offers signals only in `sun.misc`, which is reached by reflection. A JVM without it falls back to a shutdown hook, with
-/// which the process drains all the same but ends with the JVM's own exit code.
+/// The JDK offers signals only in `sun.misc`, which is reached by reflection. A JVM without it falls back to a shutdown
+/// hook, with which the process drains all the same but ends with the JVM's own exit code.
 final class Stop {
   private static final int SIGNALLED = 128;
 
@@ -34,10 +34,12 @@ final class Stop {
   private void handle(String name, int number) throws ReflectiveOperationException {
     Class<?> signal = Class.forName("sun.misc.Signal");
     Class<?> handler = Class.forName("sun.misc.SignalHandler");
-    Object listener = Proxy.newProxyInstance(handler.getClassLoader(), new Class<?>[] {handler}, (proxy, method, arguments) -> answer(
-        method, proxy, arguments, number));
+    Object listener =
+        Proxy.newProxyInstance(handler.getClassLoader(), new Class<?>[] {handler}, (proxy, method, arguments) -> answer(
+            method, proxy, arguments, number));
     try {
-      signal.getMethod("handle", signal, handler).invoke(null, signal.getConstructor(String.class).newInstance(name), listener);
+      signal.getMethod("handle", signal, handler).invoke(null, signal.getConstructor(String.class).newInstance(name),
+          listener);
     } catch (InvocationTargetException e) {
       throw new IllegalArgumentException("signal " + name + " must be free (was taken)", e);
     }

@@ -34,7 +34,8 @@ final class Errands {
         .flatMap(client -> call(plan, client, keys))
         .timeout(SimulatedParty.PATIENCE, scheduler)
         .onErrorResume(error -> {
-          boolean typed = error instanceof KvException || (error instanceof TimeoutException && scenario.faults().corrupts());
+          boolean typed =
+              error instanceof KvException || (error instanceof TimeoutException && scenario.faults().corrupts());
           if (!typed) {
             verdict.broken(Invariant.EVERY_STREAM_ENDS, plan.errand() + " ended with " + error, error);
           }
@@ -51,7 +52,8 @@ final class Errands {
       case STAT -> client.stat().then();
       case EVENTS -> client.events(0).limitRate(1).takeUntilOther(Mono.delay(HELD, scheduler)).collectList()
           .doOnNext(this::checkNumbers).then();
-      case LEASE_UNREAD -> held(scope -> client.lease(keys, OnMiss.AWAIT, scope).then(Mono.delay(HELD, scheduler)).then());
+      case LEASE_UNREAD ->
+        held(scope -> client.lease(keys, OnMiss.AWAIT, scope).then(Mono.delay(HELD, scheduler)).then());
       case AWAIT -> held(scope -> client.lease(keys, OnMiss.AWAIT, scope)
           .flatMap(lease -> lease.slices(scope).doOnNext(slice -> slice.close()).then()));
     };
@@ -66,7 +68,8 @@ final class Errands {
     for (TierEvent event : events) {
       boolean follows = event.sequence() == next
           || (event instanceof TierEvent.Skipped skipped && skipped.sequence() == next - 1 + skipped.count());
-      verdict.require(follows || scenario.faults().corrupts(), Invariant.EVENTS_WHOLE, "event " + next + " was due, " + event + " came");
+      verdict.require(follows || scenario.faults().corrupts(), Invariant.EVENTS_WHOLE,
+          "event " + next + " was due, " + event + " came");
       next = event.sequence() + 1;
     }
   }

@@ -4,7 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/// What a seed draws, the same on every machine. Each subject draws from lots of its own, so that one more draw of one changes no other.
+/// What a seed draws, the same on every machine. Each subject draws from lots of its own, so that one more draw of one
+/// changes no other.
 final class Lots {
   private final SplittableRandom random;
 

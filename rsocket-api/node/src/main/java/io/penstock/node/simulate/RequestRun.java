@@ -24,8 +24,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
-/// One request from its question to its end: leases by a decode party, what is missing is put by a prefill party, every byte is compared,
-/// and what a fault took is asked for again, a bounded number of times.
+/// One request from its question to its end: leases by a decode party, what is missing is put by a prefill party, every
+/// byte is compared, and what a fault took is asked for again, a bounded number of times.
 final class RequestRun {
   private static final int PASSES = 12;
   private static final Duration FIRST_PAUSE = Duration.ofMillis(5);
@@ -38,7 +38,8 @@ final class RequestRun {
   record Result(int number, boolean delivered, boolean left, int passes, int hits, @Nullable Throwable error) {}
 
   /// Where everything is.
-  record Place(Scenario scenario, SimulatedParty decoder, SimulatedParty prefiller, SimulatedNode node, Scheduler scheduler, Verdict verdict) {}
+  record Place(Scenario scenario, SimulatedParty decoder, SimulatedParty prefiller, SimulatedNode node,
+      Scheduler scheduler, Verdict verdict) {}
 
   private final RequestPlan plan;
   private final Place place;
@@ -74,7 +75,7 @@ final class RequestRun {
   private Mono<Result> pass() {
     passes++;
     Mono<Void> pass = Mono.using(BlockScope::new, scope -> place.decoder().client()
-            .flatMap(client -> client.lease(check.ask(), OnMiss.ADMIT, scope)).flatMap(this::receive), BlockScope::close)
+        .flatMap(client -> client.lease(check.ask(), OnMiss.ADMIT, scope)).flatMap(this::receive), BlockScope::close)
         .timeout(SimulatedParty.PATIENCE, place.scheduler())
         .takeUntilOther(leave.asMono());
     return pass.materialize().flatMap(end -> {
@@ -90,8 +91,9 @@ final class RequestRun {
 
   private Mono<Result> failed(Throwable error) {
     if (error instanceof TimeoutException) {
-      place.verdict().require(place.scenario().faults().corrupts(), Invariant.EVERY_STREAM_ENDS, "request " + plan.number()
-          + " did not end within " + SimulatedParty.PATIENCE);
+      place.verdict().require(place.scenario().faults().corrupts(), Invariant.EVERY_STREAM_ENDS,
+          "request " + plan.number()
+              + " did not end within " + SimulatedParty.PATIENCE);
       place.decoder().disconnect();
       place.prefiller().disconnect();
     } else if (!(error instanceof KvException)) {
@@ -106,7 +108,8 @@ final class RequestRun {
       return Mono.just(new Result(plan.number(), false, false, passes, hits, error));
     }
     Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(passes, 20));
-    return Mono.delay(pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE, place.scheduler()).flatMap(now -> pass());
+    return Mono.delay(pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE, place.scheduler())
+        .flatMap(now -> pass());
   }
 
   /// The reader has left: the node must let go too, unless the connection went.
@@ -121,7 +124,8 @@ final class RequestRun {
       boolean typed = error == null || error instanceof KvException
           || (error instanceof TimeoutException && place.scenario().faults().corrupts());
       if (!typed) {
-        place.verdict().broken(Invariant.EVERY_STREAM_ENDS, "drain of request " + plan.number() + " ended with " + error, error);
+        place.verdict().broken(Invariant.EVERY_STREAM_ENDS,
+            "drain of request " + plan.number() + " ended with " + error, error);
       }
       return result;
     });
@@ -157,11 +161,13 @@ final class RequestRun {
     WriterPlan writer = passes == 1 ? plan.writer() : new WriterPlan(Writing.WELL, 0);
     SimulatedParty prefiller = place.prefiller();
     return prefiller.client()
-        .flatMap(client -> client.put(keys, new PlannedSource(prefiller, place.scenario().layout(), writer)).collectList())
+        .flatMap(
+            client -> client.put(keys, new PlannedSource(prefiller, place.scenario().layout(), writer)).collectList())
         .doOnNext(this::checkReceipts).then();
   }
 
-  /// Control messages carry no checksum of their own: behind a link that turns bytes over, a receipt may arrive damaged.
+  /// Control messages carry no checksum of their own: behind a link that turns bytes over, a receipt may arrive
+  /// damaged.
   private void checkReceipts(List<Receipt> receipts) {
     if (place.scenario().faults().corrupts()) {
       return;

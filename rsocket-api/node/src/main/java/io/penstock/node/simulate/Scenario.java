@@ -13,7 +13,8 @@ import java.util.stream.IntStream;
 /// Everything that one run is made of, drawn from its seed.
 ///
 /// @param seed names the run
-/// @param calm nothing goes wrong on purpose: no fault, nobody leaves, no call changes anything; then every request must succeed at once
+/// @param calm nothing goes wrong on purpose: no fault, nobody leaves, no call changes anything; then every request
+///     must succeed at once
 /// @param space whose blocks move
 /// @param node the one node
 /// @param decoders who reads
@@ -21,23 +22,27 @@ import java.util.stream.IntStream;
 /// @param requests what is asked, in the order in which it begins
 /// @param errands calls beside the requests: removals, questions, statistics
 /// @param faults what goes wrong
-record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<PartyPlan> decoders, List<PartyPlan> prefillers,
+record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<PartyPlan> decoders,
+    List<PartyPlan> prefillers,
     List<RequestPlan> requests, List<ErrandPlan> errands, FaultPlan faults) {
 
   /// @param reserveBlocks slots beyond the capacity, at least a window
   /// @param budgetSlices slices in flight towards the tier
-  record NodePlan(int capacityBlocks, int reserveBlocks, EvictionPolicy policy, boolean verifyReads, int windowBlocks, int sliceBytes,
+  record NodePlan(int capacityBlocks, int reserveBlocks, EvictionPolicy policy, boolean verifyReads, int windowBlocks,
+      int sliceBytes,
       int budgetSlices, int windowsAhead, Duration awaitTimeout, int eventLogSize) {}
 
   /// @param arenaBlocks slots of its memory, at least a window
   /// @param budgetSlices slices in flight towards it
-  record PartyPlan(int windowBlocks, int sliceBytes, int arenaBlocks, int budgetSlices, int creditSlices, SliceOrder order) {}
+  record PartyPlan(int windowBlocks, int sliceBytes, int arenaBlocks, int budgetSlices, int creditSlices,
+      SliceOrder order) {}
 
   /// @param decoder index of who reads
   /// @param prefiller index of who writes what is missing
   /// @param ids trace ids of the blocks, in order
   /// @param pause before it begins, after the reader's request before
-  record RequestPlan(int number, int decoder, int prefiller, List<Long> ids, Duration pause, ReaderPlan reader, WriterPlan writer) {}
+  record RequestPlan(int number, int decoder, int prefiller, List<Long> ids, Duration pause, ReaderPlan reader,
+      WriterPlan writer) {}
 
   /// How slices are read.
   ///
@@ -47,19 +52,25 @@ record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<P
   /// @param after slices, or microseconds if it leaves by the clock
   record ReaderPlan(int demand, Duration pause, Ending ending, int after) {}
 
-  enum Ending { READS_ALL, LEAVES_BY_CLOCK, LEAVES_WHEN_FOUND, LEAVES_AFTER_SLICES }
+  enum Ending {
+    READS_ALL, LEAVES_BY_CLOCK, LEAVES_WHEN_FOUND, LEAVES_AFTER_SLICES
+  }
 
   /// How missing blocks are written, the first time.
   ///
   /// @param after slices that go well
   record WriterPlan(Writing writing, int after) {}
 
-  enum Writing { WELL, THROWS, SIGNALS_ERROR, ENDS_EARLY, HANGS, IS_CUT_OFF }
+  enum Writing {
+    WELL, THROWS, SIGNALS_ERROR, ENDS_EARLY, HANGS, IS_CUT_OFF
+  }
 
   /// A call beside the requests.
   record ErrandPlan(Duration at, int decoder, Errand errand, List<Long> ids) {}
 
-  enum Errand { REMOVE, CONTAINS, MATCH, STAT, EVENTS, LEASE_UNREAD, AWAIT }
+  enum Errand {
+    REMOVE, CONTAINS, MATCH, STAT, EVENTS, LEASE_UNREAD, AWAIT
+  }
 
   /// Faults of links and node.
   ///
@@ -72,7 +83,8 @@ record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<P
     }
 
     boolean corrupts(int connection) {
-      return connection < faults.size() && faults.get(connection).stream().anyMatch(fault -> fault instanceof LinkFault.CorruptByte);
+      return connection < faults.size()
+          && faults.get(connection).stream().anyMatch(fault -> fault instanceof LinkFault.CorruptByte);
     }
 
     boolean corrupts() {
@@ -86,9 +98,11 @@ record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<P
 
   /// In short, for whoever looks at a failing seed.
   String summary() {
-    return decoders.size() + " decoders, " + prefillers.size() + " prefillers, " + requests.size() + " requests, blocks of "
+    return decoders.size() + " decoders, " + prefillers.size() + " prefillers, " + requests.size()
+        + " requests, blocks of "
         + layout().blockBytes() + " bytes, capacity " + node.capacityBlocks() + " + " + node.reserveBlocks() + ", "
-        + faults.faults().stream().mapToInt(List::size).sum() + " faults of links, " + faults.restarts().size() + " restarts, " + errands.size() + " errands"
+        + faults.faults().stream().mapToInt(List::size).sum() + " faults of links, " + faults.restarts().size()
+        + " restarts, " + errands.size() + " errands"
         + (calm ? ", calm" : "");
   }
 }

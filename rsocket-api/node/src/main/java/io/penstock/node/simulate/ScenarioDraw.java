@@ -28,10 +28,12 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/// Draws a [Scenario] from its seed. The corners are likely on purpose: one block of capacity, one window of memory, one slice of budget.
+/// Draws a [Scenario] from its seed. The corners are likely on purpose: one block of capacity, one window of memory,
+/// one slice of budget.
 final class ScenarioDraw {
   private static final List<ElementType> TYPES = List.of(ElementType.BF16, ElementType.FP8_E4M3, ElementType.FP32);
-  private static final List<Ending> LEAVING = List.of(Ending.LEAVES_BY_CLOCK, Ending.LEAVES_WHEN_FOUND, Ending.LEAVES_AFTER_SLICES);
+  private static final List<Ending> LEAVING =
+      List.of(Ending.LEAVES_BY_CLOCK, Ending.LEAVES_WHEN_FOUND, Ending.LEAVES_AFTER_SLICES);
   private static final List<Writing> FAILING =
       List.of(Writing.THROWS, Writing.SIGNALS_ERROR, Writing.ENDS_EARLY, Writing.HANGS, Writing.IS_CUT_OFF);
   private static final List<Errand> HARMLESS = List.of(Errand.CONTAINS, Errand.MATCH, Errand.STAT, Errand.EVENTS);
@@ -66,7 +68,8 @@ final class ScenarioDraw {
     NodePlan node = node(lots, windowBlocks, sliceBytes, calm);
     SliceOrder order = lots.chance(70) ? SliceOrder.LAYER_FIRST : SliceOrder.BLOCK_FIRST;
     List<PartyPlan> decoders = parties(new Lots(seed, "decoders"), space.layout(), order, 1);
-    List<PartyPlan> prefillers = parties(new Lots(seed, "prefillers"), space.layout(), order, calm ? decoders.size() : 1);
+    List<PartyPlan> prefillers =
+        parties(new Lots(seed, "prefillers"), space.layout(), order, calm ? decoders.size() : 1);
     List<RequestPlan> requests = requests(decoders.size(), prefillers.size());
     return new Scenario(seed, calm, space, node, decoders, prefillers, requests, errands(decoders.size(), requests),
         faults(decoders.size() + prefillers.size()));
@@ -79,7 +82,8 @@ final class ScenarioDraw {
     BlockLayout layout = lots.chance(70)
         ? BlockLayout.attention(layers, tokens, lots.oneOf(List.of(1, 2, 4)), lots.oneOf(List.of(16, 32, 64)), type)
         : BlockLayout.latent(layers, tokens, lots.oneOf(List.of(32, 128, 256)), 16, type);
-    return new CacheSpace("simulated", lots.chance(50) ? layout : layout.withOrder(TokenOrder.HND), 0, lots.chance(20) ? "salt" : "");
+    return new CacheSpace("simulated", lots.chance(50) ? layout : layout.withOrder(TokenOrder.HND), 0,
+        lots.chance(20) ? "salt" : "");
   }
 
   /// At least what the protocol allows; below the size of a plane it cuts rows.
@@ -95,21 +99,24 @@ final class ScenarioDraw {
     int capacity = lots.chance(15) ? 1 : lots.chance(50) ? lots.between(2, 12) : lots.between(12, 64);
     int reserve = lots.chance(50) ? windowBlocks : windowBlocks + lots.between(0, 16);
     Duration impatient = lots.millis(200, 2_000);
-    return new NodePlan(capacity, reserve, lots.chance(85) ? EvictionPolicy.LRU : EvictionPolicy.FIFO, lots.chance(80), windowBlocks,
+    return new NodePlan(capacity, reserve, lots.chance(85) ? EvictionPolicy.LRU : EvictionPolicy.FIFO, lots.chance(80),
+        windowBlocks,
         sliceBytes, lots.chance(30) ? 1 : lots.between(2, 32), lots.between(1, 3), calm ? LONG_AWAIT : impatient,
         lots.chance(30) ? 64 : 4_096);
   }
 
-  /// @param streams how many windows each has memory for at least; with fewer than it has puts at a time, one put can hold the node's
-  ///     ingress budget while it waits for memory that another holds, which then waits for the budget: only a time limit ends that
+  /// @param streams how many windows each has memory for at least; with fewer than it has puts at a time, one put can
+  ///     hold the node's ingress budget while it waits for memory that another holds, which then waits for the budget:
+  ///     only a time limit ends that
   private static List<PartyPlan> parties(Lots lots, BlockLayout layout, SliceOrder order, int streams) {
     List<PartyPlan> parties = new ArrayList<>();
     int count = lots.chance(40) ? 1 : lots.between(2, 4);
     for (int i = 0; i < count; i++) {
       int windowBlocks = lots.oneOf(List.of(1, 2, 4, 8, 64));
       int most = Math.min(windowBlocks, 8) * streams;
-      parties.add(new PartyPlan(windowBlocks, sliceBytes(lots, layout), lots.chance(40) ? most : most + lots.between(0, 24),
-          lots.chance(30) ? 1 : lots.between(2, 32), lots.between(1, 16), order));
+      parties.add(
+          new PartyPlan(windowBlocks, sliceBytes(lots, layout), lots.chance(40) ? most : most + lots.between(0, 24),
+              lots.chance(30) ? 1 : lots.between(2, 32), lots.between(1, 16), order));
     }
     return parties;
   }
@@ -155,7 +162,8 @@ final class ScenarioDraw {
     boolean slow = slowReaders && lots.chance(40);
     Ending ending = leavers && lots.chance(30) ? lots.oneOf(LEAVING) : Ending.READS_ALL;
     int after = ending == Ending.LEAVES_BY_CLOCK ? lots.between(0, 20_000) : lots.between(1, 12);
-    return slow ? new ReaderPlan(lots.between(1, 2), lots.millis(1, 300), ending, after)
+    return slow
+        ? new ReaderPlan(lots.between(1, 2), lots.millis(1, 300), ending, after)
         : new ReaderPlan(lots.oneOf(List.of(1, 4, 64, Integer.MAX_VALUE)), Duration.ZERO, ending, after);
   }
 
@@ -204,10 +212,12 @@ final class ScenarioDraw {
       Direction direction = lots.chance(50) ? Direction.UP : Direction.DOWN;
       int frame = lots.between(0, lots.chance(50) ? 12 : 150);
       faults.add(switch (lots.between(0, corrupts ? 5 : 2)) {
-        case 0 -> new LinkFault.Stall(direction, frame, lots.chance(80) ? lots.millis(1, 500) : lots.millis(1_000, 40_000));
+        case 0 ->
+          new LinkFault.Stall(direction, frame, lots.chance(80) ? lots.millis(1, 500) : lots.millis(1_000, 40_000));
         case 1 -> new LinkFault.Cut(direction, frame);
         case 2 -> new LinkFault.HalfClose(direction, frame);
-        default -> new LinkFault.CorruptByte(direction, frame, lots.chance(50) ? lots.between(0, 120) : lots.between(0, 1 << 20));
+        default -> new LinkFault.CorruptByte(direction, frame,
+            lots.chance(50) ? lots.between(0, 120) : lots.between(0, 1 << 20));
       });
     }
     return faults;

@@ -17,8 +17,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "simulate",
     description = {"Runs whole clusters in virtual time, each drawn from a seed, and checks every invariant.", "",
-        "One thread runs all of it: links that stall, cut and corrupt, nodes that restart, slow readers and dying writers.",
-        "Every invariant is checked after each step.", ""},
+      "One thread runs all of it: links that stall, cut and corrupt, nodes that restart, slow readers and dying writers.",
+      "Every invariant is checked after each step.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock simulate --seeds 1..100000", "  penstock simulate --seeds 427..427", ""})

@@ -30,7 +30,8 @@ final class SimulatedNetwork {
   }
 
   private static void note(LinkEvent event, Verdict verdict) {
-    verdict.note(event.nanos() ^ ((long) event.connection() << 48), ((long) event.crc32c() << 32) ^ event.bytes() ^ event.direction().ordinal());
+    verdict.note(event.nanos() ^ ((long) event.connection() << 48),
+        ((long) event.crc32c() << 32) ^ event.bytes() ^ event.direction().ordinal());
   }
 
   ServerTransport<Closeable> server() {

@@ -52,7 +52,8 @@ final class SimulatedNode {
   private final List<Life> lives = new ArrayList<>();
 
   /// @param sabotage wraps the tier, to plant what must be found out
-  SimulatedNode(Scenario scenario, SimulatedNetwork network, Scheduler scheduler, Verdict verdict, UnaryOperator<BlockTier> sabotage) {
+  SimulatedNode(Scenario scenario, SimulatedNetwork network, Scheduler scheduler, Verdict verdict,
+      UnaryOperator<BlockTier> sabotage) {
     this.scenario = scenario;
     this.network = network;
     this.scheduler = scheduler;
@@ -83,7 +84,8 @@ final class SimulatedNode {
   private KvServerOptions serverOptions() {
     Scenario.NodePlan plan = scenario.node();
     return KvServerOptions.defaults().withLimits(new Limits(plan.sliceBytes(), plan.windowBlocks(), 1024))
-        .withSendWindowBytes(sendWindowBytes()).withWindowsAhead(plan.windowsAhead()).withAwaitTimeout(plan.awaitTimeout());
+        .withSendWindowBytes(sendWindowBytes()).withWindowsAhead(plan.windowsAhead())
+        .withAwaitTimeout(plan.awaitTimeout());
   }
 
   long sendWindowBytes() {
@@ -121,11 +123,14 @@ final class SimulatedNode {
   void checkAtRest() {
     WatchedTier tier = lives.getLast().tier;
     tier.checkEvents();
-    verdict.require(tier.model().written().isEmpty(), Invariant.NOTHING_LEAKED, "still being written: " + tier.model().written());
+    verdict.require(tier.model().written().isEmpty(), Invariant.NOTHING_LEAKED,
+        "still being written: " + tier.model().written());
     checkFold(tier);
     checkWhole(tier);
-    verdict.require(lives.getLast().host.arena().claimedSlots() == tier.model().visible().size(), Invariant.NOTHING_LEAKED,
-        lives.getLast().host.arena().claimedSlots() + " slots claimed for " + tier.model().visible().size() + " visible blocks");
+    verdict.require(lives.getLast().host.arena().claimedSlots() == tier.model().visible().size(),
+        Invariant.NOTHING_LEAKED,
+        lives.getLast().host.arena().claimedSlots() + " slots claimed for " + tier.model().visible().size()
+            + " visible blocks");
     checkLentBytes();
   }
 
@@ -142,8 +147,10 @@ final class SimulatedNode {
     for (Life life : lives) {
       long inUse = life.ingress.inUseBytes();
       int waiting = life.ingress.permits().waiting();
-      verdict.require(inUse == 0 && waiting == 0, Invariant.NOTHING_LEAKED, "ingress: " + inUse + " bytes in use, " + waiting + " waiting");
-      verdict.require(life.ingress.peakBytes() <= life.ingress.capacityBytes(), Invariant.BYTES_IN_FLIGHT, "ingress peak");
+      verdict.require(inUse == 0 && waiting == 0, Invariant.NOTHING_LEAKED,
+          "ingress: " + inUse + " bytes in use, " + waiting + " waiting");
+      verdict.require(life.ingress.peakBytes() <= life.ingress.capacityBytes(), Invariant.BYTES_IN_FLIGHT,
+          "ingress peak");
     }
   }
 
@@ -161,8 +168,9 @@ final class SimulatedNode {
       };
       verdict.require(whole, Invariant.EVENTS_WHOLE, event + " does not follow from what was before");
     }
-    verdict.require(folded.equals(Set.copyOf(tier.model().visible())), Invariant.EVENTS_WHOLE, folded.size() + " blocks by events, "
-        + tier.model().visible().size() + " by the model");
+    verdict.require(folded.equals(Set.copyOf(tier.model().visible())), Invariant.EVENTS_WHOLE,
+        folded.size() + " blocks by events, "
+            + tier.model().visible().size() + " by the model");
   }
 
   private void checkWhole(WatchedTier tier) {
@@ -173,7 +181,8 @@ final class SimulatedNode {
           window -> window.forEach(leased -> seen.add(compared(leased))),
           error -> verdict.broken(Invariant.NO_HALF_BLOCK, "reading what is visible failed", error));
     }
-    verdict.require(seen.equals(keys), Invariant.EVENTS_WHOLE, seen.size() + " of " + keys.size() + " visible blocks can be read");
+    verdict.require(seen.equals(keys), Invariant.EVENTS_WHOLE,
+        seen.size() + " of " + keys.size() + " visible blocks can be read");
   }
 
   private BlockKey compared(Leased leased) {

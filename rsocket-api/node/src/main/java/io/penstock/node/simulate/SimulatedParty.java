@@ -13,7 +13,8 @@ import reactor.core.scheduler.Scheduler;
 
 /// A decode or prefill process: memory, a budget, and a connection that is made anew when it is gone.
 final class SimulatedParty {
-  /// Longer than anything that a well network can cause: longer than a keep-alive timeout and every slow reader together.
+  /// Longer than anything that a well network can cause: longer than a keep-alive timeout and every slow reader
+  /// together.
   static final Duration PATIENCE = Duration.ofSeconds(1_000);
   private static final Duration KEEP_ALIVE = Duration.ofSeconds(20);
   private static final Duration KEEP_ALIVE_TIMEOUT = Duration.ofSeconds(90);
@@ -79,8 +80,9 @@ final class SimulatedParty {
   }
 
   private Mono<KvClient> connect() {
-    KvClientOptions options = new KvClientOptions(name, plan.sliceBytes(), plan.windowBlocks(), plan.order(), 0, plan.creditSlices(),
-        sendWindowBytes(), KEEP_ALIVE, KEEP_ALIVE_TIMEOUT);
+    KvClientOptions options =
+        new KvClientOptions(name, plan.sliceBytes(), plan.windowBlocks(), plan.order(), 0, plan.creditSlices(),
+            sendWindowBytes(), KEEP_ALIVE, KEEP_ALIVE_TIMEOUT);
     return KvClient.connect(network.client(name), options, scenario.space(), arena, budget)
         .timeout(PATIENCE, scheduler)
         .doOnNext(this::opened);
@@ -121,7 +123,8 @@ final class SimulatedParty {
 
   /// When everything is over.
   void checkGone(Verdict verdict) {
-    verdict.require(arena.claimedSlots() == 0, Invariant.NOTHING_LEAKED, name + " holds " + arena.claimedSlots() + " slots");
+    verdict.require(arena.claimedSlots() == 0, Invariant.NOTHING_LEAKED,
+        name + " holds " + arena.claimedSlots() + " slots");
     verdict.require(budget.inUseBytes() == 0 && budget.permits().waiting() == 0, Invariant.NOTHING_LEAKED,
         name + ": " + budget.inUseBytes() + " bytes in use, " + budget.permits().waiting() + " waiting");
     arena.close();

@@ -19,10 +19,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// One run: a node, its clients, what they ask and what goes wrong, in one thread and in virtual time, all drawn from one seed.
+/// One run: a node, its clients, what they ask and what goes wrong, in one thread and in virtual time, all drawn from
+/// one seed.
 ///
-/// The tier, the server, the clients and RSocket are the real ones. For the time of a run Reactor's default schedulers are the
-/// simulation's, in the whole JVM; so run one at a time.
+/// The tier, the server, the clients and RSocket are the real ones. For the time of a run Reactor's default schedulers
+/// are the simulation's, in the whole JVM; so run one at a time.
 public final class Simulation {
   private static final Duration LONGEST_RUN = Duration.ofHours(24);
   /// Longer than anything that nobody waits for any more.
@@ -97,13 +98,15 @@ public final class Simulation {
     for (ErrandPlan errand : scenario.errands()) {
       begin(errands.run(errand, decoders.get(errand.decoder()), keys(errand.ids())));
     }
-    begin(Flux.fromIterable(scenario.faults().restarts()).concatMap(wait -> Mono.delay(wait, scheduler).then(node.restart()), 1).then());
+    begin(Flux.fromIterable(scenario.faults().restarts())
+        .concatMap(wait -> Mono.delay(wait, scheduler).then(node.restart()), 1).then());
   }
 
   private List<SimulatedParty> parties(String role, List<PartyPlan> plans, long extraBudgetBytes) {
     List<SimulatedParty> parties = new ArrayList<>();
     for (PartyPlan plan : plans) {
-      parties.add(new SimulatedParty(role + parties.size(), scenario, plan, network, time.scheduler(), extraBudgetBytes));
+      parties
+          .add(new SimulatedParty(role + parties.size(), scenario, plan, network, time.scheduler(), extraBudgetBytes));
     }
     return parties;
   }
@@ -115,9 +118,11 @@ public final class Simulation {
   }
 
   private Mono<Result> request(RequestPlan plan) {
-    RequestRun.Place place = new RequestRun.Place(scenario, decoders.get(plan.decoder()), prefillers.get(plan.prefiller()), node,
-        time.scheduler(), verdict);
-    return Mono.delay(plan.pause(), time.scheduler()).then(Mono.defer(() -> new RequestRun(plan, place, keys(plan.ids())).run()))
+    RequestRun.Place place =
+        new RequestRun.Place(scenario, decoders.get(plan.decoder()), prefillers.get(plan.prefiller()), node,
+            time.scheduler(), verdict);
+    return Mono.delay(plan.pause(), time.scheduler())
+        .then(Mono.defer(() -> new RequestRun(plan, place, keys(plan.ids())).run()))
         .doOnNext(result -> {
           results.add(result);
           verdict.note(result.toString());
@@ -130,7 +135,8 @@ public final class Simulation {
 
   private void begin(Mono<?> work) {
     open++;
-    work.doFinally(end -> open--).subscribe(value -> {}, error -> verdict.broken(Invariant.EVERY_STREAM_ENDS, "work ended with " + error, error));
+    work.doFinally(end -> open--).subscribe(value -> {},
+        error -> verdict.broken(Invariant.EVERY_STREAM_ENDS, "work ended with " + error, error));
   }
 
   /// Looks at everything between two steps; true while nothing is wrong.
@@ -210,13 +216,15 @@ public final class Simulation {
 
   /// Headers are no part of the window; with the smallest blocks they are as long as the payload.
   private void requireQueue(long peak, long window, String party) {
-    verdict.require(peak <= 2 * window + CONTROL_BYTES, Invariant.QUEUES_BOUNDED, party + " had " + peak + " bytes waiting, window " + window);
+    verdict.require(peak <= 2 * window + CONTROL_BYTES, Invariant.QUEUES_BOUNDED,
+        party + " had " + peak + " bytes waiting, window " + window);
   }
 
   private SimulationResult result() {
     int delivered = (int) results.stream().filter(Result::delivered).count();
     int left = (int) results.stream().filter(Result::left).count();
-    return new SimulationResult(scenario.seed(), verdict.digest(), results.size(), delivered, left, results.size() - delivered - left,
+    return new SimulationResult(scenario.seed(), verdict.digest(), results.size(), delivered, left,
+        results.size() - delivered - left,
         network.connections().size(), time.nanos(), time.steps());
   }
 }

@@ -16,7 +16,8 @@ import java.util.List;
 /// @param virtualSeconds time inside the runs
 /// @param elapsedSeconds time outside
 /// @param violations one for each seed that broke an invariant
-record SimulationReport(long seeds, long digest, long requests, long delivered, long left, long givenUp, long connections, long steps,
+record SimulationReport(long seeds, long digest, long requests, long delivered, long left, long givenUp,
+    long connections, long steps,
     double virtualSeconds, double elapsedSeconds, List<Violation> violations) {
 
   /// @param again the command line that shows it again
@@ -32,18 +33,21 @@ record SimulationReport(long seeds, long digest, long requests, long delivered, 
 
   SimulationReport plus(SimulationResult run) {
     return new SimulationReport(seeds + 1, (digest ^ run.digest()) * 0x9E3779B97F4A7C15L, requests + run.requests(),
-        delivered + run.delivered(), left + run.left(), givenUp + run.failed(), connections + run.connections(), steps + run.steps(),
+        delivered + run.delivered(), left + run.left(), givenUp + run.failed(), connections + run.connections(),
+        steps + run.steps(),
         virtualSeconds + run.virtualNanos() / 1e9, elapsedSeconds, violations);
   }
 
   SimulationReport plus(ViolationException violation) {
     List<Violation> all = new ArrayList<>(violations);
     all.add(Violation.of(violation));
-    return new SimulationReport(seeds + 1, digest, requests, delivered, left, givenUp, connections, steps, virtualSeconds, elapsedSeconds,
+    return new SimulationReport(seeds + 1, digest, requests, delivered, left, givenUp, connections, steps,
+        virtualSeconds, elapsedSeconds,
         List.copyOf(all));
   }
 
   SimulationReport after(double seconds) {
-    return new SimulationReport(seeds, digest, requests, delivered, left, givenUp, connections, steps, virtualSeconds, seconds, violations);
+    return new SimulationReport(seeds, digest, requests, delivered, left, givenUp, connections, steps, virtualSeconds,
+        seconds, violations);
   }
 }

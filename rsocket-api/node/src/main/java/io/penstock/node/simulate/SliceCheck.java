@@ -66,9 +66,11 @@ final class SliceCheck {
   private void accept(int block, GranuleRange range, LayerSpan span) {
     BlockKey key = keys.get(block);
     int offset = range.offset(layout);
-    verdict.require(offset == next[block], Invariant.SLICE_ORDER, "block " + block + ": byte " + next[block] + " was due, " + offset + " came");
+    verdict.require(offset == next[block], Invariant.SLICE_ORDER,
+        "block " + block + ": byte " + next[block] + " was due, " + offset + " came");
     int differs = span.read(memory -> KvPattern.mismatch(key, layout, range, memory));
-    verdict.require(differs < 0, Invariant.NOTHING_WRONG_DELIVERED, "block " + block + ", " + key + ", byte " + (offset + differs));
+    verdict.require(differs < 0, Invariant.NOTHING_WRONG_DELIVERED,
+        "block " + block + ", " + key + ", byte " + (offset + differs));
     next[block] = offset + range.bytes(layout);
   }
 }

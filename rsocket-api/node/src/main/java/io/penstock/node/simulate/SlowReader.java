@@ -13,7 +13,6 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.SignalType;
 import reactor.core.scheduler.Scheduler;
 
-
 /// Reads a stream a few elements at a time, with a pause before it asks for more.
 final class SlowReader<T> extends BaseSubscriber<T> {
   private final MonoSink<Void> sink;

@@ -9,10 +9,11 @@ import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What [io.penstock.tier.BlockTier] and [OnMiss] promise about decisions, said as plainly as possible: lists, walked from the start.
+/// What [io.penstock.tier.BlockTier] and [OnMiss] promise about decisions, said as plainly as possible: lists, walked
+/// from the start.
 ///
-/// Written from the contract, not from a tier's code. It knows keys only: no bytes, no memory, no waiting. It is told of decisions in
-/// the order in which they were made, and answers what they must have been.
+/// Written from the contract, not from a tier's code. It knows keys only: no bytes, no memory, no waiting. It is told
+/// of decisions in the order in which they were made, and answers what they must have been.
 final class TierModel {
   /// A key in the policy's books.
   private static final class Entry {

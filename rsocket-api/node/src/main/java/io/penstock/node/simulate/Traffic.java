@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// One direction of one connection, seen from outside RSocket: the slices that were sent and did not arrive yet, of streams whose receiver
-/// still wants them. Counted from frames alone, so that it owes nothing to the budgets it is compared with.
+/// One direction of one connection, seen from outside RSocket: the slices that were sent and did not arrive yet, of
+/// streams whose receiver still wants them. Counted from frames alone, so that it owes nothing to the budgets it is
+/// compared with.
 final class Traffic {
   private static final int SLICE_MAGIC = 0x31534B50;
   private static final int PAYLOAD_BYTES_OFFSET = 64;
@@ -95,7 +96,8 @@ final class Traffic {
     ByteBuf data = PayloadFrameCodec.data(frame);
     int start = data.readerIndex();
     return data.readableBytes() > PAYLOAD_BYTES_OFFSET + 4 && data.getIntLE(start) == SLICE_MAGIC
-        ? data.getIntLE(start + PAYLOAD_BYTES_OFFSET) : 0;
+        ? data.getIntLE(start + PAYLOAD_BYTES_OFFSET)
+        : 0;
   }
 
   /// An end of a connection that tells both directions what passes.

@@ -6,9 +6,11 @@ import java.util.List;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
-/// What is found out during one run: the first invariant broken, and a digest of all that happened, for telling runs apart.
+/// What is found out during one run: the first invariant broken, and a digest of all that happened, for telling runs
+/// apart.
 ///
-/// A broken invariant is kept, not thrown: whoever noticed stands in the middle of a stream. The run looks after each step.
+/// A broken invariant is kept, not thrown: whoever noticed stands in the middle of a stream. The run looks after each
+/// step.
 final class Verdict {
   private static final int LAST = 40;
   private final long seed;

@@ -18,7 +18,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// A tier beside its model: every decision that the tier makes is told to the model in the same order, and both must say the same.
+/// A tier beside its model: every decision that the tier makes is told to the model in the same order, and both must
+/// say the same.
 ///
 /// The order is that of the calls: a tier decides when it is subscribed to, before it signals anything.
 final class WatchedTier extends ForwardingTier {
@@ -62,7 +63,8 @@ final class WatchedTier extends ForwardingTier {
       TierEvent there = eventsChecked < expected.size() ? expected.get(eventsChecked) : null;
       if (here == null || !here.equals(there)) {
         verdict.broken(here instanceof TierEvent.Evicted || there instanceof TierEvent.Evicted
-            ? Invariant.MODEL_AGREES : Invariant.EVENTS_WHOLE, "event " + (eventsChecked + 1) + " was " + here + ", the model says " + there);
+            ? Invariant.MODEL_AGREES
+            : Invariant.EVENTS_WHOLE, "event " + (eventsChecked + 1) + " was " + here + ", the model says " + there);
       }
       verdict.note(String.valueOf(here));
     }

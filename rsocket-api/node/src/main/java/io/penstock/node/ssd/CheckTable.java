@@ -25,7 +25,8 @@ final class CheckTable {
   static String of(CheckReport report, boolean all) {
     Set<Integer> damaged = report.damage().stream().map(Damage::segment).collect(Collectors.toSet());
     Map<Boolean, List<SegmentReport>> bySound = report.segments().stream()
-        .collect(Collectors.partitioningBy(each -> each.corrupt() == 0 && each.torn() == 0 && !damaged.contains(each.segment())));
+        .collect(Collectors
+            .partitioningBy(each -> each.corrupt() == 0 && each.torn() == 0 && !damaged.contains(each.segment())));
     List<SegmentReport> sound = requireNonNull(bySound.get(true));
     List<SegmentReport> rows = all ? report.segments() : requireNonNull(bySound.get(false));
     return (rows.isEmpty() ? "" : segments(rows) + "\n") + (all || sound.isEmpty() ? "" : summary(sound))
@@ -33,9 +34,11 @@ final class CheckTable {
   }
 
   private static TextTable segments(List<SegmentReport> rows) {
-    TextTable table = new TextTable("SEGMENT", "FILE", "BYTES", "RECORDS", "LIVE", "DEAD", "REMOVALS", "CORRUPT", "TORN", "ASIDE");
+    TextTable table =
+        new TextTable("SEGMENT", "FILE", "BYTES", "RECORDS", "LIVE", "DEAD", "REMOVALS", "CORRUPT", "TORN", "ASIDE");
     for (SegmentReport each : rows) {
-      table.row(String.valueOf(each.segment()), each.file(), Sizes.human(each.bytes()), each.records(), each.live(), each.dead(), each.removals(),
+      table.row(String.valueOf(each.segment()), each.file(), Sizes.human(each.bytes()), each.records(), each.live(),
+          each.dead(), each.removals(),
           each.corrupt(), each.torn(), Sizes.human(each.asideBytes()));
     }
     return table;
@@ -43,14 +46,17 @@ final class CheckTable {
 
   private static String summary(List<SegmentReport> sound) {
     return "sound: %s, %s; %s, %s live, %s dead, %s, %s aside%n%n".formatted(Plural.of(sound.size(), "segment"),
-        Sizes.human(sum(sound, SegmentReport::bytes)), Plural.of(sum(sound, SegmentReport::records), "record"), Numbers.of(sum(sound, SegmentReport::live)),
-        Numbers.of(sum(sound, SegmentReport::dead)), Plural.of(sum(sound, SegmentReport::removals), "removal"), Sizes.human(sum(sound, SegmentReport::asideBytes)));
+        Sizes.human(sum(sound, SegmentReport::bytes)), Plural.of(sum(sound, SegmentReport::records), "record"),
+        Numbers.of(sum(sound, SegmentReport::live)),
+        Numbers.of(sum(sound, SegmentReport::dead)), Plural.of(sum(sound, SegmentReport::removals), "removal"),
+        Sizes.human(sum(sound, SegmentReport::asideBytes)));
   }
 
   private static TextTable damage(List<Damage> damage) {
     TextTable table = new TextTable("SEGMENT", "OFFSET", "LENGTH", "WHAT", "COUNTS", "GRANULE", "KEY", "REASON");
     for (Damage each : damage) {
-      table.row(String.valueOf(each.segment()), String.valueOf(each.offset()), each.length(), word(each.kind()), each.live() ? "yes" : "no", each.granule() < 0 ? "-" : String.valueOf(each.granule()),
+      table.row(String.valueOf(each.segment()), String.valueOf(each.offset()), each.length(), word(each.kind()),
+          each.live() ? "yes" : "no", each.granule() < 0 ? "-" : String.valueOf(each.granule()),
           key(each), each.reason());
     }
     return table;
@@ -67,11 +73,13 @@ final class CheckTable {
 
   private static String verdict(CheckReport report) {
     if (report.clean()) {
-      return "clean: %s in %s of engine %s".formatted(Plural.of(report.live(), "block"), Plural.of(report.segments().size(), "segment"), report.engine());
+      return "clean: %s in %s of engine %s".formatted(Plural.of(report.live(), "block"),
+          Plural.of(report.segments().size(), "segment"), report.engine());
     }
     long unreadable = report.damage().stream().filter(each -> each.kind() == DamageKind.UNREADABLE).count();
     return "damaged: %s, %s; %s left%s".formatted(Plural.of(sum(report.segments(), SegmentReport::corrupt), "range"),
-        Plural.of(sum(report.segments(), SegmentReport::torn), "torn end"), Plural.of(report.live(), "good block"), unreadable == 0 ? "" : "; %s cannot be read to the end".formatted(Plural.of(unreadable, "segment")));
+        Plural.of(sum(report.segments(), SegmentReport::torn), "torn end"), Plural.of(report.live(), "good block"),
+        unreadable == 0 ? "" : "; %s cannot be read to the end".formatted(Plural.of(unreadable, "segment")));
   }
 
   private static long sum(List<SegmentReport> segments, ToLongFunction<SegmentReport> of) {

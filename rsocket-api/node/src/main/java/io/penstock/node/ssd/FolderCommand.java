@@ -20,7 +20,8 @@ abstract class FolderCommand<R> implements Callable<Integer> {
   private final Console console;
   private final String name;
 
-  @Parameters(paramLabel = "DIR", description = "Folder of the blocks, as ssd.dir names it; no node may use it meanwhile.")
+  @Parameters(paramLabel = "DIR",
+      description = "Folder of the blocks, as ssd.dir names it; no node may use it meanwhile.")
   private Path directory = Path.of(".");
 
   @Option(names = "--json", description = "Print the report as one JSON document.")

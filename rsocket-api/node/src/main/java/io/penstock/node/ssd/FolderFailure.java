@@ -33,6 +33,7 @@ final class FolderFailure {
   private static IOException told(Path folder, String rule, Exception failure) {
     String reason = Reason.of(failure);
     boolean isNamed = reason.contains(folder.toString());
-    return new IOException("DIR must be %s%s: %s".formatted(rule, isNamed ? "" : " (was " + folder + ")", reason), failure);
+    return new IOException("DIR must be %s%s: %s".formatted(rule, isNamed ? "" : " (was " + folder + ")", reason),
+        failure);
   }
 }

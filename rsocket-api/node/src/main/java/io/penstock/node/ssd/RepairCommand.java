@@ -11,9 +11,10 @@ import picocli.CommandLine.Command;
 @Command(
     name = "repair",
     description = {"Takes damage out of the way of a folder of blocks.", "",
-        "Checks every byte first. What can be known is mended, damaged blocks go to DIR/quarantine, torn ends are cut off; good blocks are "
-            + "never touched, nor is a segment that cannot be read to its end. Ends with 0, or with 1 if something "
-            + "cannot be mended: a block that was noted and is gone, a segment that cannot be read.", ""},
+      "Checks every byte first. What can be known is mended, damaged blocks go to DIR/quarantine, torn ends are cut off; good blocks are "
+          + "never touched, nor is a segment that cannot be read to its end. Ends with 0, or with 1 if something "
+          + "cannot be mended: a block that was noted and is gone, a segment that cannot be read.",
+      ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock ssd repair /var/lib/penstock", ""})

@@ -14,16 +14,19 @@ final class RepairTable {
 
   static String of(RepairReport report) {
     if (report.actions().isEmpty()) {
-      return "nothing to repair: %s of engine %s, all good%n".formatted(Plural.of(report.live(), "block"), report.engine());
+      return "nothing to repair: %s of engine %s, all good%n".formatted(Plural.of(report.live(), "block"),
+          report.engine());
     }
     TextTable table = new TextTable("SEGMENT", "OFFSET", "LENGTH", "WHAT", "DONE", "KEY", "KEPT IN");
     for (RepairAction action : report.actions()) {
       Damage damage = action.damage();
-      table.row(String.valueOf(damage.segment()), String.valueOf(damage.offset()), damage.length(), CheckTable.word(damage.kind()), CheckTable.word(action.done()),
+      table.row(String.valueOf(damage.segment()), String.valueOf(damage.offset()), damage.length(),
+          CheckTable.word(damage.kind()), CheckTable.word(action.done()),
           CheckTable.key(damage), orDash(action.file()));
     }
     long givenUp = givenUp(report);
-    return table + "\n%s repaired; %s good before, and as they were%s%n".formatted(Plural.of(report.actions().size() - givenUp, "range"), Plural.of(report.live(), "block"),
+    return table + "\n%s repaired; %s good before, and as they were%s%n".formatted(
+        Plural.of(report.actions().size() - givenUp, "range"), Plural.of(report.live(), "block"),
         givenUp == 0 ? "" : "; %s could not be mended".formatted(Numbers.of(givenUp)));
   }
 

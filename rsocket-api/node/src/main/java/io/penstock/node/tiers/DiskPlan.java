@@ -19,10 +19,11 @@ import java.nio.file.Path;
 /// @param share how much of the disk, and of the page cache, it takes
 /// @param health when it counts as one that does not answer
 /// @param quarantine how much damage is kept aside
-public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRule durability, ScrubOptions scrub, DiskShare share, HealthOptions health,
+public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRule durability, ScrubOptions scrub,
+    DiskShare share, HealthOptions health,
     QuarantineBound quarantine) {
-  /// Files of an eighth of what is kept, from 64 MiB to 1 GiB, and of 8 blocks or more. A file goes when nothing in it counts any more:
-  /// small ones go before the system has written them to the medium, large ones are few.
+  /// Files of an eighth of what is kept, from 64 MiB to 1 GiB, and of 8 blocks or more. A file goes when nothing in it
+  /// counts any more: small ones go before the system has written them to the medium, large ones are few.
   public static final long AUTO = 0;
 
   private static final long SMALLEST_BYTES = 64L << 20;
@@ -40,13 +41,15 @@ public record DiskPlan(Path folder, EngineKind engine, long segmentBytes, SyncRu
     requireNonNull(health, "health");
     requireNonNull(quarantine, "quarantine");
     if (segmentBytes < 0) {
-      throw new IllegalArgumentException("segmentBytes must be >= 0, 0 for what follows from the capacity (was " + segmentBytes + ")");
+      throw new IllegalArgumentException(
+          "segmentBytes must be >= 0, 0 for what follows from the capacity (was " + segmentBytes + ")");
     }
   }
 
   /// Chronicle Queue, files of a size that follows from what is kept, synced each second, not read in the background.
   public static DiskPlan in(Path folder) {
-    return new DiskPlan(folder, EngineKind.CHRONICLE, AUTO, SyncRule.defaults(), ScrubOptions.off(), DiskShare.unlimited(),
+    return new DiskPlan(folder, EngineKind.CHRONICLE, AUTO, SyncRule.defaults(), ScrubOptions.off(),
+        DiskShare.unlimited(),
         HealthOptions.defaults(), QuarantineBound.defaults());
   }
 

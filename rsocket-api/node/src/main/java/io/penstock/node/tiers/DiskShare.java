@@ -3,7 +3,8 @@ package io.penstock.node.tiers;
 /// How much of a disk, and of the system's page cache, the blocks on it take.
 ///
 /// @param capacityBytes most bytes of files; [#AUTO] for what the blocks there need
-/// @param cacheBytes most bytes of files in the page cache once they are on the medium; [#AUTO] for what the system likes
+/// @param cacheBytes most bytes of files in the page cache once they are on the medium; [#AUTO] for what the system
+///     likes
 /// @param keepFreeBytes bytes of the disk that no new file takes
 /// @param highPercent of the disk in use, by whomever, above which blocks leave it; 100 for never
 /// @param lowPercent at which that ends
@@ -21,8 +22,9 @@ public record DiskShare(long capacityBytes, long cacheBytes, long keepFreeBytes,
     requireNotNegative("cacheBytes", cacheBytes);
     requireNotNegative("keepFreeBytes", keepFreeBytes);
     if (lowPercent <= 0 || lowPercent > highPercent || highPercent > NEVER) {
-      throw new IllegalArgumentException("lowPercent and highPercent must be in [1, 100], in that order (was " + lowPercent + " and "
-          + highPercent + ")");
+      throw new IllegalArgumentException(
+          "lowPercent and highPercent must be in [1, 100], in that order (was " + lowPercent + " and "
+              + highPercent + ")");
     }
   }
 

@@ -36,7 +36,8 @@ record HbmDevice(Device device, boolean shared, Mono<Void> close) {
   /// Opens what `plan` says. Loads a library, so not for an event loop.
   ///
   /// @param memory hears of the host memory that it takes
-  /// @return cold; signals [UnavailableException] if there is no library, `IllegalArgumentException` if it has no such device or memory
+  /// @return cold; signals [UnavailableException] if there is no library, `IllegalArgumentException` if it has no such
+  ///     device or memory
   static Mono<HbmDevice> open(DevicePlan plan, MemoryListener memory, AscendListener copies) {
     return switch (plan.kind()) {
       case SIM -> Mono.fromSupplier(() -> of(SimulatedDevice.open(SimulatedDeviceOptions.defaults(Long.MAX_VALUE))));
@@ -45,26 +46,34 @@ record HbmDevice(Device device, boolean shared, Mono<Void> close) {
         return Mono.defer(() -> {
           requireShared(plan, devices);
           return devices.open(within(plan.number(), devices.count()));
-        }).flatMap(device -> staged(device, plan.staging(), memory).onErrorResume(error -> Endings.after(error, device.close())))
-            .map(device -> new HbmDevice(device, plan.ascend().shared(), Endings.inOrder(List.of(device.close(), devices.close()))))
+        }).flatMap(device -> staged(device, plan.staging(), memory)
+            .onErrorResume(error -> Endings.after(error, device.close())))
+            .map(device -> new HbmDevice(device, plan.ascend().shared(),
+                Endings.inOrder(List.of(device.close(), devices.close()))))
             .onErrorResume(error -> Endings.after(error, devices.close()));
       });
     };
   }
 
   private static void requireShared(DevicePlan plan, AscendDevices devices) {
-    List<String> missing = Stream.of(AscendFeature.PHYSICAL_MEMORY, AscendFeature.FABRIC_MEMORY).flatMap(each -> devices.missing(each).stream()).toList();
+    List<String> missing = Stream.of(AscendFeature.PHYSICAL_MEMORY, AscendFeature.FABRIC_MEMORY)
+        .flatMap(each -> devices.missing(each).stream()).toList();
     if (plan.ascend().shared() && !missing.isEmpty()) {
-      throw new IllegalArgumentException("ascend.fabric.memory must be false with a library that has no " + String.join(", ", missing) + " (was true)");
+      throw new IllegalArgumentException("ascend.fabric.memory must be false with a library that has no "
+          + String.join(", ", missing) + " (was true)");
     }
   }
 
   /// The buffers live as long as the device, which takes their memory back.
   private static Mono<AscendDevice> staged(AscendDevice device, StagingSpec spec, MemoryListener listener) {
-    return spec.isOff() ? Mono.just(device) : StagingPool.open("staging of " + device.name(), spec, 1, device.hostMemory(listener))
-        .onErrorMap(HostMemoryRefusedException.class, e -> new IllegalArgumentException(
-            "ascend.buffer.pool must be what the driver has host memory for (was %s: %s)".formatted(spec, e.getMessage()), e))
-        .flatMap(device::stage).thenReturn(device);
+    return spec.isOff()
+        ? Mono.just(device)
+        : StagingPool.open("staging of " + device.name(), spec, 1, device.hostMemory(listener))
+            .onErrorMap(HostMemoryRefusedException.class, e -> new IllegalArgumentException(
+                "ascend.buffer.pool must be what the driver has host memory for (was %s: %s)".formatted(spec,
+                    e.getMessage()),
+                e))
+            .flatMap(device::stage).thenReturn(device);
   }
 
   private static HbmDevice of(Device device) {
@@ -72,19 +81,22 @@ record HbmDevice(Device device, boolean shared, Mono<Void> close) {
   }
 
   private static UnavailableException absent(DevicePlan plan) {
-    return new UnavailableException("ascend.lib must be a library of Ascend devices, for hbm.device is ascend (looked for "
-        + AscendDevices.lookedFor(plan.ascend()) + ")");
+    return new UnavailableException(
+        "ascend.lib must be a library of Ascend devices, for hbm.device is ascend (looked for "
+            + AscendDevices.lookedFor(plan.ascend()) + ")");
   }
 
   private static int within(int number, int count) {
     if (number >= count) {
-      throw new IllegalArgumentException("ascend.device must be in [0, " + count + "), the devices of this process (was " + number + ")");
+      throw new IllegalArgumentException(
+          "ascend.device must be in [0, " + count + "), the devices of this process (was " + number + ")");
     }
     return number;
   }
 
-  /// Gives `chunks` host memory of the driver for all of `arena`, if there is a driver: whole pages of 1 GiB as far as they reach, then smaller
-  /// ones. What the driver has not is left to the system, unless all of it is to be mapped by others.
+  /// Gives `chunks` host memory of the driver for all of `arena`, if there is a driver: whole pages of 1 GiB as far as
+  /// they reach, then smaller ones. What the driver has not is left to the system, unless all of it is to be mapped by
+  /// others.
   ///
   /// @param listener hears of it
   Mono<Void> offerTo(HostChunks chunks, SlabArena arena, MemoryListener listener) {
@@ -99,13 +111,16 @@ record HbmDevice(Device device, boolean shared, Mono<Void> close) {
       return (whole > 0 ? driver.allocate(whole, taken).doOnNext(chunks::offer).then() : Mono.<Void>empty())
           .then(driver.allocate(rest, taken).doOnNext(chunks::offer).then())
           .onErrorMap(HostMemoryRefusedException.class, e -> new IllegalArgumentException(
-              "ascend.fabric.memory must be false where the driver has not all of the host memory (was true: " + e.getMessage() + ")", e));
+              "ascend.fabric.memory must be false where the driver has not all of the host memory (was true: "
+                  + e.getMessage() + ")",
+              e));
     }
     return left(driver, whole > 0 ? driver.allocateUpTo(whole, taken) : Mono.empty(), chunks, listener)
         .then(left(driver, driver.allocate(rest, taken), chunks, listener));
   }
 
-  private static Mono<Void> left(HostMemorySource driver, Mono<HostMemory> memory, HostChunks chunks, MemoryListener listener) {
+  private static Mono<Void> left(HostMemorySource driver, Mono<HostMemory> memory, HostChunks chunks,
+      MemoryListener listener) {
     return memory.doOnNext(chunks::offer).then().onErrorResume(HostMemoryRefusedException.class, e -> {
       e.tried().forEach(each -> listener.fellBack(driver.name(), each));
       return Mono.empty();
@@ -121,8 +136,10 @@ record HbmDevice(Device device, boolean shared, Mono<Void> close) {
   ///
   /// @return cold; signals `IllegalArgumentException` if it does not fit
   Mono<DeviceStore> store(CacheSpace space, int blocks) {
-    return DeviceStore.open(device, "hbm", space, blocks).onErrorMap(DeviceMemoryExhaustedException.class, e ->
-        new IllegalArgumentException("hbm must be <= what is free on device %s, %s (was %s)".formatted(device.name(),
-            Sizes.human(e.freeBytes()), Sizes.human(e.neededBytes())), e));
+    return DeviceStore.open(device, "hbm", space, blocks).onErrorMap(DeviceMemoryExhaustedException.class,
+        e -> new IllegalArgumentException(
+            "hbm must be <= what is free on device %s, %s (was %s)".formatted(device.name(),
+                Sizes.human(e.freeBytes()), Sizes.human(e.neededBytes())),
+            e));
   }
 }

@@ -23,8 +23,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// Where the host memory of a node comes from: from the driver of its device, if it has one and the node's memory has a bound; else, and for
-/// what the driver does not have, from the system or the JDK.
+/// Where the host memory of a node comes from: from the driver of its device, if it has one and the node's memory has a
+/// bound; else, and for what the driver does not have, from the system or the JDK.
 public final class NodeMemory {
   private static final long LEAST_PIECE_BYTES = 32L << 20;
 
@@ -34,7 +34,8 @@ public final class NodeMemory {
   private final boolean bounded;
   private final MemoryFigures figures;
 
-  private NodeMemory(@Nullable MappedMemory system, MemoryPages pages, long pieceBytes, boolean bounded, MemoryFigures figures) {
+  private NodeMemory(@Nullable MappedMemory system, MemoryPages pages, long pieceBytes, boolean bounded,
+      MemoryFigures figures) {
     this.system = system;
     this.pages = pages;
     this.pieceBytes = pieceBytes;
@@ -44,32 +45,36 @@ public final class NodeMemory {
 
   /// For a tier as `plan` says, with nothing said about its memory: what the JDK allocates, unless there is a driver.
   public static NodeMemory of(TierPlan plan) {
-    return plan.device().kind() == DeviceKind.SIM ? new NodeMemory(null, MemoryPages.AUTO, 0, true, new MemoryFigures())
+    return plan.device().kind() == DeviceKind.SIM
+        ? new NodeMemory(null, MemoryPages.AUTO, 0, true, new MemoryFigures())
         : mapped(MappedOptions.defaults(), plan.dram(), plan.space().layout().blockBytes());
   }
 
-  /// What the system maps, in pieces of as much as `dram` needs and at most 1 GiB, as it is needed; large pages, if it is to be those or
-  /// none, all at once.
+  /// What the system maps, in pieces of as much as `dram` needs and at most 1 GiB, as it is needed; large pages, if it
+  /// is to be those or none, all at once.
   public static NodeMemory mapped(MappedOptions options, Capacity dram, int blockBytes) {
     MemoryFigures figures = new MemoryFigures();
     long blocks = Math.min(dram.isOff() ? 0 : dram.inBlocks(blockBytes), SlabArena.MAX_CHUNK_BYTES / blockBytes + 1);
     long pieceBytes = Math.clamp(blocks * blockBytes, LEAST_PIECE_BYTES, SlabArena.MAX_CHUNK_BYTES);
-    return new NodeMemory(new MappedMemory(options, figures), options.pages(), pieceBytes, !dram.equals(Capacity.UNBOUNDED), figures);
+    return new NodeMemory(new MappedMemory(options, figures), options.pages(), pieceBytes,
+        !dram.equals(Capacity.UNBOUNDED), figures);
   }
 
   ChunkSource chunks() {
     return system == null ? ChunkSource.ofJdk() : HostChunks.of(system, pieceBytes);
   }
 
-  /// Has `arena` take what is to be there before the node is: all that the driver has for it, all large pages if it is to be those or none,
-  /// else its first piece, so that a system that has none is found out now.
+  /// Has `arena` take what is to be there before the node is: all that the driver has for it, all large pages if it is
+  /// to be those or none, else its first piece, so that a system that has none is found out now.
   ///
   /// @param chunks of the arena
   /// @return signals [io.penstock.device.memory.HostMemoryRefusedException]
   Mono<Void> fill(SlabArena arena, ChunkSource chunks, @Nullable HbmDevice device) {
     Mono<Void> driver = device != null && chunks instanceof HostChunks cut && bounded && pages == MemoryPages.AUTO
-        ? device.offerTo(cut, arena, figures) : Mono.empty();
-    return system == null ? driver
+        ? device.offerTo(cut, arena, figures)
+        : Mono.empty();
+    return system == null
+        ? driver
         : driver.then(Mono.fromRunnable(() -> arena.prepare(pages == MemoryPages.HUGE ? Long.MAX_VALUE : 1)));
   }
 
@@ -99,7 +104,8 @@ public final class NodeMemory {
     for (MemoryRung rung : MemoryRung.values()) {
       Gauges.bindMemory(registry, name(rung), () -> figures.bytes(rung));
     }
-    Gauges.bindMemoryLocked(registry, () -> stat().stream().filter(MemoryStat::locked).mapToLong(MemoryStat::bytes).sum());
+    Gauges.bindMemoryLocked(registry,
+        () -> stat().stream().filter(MemoryStat::locked).mapToLong(MemoryStat::bytes).sum());
     Gauges.bindMemoryFallbacks(registry, figures::fallbacks);
   }
 }

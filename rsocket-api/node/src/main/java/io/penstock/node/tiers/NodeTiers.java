@@ -63,7 +63,8 @@ public final class NodeTiers extends ForwardingTier {
   ///
   /// @param memory of the host; where all of it is to be there first, a `dram` without bound is refused
   /// @param copies hears of the copies of a device that is not simulated
-  /// @return cold; each subscription opens once, the disk on the subscribing thread, or the device's if there is one; signals what a device or a disk refuses
+  /// @return cold; each subscription opens once, the disk on the subscribing thread, or the device's if there is one;
+  ///     signals what a device or a disk refuses
   public static Mono<NodeTiers> open(TierPlan plan, NodeMemory memory, TierListener listener, AscendListener copies) {
     return Mono.defer(() -> {
       plan.requireStack();
@@ -71,9 +72,10 @@ public final class NodeTiers extends ForwardingTier {
         return withDisk(plan, ssd -> stack(plan, memory, null, null, ssd, listener));
       }
       int blocks = Math.toIntExact(plan.hbm().inBlocks(plan.space().layout().blockBytes()));
-      return HbmDevice.open(plan.device(), memory.listener(), copies).flatMap(device -> device.store(plan.space(), blocks)
-          .flatMap(hbm -> withDisk(plan, ssd -> stack(plan, memory, device, hbm, ssd, listener)))
-          .onErrorResume(error -> Endings.after(error, device.close())));
+      return HbmDevice.open(plan.device(), memory.listener(), copies)
+          .flatMap(device -> device.store(plan.space(), blocks)
+              .flatMap(hbm -> withDisk(plan, ssd -> stack(plan, memory, device, hbm, ssd, listener)))
+              .onErrorResume(error -> Endings.after(error, device.close())));
     });
   }
 
@@ -111,9 +113,11 @@ public final class NodeTiers extends ForwardingTier {
     BlockLayout layout = plan.space().layout();
     long segmentBytes = disk.segmentBytes(plan.ssd().inBlocks(layout.blockBytes()), RecordFormat.recordBytes(layout));
     BlockStore store = LateJournal.open(plan.space(),
-        JournalOptions.defaults(disk.folder()).withName("ssd").withEngine(disk.engine()).withSegments(segments(disk.share(), segmentBytes))
+        JournalOptions.defaults(disk.folder()).withName("ssd").withEngine(disk.engine())
+            .withSegments(segments(disk.share(), segmentBytes))
             .withDurability(disk.durability()).withReclaim(reclaim(disk.share())).withHealth(disk.health())
-            .withQuarantine(disk.quarantine()).withMaxWaitingPuts(movers).withMaxWaitingReads(movers), journal -> journal.scrub(disk.scrub()));
+            .withQuarantine(disk.quarantine()).withMaxWaitingPuts(movers).withMaxWaitingReads(movers),
+        journal -> journal.scrub(disk.scrub()));
     store.watch(() -> say(store));
     if (store.health().state() != StoreState.ACTIVE) {
       say(store);
@@ -127,14 +131,16 @@ public final class NodeTiers extends ForwardingTier {
   }
 
   private static ReclaimOptions reclaim(DiskShare share) {
-    ReclaimOptions options = ReclaimOptions.defaults().withDiskWater(share.highPercent() / 100.0, share.lowPercent() / 100.0);
+    ReclaimOptions options =
+        ReclaimOptions.defaults().withDiskWater(share.highPercent() / 100.0, share.lowPercent() / 100.0);
     return share.capacityBytes() == DiskShare.AUTO ? options : options.withCapacityBytes(share.capacityBytes());
   }
 
   /// One line for each change.
   private static void say(BlockStore store) {
     StoreHealth now = store.health();
-    LOG.warn("level {} is {}{}", store.name(), now.state().name().toLowerCase(Locale.ROOT), now.problem() == null ? "" : ": " + now.problem());
+    LOG.warn("level {} is {}{}", store.name(), now.state().name().toLowerCase(Locale.ROOT),
+        now.problem() == null ? "" : ": " + now.problem());
   }
 
   private static StackOptions options(TierPlan plan) {
@@ -160,10 +166,11 @@ public final class NodeTiers extends ForwardingTier {
     return super.stat().map(stat -> stat.withMemory(memory.stat()));
   }
 
-  /// The same as [#close] in order: blocks that are on their way to the disk get there first, and how many had not in time is told in a line of the log. Does not
-  /// wait for a device that does not end its copies: when the level on it has not closed after `patience`, it is closed, which refuses the copies that
-  /// wait, and after [#LAST_MOMENT] more it is left as it is, with whatever it holds, for the end of the process. A disk has its own bound, which
-  /// begins when it is to close; where the device is left, its end is not waited for.
+  /// The same as [#close] in order: blocks that are on their way to the disk get there first, and how many had not in
+  /// time is told in a line of the log. Does not wait for a device that does not end its copies: when the level on it
+  /// has not closed after `patience`, it is closed, which refuses the copies that wait, and after [#LAST_MOMENT] more
+  /// it is left as it is, with whatever it holds, for the end of the process. A disk has its own bound, which begins
+  /// when it is to close; where the device is left, its end is not waited for.
   ///
   /// @param patience for all of it; at least 1 ms
   /// @param timers calls when it is over
@@ -175,17 +182,24 @@ public final class NodeTiers extends ForwardingTier {
     if (under == null) {
       return settled.then(stack.close());
     }
-    Mono<Void> bounded = under.close().timeout(LAST_MOMENT, Mono.error(() -> new UnavailableException("device %s must close within %d ms (was left as it is)"
-        .formatted(under.device().name(), LAST_MOMENT.toMillis()))), timers).cache();
+    Mono<Void> bounded = under.close()
+        .timeout(LAST_MOMENT,
+            Mono.error(() -> new UnavailableException("device %s must close within %d ms (was left as it is)"
+                .formatted(under.device().name(), LAST_MOMENT.toMillis()))),
+            timers)
+        .cache();
     Mono<Void> refusing = Mono.defer(() -> {
-      LOG.warn("level {} is not closed after {} ms: copies that wait for device {} are refused", requireNonNull(hbm).name(), patience.toMillis(), under.device().name());
+      LOG.warn("level {} is not closed after {} ms: copies that wait for device {} are refused",
+          requireNonNull(hbm).name(), patience.toMillis(), under.device().name());
       return bounded;
     });
     return Mono.defer(() -> {
       long end = nanoClock.getAsLong() + patience.toNanos();
       Mono<Void> levels = settled.then(Mono.defer(() -> {
         Duration left = Duration.ofNanos(Math.max(0, end - nanoClock.getAsLong()));
-        return Mono.when(stack.close(), requireNonNull(hbm).close().timeout(left, refusing, timers)).onErrorComplete(UnavailableException.class); // bounded tells it
+        // Bounded tells it
+        return Mono.when(stack.close(), requireNonNull(hbm).close().timeout(left, refusing, timers))
+            .onErrorComplete(UnavailableException.class);
       }));
       return Endings.inOrder(List.of(levels, bounded));
     });
@@ -193,7 +207,8 @@ public final class NodeTiers extends ForwardingTier {
 
   private void sayLeft(int blocks) {
     if (blocks > 0) {
-      LOG.warn("{} blocks ({} bytes) that were on their way to the disk had not got there in time, and may be gone", blocks,
+      LOG.warn("{} blocks ({} bytes) that were on their way to the disk had not got there in time, and may be gone",
+          blocks,
           (long) blocks * info().space().layout().blockBytes());
     }
   }

@@ -23,12 +23,14 @@ import org.jspecify.annotations.Nullable;
 /// @param disk where the disk's blocks rest; null if `ssd` is off
 /// @param mode whether a block is on one level or on all from its own down
 /// @param policy who leaves first
-/// @param reserveBlocks slots of host memory beyond `dram`, for each purpose: blocks being written, read back, on the move
+/// @param reserveBlocks slots of host memory beyond `dram`, for each purpose: blocks being written, read back, on the
+///     move
 /// @param windowBlocks most blocks of a window that a stream asks for
 /// @param waiters longest line of those who wait for room
 /// @param eventsKept events kept for readers that come later
 /// @param tiering where it leaves the textbook policy
-public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capacity dram, Capacity ssd, @Nullable DiskPlan disk, StackMode mode,
+public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capacity dram, Capacity ssd,
+    @Nullable DiskPlan disk, StackMode mode,
     EvictionPolicy policy, int reserveBlocks, int windowBlocks, int waiters, int eventsKept, TieringOptions tiering) {
   private static final int RESERVE_BLOCKS = 128;
   private static final int WINDOW_BLOCKS = 64;
@@ -51,48 +53,59 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
 
   /// Host memory alone: LRU, 128 reserve slots, windows of 64 blocks.
   public static TierPlan dram(CacheSpace space, Capacity dram) {
-    return new TierPlan(space, Capacity.OFF, DevicePlan.simulated(), dram, Capacity.OFF, null, StackMode.EXCLUSIVE, EvictionPolicy.LRU, RESERVE_BLOCKS, WINDOW_BLOCKS,
+    return new TierPlan(space, Capacity.OFF, DevicePlan.simulated(), dram, Capacity.OFF, null, StackMode.EXCLUSIVE,
+        EvictionPolicy.LRU, RESERVE_BLOCKS, WINDOW_BLOCKS,
         WAITERS, EVENTS_KEPT, TieringOptions.exact());
   }
 
   public TierPlan withHbm(Capacity hbm) {
-    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
+        eventsKept, tiering);
   }
 
   public TierPlan withDevice(DevicePlan device) {
-    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
+        eventsKept, tiering);
   }
 
   public TierPlan withSsd(Capacity ssd, @Nullable DiskPlan disk) {
-    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
+        eventsKept, tiering);
   }
 
   public TierPlan withMode(StackMode mode) {
-    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
+        eventsKept, tiering);
   }
 
   public TierPlan withPolicy(EvictionPolicy policy) {
-    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
+        eventsKept, tiering);
   }
 
   public TierPlan withReserveBlocks(int reserveBlocks) {
-    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
+        eventsKept, tiering);
   }
 
   public TierPlan withWindowBlocks(int windowBlocks) {
-    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
+        eventsKept, tiering);
   }
 
   public TierPlan withWaiters(int waiters) {
-    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
+        eventsKept, tiering);
   }
 
   public TierPlan withEventsKept(int eventsKept) {
-    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
+        eventsKept, tiering);
   }
 
   public TierPlan withTiering(TieringOptions tiering) {
-    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters, eventsKept, tiering);
+    return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
+        eventsKept, tiering);
   }
 
   /// This plan, if it can be opened.
@@ -103,7 +116,8 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
       throw new IllegalArgumentException("one of hbm, dram and ssd must be > 0 (all are off)");
     }
     if (ssd.isOff() && mode == StackMode.WRITE_THROUGH) {
-      throw new IllegalArgumentException("stack.mode write_through needs a disk to write through to: ssd must be > 0 (was off)");
+      throw new IllegalArgumentException(
+          "stack.mode write_through needs a disk to write through to: ssd must be > 0 (was off)");
     }
     if (mode == StackMode.WRITE_THROUGH) {
       requireLarger("dram", dram, "hbm", hbm);
@@ -117,16 +131,20 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
   private void requireLarger(String name, Capacity level, String nameAbove, Capacity above) {
     int blockBytes = space.layout().blockBytes();
     if (!level.isOff() && !above.isOff() && level.inBlocks(blockBytes) <= above.inBlocks(blockBytes)) {
-      throw new IllegalArgumentException("%s must be > %s, which it repeats when blocks are written through (was %s and %s)".formatted(name,
-          nameAbove, level, above));
+      throw new IllegalArgumentException(
+          "%s must be > %s, which it repeats when blocks are written through (was %s and %s)".formatted(name,
+              nameAbove, level, above));
     }
   }
 
-  /// Who leaves first and, with a disk, whether blocks are written through to it and what keeps them there: `lru, exclusive, chronicle`.
+  /// Who leaves first and, with a disk, whether blocks are written through to it and what keeps them there: `lru,
+  /// exclusive, chronicle`.
   public String rule() {
     String leaves = policy.name().toLowerCase(Locale.ROOT);
-    return disk == null ? leaves
-        : "%s, %s, %s".formatted(leaves, mode.name().toLowerCase(Locale.ROOT).replace('_', ' '), disk.engine().name().toLowerCase(Locale.ROOT));
+    return disk == null
+        ? leaves
+        : "%s, %s, %s".formatted(leaves, mode.name().toLowerCase(Locale.ROOT).replace('_', ' '),
+            disk.engine().name().toLowerCase(Locale.ROOT));
   }
 
   /// What the tier is called: by its only level, or `stack`.

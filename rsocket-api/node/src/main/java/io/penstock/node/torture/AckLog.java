@@ -37,7 +37,8 @@ final class AckLog implements AutoCloseable {
   }
 
   static AckLog create(Path path) throws IOException {
-    return new AckLog(FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE));
+    return new AckLog(FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
+        StandardOpenOption.WRITE));
   }
 
   synchronized void say(Word word, List<Long> numbers) {

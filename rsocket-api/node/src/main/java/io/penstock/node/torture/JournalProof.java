@@ -171,7 +171,8 @@ final class JournalProof implements AutoCloseable {
     }
     double[] sorted = openings.stream().mapToDouble(Double::doubleValue).sorted().toArray();
     double seconds = Arrays.stream(sorted).sum() / 1e3;
-    return new Recovery(sorted[sorted.length / 2], sorted[sorted.length - 1], journalBytes / sorted.length, seconds / (journalBytes / 1e9));
+    return new Recovery(sorted[sorted.length / 2], sorted[sorted.length - 1], journalBytes / sorted.length,
+        seconds / (journalBytes / 1e9));
   }
 
   @Override

@@ -22,7 +22,8 @@ record KillPlan(Phase aim, long nth, long micros) {
   private static final int SPUN_APPENDS = 16;
   private static final long NAP_NANOS = 20_000;
 
-  /// Draws one: a third of them at any time, the others in a phase, at its n-th beginning, up to about its length later.
+  /// Draws one: a third of them at any time, the others in a phase, at its n-th beginning, up to about its length
+  /// later.
   static KillPlan draw(Random random) {
     if (random.nextInt(3) == 0) {
       return new KillPlan(Phase.IDLE, 0, random.nextInt(MOST_MICROS));
@@ -36,8 +37,8 @@ record KillPlan(Phase aim, long nth, long micros) {
     return new KillPlan(aim, 1 + random.nextInt(most), random.nextInt(aim.micros()));
   }
 
-  /// Returns when the writer behind `page` has come so far, or time is up. Spins at the end, and only there: it is about microseconds, and the
-  /// writer needs the processor.
+  /// Returns when the writer behind `page` has come so far, or time is up. Spins at the end, and only there: it is
+  /// about microseconds, and the writer needs the processor.
   ///
   /// @param isAlive false if there is nothing left to wait for
   void await(PhasePage page, BooleanSupplier isAlive) {

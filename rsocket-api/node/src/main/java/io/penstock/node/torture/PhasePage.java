@@ -11,9 +11,11 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/// A page of memory that two processes see: the writer says in it what it is at, and it still says so when the writer is dead.
+/// A page of memory that two processes see: the writer says in it what it is at, and it still says so when the writer
+/// is dead.
 ///
-/// It has a word for the thread that opens and appends, one for the thread that syncs, and a count of beginnings for each phase.
+/// It has a word for the thread that opens and appends, one for the thread that syncs, and a count of beginnings for
+/// each phase.
 final class PhasePage implements AutoCloseable {
   /// Which thread of the writer.
   enum Lane {
@@ -29,7 +31,8 @@ final class PhasePage implements AutoCloseable {
   private final MemorySegment page;
 
   private PhasePage(Path file) throws IOException {
-    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       page = channel.map(MapMode.READ_WRITE, 0, BYTES, arena);
     }
   }

@@ -85,7 +85,8 @@ final class SsdTorture implements AutoCloseable {
 
   /// Has `writer` work, and ends it; answers the next one, which waits.
   private WriterProcess kill(WriterProcess writer) throws IOException, InterruptedException {
-    Orders orders = new Orders(journal(directory), directory, engine, durability, random.nextInt(Integer.MAX_VALUE), ledger.next(), 0);
+    Orders orders = new Orders(journal(directory), directory, engine, durability, random.nextInt(Integer.MAX_VALUE),
+        ledger.next(), 0);
     KillPlan plan = KillPlan.draw(random);
     page.clear();
     Files.deleteIfExists(orders.acks());
@@ -110,13 +111,16 @@ final class SsdTorture implements AutoCloseable {
   }
 
   TortureReport report() {
-    return new TortureReport(proof.broken().isNothing(), engine.name().toLowerCase(Locale.ROOT), durability.name().toLowerCase(Locale.ROOT), seed,
-        kills, ledger.stored(), ledger.removed(), ledger.refused(), proof.checked(), proof.read(), proof.broken(), proof.recovery(), phases(),
+    return new TortureReport(proof.broken().isNothing(), engine.name().toLowerCase(Locale.ROOT),
+        durability.name().toLowerCase(Locale.ROOT), seed,
+        kills, ledger.stored(), ledger.removed(), ledger.refused(), proof.checked(), proof.read(), proof.broken(),
+        proof.recovery(), phases(),
         proof.findings());
   }
 
   private List<PhaseKills> phases() {
-    return Arrays.stream(Phase.values()).map(phase -> new PhaseKills(phase.word(), aimed[phase.ordinal()], fell[phase.ordinal()])).toList();
+    return Arrays.stream(Phase.values())
+        .map(phase -> new PhaseKills(phase.word(), aimed[phase.ordinal()], fell[phase.ordinal()])).toList();
   }
 
   @Override

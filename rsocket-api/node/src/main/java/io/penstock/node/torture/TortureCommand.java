@@ -14,10 +14,12 @@ import picocli.CommandLine.Spec;
     footerHeading = "%nExample:%n",
     footer = {"  penstock torture ssd --kills 30 --dir /tmp/torture", ""})
 public final class TortureCommand implements Runnable {
-  @Spec private CommandSpec spec = CommandSpec.create();
+  @Spec
+  private CommandSpec spec = CommandSpec.create();
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "a command must be given (" + String.join(", ", spec.subcommands().keySet()) + ")");
+    throw new ParameterException(spec.commandLine(),
+        "a command must be given (" + String.join(", ", spec.subcommands().keySet()) + ")");
   }
 }

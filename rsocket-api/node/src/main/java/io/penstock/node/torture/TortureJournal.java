@@ -14,8 +14,8 @@ import io.penstock.storage.SyncRule;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/// The journal that is tortured: blocks of 32 KiB in segments of 1 MiB, 16 of them at most, so that segments end, go and are emptied all
-/// the time. A block's number is its key.
+/// The journal that is tortured: blocks of 32 KiB in segments of 1 MiB, 16 of them at most, so that segments end, go
+/// and are emptied all the time. A block's number is its key.
 final class TortureJournal {
   static final CacheSpace SPACE = CacheSpace.of("torture", BlockLayout.attention(2, 16, 4, 64, ElementType.BF16));
   static final long SEGMENT_BYTES = 1 << 20;
@@ -31,7 +31,8 @@ final class TortureJournal {
   private TortureJournal() {}
 
   static JournalOptions options(Path directory, EngineKind engine, SyncMode durability) {
-    ReclaimOptions reclaim = ReclaimOptions.defaults().withCapacityBytes(SEGMENTS * SEGMENT_BYTES).withBytesPerSecond(1L << 30);
+    ReclaimOptions reclaim =
+        ReclaimOptions.defaults().withCapacityBytes(SEGMENTS * SEGMENT_BYTES).withBytesPerSecond(1L << 30);
     return JournalOptions.defaults(directory).withEngine(engine).withSegmentBytes(SEGMENT_BYTES).withIoThreads(2)
         .withDurability(INTERVAL.withMode(durability)).withReclaim(reclaim).withHealth(HEALTH);
   }

@@ -18,11 +18,13 @@ import java.util.List;
 /// @param recovery how long openings took
 /// @param phases in which writers were ended
 /// @param findings the first broken promises, in words
-record TortureReport(boolean kept, String engine, String durability, long seed, int kills, long receipts, long removals, long refused,
+record TortureReport(boolean kept, String engine, String durability, long seed, int kills, long receipts, long removals,
+    long refused,
     long checked, long read, Broken broken, Recovery recovery, List<PhaseKills> phases, List<String> findings) {
   /// The same of work that is not done: it shows nothing yet.
   TortureReport soFar() {
-    return new TortureReport(false, engine, durability, seed, kills, receipts, removals, refused, checked, read, broken, recovery, phases, findings);
+    return new TortureReport(false, engine, durability, seed, kills, receipts, removals, refused, checked, read, broken,
+        recovery, phases, findings);
   }
 
   /// Promises that were not kept.

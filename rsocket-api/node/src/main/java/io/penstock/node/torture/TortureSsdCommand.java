@@ -24,23 +24,28 @@ import picocli.CommandLine.Option;
 /// `penstock torture ssd`: a process that writes to a disk level is killed over and over.
 @Command(
     name = "ssd",
-    description = {"Kills a process that writes to a disk level, over and over, and looks for what it was promised.", "",
-        "A child process puts, removes and reads blocks in a small journal, in which segments end, are emptied and go all the time, and writes "
-            + "down each receipt when it has come. It gets SIGKILL: a third of the times at any moment, else in a phase that a seed draws, at "
-            + "its n-th beginning and up to about its length later; a page of memory that both see says where it was. After each kill "
-            + "every byte is checked, the journal is opened and every block read, then the next child goes on in the same folder.", "",
-        "Ends with 1 if a promise was broken. A kill leaves what the system has: what a failure of the machine leaves is proven by tests.", ""},
+    description = {"Kills a process that writes to a disk level, over and over, and looks for what it was promised.",
+      "",
+      "A child process puts, removes and reads blocks in a small journal, in which segments end, are emptied and go all the time, and writes "
+          + "down each receipt when it has come. It gets SIGKILL: a third of the times at any moment, else in a phase that a seed draws, at "
+          + "its n-th beginning and up to about its length later; a page of memory that both see says where it was. After each kill "
+          + "every byte is checked, the journal is opened and every block read, then the next child goes on in the same folder.",
+      "",
+      "Ends with 1 if a promise was broken. A kill leaves what the system has: what a failure of the machine leaves is proven by tests.",
+      ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock torture ssd --kills 30 --dir /tmp/torture --durability always", ""})
 final class TortureSsdCommand implements Callable<Integer> {
   private final Console console;
 
-  @Option(names = "--kills", paramLabel = "N", defaultValue = "30", description = "How often (default: ${DEFAULT-VALUE}).")
+  @Option(names = "--kills", paramLabel = "N", defaultValue = "30",
+      description = "How often (default: ${DEFAULT-VALUE}).")
   private int kills;
 
   @Option(names = "--dir", paramLabel = "D", required = true,
-      description = "Folder, which must be empty if it is there; afterwards the journal is in it. It takes less than 64 MiB. " + Folders.MADE)
+      description = "Folder, which must be empty if it is there; afterwards the journal is in it. It takes less than 64 MiB. "
+          + Folders.MADE)
   private @Nullable Path directory;
 
   @Option(names = "--durability", paramLabel = "RULE", defaultValue = "interval",
@@ -51,7 +56,8 @@ final class TortureSsdCommand implements Callable<Integer> {
       description = "What keeps the records: chronicle or plain (default: ${DEFAULT-VALUE}).")
   private EngineKind engine = EngineKind.CHRONICLE;
 
-  @Option(names = "--seed", paramLabel = "S", defaultValue = "1", description = "From which all is drawn (default: ${DEFAULT-VALUE}).")
+  @Option(names = "--seed", paramLabel = "S", defaultValue = "1",
+      description = "From which all is drawn (default: ${DEFAULT-VALUE}).")
   private long seed;
 
   @Option(names = "--json", description = "Print the outcome as one JSON document.")
@@ -83,8 +89,10 @@ final class TortureSsdCommand implements Callable<Integer> {
   }
 
   private TortureReport run(Path folder) throws IOException, InterruptedException {
-    try (SsdTorture torture = new SsdTorture(folder, engine, durability, seed); Progress progress = Progress.of(console, "torture", "kills")) {
-      progress.next("killing a writer %s in %s: engine %s, durability %s, seed %d; the first one starts".formatted(Plural.of(kills, "time"), folder,
+    try (SsdTorture torture = new SsdTorture(folder, engine, durability, seed);
+        Progress progress = Progress.of(console, "torture", "kills")) {
+      progress.next("killing a writer %s in %s: engine %s, durability %s, seed %d; the first one starts".formatted(
+          Plural.of(kills, "time"), folder,
           lower(engine), lower(durability), seed));
       at(progress, torture, 0);
       return torture.run(kills, done -> at(progress, torture, done));
@@ -120,10 +128,12 @@ final class TortureSsdCommand implements Callable<Integer> {
         .row("failed unasked", broken.failures())
         .row("opening, median", String.format(Locale.ROOT, "%.1f ms", recovery.medianMillis()))
         .row("opening, worst", String.format(Locale.ROOT, "%.1f ms", recovery.worstMillis()))
-        .row("opening, per GB of journal (these have " + Sizes.human(recovery.journalBytes()) + ")", String.format(Locale.ROOT, "%.3f s", recovery.secondsPerGigabyte()));
+        .row("opening, per GB of journal (these have " + Sizes.human(recovery.journalBytes()) + ")",
+            String.format(Locale.ROOT, "%.3f s", recovery.secondsPerGigabyte()));
     TextTable phases = new TextTable("PHASE", "AIMED AT", "FELL IN");
     report.phases().forEach(phase -> phases.row(phase.phase(), phase.aimed(), phase.fell()));
-    return promises + "\n" + phases + "\n" + "%s: engine %s, durability %s, seed %d, journal %s%n".formatted(report.kept() ? "kept" : "BROKEN",
-        report.engine(), report.durability(), report.seed(), SsdTorture.journal(folder));
+    return promises + "\n" + phases + "\n"
+        + "%s: engine %s, durability %s, seed %d, journal %s%n".formatted(report.kept() ? "kept" : "BROKEN",
+            report.engine(), report.durability(), report.seed(), SsdTorture.journal(folder));
   }
 }

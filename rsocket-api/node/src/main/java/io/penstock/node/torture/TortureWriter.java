@@ -50,12 +50,14 @@ final class TortureWriter {
   /// @param steps after which it ends by itself; endless if 0
   record Orders(Path directory, Path notes, EngineKind engine, SyncMode durability, long seed, long next, int steps) {
     static Orders of(List<String> words) {
-      return new Orders(Path.of(words.get(0)), Path.of(words.get(1)), EngineKind.valueOf(words.get(2)), SyncMode.valueOf(words.get(3)),
+      return new Orders(Path.of(words.get(0)), Path.of(words.get(1)), EngineKind.valueOf(words.get(2)),
+          SyncMode.valueOf(words.get(3)),
           Long.parseLong(words.get(4)), Long.parseLong(words.get(5)), Integer.parseInt(words.get(6)));
     }
 
     List<String> words() {
-      return List.of(directory.toString(), notes.toString(), engine.name(), durability.name(), Long.toString(seed), Long.toString(next),
+      return List.of(directory.toString(), notes.toString(), engine.name(), durability.name(), Long.toString(seed),
+          Long.toString(next),
           Integer.toString(steps));
     }
 
@@ -71,13 +73,15 @@ final class TortureWriter {
       return notes.resolve("phases");
     }
 
-    /// In one of three lives segments end where the next record does not fit; in the others a little earlier, by an order that can be seen.
+    /// In one of three lives segments end where the next record does not fit; in the others a little earlier, by an
+    /// order that can be seen.
     long rollBytes() {
       return seed % 3 == 0 ? Long.MAX_VALUE : TortureJournal.SEGMENT_BYTES - MARGIN_BYTES;
     }
   }
 
-  /// Writes a little to a journal of its own, so that it knows its classes, then waits for its orders on standard input.
+  /// Writes a little to a journal of its own, so that it knows its classes, then waits for its orders on standard
+  /// input.
   ///
   /// @param args as [Orders#words()], of the rehearsal
   public static void main(String[] args) {
@@ -131,8 +135,10 @@ final class TortureWriter {
   }
 
   private static SegmentEngine engine(JournalOptions options) {
-    EngineOptions segments = options.segments().withSpareSegments(options.durability().mode() == SyncMode.NONE ? SPARES : 0);
-    return options.engine() == EngineKind.PLAIN ? PlainEngine.open(options.directory(), segments)
+    EngineOptions segments =
+        options.segments().withSpareSegments(options.durability().mode() == SyncMode.NONE ? SPARES : 0);
+    return options.engine() == EngineKind.PLAIN
+        ? PlainEngine.open(options.directory(), segments)
         : ChronicleEngine.open(options.directory(), segments);
   }
 
@@ -143,13 +149,15 @@ final class TortureWriter {
 
   /// What a task of this thread was at ends with it.
   private static ScheduledThreadPoolExecutor timing(PhasePage page) {
-    ScheduledThreadPoolExecutor timing = new ScheduledThreadPoolExecutor(1, task -> Thread.ofPlatform().daemon().name("torture-sync").unstarted(task)) {
-      @Override
-      protected void afterExecute(Runnable task, @Nullable Throwable failure) {
-        page.idle(Lane.SYNCING);
-      }
-    };
-    timing.setExecuteExistingDelayedTasksAfterShutdownPolicy(false); // a rehearsal does not wait for the next look at the disk
+    ScheduledThreadPoolExecutor timing =
+        new ScheduledThreadPoolExecutor(1, task -> Thread.ofPlatform().daemon().name("torture-sync").unstarted(task)) {
+          @Override
+          protected void afterExecute(Runnable task, @Nullable Throwable failure) {
+            page.idle(Lane.SYNCING);
+          }
+        };
+    // A rehearsal does not wait for the next look at the disk
+    timing.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     return timing;
   }
 
@@ -159,7 +167,8 @@ final class TortureWriter {
     try (ExecutorService hands = Executors.newFixedThreadPool(HANDS)) {
       List<CompletableFuture<Void>> all = new ArrayList<>();
       for (int i = 0; i < HANDS; i++) {
-        TortureHand hand = new TortureHand(store, acks, orders.seed() * HANDS + i, next, TortureJournal.LIVE_BLOCKS / HANDS);
+        TortureHand hand =
+            new TortureHand(store, acks, orders.seed() * HANDS + i, next, TortureJournal.LIVE_BLOCKS / HANDS);
         List<Rest> share = shares.get(i);
         all.add(CompletableFuture.runAsync(() -> hand.work(share, orders.steps()), hands));
       }

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /// An engine that says on a [PhasePage] what is done with it.
 ///
-/// The thread that appends reads a record only to move it, and writes a checkpoint only behind a call of this, so each phase ends where
-/// the next call begins.
+/// The thread that appends reads a record only to move it, and writes a checkpoint only behind a call of this, so each
+/// phase ends where the next call begins.
 final class WatchedEngine extends ForwardingEngine {
   /// Where a record says of which kind it is, and the kind that removes others.
   private static final int KIND_OFFSET = 10;

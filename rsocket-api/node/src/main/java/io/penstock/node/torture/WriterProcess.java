@@ -13,8 +13,9 @@ import java.util.stream.Collectors;
 
 /// A [TortureWriter] in a process of its own, which ends with this one.
 final class WriterProcess implements AutoCloseable {
-  private static final List<String> QUICK = List.of("-XX:TieredStopAtLevel=1", "-XX:-UseParallelGC", "-XX:+UseSerialGC", "-Xmx128m", "-Xshare:auto",
-      "-Xlog:disable", "-Xlog:all=off");
+  private static final List<String> QUICK =
+      List.of("-XX:TieredStopAtLevel=1", "-XX:-UseParallelGC", "-XX:+UseSerialGC", "-Xmx128m", "-Xshare:auto",
+          "-Xlog:disable", "-Xlog:all=off");
   private static final int SIGKILL = 128 + 9;
   private static final int LINES_KEPT = 4;
   private static final long BEGIN_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -32,7 +33,8 @@ final class WriterProcess implements AutoCloseable {
   /// @param folder where its log goes
   static WriterProcess start(Orders rehearsal, Path folder) throws IOException {
     Path log = folder.resolve(rehearsal.notes().getFileName() + ".log");
-    Process process = new ProcessBuilder(OwnCommand.of(QUICK, TortureWriter.class.getName(), rehearsal.words())).redirectErrorStream(true)
+    Process process = new ProcessBuilder(OwnCommand.of(QUICK, TortureWriter.class.getName(), rehearsal.words()))
+        .redirectErrorStream(true)
         .redirectOutput(log.toFile()).start();
     return new WriterProcess(process, log);
   }
@@ -67,8 +69,10 @@ final class WriterProcess implements AutoCloseable {
   Optional<String> kill() throws IOException, InterruptedException {
     process.destroyForcibly();
     int code = process.waitFor();
-    return code == SIGKILL ? Optional.empty()
-        : Optional.of("exit code %d, %s".formatted(code, Files.readAllLines(log).stream().limit(LINES_KEPT).collect(Collectors.joining(" | "))));
+    return code == SIGKILL
+        ? Optional.empty()
+        : Optional.of("exit code %d, %s".formatted(code,
+            Files.readAllLines(log).stream().limit(LINES_KEPT).collect(Collectors.joining(" | "))));
   }
 
   @Override

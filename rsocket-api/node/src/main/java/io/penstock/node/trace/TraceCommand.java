@@ -17,9 +17,11 @@ import picocli.CommandLine.Spec;
 
 /// `penstock trace`: works on traces; its only verb so far is `generate`.
 @Command(name = "trace", description = "Works on traces of LLM requests.", mixinStandardHelpOptions = true,
-    subcommands = TraceCommand.Generate.class, footer = {"", "Example:", "  penstock trace generate --requests 5000 --seed 7 --out trace.jsonl"})
+    subcommands = TraceCommand.Generate.class,
+    footer = {"", "Example:", "  penstock trace generate --requests 5000 --seed 7 --out trace.jsonl"})
 public final class TraceCommand implements Runnable {
-  @Spec private CommandSpec spec;
+  @Spec
+  private CommandSpec spec;
 
   private TraceCommand(CommandSpec spec) {
     this.spec = spec;
@@ -36,16 +38,21 @@ public final class TraceCommand implements Runnable {
   }
 
   /// `penstock trace generate`: writes a seeded trace of conversations.
-  @Command(name = "generate", description = "Writes a seeded trace of conversations with several turns, in the Mooncake form.",
-      mixinStandardHelpOptions = true, footer = {"", "Example:", "  penstock trace generate --requests 5000 --seed 7 --out trace.jsonl"})
+  @Command(name = "generate",
+      description = "Writes a seeded trace of conversations with several turns, in the Mooncake form.",
+      mixinStandardHelpOptions = true,
+      footer = {"", "Example:", "  penstock trace generate --requests 5000 --seed 7 --out trace.jsonl"})
   static final class Generate implements Callable<Integer> {
-    @Option(names = "--requests", paramLabel = "N", description = "Number of requests (default: ${DEFAULT-VALUE}).", defaultValue = "1000")
+    @Option(names = "--requests", paramLabel = "N", description = "Number of requests (default: ${DEFAULT-VALUE}).",
+        defaultValue = "1000")
     private int requests;
 
-    @Option(names = "--seed", paramLabel = "S", description = "Equal seeds make equal traces (default: ${DEFAULT-VALUE}).", defaultValue = "1")
+    @Option(names = "--seed", paramLabel = "S",
+        description = "Equal seeds make equal traces (default: ${DEFAULT-VALUE}).", defaultValue = "1")
     private long seed;
 
-    @Option(names = "--out", paramLabel = "FILE", description = "Where to write; a name that ends with .gz is packed (default: standard output).")
+    @Option(names = "--out", paramLabel = "FILE",
+        description = "Where to write; a name that ends with .gz is packed (default: standard output).")
     private @Nullable Path out;
 
     private final Console console;

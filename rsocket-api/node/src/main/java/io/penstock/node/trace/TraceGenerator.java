@@ -6,8 +6,9 @@ import java.util.List;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
-/// Makes a trace of many conversations at once: new ones arrive at random, each takes several turns with pauses to think, and all
-/// start with one of a few system prompts. Lengths and pauses are log-normal; contexts end at 128 Ki tokens.
+/// Makes a trace of many conversations at once: new ones arrive at random, each takes several turns with pauses to
+/// think, and all start with one of a few system prompts. Lengths and pauses are log-normal; contexts end at 128 Ki
+/// tokens.
 ///
 /// Memory holds the conversations that are under way, not the trace.
 public final class TraceGenerator implements TraceSource {
@@ -24,7 +25,8 @@ public final class TraceGenerator implements TraceSource {
   private final Dice dice;
   private final List<Long> promptTokens = new ArrayList<>();
   private final List<List<Long>> promptBlocks = new ArrayList<>();
-  private final PriorityQueue<Conversation> underWay = new PriorityQueue<>(Comparator.comparingLong(Conversation::nextMillis));
+  private final PriorityQueue<Conversation> underWay =
+      new PriorityQueue<>(Comparator.comparingLong(Conversation::nextMillis));
   private long nextId;
   private double nextArrivalMillis;
   private int made;
@@ -54,12 +56,14 @@ public final class TraceGenerator implements TraceSource {
     int prompt = dice.zipf(SYSTEM_PROMPTS);
     long startMillis = (long) nextArrivalMillis;
     nextArrivalMillis += dice.exponential(ARRIVAL_GAP_MILLIS);
-    return new Conversation(promptBlocks.get(prompt), promptTokens.get(prompt), dice.geometric(MEAN_TURNS), startMillis, () -> nextId++);
+    return new Conversation(promptBlocks.get(prompt), promptTokens.get(prompt), dice.geometric(MEAN_TURNS), startMillis,
+        () -> nextId++);
   }
 
   private TraceRequest turn(Conversation conversation, double medianTokens) {
     TraceRequest request = conversation.turn(
-        dice.logNormal(medianTokens, 1.0), dice.logNormal(ANSWER_TOKENS, 0.8), dice.logNormal(PAUSE_MILLIS, 1.0), MAX_TOKENS);
+        dice.logNormal(medianTokens, 1.0), dice.logNormal(ANSWER_TOKENS, 0.8), dice.logNormal(PAUSE_MILLIS, 1.0),
+        MAX_TOKENS);
     if (!conversation.isOver()) {
       underWay.add(conversation);
     }

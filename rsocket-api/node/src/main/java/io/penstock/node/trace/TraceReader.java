@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
-/// Reads a trace line by line; `.gz` files are unpacked on the way. Empty lines and unknown fields are passed over; a trace without a request
-/// breaks the form.
+/// Reads a trace line by line; `.gz` files are unpacked on the way. Empty lines and unknown fields are passed over; a
+/// trace without a request breaks the form.
 public final class TraceReader implements TraceSource {
   static final int MAX_LINE_BYTES = 16 << 20;
   private static final int IO_BUFFER_BYTES = 64 << 10;
@@ -132,7 +132,8 @@ public final class TraceReader implements TraceSource {
         default -> parser.skipChildren();
       }
     }
-    return new TraceRequest(present("timestamp", timestamp), present("input_length", input), present("output_length", output),
+    return new TraceRequest(present("timestamp", timestamp), present("input_length", input),
+        present("output_length", output),
         present("hash_ids", ids));
   }
 

@@ -11,7 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.zip.GZIPOutputStream;
 
-/// Writes requests in the form, one a line, spaced as the published traces are; packs them when the file ends with `.gz`.
+/// Writes requests in the form, one a line, spaced as the published traces are; packs them when the file ends with
+/// `.gz`.
 public final class TraceWriter implements AutoCloseable {
   private final Writer out;
   private final StringBuilder line = new StringBuilder();

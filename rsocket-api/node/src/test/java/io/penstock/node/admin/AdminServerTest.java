@@ -78,9 +78,10 @@ final class AdminServerTest {
     JsonNode health = new ObjectMapper().readTree(answer.body());
     assertThat(health.get("state").asText()).isEqualTo("ready");
     assertThat(health.get("version").asText()).isEqualTo(System.getProperty("penstock.revision"));
-    assertThat(health.at("/tiers/0").toString()).isEqualTo("{\"name\":\"dram\",\"medium\":\"host\",\"blocks\":1,\"capacityBlocks\":10,"
-        + "\"bytes\":65536,\"hits\":0,\"misses\":1,\"evicted\":0,\"corrupt\":0,"
-        + "\"levels\":[{\"name\":\"dram\",\"medium\":\"host\",\"state\":\"active\",\"problem\":null,\"blocks\":1,\"capacityBlocks\":10,\"hits\":0}]}");
+    assertThat(health.at("/tiers/0").toString())
+        .isEqualTo("{\"name\":\"dram\",\"medium\":\"host\",\"blocks\":1,\"capacityBlocks\":10,"
+            + "\"bytes\":65536,\"hits\":0,\"misses\":1,\"evicted\":0,\"corrupt\":0,"
+            + "\"levels\":[{\"name\":\"dram\",\"medium\":\"host\",\"state\":\"active\",\"problem\":null,\"blocks\":1,\"capacityBlocks\":10,\"hits\":0}]}");
     assertThat(health.get("degraded").asBoolean()).isFalse();
   }
 
@@ -114,7 +115,9 @@ final class AdminServerTest {
 
     assertThat(answer.statusCode()).isEqualTo(200);
     assertThat(answer.headers().firstValue("content-type").orElse("")).startsWith("text/plain; version=0.0.4");
-    assertThat(answer.body().lines().filter(line -> line.startsWith("penstock_")).sorted().collect(Collectors.joining("\n")) + "\n")
+    assertThat(
+        answer.body().lines().filter(line -> line.startsWith("penstock_")).sorted().collect(Collectors.joining("\n"))
+            + "\n")
         .isEqualTo("""
             penstock_arena_capacity_slots{arena="dram"} 138.0
             penstock_arena_claimed_slots{arena="dram"} 1.0

@@ -15,14 +15,17 @@ import org.junit.jupiter.api.io.TempDir;
 /// The program runs and tells; what it tells of so short a run is not judged here.
 @Timeout(120)
 final class ReclaimCommandTest {
-  @TempDir Path folder;
+  @TempDir
+  Path folder;
 
   @Test
   void aShortRun_tellsItsFiguresAndPlotsThem() throws IOException {
     Path page = folder.resolve("page.html");
 
-    CommandLineRun run = CommandLineRun.of("bench", "reclaim", "--dir", folder.resolve("disk").toString(), "--live", "32MiB", "--segment", "2MiB",
-        "--block-bytes", "64KiB", "--reads", "200", "--puts", "8MiB", "--churn", "1", "--phase", "1500ms", "--html", page.toString(), "--json");
+    CommandLineRun run = CommandLineRun.of("bench", "reclaim", "--dir", folder.resolve("disk").toString(), "--live",
+        "32MiB", "--segment", "2MiB",
+        "--block-bytes", "64KiB", "--reads", "200", "--puts", "8MiB", "--churn", "1", "--phase", "1500ms", "--html",
+        page.toString(), "--json");
 
     assertThat(run.exitCode()).as(run.err()).isBetween(0, 1);
     JsonNode report = new ObjectMapper().readTree(run.out());
@@ -30,7 +33,8 @@ final class ReclaimCommandTest {
     assertThat(report.at("/reclaiming/p99").asDouble()).isPositive();
     assertThat(report.get("movedBytes").asLong()).isPositive();
     assertThat(report.get("model").asDouble()).isBetween(1.2, 6.0);
-    assertThat(Files.readString(page)).contains("Reads while blocks are moved together", "\"amplification\"", "twice that");
+    assertThat(Files.readString(page)).contains("Reads while blocks are moved together", "\"amplification\"",
+        "twice that");
     assertThat(folder.resolve("disk")).isEmptyDirectory();
   }
 

@@ -18,13 +18,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// The program runs and tells; what it tells of so short a run is not judged here.
 @Timeout(120)
 final class RecoveryCommandTest {
-  @TempDir Path folder;
+  @TempDir
+  Path folder;
 
   @ParameterizedTest
   @ValueSource(strings = {"chronicle", "plain"})
   void aSmallFolder_isWrittenOpenedAndChecked(String engine) throws IOException {
     Path journal = folder.resolve("journal");
-    String[] order = {"bench", "recovery", "--dir", journal.toString(), "--engine", engine, "--size", "8MiB", "--segment", "2MiB", "--rounds", "1"};
+    String[] order = {"bench", "recovery", "--dir", journal.toString(), "--engine", engine, "--size", "8MiB",
+      "--segment", "2MiB", "--rounds", "1"};
 
     CommandLineRun run = CommandLineRun.of(with(order, "--json"));
     assertThat(run.exitCode()).as(run.err()).isZero();
@@ -39,7 +41,8 @@ final class RecoveryCommandTest {
     CommandLineRun cold = CommandLineRun.of(with(order, "--cold"));
     assertThat(cold.exitCode()).as(cold.err()).isZero();
     assertThat(cold.err()).doesNotContain("writing");
-    assertThat(cold.out()).contains("128 blocks of 64", "nothing of it in the system's cache", "opening without checkpoints", "not judged");
+    assertThat(cold.out()).contains("128 blocks of 64", "nothing of it in the system's cache",
+        "opening without checkpoints", "not judged");
   }
 
   @Test
@@ -47,12 +50,13 @@ final class RecoveryCommandTest {
     Path none = Files.createDirectory(folder.resolve("none"));
     CommandLineRun empty = CommandLineRun.of("bench", "recovery", "--dir", none.toString());
     assertThat(empty.exitCode()).as(empty.out()).isEqualTo(74);
-    assertThat(empty.err()).endsWith("bench recovery: --dir must be a folder with blocks, or one that is not there (was " + none + ", which has none)\n");
+    assertThat(empty.err())
+        .endsWith("bench recovery: --dir must be a folder with blocks, or one that is not there (was " + none
+            + ", which has none)\n");
 
     CommandLineRun closed = CommandLineRun.of("bench", "recovery", "--dir", "/proc/nothing", "--size", "1MiB");
     assertThat(closed.exitCode()).as(closed.err()).isEqualTo(74);
   }
-
 
   private static String[] with(String[] order, String more) {
     String[] all = Arrays.copyOf(order, order.length + 1);

@@ -39,11 +39,15 @@ final class FailuresTest {
         Arguments.of(new UnavailableException("nobody", new IOException()), 69, "fail: nobody\n"),
         Arguments.of(new IOException("disk"), 74, "fail: disk\n"),
         Arguments.of(new UncheckedIOException(new IOException("disk")), 74, "fail: disk\n"),
-        Arguments.of(new UncheckedIOException(new NoSuchFileException("/nonexistent")), 74, "fail: /nonexistent must exist (no such file)\n"),
-        Arguments.of(new NoSuchFileException("/nonexistent/x"), 74, "fail: /nonexistent/x must be in a folder that exists (no such folder)\n"),
+        Arguments.of(new UncheckedIOException(new NoSuchFileException("/nonexistent")), 74,
+            "fail: /nonexistent must exist (no such file)\n"),
+        Arguments.of(new NoSuchFileException("/nonexistent/x"), 74,
+            "fail: /nonexistent/x must be in a folder that exists (no such folder)\n"),
         Arguments.of(new AccessDeniedException("/x"), 74, "fail: /x must be open to this user (permission denied)\n"),
-        Arguments.of(new FileSystemException("/x", null, "No space left on device"), 74, "fail: /x must be usable (No space left on device)\n"),
-        Arguments.of(Exceptions.propagate(new IOException("connect(..) failed with error(-111): Connection refused")), 74,
+        Arguments.of(new FileSystemException("/x", null, "No space left on device"), 74,
+            "fail: /x must be usable (No space left on device)\n"),
+        Arguments.of(Exceptions.propagate(new IOException("connect(..) failed with error(-111): Connection refused")),
+            74,
             "fail: Connection refused\n"));
   }
 
@@ -79,6 +83,7 @@ final class FailuresTest {
 
   private static CommandLine line(Throwable failure, StringWriter err) {
     Failures failures = new Failures(Console.ofProcess());
-    return new CommandLine(new Failing(failure)).setExecutionStrategy(failures).setExecutionExceptionHandler(failures).setErr(new PrintWriter(err, true));
+    return new CommandLine(new Failing(failure)).setExecutionStrategy(failures).setExecutionExceptionHandler(failures)
+        .setErr(new PrintWriter(err, true));
   }
 }

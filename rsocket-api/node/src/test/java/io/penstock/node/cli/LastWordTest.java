@@ -14,17 +14,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// A last word, and a temporary folder, of a process that is ending already. What a signal does to one is shown by `ReplayInterruptTest`.
+/// A last word, and a temporary folder, of a process that is ending already. What a signal does to one is shown by
+/// `ReplayInterruptTest`.
 @Timeout(60)
 final class LastWordTest {
-  @TempDir private Path parent;
+  @TempDir
+  private Path parent;
 
   @Test
   void processThatIsEnding_goesOnWithoutOne_andLeavesNoFolder() throws Exception {
-    Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-XX:TieredStopAtLevel=1",
-        "-Dparent=" + parent, "-cp", System.getProperty("java.class.path"), Ending.class.getName()).redirectErrorStream(true).start();
+    Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m",
+        "-XX:TieredStopAtLevel=1",
+        "-Dparent=" + parent, "-cp", System.getProperty("java.class.path"), Ending.class.getName())
+        .redirectErrorStream(true).start();
 
-    assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8)).isEqualTo("went on\na temporary folder must be made before the process ends (was ending)\n");
+    assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+        .isEqualTo("went on\na temporary folder must be made before the process ends (was ending)\n");
     assertThat(process.waitFor()).isZero();
     assertThat(parent).isEmptyDirectory();
   }
@@ -50,8 +55,9 @@ final class LastWordTest {
   }
 
   private static Process java(Class<?> main, String... words) throws IOException {
-    List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m",
-        "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), main.getName()));
+    List<String> command =
+        new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m",
+            "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), main.getName()));
     command.addAll(List.of(words));
     return new ProcessBuilder(command).start();
   }

@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class OutputFileTest {
-  @TempDir private Path folder;
+  @TempDir
+  private Path folder;
 
   @Test
   void of_aNewFile_leavesNothingUntilWritten() throws IOException {

@@ -42,7 +42,8 @@ final class ProgressTest {
       now.addAndGet(Progress.EVERY_NANOS);
       progress.at(10L << 30, 30L << 30);
     }
-    assertThat(err).hasToString("work: 0 of 30,720 MiB, 0.00 a second\nwork: 10,240 of 30,720 MiB, 512 a second, 40 s left\n");
+    assertThat(err)
+        .hasToString("work: 0 of 30,720 MiB, 0.00 a second\nwork: 10,240 of 30,720 MiB, 512 a second, 40 s left\n");
   }
 
   @Test

@@ -10,7 +10,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// What a signal does to one is shown by `ReplayInterruptTest`.
 final class TemporaryFolderTest {
-  @TempDir private Path parent;
+  @TempDir
+  private Path parent;
 
   @Test
   void closed_isGoneWithAllThatIsInIt_andMayBeClosedAgain() throws IOException {

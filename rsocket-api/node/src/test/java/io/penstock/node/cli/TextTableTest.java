@@ -26,6 +26,7 @@ final class TextTableTest {
 
   @Test
   void row_ofAnotherLength_isRefused() {
-    assertThatIllegalArgumentException().isThrownBy(() -> new TextTable("A", "B").row("a")).withMessage("cells must be 2 (was 1)");
+    assertThatIllegalArgumentException().isThrownBy(() -> new TextTable("A", "B").row("a"))
+        .withMessage("cells must be 2 (was 1)");
   }
 }

@@ -44,7 +44,8 @@ final class CheckCommandTest {
   private static final Duration SOON = Duration.ofSeconds(20);
   private static final NodeConfig CONFIG = NodeConfig.defaults();
 
-  @TempDir private Path folder;
+  @TempDir
+  private Path folder;
   private final HostTier tier = new HostTier(CONFIG.space(), HostTierOptions.defaults(100), TierListener.noop());
   /// What the node answers whoever asks for one of these.
   private final Map<BlockKey, RuntimeException> refusals = new HashMap<>();
@@ -59,7 +60,8 @@ final class CheckCommandTest {
     @Override
     public Mono<Lease> lease(List<BlockKey> asked, OnMiss onMiss, BlockScope scope) {
       return asked.stream().filter(refusals::containsKey).findFirst().map(key -> Mono.<Lease>error(refusals.get(key)))
-          .orElseGet(() -> super.lease(asked, onMiss, scope)).map(lease -> rotten != null && asked.contains(rotten) ? new RottenLease(lease) : lease);
+          .orElseGet(() -> super.lease(asked, onMiss, scope))
+          .map(lease -> rotten != null && asked.contains(rotten) ? new RottenLease(lease) : lease);
     }
   }
 
@@ -72,8 +74,10 @@ final class CheckCommandTest {
     @Override
     public Flux<List<Leased>> windows(int maxBlocks, BlockScope scope) {
       BlockKey key = requireNonNull(rotten);
-      return tier.remove(List.of(key)).flatMapMany(removed -> removed.get(0) ? Flux.error(new BlockCorruptException("ssd", key, 0, 1, 2))
-          : super.windows(maxBlocks, scope));
+      return tier.remove(List.of(key))
+          .flatMapMany(removed -> removed.get(0)
+              ? Flux.error(new BlockCorruptException("ssd", key, 0, 1, 2))
+              : super.windows(maxBlocks, scope));
     }
   }
 
@@ -97,7 +101,8 @@ final class CheckCommandTest {
   }
 
   private LinkedTier.Run check(String... flags) {
-    return link().run("check", Stream.concat(Stream.of("--acks", folder.resolve("acks").toString()), Stream.of(flags)).toArray(String[]::new));
+    return link().run("check",
+        Stream.concat(Stream.of("--acks", folder.resolve("acks").toString()), Stream.of(flags)).toArray(String[]::new));
   }
 
   private static void assertRow(LinkedTier.Run run, int present, int missing, int corrupt, int unknown) {
@@ -127,7 +132,8 @@ final class CheckCommandTest {
     LinkedTier.Run run = check();
     assertRow(run, 9, 0, 0, 1);
     assertThat(run.code()).isEqualTo(69);
-    assertThat(run.err()).isEqualTo("no promise is known to be broken\nnothing is known of 1 block: the disk does not answer\n");
+    assertThat(run.err())
+        .isEqualTo("no promise is known to be broken\nnothing is known of 1 block: the disk does not answer\n");
 
     JsonNode json = new ObjectMapper().readTree(check("--json").out());
     assertThat(json.get("kept").asBoolean()).isFalse();
@@ -143,7 +149,8 @@ final class CheckCommandTest {
     LinkedTier.Run run = check();
     assertRow(run, 8, 0, 1, 1);
     assertThat(run.code()).isOne();
-    assertThat(run.err()).isEqualTo("corrupt " + keys.get(3) + "\n1 promise was broken\nnothing is known of 1 block: busy\n");
+    assertThat(run.err())
+        .isEqualTo("corrupt " + keys.get(3) + "\n1 promise was broken\nnothing is known of 1 block: busy\n");
   }
 
   @Test

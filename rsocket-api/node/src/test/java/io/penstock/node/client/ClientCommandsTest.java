@@ -45,9 +45,11 @@ import picocli.CommandLine;
 final class ClientCommandsTest {
   private static final Duration SOON = Duration.ofSeconds(20);
   private static final int BLOCK = 4096;
-  private static final Map<String, String> ENVIRONMENT = Map.of("PENSTOCK_BLOCK_BYTES", "4KiB", "PENSTOCK_WINDOW_BLOCKS", "8");
+  private static final Map<String, String> ENVIRONMENT =
+      Map.of("PENSTOCK_BLOCK_BYTES", "4KiB", "PENSTOCK_WINDOW_BLOCKS", "8");
 
-  @TempDir Path folder;
+  @TempDir
+  Path folder;
   private Node node;
 
   @BeforeEach
@@ -97,7 +99,8 @@ final class ClientCommandsTest {
     assertThat(two.err()).isEqualTo("5 blocks, 20.0 KiB: 1 stored, 4 there already\n");
     List<String> keys = one.out().lines().toList();
     List<String> lines = two.out().lines().toList();
-    assertThat(lines.get(0)).isEqualTo("{\"key\":\"" + keys.get(0) + "\",\"stored\":false,\"tier\":null,\"durability\":null,\"sequence\":null}");
+    assertThat(lines.get(0)).isEqualTo(
+        "{\"key\":\"" + keys.get(0) + "\",\"stored\":false,\"tier\":null,\"durability\":null,\"sequence\":null}");
     assertThat(lines.get(4)).endsWith("\"stored\":true,\"tier\":\"dram\",\"durability\":\"volatile\",\"sequence\":5}");
   }
 
@@ -142,7 +145,8 @@ final class ClientCommandsTest {
     CommandLineRun get = run("get", "--trace-id", "0-2", "--output", file.toString());
 
     assertThat(get.exitCode()).isEqualTo(1);
-    assertThat(get.err()).startsWith("missing ").contains(PrefixHasher.ofTraceId(2).toString()).endsWith("\n1 of 3 blocks missing: nothing was read\n");
+    assertThat(get.err()).startsWith("missing ").contains(PrefixHasher.ofTraceId(2).toString())
+        .endsWith("\n1 of 3 blocks missing: nothing was read\n");
     assertThat(file).doesNotExist();
   }
 
@@ -160,7 +164,8 @@ final class ClientCommandsTest {
 
     assertThat(run("match", "--tokens", "1-40").out()).isEqualTo("prefix 2 of 2, present 2\n");
     assertThat(run("match", "--tokens", "2-33").out()).isEqualTo("prefix 0 of 2, present 0\n");
-    assertThat(run("match", "--key", String.join(",", keys.lines().toList())).out()).isEqualTo("prefix 2 of 2, present 2\n");
+    assertThat(run("match", "--key", String.join(",", keys.lines().toList())).out())
+        .isEqualTo("prefix 2 of 2, present 2\n");
   }
 
   @Test
@@ -171,7 +176,8 @@ final class ClientCommandsTest {
     CommandLineRun table = run("stat");
     JsonNode json = new ObjectMapper().readTree(run("stat", "--json").out());
 
-    assertThat(table.out()).startsWith("WHAT             VALUE\nnode             penstock\ntier             dram, host\nblocks           3 of 100\n")
+    assertThat(table.out()).startsWith(
+        "WHAT             VALUE\nnode             penstock\ntier             dram, host\nblocks           3 of 100\n")
         .contains("\nhits             3\nmisses           1\nhit rate         75.00 %\n");
     assertThat(json.at("/stat/stored").asInt()).isEqualTo(3);
     assertThat(json.get("budgetBytes").asLong()).isEqualTo(64L << 20);
@@ -205,7 +211,8 @@ final class ClientCommandsTest {
     assertMisuse("key must be of space ", "match", "--key", foreign);
     assertMisuse("keys must be given by exactly one of --key, --keys-from, --trace-id and --tokens (was 0)", "match");
     Path none = Files.writeString(folder.resolve("none.txt"), "\n");
-    assertMisuse("--keys-from must have one key a line (was empty: " + none + ")", "get", "--keys-from", none.toString(), "--bytes", "7");
+    assertMisuse("--keys-from must have one key a line (was empty: " + none + ")", "get", "--keys-from",
+        none.toString(), "--bytes", "7");
     assertMisuse("keys must be given by exactly one of", "match", "--trace-id", "1", "--tokens", "1-16");
     assertMisuse("--trace-id must be numbers and ranges such as 1,5,10-20", "match", "--trace-id", "1,x");
     assertMisuse("--trace-id must be numbers and ranges such as 1,5,10-20", "match", "--trace-id", "5-1");
@@ -224,11 +231,13 @@ final class ClientCommandsTest {
 
   @Test
   void space_thatDiffersFromTheNodes_isRefusedNamingTheField() {
-    assertMisuse("match: --layers must be 8, as at the node at 127.0.0.1:" + node.port() + " (was 4)\n", "match", "--trace-id", "1", "--layers", "4");
+    assertMisuse("match: --layers must be 8, as at the node at 127.0.0.1:" + node.port() + " (was 4)\n", "match",
+        "--trace-id", "1", "--layers", "4");
     assertMisuse("stat: --layers must be 8, as at the node at ", "stat", "--layers", "4");
     assertMisuse(": --block-tokens must be 16, as at ", "match", "--trace-id", "1", "--block-tokens", "8");
     assertMisuse(": --model must be penstock-demo, as at ", "match", "--trace-id", "1", "--model", "another");
-    assertMisuse(": --block-bytes must be 4 KiB, as at the node at 127.0.0.1:" + node.port() + " (was 64 KiB)\n", "match", "--trace-id", "1", "--block-bytes", "64KiB");
+    assertMisuse(": --block-bytes must be 4 KiB, as at the node at 127.0.0.1:" + node.port() + " (was 64 KiB)\n",
+        "match", "--trace-id", "1", "--block-bytes", "64KiB");
   }
 
   @Test
@@ -241,14 +250,16 @@ final class ClientCommandsTest {
     CommandLineRun stat = CommandLineRun.of("stat", "--connect", "127.0.0.1:" + free);
 
     assertThat(stat.exitCode()).as(stat.err()).isEqualTo(69);
-    assertThat(stat.err()).startsWith("stat: no node is listening at 127.0.0.1:" + free + " (Connection refused").doesNotContain("error(", "lost");
+    assertThat(stat.err()).startsWith("stat: no node is listening at 127.0.0.1:" + free + " (Connection refused")
+        .doesNotContain("error(", "lost");
     assertThat(stat.out()).isEmpty();
   }
 
   @Test
   void somethingElseThatListens_isUnavailable() throws IOException {
     try (ServerSocket mute = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      CommandLineRun stat = CommandLineRun.of("stat", "--timeout", "300ms", "--connect", "127.0.0.1:" + mute.getLocalPort());
+      CommandLineRun stat =
+          CommandLineRun.of("stat", "--timeout", "300ms", "--connect", "127.0.0.1:" + mute.getLocalPort());
 
       assertThat(stat.exitCode()).as(stat.err()).isEqualTo(69);
       assertThat(stat.err()).contains("must answer within --timeout");
@@ -260,12 +271,13 @@ final class ClientCommandsTest {
     int port = node.port();
     CountDownLatch following = new CountDownLatch(1);
     ByteArrayOutputStream err = new ByteArrayOutputStream();
-    Console console = new Console(InputStream.nullInputStream(), new PrintStream(OutputStream.nullOutputStream(), true, UTF_8) {
-      @Override
-      public void print(String line) {
-        following.countDown();
-      }
-    }, new PrintStream(err, true, UTF_8), false, ENVIRONMENT);
+    Console console =
+        new Console(InputStream.nullInputStream(), new PrintStream(OutputStream.nullOutputStream(), true, UTF_8) {
+          @Override
+          public void print(String line) {
+            following.countDown();
+          }
+        }, new PrintStream(err, true, UTF_8), false, ENVIRONMENT);
     run("put", "--count", "1");
     FutureTask<Integer> task = new FutureTask<>(() -> {
       Failures failures = new Failures(console);
@@ -290,7 +302,9 @@ final class ClientCommandsTest {
   }
 
   private void assertMisuse(String message, String... arguments) {
-    CommandLineRun run = List.of(arguments).contains("--connect") ? CommandLineRun.with(ENVIRONMENT, new byte[0], arguments) : run(arguments);
+    CommandLineRun run = List.of(arguments).contains("--connect")
+        ? CommandLineRun.with(ENVIRONMENT, new byte[0], arguments)
+        : run(arguments);
 
     assertThat(run.exitCode()).as(run.err()).isEqualTo(2);
     assertThat(run.err()).contains(message);

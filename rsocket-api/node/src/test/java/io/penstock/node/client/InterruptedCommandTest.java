@@ -25,7 +25,8 @@ import reactor.core.publisher.Mono;
 /// What a command that a signal ends leaves for machines: what was done so far.
 @Timeout(60)
 final class InterruptedCommandTest {
-  @TempDir private Path folder;
+  @TempDir
+  private Path folder;
 
   /// A command in a process of its own that is ended when its node does not answer any more.
   private JsonNode interrupted(String command, Call call, int answers) throws Exception {
@@ -89,7 +90,8 @@ final class InterruptedCommandTest {
       if (args[0].equals("load")) {
         flags.addAll(List.of("--blocks", "300"));
       }
-      ClientCommands.lines(Console.ofProcess(), (address, config, patience) -> node).stream().filter(line -> line.getCommandName().equals(args[0]))
+      ClientCommands.lines(Console.ofProcess(), (address, config, patience) -> node).stream()
+          .filter(line -> line.getCommandName().equals(args[0]))
           .findFirst().orElseThrow().execute(flags.toArray(String[]::new));
     }
   }

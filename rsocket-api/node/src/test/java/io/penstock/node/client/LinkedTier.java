@@ -23,7 +23,8 @@ record LinkedTier(BlockTier tier) implements NodeLink {
     Console console = new Console(InputStream.nullInputStream(), new PrintStream(out, true, StandardCharsets.UTF_8),
         new PrintStream(err, true, StandardCharsets.UTF_8), false, Map.of());
     int code = ClientCommands.lines(console, (address, config, patience) -> this).stream()
-        .filter(line -> line.getCommandName().equals(command)).findFirst().orElseThrow().setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8))
+        .filter(line -> line.getCommandName().equals(command)).findFirst().orElseThrow()
+        .setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8))
         .setExecutionExceptionHandler(new Failures(console)).execute(flags);
     return new Run(code, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
   }

@@ -27,8 +27,10 @@ import reactor.core.publisher.Mono;
 final class LoadCommandTest {
   private static final Duration SOON = Duration.ofSeconds(20);
 
-  @TempDir private Path folder;
-  private final HostTier tier = new HostTier(NodeConfig.defaults().space(), HostTierOptions.defaults(200), TierListener.noop());
+  @TempDir
+  private Path folder;
+  private final HostTier tier =
+      new HostTier(NodeConfig.defaults().space(), HostTierOptions.defaults(200), TierListener.noop());
 
   @AfterEach
   void close() {
@@ -36,8 +38,9 @@ final class LoadCommandTest {
   }
 
   private LinkedTier.Run load(LinkedTier node, String... flags) {
-    return node.run("load", Stream.concat(Stream.of("--acks", acks(), "--window-blocks", "10", "--blocks", "50"), Stream.of(flags))
-        .toArray(String[]::new));
+    return node.run("load",
+        Stream.concat(Stream.of("--acks", acks(), "--window-blocks", "10", "--blocks", "50"), Stream.of(flags))
+            .toArray(String[]::new));
   }
 
   private String acks() {
@@ -53,8 +56,9 @@ final class LoadCommandTest {
     LinkedTier.Run run = load(silent, "--timeout", "50ms");
 
     assertThat(run.code()).isEqualTo(69);
-    assertThat(run.err()).isEqualTo("30 receipts of 50 blocks came, and are in %s; the same command goes on behind them\n".formatted(acks())
-        + "load: the node must answer within --timeout, 50ms (was silent)\n");
+    assertThat(run.err()).isEqualTo(
+        "30 receipts of 50 blocks came, and are in %s; the same command goes on behind them\n".formatted(acks())
+            + "load: the node must answer within --timeout, 50ms (was silent)\n");
     assertThat(run.out()).isEmpty();
   }
 
@@ -65,7 +69,8 @@ final class LoadCommandTest {
     LinkedTier silent = new LinkedTier(new FaultyTier(tier,
         call -> call == Call.RESERVE && reservations.incrementAndGet() > 2 ? Mono.never() : Mono.empty()));
 
-    assertThat(load(silent, "--timeout", "50ms").err()).startsWith("0 receipts of 50 blocks came, and are in %s, 20 there already; ".formatted(acks()));
+    assertThat(load(silent, "--timeout", "50ms").err())
+        .startsWith("0 receipts of 50 blocks came, and are in %s, 20 there already; ".formatted(acks()));
   }
 
   @Test

@@ -16,7 +16,8 @@ final class OtherShapeTest {
   private static final Set<String> FLAGS = Set.of("--model", "--layers", "--block-bytes");
 
   private static String planes(String theirs) {
-    return "space must be the server's (was layout.planes: [Plane[" + theirs + "]], [Plane[name=kv, type=BF16, heads=1, width=8]] (the client's second))";
+    return "space must be the server's (was layout.planes: [Plane[" + theirs
+        + "]], [Plane[name=kv, type=BF16, heads=1, width=8]] (the client's second))";
   }
 
   @Test
@@ -24,11 +25,13 @@ final class OtherShapeTest {
     String theirs = planes("name=kv, type=FP32, heads=2, width=16");
     long bytes = 4L * 2 * 16 * OURS.layers() * OURS.tokens();
 
-    assertThat(OtherShape.sentence(NODE, OURS, FLAGS, theirs)).isEqualTo("--block-bytes must be " + bytes / 1024 + " KiB, as at the node at 127.0.0.1:7733 (was 4 KiB)");
+    assertThat(OtherShape.sentence(NODE, OURS, FLAGS, theirs))
+        .isEqualTo("--block-bytes must be " + bytes / 1024 + " KiB, as at the node at 127.0.0.1:7733 (was 4 KiB)");
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"name=kv, type=FP4_E2M1, heads=2, width=8", "name=kv, type=FP32, heads=99999999999999999999, width=8"})
+  @ValueSource(
+      strings = {"name=kv, type=FP4_E2M1, heads=2, width=8", "name=kv, type=FP32, heads=99999999999999999999, width=8"})
   void planesThatOnlyANewerNodeKnows_areToldInItsWords(String plane) {
     assertToldInItsWords(planes(plane));
   }
@@ -49,12 +52,14 @@ final class OtherShapeTest {
   void flagThatTheCommandHasNot_isNotNamed() {
     String said = "space must be the server's (was layout.tokens: 32, 16 (the client's second))";
 
-    assertThat(OtherShape.sentence(NODE, OURS, Set.of("--block-tokens"), said)).isEqualTo("--block-tokens must be 32, as at the node at 127.0.0.1:7733 (was 16)");
+    assertThat(OtherShape.sentence(NODE, OURS, Set.of("--block-tokens"), said))
+        .isEqualTo("--block-tokens must be 32, as at the node at 127.0.0.1:7733 (was 16)");
     assertToldInItsWords(said);
   }
 
   private static void assertToldInItsWords(String said) {
     assertThat(OtherShape.sentence(NODE, OURS, FLAGS, said))
-        .isEqualTo("blocks must have the shape of those of the node at 127.0.0.1:7733, which keeps others (" + said + ")");
+        .isEqualTo(
+            "blocks must have the shape of those of the node at 127.0.0.1:7733, which keeps others (" + said + ")");
   }
 }

@@ -29,7 +29,8 @@ final class StatCommandTest {
 
   private static String stat(TierStat tier) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    Console console = new Console(InputStream.nullInputStream(), new PrintStream(out, true, StandardCharsets.UTF_8), System.err, false, Map.of());
+    Console console = new Console(InputStream.nullInputStream(), new PrintStream(out, true, StandardCharsets.UTF_8),
+        System.err, false, Map.of());
     NodeLink link = new NodeLink() {
       @Override
       public BlockTier tier() {
@@ -51,15 +52,18 @@ final class StatCommandTest {
 
   @Test
   void disk_tellsItsSyncsFilesAndDamage_andWhatFailed() {
-    DiskStat disk = new DiskStat(3 << 20, 400, 12, 1, 4096, 5, 320 << 20, 200 << 20, 100 << 20, 4 << 20, 3, 2, 1 << 30, 7, 6, 2, 3, 1,
+    DiskStat disk = new DiskStat(3 << 20, 400, 12, 1, 4096, 5, 320 << 20, 200 << 20, 100 << 20, 4 << 20, 3, 2, 1 << 30,
+        7, 6, 2, 3, 1,
         List.of("sync: could not"));
     String text = stat(DRAM, new LevelStat("ssd", Medium.DISK, 100, 9, 9, 0, 9, StoreHealth.GOOD, null, disk));
 
     assertThat(text).containsPattern("disk syncs +12, 1 failed; 3.00 MiB unsynced for 400 ms, 4.00 KiB uncertain\n")
-        .containsPattern("disk files +5, 320 MiB, of which 200 MiB count; 3 emptied, each byte put is written 1.04 times\n")
+        .containsPattern(
+            "disk files +5, 320 MiB, of which 200 MiB count; 3 emptied, each byte put is written 1.04 times\n")
         .containsPattern("disk opening +3 records damaged, 1 file kept for a repair\n")
         .containsPattern("disk scrub +2 passes, 1.00 GiB read\n")
-        .containsPattern("disk damage +4 blocks damaged since, 6 unreadable; of all that was damaged, 2 not kept aside\n")
+        .containsPattern(
+            "disk damage +4 blocks damaged since, 6 unreadable; of all that was damaged, 2 not kept aside\n")
         .containsPattern("disk problem +sync: could not\n");
   }
 
@@ -67,7 +71,8 @@ final class StatCommandTest {
   void bytesLentBesidesTheBlocks_areTold_wherever() {
     TierStat tier = new TierStat(12_031, 20_000, 10 << 20, 12 << 20, 0, 0, 1, 0, 0, 1_234_567, List.of());
 
-    assertThat(stat(tier)).containsPattern("\nblocks +12,031 of 20,000\nbytes +10.0 MiB\nbytes besides +2.00 MiB: being written, moved between levels, or evicted and still read\n")
+    assertThat(stat(tier)).containsPattern(
+        "\nblocks +12,031 of 20,000\nbytes +10.0 MiB\nbytes besides +2.00 MiB: being written, moved between levels, or evicted and still read\n")
         .containsPattern("\nlast event +1234567\n");
   }
 

@@ -46,30 +46,37 @@ final class AscendSettingsTest {
     String stronger = own;
     for (String alias : known.variables()) {
       assertThat(effective(known.key(), Map.of(alias, known.initial())).origin()).hasToString(alias);
-      assertThat(effective(known.key(), Map.of(alias, known.initial(), stronger, known.initial())).origin()).hasToString(stronger);
+      assertThat(effective(known.key(), Map.of(alias, known.initial(), stronger, known.initial())).origin())
+          .hasToString(stronger);
       stronger = alias;
     }
   }
 
   @Test
   void fileAndFlag_areLikeThoseOfOtherSettings() {
-    NodeConfig config = NodeConfig.resolve(null, Map.of("ASCEND_TRANSFER_TIMEOUT", "3000"), Map.of(AscendSettings.TRANSFER_TIMEOUT, "7s"));
+    NodeConfig config = NodeConfig.resolve(null, Map.of("ASCEND_TRANSFER_TIMEOUT", "3000"),
+        Map.of(AscendSettings.TRANSFER_TIMEOUT, "7s"));
     assertThat(config.effective(AscendSettings.TRANSFER_TIMEOUT).origin()).hasToString("--ascend-transfer-timeout");
   }
 
   @Test
   void options_areWhatWasSaid() {
-    AscendOptions options = AscendSettings.options(with(Map.of("PENSTOCK_ASCEND_LIB", "/opt/libascendcl.so", "ASCEND_RT_VISIBLE_DEVICES", "4, 2",
-        "ASCEND_TRANSFER_TIMEOUT", "3000", "PENSTOCK_ASCEND_QUEUE", "7", "PENSTOCK_ASCEND_UNSUPPORTED_FALLS_BACK", "yes",
-        "ASCEND_ENABLE_USE_FABRIC_MEM", "1")));
-    assertThat(options).isEqualTo(AscendOptions.defaults().withLibrary("/opt/libascendcl.so").withVisibleDevices(List.of(4, 2))
-        .withTransferTimeout(Duration.ofSeconds(3)).withMaxQueued(7).withLibraryUnsupportedFallsBack(true).withShared(true));
+    AscendOptions options = AscendSettings
+        .options(with(Map.of("PENSTOCK_ASCEND_LIB", "/opt/libascendcl.so", "ASCEND_RT_VISIBLE_DEVICES", "4, 2",
+            "ASCEND_TRANSFER_TIMEOUT", "3000", "PENSTOCK_ASCEND_QUEUE", "7", "PENSTOCK_ASCEND_UNSUPPORTED_FALLS_BACK",
+            "yes",
+            "ASCEND_ENABLE_USE_FABRIC_MEM", "1")));
+    assertThat(options)
+        .isEqualTo(AscendOptions.defaults().withLibrary("/opt/libascendcl.so").withVisibleDevices(List.of(4, 2))
+            .withTransferTimeout(Duration.ofSeconds(3)).withMaxQueued(7).withLibraryUnsupportedFallsBack(true)
+            .withShared(true));
   }
 
   @ParameterizedTest
   @CsvSource({"1,true", "TRUE,true", "yes,true", "on,true", "0,false", "false,false", "No,false", "off,false"})
   void flags_countByTheirValue(String text, boolean meant) {
-    for (String variable : List.of("ASCEND_USE_ASYNC_TRANSFER", "ASCEND_ENABLE_USE_FABRIC_MEM", "ASCEND_AUTO_CONNECT", "HCCL_INTRA_ROCE_ENABLE")) {
+    for (String variable : List.of("ASCEND_USE_ASYNC_TRANSFER", "ASCEND_ENABLE_USE_FABRIC_MEM", "ASCEND_AUTO_CONNECT",
+        "HCCL_INTRA_ROCE_ENABLE")) {
       assertThat(with(Map.of(variable, text)).effective()).filteredOn(one -> one.origin().where().equals(variable))
           .singleElement().extracting(NodeConfig.Effective::text).isEqualTo(String.valueOf(meant));
     }
@@ -78,13 +85,16 @@ final class AscendSettingsTest {
   @Test
   void variableOfAnotherProgram_thatIsEmpty_saysNothing() {
     assertThat(effective("ascend.async.transfer", Map.of("ASCEND_USE_ASYNC_TRANSFER", " ")).isGiven()).isFalse();
-    assertThat(effective("ascend.rdma.traffic.class", Map.of("ASCEND_RDMA_TC", "", "HCCL_RDMA_TC", "132")).origin()).hasToString("HCCL_RDMA_TC");
+    assertThat(effective("ascend.rdma.traffic.class", Map.of("ASCEND_RDMA_TC", "", "HCCL_RDMA_TC", "132")).origin())
+        .hasToString("HCCL_RDMA_TC");
   }
 
   @ParameterizedTest
-  @CsvSource({"ASCEND_CONNECT_TIMEOUT,1500,1500ms", "ASCEND_CONNECT_TIMEOUT,2m,2m", "Ascend_TCP_TIMEOUT,60,1m", "Ascend_TCP_TIMEOUT,500ms,500ms"})
+  @CsvSource({"ASCEND_CONNECT_TIMEOUT,1500,1500ms", "ASCEND_CONNECT_TIMEOUT,2m,2m", "Ascend_TCP_TIMEOUT,60,1m",
+    "Ascend_TCP_TIMEOUT,500ms,500ms"})
   void plainNumber_hasTheUnitOfItsVariable(String variable, String text, String meant) {
-    assertThat(with(Map.of(variable, text)).effective()).filteredOn(NodeConfig.Effective::isGiven).extracting(NodeConfig.Effective::text)
+    assertThat(with(Map.of(variable, text)).effective()).filteredOn(NodeConfig.Effective::isGiven)
+        .extracting(NodeConfig.Effective::text)
         .containsExactly(meant);
   }
 
@@ -114,7 +124,8 @@ final class AscendSettingsTest {
     "MC_UBSHMEM_THREAD_POOL_SIZE | 65 | ascend.ubshmem.threads must be an integer from 1 to 64"
   })
   void valueThatMakesNoSense_isRefusedNamingItsVariable(String variable, String text, String rule) {
-    assertThatThrownBy(() -> with(Map.of(variable, text))).isInstanceOf(ConfigException.class).hasMessageStartingWith(rule)
+    assertThatThrownBy(() -> with(Map.of(variable, text))).isInstanceOf(ConfigException.class)
+        .hasMessageStartingWith(rule)
         .hasMessageEndingWith("(was " + text + ", from " + variable + ")");
   }
 
@@ -128,7 +139,8 @@ final class AscendSettingsTest {
         + "{\"store\":{\"fabric_memory\":{}}} from ASCEND_GLOBAL_RESOURCE_CONFIG"
   })
   void whatExcludesABufferPool_isRefusedNamingBoth(String variable, String text, String other) {
-    assertThatThrownBy(() -> with(Map.of("ASCEND_BUFFER_POOL", "4:8", variable, text))).isInstanceOf(ConfigException.class)
+    assertThatThrownBy(() -> with(Map.of("ASCEND_BUFFER_POOL", "4:8", variable, text)))
+        .isInstanceOf(ConfigException.class)
         .hasMessage("ascend.buffer.pool must be 0:0 with " + other + " (was 4:8, from ASCEND_BUFFER_POOL)");
   }
 
@@ -139,7 +151,8 @@ final class AscendSettingsTest {
     "PENSTOCK_MEMORY_PAGES | plain | memory.pages must be auto for ascend.fabric.memory true from ASCEND_ENABLE_USE_FABRIC_MEM, which has pages of its own"
   })
   void memoryThatADeviceCannotHave_isRefusedNamingBoth(String variable, String text, String rule) {
-    Map<String, String> environment = Map.of("PENSTOCK_HBM", "8 blocks", "PENSTOCK_HBM_DEVICE", "ascend", "ASCEND_ENABLE_USE_FABRIC_MEM", "1", variable, text);
+    Map<String, String> environment = Map.of("PENSTOCK_HBM", "8 blocks", "PENSTOCK_HBM_DEVICE", "ascend",
+        "ASCEND_ENABLE_USE_FABRIC_MEM", "1", variable, text);
     assertThatThrownBy(() -> with(environment)).isInstanceOf(ConfigException.class)
         .hasMessage(rule + " (was " + text + ", from " + variable + ")");
   }
@@ -147,17 +160,22 @@ final class AscendSettingsTest {
   @ParameterizedTest
   @ValueSource(strings = {"0", "false", "off"})
   void whatIsOff_excludesNothing(String off) {
-    assertThat(with(Map.of("ASCEND_BUFFER_POOL", "4:8", "ASCEND_USE_ASYNC_TRANSFER", off, "ASCEND_ENABLE_USE_FABRIC_MEM", off))
-        .get(AscendSettings.BUFFER_POOL)).isEqualTo(new StagingSpec(4, 8 << 20));
-    assertThat(with(Map.of("ASCEND_BUFFER_POOL", "0:0", "ASCEND_USE_ASYNC_TRANSFER", "1")).get(AscendSettings.BUFFER_POOL).isOff()).isTrue();
+    assertThat(
+        with(Map.of("ASCEND_BUFFER_POOL", "4:8", "ASCEND_USE_ASYNC_TRANSFER", off, "ASCEND_ENABLE_USE_FABRIC_MEM", off))
+            .get(AscendSettings.BUFFER_POOL))
+        .isEqualTo(new StagingSpec(4, 8 << 20));
+    assertThat(with(Map.of("ASCEND_BUFFER_POOL", "0:0", "ASCEND_USE_ASYNC_TRANSFER", "1"))
+        .get(AscendSettings.BUFFER_POOL).isOff()).isTrue();
   }
 
   @Test
   void settingWithoutEffect_saysSoWhenItIsGiven_andNotOtherwise() {
     assertThat(NodeConfig.defaults().withoutEffect()).isEmpty();
-    assertThat(with(Map.of("ASCEND_BASE_PORT", "20000", "ASCEND_CONNECT_TIMEOUT", "10000", "ASCEND_BUFFER_POOL", "4:8")).withoutEffect()).isEmpty();
-    assertThat(with(Map.of("ASCEND_BASE_PORT", "21000", "ASCEND_TRANSFER_TIMEOUT", "3000")).withoutEffect()).containsExactly(
-        "ascend.base.port has no effect here because Penstock makes no links between devices: blocks travel between nodes over RSocket"
-            + " (was 21000, from ASCEND_BASE_PORT)");
+    assertThat(with(Map.of("ASCEND_BASE_PORT", "20000", "ASCEND_CONNECT_TIMEOUT", "10000", "ASCEND_BUFFER_POOL", "4:8"))
+        .withoutEffect()).isEmpty();
+    assertThat(with(Map.of("ASCEND_BASE_PORT", "21000", "ASCEND_TRANSFER_TIMEOUT", "3000")).withoutEffect())
+        .containsExactly(
+            "ascend.base.port has no effect here because Penstock makes no links between devices: blocks travel between nodes over RSocket"
+                + " (was 21000, from ASCEND_BASE_PORT)");
   }
 }

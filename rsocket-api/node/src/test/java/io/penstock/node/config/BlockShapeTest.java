@@ -30,6 +30,7 @@ final class BlockShapeTest {
 
   @Test
   void of_noLayers_namesTheRule() {
-    assertThatIllegalArgumentException().isThrownBy(() -> BlockShape.of(65536, 0)).withMessage("layers must be > 0 (was 0)");
+    assertThatIllegalArgumentException().isThrownBy(() -> BlockShape.of(65536, 0))
+        .withMessage("layers must be > 0 (was 0)");
   }
 }

@@ -10,7 +10,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 final class CapacityTest {
   @ParameterizedTest
-  @CsvSource({"10GiB, 163840", "1000 blocks, 1000", "1 block, 1", "7BLOCKS, 7", "unbounded, 9223372036854775807", "0, 0", "off, 0", "0 blocks, 0"})
+  @CsvSource({"10GiB, 163840", "1000 blocks, 1000", "1 block, 1", "7BLOCKS, 7", "unbounded, 9223372036854775807",
+    "0, 0", "off, 0", "0 blocks, 0"})
   void parse_everyForm_countsInBlocks(String text, long blocks) {
     assertThat(Capacity.parse(text).inBlocks(65536)).isEqualTo(blocks);
   }

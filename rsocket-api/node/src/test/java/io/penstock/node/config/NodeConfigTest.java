@@ -22,7 +22,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class NodeConfigTest {
-  @TempDir Path folder;
+  @TempDir
+  Path folder;
 
   @Test
   void nothingGiven_everySettingHasItsDefault() {
@@ -59,7 +60,8 @@ final class NodeConfigTest {
       flags.put(one.setting(), one.text());
     }
 
-    assertThat(NodeConfig.resolve(file(yaml.toString()), Map.of(), Map.of()).effective()).allSatisfy(kind(Origin.Kind.FILE));
+    assertThat(NodeConfig.resolve(file(yaml.toString()), Map.of(), Map.of()).effective())
+        .allSatisfy(kind(Origin.Kind.FILE));
     assertThat(NodeConfig.resolve(null, environment, Map.of()).effective()).allSatisfy(kind(Origin.Kind.ENVIRONMENT));
     assertThat(NodeConfig.resolve(null, environment, flags).effective()).allSatisfy(kind(Origin.Kind.FLAG));
     assertThat(NodeConfig.resolve(null, environment, flags).effective()).extracting(NodeConfig.Effective::text)
@@ -70,13 +72,15 @@ final class NodeConfigTest {
   void names_areUniqueInEverySource() {
     Set<String> names = new HashSet<>();
     for (Setting<?> setting : NodeSettings.ALL) {
-      assertThat(List.of(setting.key(), setting.variable(), setting.flag())).allSatisfy(name -> assertThat(names.add(name)).isTrue());
+      assertThat(List.of(setting.key(), setting.variable(), setting.flag()))
+          .allSatisfy(name -> assertThat(names.add(name)).isTrue());
       assertThat(setting.description()).endsWith(".");
     }
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"block: {bytes: 1MiB, tokens: 32}", "block.bytes: 1MiB\nblock.tokens: 32", "block:\n  bytes: 1 MiB\n  tokens: 32\n"})
+  @ValueSource(strings = {"block: {bytes: 1MiB, tokens: 32}", "block.bytes: 1MiB\nblock.tokens: 32",
+    "block:\n  bytes: 1 MiB\n  tokens: 32\n"})
   void file_keysMayBeNestedOrDotted(String yaml) throws IOException {
     CacheSpace space = NodeConfig.resolve(file(yaml), Map.of(), Map.of()).space();
 
@@ -94,7 +98,8 @@ final class NodeConfigTest {
   void file_canBeNamedByTheEnvironment() throws IOException {
     Path file = file("layers: 2");
 
-    assertThat(NodeConfig.resolve(null, Map.of("PENSTOCK_CONFIG", file.toString()), Map.of()).get(NodeSettings.LAYERS)).isEqualTo(2);
+    assertThat(NodeConfig.resolve(null, Map.of("PENSTOCK_CONFIG", file.toString()), Map.of()).get(NodeSettings.LAYERS))
+        .isEqualTo(2);
   }
 
   @ParameterizedTest
@@ -171,8 +176,10 @@ final class NodeConfigTest {
 
   @Test
   void wrongValuesAndRulesBrokenByOthers_areToldAtOnce() {
-    assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of("PENSTOCK_LAYERS", "0", "PENSTOCK_SSD", "1GiB", "PENSTOCK_SSD_DISK_LOW", "95",
-        "PENSTOCK_HBM", "3"), Map.of())).message().satisfies(message -> assertThat(message.lines()).containsExactlyInAnyOrder(
+    assertThatThrownBy(() -> NodeConfig.resolve(null,
+        Map.of("PENSTOCK_LAYERS", "0", "PENSTOCK_SSD", "1GiB", "PENSTOCK_SSD_DISK_LOW", "95",
+            "PENSTOCK_HBM", "3"),
+        Map.of())).message().satisfies(message -> assertThat(message.lines()).containsExactlyInAnyOrder(
             "layers must be an integer from 1 to 1024 (was 0, from PENSTOCK_LAYERS)",
             "hbm must be >= one block, block.bytes 64 KiB from default (was 3 B, from PENSTOCK_HBM)",
             "ssd.dir must be a folder when ssd is on (was none, from default)",
@@ -181,12 +188,15 @@ final class NodeConfigTest {
 
   @Test
   void anySettingThatIsWrongByItself_leavesOutTheRulesAboutIt() {
-    Map<Setting<?>, String> given = Map.of(NodeSettings.HBM, "1GiB", NodeSettings.HBM_DEVICE, "ascend", NodeSettings.SSD, "4GiB", NodeSettings.SSD_DIR,
-        "x", NodeSettings.STACK_MODE, "write_through", AscendSettings.BUFFER_POOL, "2:1", AscendSettings.FABRIC_MEMORY, "true");
+    Map<Setting<?>, String> given = Map.of(NodeSettings.HBM, "1GiB", NodeSettings.HBM_DEVICE, "ascend",
+        NodeSettings.SSD, "4GiB", NodeSettings.SSD_DIR,
+        "x", NodeSettings.STACK_MODE, "write_through", AscendSettings.BUFFER_POOL, "2:1", AscendSettings.FABRIC_MEMORY,
+        "true");
     for (Setting<?> wrong : NodeSettings.ALL) {
       Map<Setting<?>, String> flags = new HashMap<>(given);
       flags.put(wrong, "!");
-      assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of(), flags)).as(wrong.key()).isInstanceOf(ConfigException.class);
+      assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of(), flags)).as(wrong.key())
+          .isInstanceOf(ConfigException.class);
     }
   }
 
@@ -194,19 +204,23 @@ final class NodeConfigTest {
   void file_thatIsNotThere_isRefused() {
     Path file = folder.resolve("nowhere.yaml");
 
-    assertThatThrownBy(() -> NodeConfig.resolve(file, Map.of(), Map.of())).hasMessage("config must be a readable file (was " + file + ", which is not there)");
+    assertThatThrownBy(() -> NodeConfig.resolve(file, Map.of(), Map.of()))
+        .hasMessage("config must be a readable file (was " + file + ", which is not there)");
   }
 
   @Test
   void environment_unknownVariable_isRefusedWithAGuess() {
-    assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of("PENSTOCK_BLOCKBYTES", "1"), Map.of())).hasMessage("variable must be one that "
-        + "`penstock serve --help` lists (was PENSTOCK_BLOCKBYTES, from the environment; did you mean PENSTOCK_BLOCK_BYTES?)");
+    assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of("PENSTOCK_BLOCKBYTES", "1"), Map.of()))
+        .hasMessage("variable must be one that "
+            + "`penstock serve --help` lists (was PENSTOCK_BLOCKBYTES, from the environment; did you mean PENSTOCK_BLOCK_BYTES?)");
   }
 
   @Test
   void environment_variablesOfTheLauncherAndOfKubernetes_areNotSettings() {
-    Map<String, String> environment = Map.of("PENSTOCK_JAVA_HOME", "/jdk", "PENSTOCK_JAVA_OPTS", "-Xmx1g", "PENSTOCK_PORT", "tcp://10.0.0.1:7733",
-        "PENSTOCK_SERVICE_HOST", "10.0.0.1", "PENSTOCK_SERVICE_PORT_WIRE", "7733", "PENSTOCK_PORT_7733_TCP_ADDR", "10.0.0.1", "PATH", "/bin");
+    Map<String, String> environment =
+        Map.of("PENSTOCK_JAVA_HOME", "/jdk", "PENSTOCK_JAVA_OPTS", "-Xmx1g", "PENSTOCK_PORT", "tcp://10.0.0.1:7733",
+            "PENSTOCK_SERVICE_HOST", "10.0.0.1", "PENSTOCK_SERVICE_PORT_WIRE", "7733", "PENSTOCK_PORT_7733_TCP_ADDR",
+            "10.0.0.1", "PATH", "/bin");
 
     assertThat(NodeConfig.resolve(null, environment, Map.of()).effective()).allSatisfy(kind(Origin.Kind.DEFAULT));
   }
@@ -229,8 +243,9 @@ final class NodeConfigTest {
 
   @Test
   void everySettingOfTheDisk_hasARowInTheReadme() throws IOException {
-    List<String> rows = Files.readAllLines(Path.of("README.md")).stream().filter(line -> line.startsWith("| `")).toList();
-    assertThat(NodeSettings.ALL.stream().map(Setting::key).filter(key -> key.startsWith("ssd"))).hasSizeGreaterThan(20).allSatisfy(key ->
-        assertThat(rows).as(key).anySatisfy(row -> assertThat(row).contains("`" + key + "`")));
+    List<String> rows =
+        Files.readAllLines(Path.of("README.md")).stream().filter(line -> line.startsWith("| `")).toList();
+    assertThat(NodeSettings.ALL.stream().map(Setting::key).filter(key -> key.startsWith("ssd"))).hasSizeGreaterThan(20)
+        .allSatisfy(key -> assertThat(rows).as(key).anySatisfy(row -> assertThat(row).contains("`" + key + "`")));
   }
 }

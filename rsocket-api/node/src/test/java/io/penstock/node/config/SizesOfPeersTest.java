@@ -10,8 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/// Whatever size a peer's parser accepts means the same here. The cases are not part of this repository: name their folder in
-/// `-Dpenstock.oracles=…`.
+/// Whatever size a peer's parser accepts means the same here. The cases are not part of this repository: name their
+/// folder in `-Dpenstock.oracles=…`.
 final class SizesOfPeersTest {
   @Test
   void parse_everySizeThatAPeerAccepts_meansTheSame() throws IOException {
@@ -23,7 +23,8 @@ final class SizesOfPeersTest {
     int accepted = 0;
     for (JsonNode one : new ObjectMapper().readTree(file.toFile()).get("cases")) {
       if (one.has("output")) {
-        assertThat(Sizes.parseBytes(one.get("input").asText())).as(one.toString()).isEqualTo(one.get("output").asLong());
+        assertThat(Sizes.parseBytes(one.get("input").asText())).as(one.toString())
+            .isEqualTo(one.get("output").asLong());
         accepted++;
       }
     }

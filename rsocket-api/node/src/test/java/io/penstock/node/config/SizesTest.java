@@ -20,7 +20,8 @@ final class SizesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "abc", "-1", "1.5", "0.3 KiB", "KiB", "1 PiB", "1 2", "99999999999999 TiB", "1e3", "64 KiB."})
+  @ValueSource(
+      strings = {"", "abc", "-1", "1.5", "0.3 KiB", "KiB", "1 PiB", "1 2", "99999999999999 TiB", "1e3", "64 KiB."})
   void parse_noSize_namesRuleAndValue(String text) {
     assertThatIllegalArgumentException().isThrownBy(() -> Sizes.parseBytes(text))
         .withMessage("size must be whole bytes, in B, KiB, MiB, GiB or TiB (was %s)", text);
@@ -33,7 +34,8 @@ final class SizesTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"0, 0 B", "1023, 1023 B", "1536, 1.50 KiB", "1572864000, 1.46 GiB", "15728640, 15.0 MiB", "209715200, 200 MiB"})
+  @CsvSource({"0, 0 B", "1023, 1023 B", "1536, 1.50 KiB", "1572864000, 1.46 GiB", "15728640, 15.0 MiB",
+    "209715200, 200 MiB"})
   void human_roundsToThreeDigits(long bytes, String text) {
     assertThat(Sizes.human(bytes)).isEqualTo(text);
   }

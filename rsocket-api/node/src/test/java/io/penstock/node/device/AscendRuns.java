@@ -27,8 +27,9 @@ final class AscendRuns {
 
   /// A replay of 300 requests, which 60 blocks of device memory and 90 of host memory do not hold.
   static CommandLineRun replay(String library, Map<String, String> environment, String... more) {
-    List<String> line = new ArrayList<>(List.of("replay", "--limit", "300", "--block-bytes", "4KiB", "--layers", "4", "--hbm", "60 blocks", "--dram",
-        "90 blocks", "--hbm-device", "ascend", "--ascend-lib", library, "--json"));
+    List<String> line = new ArrayList<>(
+        List.of("replay", "--limit", "300", "--block-bytes", "4KiB", "--layers", "4", "--hbm", "60 blocks", "--dram",
+            "90 blocks", "--hbm-device", "ascend", "--ascend-lib", library, "--json"));
     line.addAll(List.of(more));
     return CommandLineRun.with(environment, new byte[0], line.toArray(String[]::new));
   }
@@ -45,9 +46,11 @@ final class AscendRuns {
 
   /// A node of 64 blocks of 4 KiB in host memory, and many more in that of a device.
   static Node start(String library, Map<Setting<?>, String> more) {
-    Map<Setting<?>, String> settings = new HashMap<>(Map.of(NodeSettings.LISTEN_PORT, "0", NodeSettings.ADMIN_PORT, "0", NodeSettings.HBM,
-        "1000 blocks", NodeSettings.DRAM, "64 blocks", NodeSettings.BLOCK_BYTES, "4KiB", NodeSettings.HBM_DEVICE, "ascend", AscendSettings.LIBRARY,
-        library));
+    Map<Setting<?>, String> settings =
+        new HashMap<>(Map.of(NodeSettings.LISTEN_PORT, "0", NodeSettings.ADMIN_PORT, "0", NodeSettings.HBM,
+            "1000 blocks", NodeSettings.DRAM, "64 blocks", NodeSettings.BLOCK_BYTES, "4KiB", NodeSettings.HBM_DEVICE,
+            "ascend", AscendSettings.LIBRARY,
+            library));
     settings.putAll(more);
     return requireNonNull(Node.start(NodeConfig.resolve(null, Map.of(), settings)).block());
   }

@@ -51,7 +51,8 @@ final class DeviceCommandTest {
   void probe_tellsLibraryChipDevicesAndFeatures() throws IOException {
     CommandLineRun table = run("probe");
     assertThat(table.exitCode()).as(table.err()).isZero();
-    assertThat(table.out()).startsWith("library " + driver.path() + ", like CANN 9.x, chip Ascend910B-double").contains("1.00 GiB", "fabric_memory");
+    assertThat(table.out()).startsWith("library " + driver.path() + ", like CANN 9.x, chip Ascend910B-double")
+        .contains("1.00 GiB", "fabric_memory");
 
     JsonNode found = json(run("probe", "--json"));
     assertThat(found.get("devices")).hasSize(2);
@@ -62,15 +63,20 @@ final class DeviceCommandTest {
   @Test
   void probe_tellsWhatIsSet_andWhoSaidSo() throws IOException {
     Map<String, String> environment = Map.of("ASCEND_RT_VISIBLE_DEVICES", "1", "HCCL_RDMA_SL", "5");
-    CommandLineRun table = CommandLineRun.with(environment, new byte[0], "device", "probe", "--ascend-lib", driver.path());
+    CommandLineRun table =
+        CommandLineRun.with(environment, new byte[0], "device", "probe", "--ascend-lib", driver.path());
     assertThat(table.exitCode()).as(table.err()).isZero();
     assertThat(table.out()).containsPattern("ascend\\.lib +" + driver.path() + " +--ascend-lib\n")
-        .containsPattern("ascend\\.visible\\.devices +1 +ASCEND_RT_VISIBLE_DEVICES\n").containsPattern("ascend\\.queue +1024 +default\n")
+        .containsPattern("ascend\\.visible\\.devices +1 +ASCEND_RT_VISIBLE_DEVICES\n")
+        .containsPattern("ascend\\.queue +1024 +default\n")
         .contains("ascend.rdma.service.level has no effect here because ");
 
-    JsonNode found = JSON.readTree(CommandLineRun.with(environment, new byte[0], "device", "probe", "--ascend-lib", driver.path(), "--json").out());
-    assertThat(found.get("devices")).singleElement().extracting(device -> device.get("physicalId").asInt()).isEqualTo(1);
-    assertThat(found.get("settings")).anyMatch(row -> row.get("origin").asText().equals("HCCL_RDMA_SL") && row.get("noEffect").isTextual());
+    JsonNode found = JSON.readTree(CommandLineRun
+        .with(environment, new byte[0], "device", "probe", "--ascend-lib", driver.path(), "--json").out());
+    assertThat(found.get("devices")).singleElement().extracting(device -> device.get("physicalId").asInt())
+        .isEqualTo(1);
+    assertThat(found.get("settings"))
+        .anyMatch(row -> row.get("origin").asText().equals("HCCL_RDMA_SL") && row.get("noEffect").isTextual());
   }
 
   @ParameterizedTest
@@ -89,15 +95,18 @@ final class DeviceCommandTest {
   void probe_withoutALibrary_saysWhereItLookedAndEndsWith69() throws IOException {
     CommandLineRun none = CommandLineRun.of("device", "probe", "--ascend-lib", "/nowhere/libascendcl.so");
     assertThat(none.exitCode()).isEqualTo(69);
-    assertThat(none.out()).isEqualTo("no Ascend devices: looked for /nowhere/libascendcl.so; --ascend-lib names another library\n");
-    assertThat(json(CommandLineRun.of("device", "probe", "--json", "--ascend-lib", "/nowhere/libascendcl.so")).get("found").asBoolean())
+    assertThat(none.out())
+        .isEqualTo("no Ascend devices: looked for /nowhere/libascendcl.so; --ascend-lib names another library\n");
+    assertThat(json(CommandLineRun.of("device", "probe", "--json", "--ascend-lib", "/nowhere/libascendcl.so"))
+        .get("found").asBoolean())
         .isFalse();
   }
 
   @ParameterizedTest
   @CsvSource({"h2d, batch, 3", "d2h, batch, 3", "d2d, single, 0", "h2h, single, 0"})
   void copy_eachWay_tellsTheCallsThatMadeIt(String direction, String method, int calls) throws IOException {
-    CommandLineRun run = run("copy", "--elements", "10000", "--bytes", "512", "--direction", direction, "--verify", "--rounds", "3", "--json");
+    CommandLineRun run = run("copy", "--elements", "10000", "--bytes", "512", "--direction", direction, "--verify",
+        "--rounds", "3", "--json");
     assertThat(run.exitCode()).as(run.err()).isZero();
     JsonNode result = json(run);
     assertThat(result.get("method").asText()).isEqualTo(method);
@@ -138,16 +147,19 @@ final class DeviceCommandTest {
   @Test
   void copy_tellsTheTotal_beforeMemoryIsAsked_andInTheTable() throws IOException {
     CommandLineRun run = run("copy", "--elements", "2000", "--bytes", "4KiB");
-    assertThat(run.err()).isEqualTo("2,000 elements of 4 KiB, 7.81 MiB in all, take twice that of host memory and of the device\n");
+    assertThat(run.err())
+        .isEqualTo("2,000 elements of 4 KiB, 7.81 MiB in all, take twice that of host memory and of the device\n");
     assertThat(run.out()).contains("TOTAL").containsPattern("2,000 +4 KiB +7.81 MiB");
-    assertThat(json(run("copy", "--elements", "2000", "--bytes", "4KiB", "--json")).get("totalBytes").asLong()).isEqualTo(2000 * 4096);
+    assertThat(json(run("copy", "--elements", "2000", "--bytes", "4KiB", "--json")).get("totalBytes").asLong())
+        .isEqualTo(2000 * 4096);
   }
 
   @Test
   void copy_forWhichThereIsNoMemory_endsWith69AndTellsTheTotal() {
     CommandLineRun run = run("copy", "--elements", "4096", "--bytes", "256KiB");
     assertThat(run.exitCode()).as(run.err()).isEqualTo(69);
-    assertThat(run.err()).contains("device copy: memory for --elements x --bytes must be had (was refused): 4,096 elements of 256 KiB, 1.00 GiB in all, take twice that");
+    assertThat(run.err()).contains(
+        "device copy: memory for --elements x --bytes must be had (was refused): 4,096 elements of 256 KiB, 1.00 GiB in all, take twice that");
     assertThat(run.out()).isEmpty();
   }
 
@@ -155,7 +167,8 @@ final class DeviceCommandTest {
   void copy_withoutALibrary_endsWith69() {
     CommandLineRun run = CommandLineRun.of("device", "copy", "--ascend-lib", "/nowhere/libascendcl.so");
     assertThat(run.exitCode()).isEqualTo(69);
-    assertThat(run.err()).contains("a library of Ascend devices must be there, or be named with --ascend-lib (looked for /nowhere/libascendcl.so)");
+    assertThat(run.err()).contains(
+        "a library of Ascend devices must be there, or be named with --ascend-lib (looked for /nowhere/libascendcl.so)");
   }
 
   @ParameterizedTest

@@ -80,7 +80,8 @@ final class DeviceMemoryTest {
     driver.fail("aclrtMallocPhysical", 2, Long.MAX_VALUE, 200_000, -1);
     CommandLineRun run = replay(Map.of("ASCEND_ENABLE_USE_FABRIC_MEM", "1"), driver.path());
     assertThat(run.exitCode()).isEqualTo(2);
-    assertThat(run.err()).startsWith("replay: ascend.fabric.memory must be false where the driver has not all of the host memory (was true: ");
+    assertThat(run.err()).startsWith(
+        "replay: ascend.fabric.memory must be false where the driver has not all of the host memory (was true: ");
     assertThat(driver.calls("aclFinalize")).isOne();
   }
 
@@ -88,8 +89,9 @@ final class DeviceMemoryTest {
   void fabricMemory_withALibraryThatHasNone_endsTheStart() {
     CommandLineRun run = replay(Map.of("ASCEND_ENABLE_USE_FABRIC_MEM", "1"), DriverDouble.of(Profile.CANN_82).path());
     assertThat(run.exitCode()).isEqualTo(2);
-    assertThat(run.err()).isEqualTo("replay: ascend.fabric.memory must be false with a library that has no aclrtMemExportToShareableHandleV2, "
-        + "aclrtMemImportFromShareableHandleV2 (was true)\n");
+    assertThat(run.err()).isEqualTo(
+        "replay: ascend.fabric.memory must be false with a library that has no aclrtMemExportToShareableHandleV2, "
+            + "aclrtMemImportFromShareableHandleV2 (was true)\n");
   }
 
   @Test
@@ -97,7 +99,8 @@ final class DeviceMemoryTest {
     driver.limits(1 << 20, Long.MAX_VALUE, Long.MAX_VALUE);
     CommandLineRun run = replay(Map.of("ASCEND_BUFFER_POOL", "4:8"), driver.path());
     assertThat(run.exitCode()).isEqualTo(2);
-    assertThat(run.err()).startsWith("replay: ascend.buffer.pool must be what the driver has host memory for (was 4:8: ");
+    assertThat(run.err())
+        .startsWith("replay: ascend.buffer.pool must be what the driver has host memory for (was 4:8: ");
     assertThat(driver.calls("aclFinalize")).isOne();
   }
 
@@ -118,8 +121,10 @@ final class DeviceMemoryTest {
   @Test
   void stat_tellsWhereMemoryIsFrom(@TempDir Path folder) throws Exception {
     String text = stat(folder, Map.of());
-    assertThat(text).containsPattern("memory +[0-9.]+ MiB: pages of 2 MiB that the device reaches; on any node, locked\n")
-        .containsPattern("penstock_memory_taken_bytes\\{pages=\"host_2m\"} [1-9]").containsPattern("penstock_memory_locked_bytes [1-9]");
+    assertThat(text)
+        .containsPattern("memory +[0-9.]+ MiB: pages of 2 MiB that the device reaches; on any node, locked\n")
+        .containsPattern("penstock_memory_taken_bytes\\{pages=\"host_2m\"} [1-9]")
+        .containsPattern("penstock_memory_locked_bytes [1-9]");
     assertThat(driver.strangers()).isZero();
   }
 

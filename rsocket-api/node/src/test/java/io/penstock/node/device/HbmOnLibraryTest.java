@@ -23,7 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Nodes whose device memory is behind a library: replays over a double of the driver, and what is said when there is none.
+/// Nodes whose device memory is behind a library: replays over a double of the driver, and what is said when there is
+/// none.
 @Timeout(300)
 final class HbmOnLibraryTest {
   private static DriverDouble driver;
@@ -75,8 +76,10 @@ final class HbmOnLibraryTest {
 
   @Test
   void table_namesTheDeviceBehindHbm() {
-    CommandLineRun simulated = CommandLineRun.of("replay", "--limit", "20", "--block-bytes", "4KiB", "--layers", "4", "--hbm", "60 blocks");
-    assertThat(simulated.out()).containsPattern("copies of hbm +[0-9,]+ calls of sim0, [0-9.]+ elements a call, 0 fallbacks\n");
+    CommandLineRun simulated =
+        CommandLineRun.of("replay", "--limit", "20", "--block-bytes", "4KiB", "--layers", "4", "--hbm", "60 blocks");
+    assertThat(simulated.out())
+        .containsPattern("copies of hbm +[0-9,]+ calls of sim0, [0-9.]+ elements a call, 0 fallbacks\n");
   }
 
   @Test
@@ -100,8 +103,9 @@ final class HbmOnLibraryTest {
   @ParameterizedTest
   @CsvSource({"--processes", "--concurrency=16"})
   void replayOfTheWholeGeneratedTrace_throughTheLibrary_isClean(String how) throws IOException {
-    JsonNode copies = requireClean(CommandLineRun.of("replay", "--hbm", "200 blocks", "--dram", "300 blocks", "--hbm-device", "ascend",
-        "--ascend-lib", driver.path(), how, "--json"));
+    JsonNode copies = requireClean(
+        CommandLineRun.of("replay", "--hbm", "200 blocks", "--dram", "300 blocks", "--hbm-device", "ascend",
+            "--ascend-lib", driver.path(), how, "--json"));
     assertThat(copies.get("device").asText()).isEqualTo("npu0");
     assertThat(copies.get("calls").longValue()).isPositive();
   }
@@ -119,17 +123,19 @@ final class HbmOnLibraryTest {
   @Test
   void node_withoutTheLibrary_endsWith69AndSaysWhereItLooked() {
     for (String command : List.of("replay", "serve")) {
-      CommandLineRun run = run(command, "--hbm", "60 blocks", "--hbm-device", "ascend", "--ascend-lib", "/nowhere/libascendcl.so");
+      CommandLineRun run =
+          run(command, "--hbm", "60 blocks", "--hbm-device", "ascend", "--ascend-lib", "/nowhere/libascendcl.so");
       assertThat(run.exitCode()).isEqualTo(69);
-      assertThat(run.err()).isEqualTo(command + ": ascend.lib must be a library of Ascend devices, for hbm.device is ascend (looked for "
-          + "/nowhere/libascendcl.so)\n");
+      assertThat(run.err())
+          .isEqualTo(command + ": ascend.lib must be a library of Ascend devices, for hbm.device is ascend (looked for "
+              + "/nowhere/libascendcl.so)\n");
     }
   }
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
-      "--hbm 1MiB --ascend-device 7 | ascend.device must be in [0, 2), the devices of this process (was 7)",
-      "--hbm 1GiB | hbm must be <= what is free on device npu0, 64.0 MiB (was 1.00 GiB)",
+    "--hbm 1MiB --ascend-device 7 | ascend.device must be in [0, 2), the devices of this process (was 7)",
+    "--hbm 1GiB | hbm must be <= what is free on device npu0, 64.0 MiB (was 1.00 GiB)",
   })
   void whatTheDeviceHasNot_isRefusedByName(String flags, String problem) {
     for (String command : List.of("replay", "serve")) {

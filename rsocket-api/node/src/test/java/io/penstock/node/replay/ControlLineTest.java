@@ -57,8 +57,9 @@ final class ControlLineTest {
     AtomicInteger tries = new AtomicInteger();
     host(ids -> answer -> answer.onErrorResume(TransientKvException.class, e -> answer).then(Mono.just(DELIVERY)));
 
-    StepVerifier.create(driver.read(List.of(1L), answer ->
-            tries.getAndIncrement() == 0 ? Mono.error(new TransientKvException("no room")) : Mono.empty()))
+    StepVerifier
+        .create(driver.read(List.of(1L),
+            answer -> tries.getAndIncrement() == 0 ? Mono.error(new TransientKvException("no room")) : Mono.empty()))
         .expectNext(DELIVERY).expectComplete().verify(LIMIT);
     assertThat(tries).hasValue(2);
   }
@@ -68,7 +69,9 @@ final class ControlLineTest {
     host(ids -> answer -> answer.then(Mono.just(DELIVERY)));
 
     StepVerifier.create(driver.read(List.of(1L), answer -> Mono.error(new PermanentKvException("broken"))))
-        .expectErrorSatisfies(e -> assertThat(e).isInstanceOf(PermanentKvException.class).hasMessage("decode: prefill: broken")).verify(LIMIT);
+        .expectErrorSatisfies(
+            e -> assertThat(e).isInstanceOf(PermanentKvException.class).hasMessage("decode: prefill: broken"))
+        .verify(LIMIT);
   }
 
   @Test
@@ -83,7 +86,8 @@ final class ControlLineTest {
   void cancel_reachesThePartysWork() throws InterruptedException {
     CountDownLatch started = new CountDownLatch(1);
     CountDownLatch cancelled = new CountDownLatch(1);
-    host(ids -> answer -> Mono.<Delivery>never().doOnSubscribe(s -> started.countDown()).doOnCancel(cancelled::countDown));
+    host(ids -> answer -> Mono.<Delivery>never().doOnSubscribe(s -> started.countDown())
+        .doOnCancel(cancelled::countDown));
 
     Disposable reading = driver.read(List.of(1L), answer -> Mono.empty()).subscribe();
     assertThat(started.await(5, TimeUnit.SECONDS)).isTrue();
@@ -96,7 +100,9 @@ final class ControlLineTest {
   void end_failsWhatWaitsAndWhatComesLater() {
     StepVerifier.create(driver.read(List.of(1L), answer -> Mono.empty()))
         .then(() -> driver.end("exit code 137"))
-        .expectErrorSatisfies(e -> assertThat(e).isInstanceOf(PartyGoneException.class).hasMessageContaining("decode", "137")).verify(LIMIT);
+        .expectErrorSatisfies(
+            e -> assertThat(e).isInstanceOf(PartyGoneException.class).hasMessageContaining("decode", "137"))
+        .verify(LIMIT);
     assertThatThrownBy(() -> driver.stat().block(LIMIT)).isInstanceOf(PartyGoneException.class);
   }
 
@@ -131,7 +137,8 @@ final class ControlLineTest {
     assertThat(heard.await(5, TimeUnit.SECONDS)).as("%d are missing", heard.getCount()).isTrue();
   }
 
-  /// Runs a decode party whose reads do what `work` says, given the ids and a `Mono` that asks the driver to supply the last of them.
+  /// Runs a decode party whose reads do what `work` says, given the ids and a `Mono` that asks the driver to supply the
+  /// last of them.
   private void host(Function<List<Long>, Function<Mono<Void>, Mono<Delivery>>> work) {
     DecodeParty party = new DecodeParty() {
       @Override

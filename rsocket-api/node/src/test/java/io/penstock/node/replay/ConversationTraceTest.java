@@ -39,14 +39,16 @@ final class ConversationTraceTest {
 
   @Tag("proof")
   @ParameterizedTest
-  @CsvSource({"5000, 31840", "10000, 60921", "30000, 93967", "50000, 102290", "100000, 104924", "9223372036854775807, 105710"})
+  @CsvSource({"5000, 31840", "10000, 60921", "30000, 93967", "50000, 102290", "100000, 104924",
+    "9223372036854775807, 105710"})
   void conversationTrace_hitsAsThePlainLru_atEveryCapacity(long capacityBlocks, long hits) {
     assertHits(capacityBlocks, hits);
   }
 
   @Tag("proof")
   @ParameterizedTest
-  @CsvSource({"1000, 12831", "5000, 31840", "10000, 60921", "30000, 93967", "50000, 102290", "100000, 104924", "9223372036854775807, 105710"})
+  @CsvSource({"1000, 12831", "5000, 31840", "10000, 60921", "30000, 93967", "50000, 102290", "100000, 104924",
+    "9223372036854775807, 105710"})
   void conversationTrace_overSockets_hitsAsThePlainLru(long capacityBlocks, long hits) {
     requireTrace();
 
@@ -57,7 +59,8 @@ final class ConversationTraceTest {
     assertThat(report.requests()).isEqualTo(12_031);
     assertThat(report.blockRefs()).isEqualTo(288_500);
     assertThat(report.hits()).isEqualTo(hits);
-    assertThat(report.bytesVerified()).isEqualTo(report.bytesDelivered()).isEqualTo(288_500L * WIRE_SPACE.layout().blockBytes());
+    assertThat(report.bytesVerified()).isEqualTo(report.bytesDelivered())
+        .isEqualTo(288_500L * WIRE_SPACE.layout().blockBytes());
     if (LoopbackCounter.ofKernel().receivedBytes() != null) {
       assertThat(report.loopbackBytes()).as("loopback bytes").isGreaterThanOrEqualTo(report.bytesDelivered());
     }
@@ -65,12 +68,17 @@ final class ConversationTraceTest {
 
   private static ReplayReport overSockets(long capacityBlocks) {
     FlowPlan plan = FlowPlan.of(WIRE_SPACE, 8 << 20, 1);
-    ReplaySubject subject = new ReplaySubject("conversation", plan, Map.of("dram", capacityBlocks + " blocks"), "lru", Pace.defaults(), Map.of());
+    ReplaySubject subject = new ReplaySubject("conversation", plan, Map.of("dram", capacityBlocks + " blocks"), "lru",
+        Pace.defaults(), Map.of());
     TraceKeys keys = new TraceKeys(WIRE_SPACE.id(), 0);
     Scheduler driver = Schedulers.newSingle("replay-test");
     try (TraceReader trace = TraceReader.open(TRACE)) {
-      return Mono.usingWhen(LoopbackParties.open(plan, TierPlan.dram(plan.space(), Capacity.ofBlocks(capacityBlocks)), keys, driver, System::nanoTime),
-          parties -> new ReplayRun(parties, subject, new Tally(), driver, System::nanoTime).report(trace), Parties::close)
+      return Mono
+          .usingWhen(
+              LoopbackParties.open(plan, TierPlan.dram(plan.space(), Capacity.ofBlocks(capacityBlocks)), keys, driver,
+                  System::nanoTime),
+              parties -> new ReplayRun(parties, subject, new Tally(), driver, System::nanoTime).report(trace),
+              Parties::close)
           .block(Duration.ofMinutes(8));
     } finally {
       driver.dispose();
@@ -88,9 +96,11 @@ final class ConversationTraceTest {
     Tally tally = new Tally();
     try (TraceReader trace = TraceReader.open(TRACE)) {
       TraceKeys keys = new TraceKeys(SPACE.id(), 0);
-      DecodeParty decode = new Decoder(new TierSlices(tier, 64, 16 << 10), keys, tier.arena(), new Permits("none", 1, 1), System::nanoTime);
+      DecodeParty decode = new Decoder(new TierSlices(tier, 64, 16 << 10), keys, tier.arena(),
+          new Permits("none", 1, 1), System::nanoTime);
       PrefillParty prefill = new Prefiller(new TierSink(tier, 64), keys, tier.arena());
-      new Replay(decode, prefill, Pace.defaults(), driver).deliveries(trace).doOnNext(tally::add).blockLast(Duration.ofMinutes(2));
+      new Replay(decode, prefill, Pace.defaults(), driver).deliveries(trace).doOnNext(tally::add)
+          .blockLast(Duration.ofMinutes(2));
     } finally {
       tier.close().block(Duration.ofSeconds(5));
       driver.dispose();

@@ -25,8 +25,12 @@ final class EndingsTest {
 
   @Test
   void after_failsWithTheFirstError_andKeepsTheSecond() {
-    StepVerifier.create(Endings.after(new IllegalStateException("first"), close("a").then(Mono.error(new IllegalStateException("second")))))
-        .expectErrorSatisfies(e -> assertThat(e).hasMessage("first").hasSuppressedException(new IllegalStateException("second"))).verify(LIMIT);
+    StepVerifier
+        .create(Endings.after(new IllegalStateException("first"),
+            close("a").then(Mono.error(new IllegalStateException("second")))))
+        .expectErrorSatisfies(
+            e -> assertThat(e).hasMessage("first").hasSuppressedException(new IllegalStateException("second")))
+        .verify(LIMIT);
 
     assertThat(closed).containsExactly("a");
   }

@@ -23,8 +23,10 @@ final class FlowPlanTest {
   void everyStream_isSureOfItsCredit() {
     for (int concurrency = 1; concurrency <= Pace.MAX_CONCURRENCY; concurrency++) {
       FlowPlan plan = FlowPlan.of(space(64 << 10), BUDGET, concurrency);
-      assertThat((long) concurrency * plan.creditSlices() * plan.sliceBytes()).as("%d streams", concurrency).isLessThanOrEqualTo(plan.decodeBudgetBytes());
-      assertThat(plan.decodeBudgetBytes() + plan.nodeBudgetBytes() + plan.prefillSlots() * (64L << 10)).isLessThanOrEqualTo(BUDGET);
+      assertThat((long) concurrency * plan.creditSlices() * plan.sliceBytes()).as("%d streams", concurrency)
+          .isLessThanOrEqualTo(plan.decodeBudgetBytes());
+      assertThat(plan.decodeBudgetBytes() + plan.nodeBudgetBytes() + plan.prefillSlots() * (64L << 10))
+          .isLessThanOrEqualTo(BUDGET);
     }
   }
 
@@ -35,8 +37,10 @@ final class FlowPlanTest {
 
   @Test
   void aBudgetTooSmall_isRefusedWithTheReason() {
-    assertThatThrownBy(() -> FlowPlan.of(space(64 << 10), 128 << 10, 1)).hasMessage("budget must be >= 256 KiB for 1 block a window (was 128 KiB)");
-    assertThatThrownBy(() -> FlowPlan.of(space(1 << 20), BUDGET, 256 + 1)).hasMessageContaining("257 requests at a time");
+    assertThatThrownBy(() -> FlowPlan.of(space(64 << 10), 128 << 10, 1))
+        .hasMessage("budget must be >= 256 KiB for 1 block a window (was 128 KiB)");
+    assertThatThrownBy(() -> FlowPlan.of(space(1 << 20), BUDGET, 256 + 1))
+        .hasMessageContaining("257 requests at a time");
   }
 
   private static CacheSpace space(int blockBytes) {

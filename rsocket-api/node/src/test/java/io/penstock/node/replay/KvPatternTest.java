@@ -79,7 +79,8 @@ final class KvPatternTest {
 
   @Test
   void anyRange_isAPartOfTheWholeBlock() {
-    BlockLayout odd = BlockLayout.attention(3, 5, 1, 3, ElementType.INT8); // rows of 3 bytes, layers of 30: nothing is aligned
+    // Rows of 3 bytes, layers of 30: nothing is aligned
+    BlockLayout odd = BlockLayout.attention(3, 5, 1, 3, ElementType.INT8);
     Random random = new Random(11);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment block = arena.allocate(odd.blockBytes());

@@ -9,16 +9,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class LoopbackCounterTest {
-  private static final String HEAD = """
-      Inter-|   Receive                                                |  Transmit
-       face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
-      """;
+  private static final String HEAD =
+      """
+          Inter-|   Receive                                                |  Transmit
+           face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+          """;
 
-  @TempDir private Path folder;
+  @TempDir
+  private Path folder;
 
   @Test
   void receivedBytes_areThoseOfTheLoopbackInterface() throws IOException {
-    LoopbackCounter counter = counter(HEAD + "  eth0: 7 8 0 0 0 0 0 0 9 10 0 0 0 0 0 0\n    lo: 123456789012 4 0 0 0 0 0 0 5 6 0 0 0 0 0 0\n");
+    LoopbackCounter counter = counter(
+        HEAD + "  eth0: 7 8 0 0 0 0 0 0 9 10 0 0 0 0 0 0\n    lo: 123456789012 4 0 0 0 0 0 0 5 6 0 0 0 0 0 0\n");
 
     assertThat(counter.receivedBytes()).isEqualTo(123_456_789_012L);
     assertThat(counter.receivedSince(123_456_789_000L)).isEqualTo(12L);

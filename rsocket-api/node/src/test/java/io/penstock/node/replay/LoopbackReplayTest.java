@@ -41,7 +41,8 @@ final class LoopbackReplayTest {
   @ParameterizedTest
   @CsvSource({"1, 1", "10, 1", "300, 1", "9223372036854775807, 1", "10, 4", "20, 64"})
   void replay_overSockets_equalsThePlainLruAndLeavesNothing(long capacityBlocks, int concurrency) {
-    ReplayReport report = replay(FlowPlan.of(SPACE, 1 << 20, concurrency), capacityBlocks, Pace.defaults().withConcurrency(concurrency), trace(150));
+    ReplayReport report = replay(FlowPlan.of(SPACE, 1 << 20, concurrency), capacityBlocks,
+        Pace.defaults().withConcurrency(concurrency), trace(150));
 
     assertClean(report);
     assertEqualToModel(report, new LruModel(capacityBlocks), trace(150));
@@ -59,11 +60,14 @@ final class LoopbackReplayTest {
   @ParameterizedTest
   @ValueSource(ints = {8, 17, 32})
   void puts_manyAtATimeOnTheLeastBudget_neverGetStuck(int windowBlocks) {
-    FlowPlan plan = new FlowPlan(SPACE, Math.max(512 << 10, 4L * windowBlocks * SPACE.layout().blockBytes()), 64, 4 << 10, 1, windowBlocks);
+    FlowPlan plan = new FlowPlan(SPACE, Math.max(512 << 10, 4L * windowBlocks * SPACE.layout().blockBytes()), 64,
+        4 << 10, 1, windowBlocks);
     TraceKeys keys = new TraceKeys(SPACE.id(), 0);
 
-    PartyStat end = Mono.usingWhen(LoopbackParties.open(plan, TierPlan.dram(plan.space(), Capacity.UNBOUNDED), keys, driver, System::nanoTime),
-        parties -> Flux.range(0, 64).flatMap(put -> parties.prefill().put(ids(100L * put, 100)), 64).then(parties.prefill().stat()),
+    PartyStat end = Mono.usingWhen(
+        LoopbackParties.open(plan, TierPlan.dram(plan.space(), Capacity.UNBOUNDED), keys, driver, System::nanoTime),
+        parties -> Flux.range(0, 64).flatMap(put -> parties.prefill().put(ids(100L * put, 100)), 64)
+            .then(parties.prefill().stat()),
         Parties::close).block(LIMIT);
 
     assertThat(end.peakInFlightBytes()).isPositive().isLessThanOrEqualTo(plan.budgetBytes() / 4);
@@ -108,16 +112,18 @@ final class LoopbackReplayTest {
   }
 
   private ReplayReport replay(FlowPlan plan, long capacityBlocks, Pace pace, TraceSource trace) {
-    ReplaySubject subject = new ReplaySubject("test", plan, Map.of("dram", capacityBlocks + " blocks"), "lru", pace, Map.of());
+    ReplaySubject subject =
+        new ReplaySubject("test", plan, Map.of("dram", capacityBlocks + " blocks"), "lru", pace, Map.of());
     TierPlan tier = TierPlan.dram(plan.space(), Capacity.ofBlocks(capacityBlocks));
     TraceKeys keys = new TraceKeys(plan.space().id(), 0);
     return Mono.usingWhen(LoopbackParties.open(plan, tier, keys, driver, System::nanoTime),
-        parties -> new ReplayRun(parties, subject, new Tally(), driver, System::nanoTime).report(trace), Parties::close).block(LIMIT);
+        parties -> new ReplayRun(parties, subject, new Tally(), driver, System::nanoTime).report(trace), Parties::close)
+        .block(LIMIT);
   }
 
   /// The plan of the smallest budget that is not refused.
   private static FlowPlan leastPlan(int concurrency) {
-    for (long budgetBytes = 4 << 10; ; budgetBytes += 4 << 10) {
+    for (long budgetBytes = 4 << 10;; budgetBytes += 4 << 10) {
       try {
         return FlowPlan.of(SPACE, budgetBytes, concurrency);
       } catch (IllegalArgumentException e) {
@@ -128,7 +134,8 @@ final class LoopbackReplayTest {
 
   private static void assertClean(ReplayReport report) {
     assertThat(report.isClean()).as("%s", report).isTrue();
-    assertThat(report.hitsByTier().values().stream().mapToLong(Long::longValue).sum()).as("hits by tier").isEqualTo(report.hits());
+    assertThat(report.hitsByTier().values().stream().mapToLong(Long::longValue).sum()).as("hits by tier")
+        .isEqualTo(report.hits());
     assertThat(report.repeatedPasses()).isZero();
     if (LoopbackCounter.ofKernel().receivedBytes() != null) {
       assertThat(report.loopbackBytes()).as("loopback bytes").isGreaterThanOrEqualTo(report.bytesDelivered());

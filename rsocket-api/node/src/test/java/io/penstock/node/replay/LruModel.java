@@ -3,7 +3,8 @@ package io.penstock.node.replay;
 import java.util.LinkedHashMap;
 import java.util.List;
 
-/// The textbook: for each reference in order touch the block, or insert it and evict the least recently used one if that is one too many.
+/// The textbook: for each reference in order touch the block, or insert it and evict the least recently used one if
+/// that is one too many.
 final class LruModel {
   private final long capacityBlocks;
   private final LinkedHashMap<Long, Boolean> blocks = new LinkedHashMap<>(16, 0.75f, true);

@@ -36,7 +36,8 @@ final class ProcessReplayTest {
   private static final FlowPlan PLAN = FlowPlan.of(SPACE, 4 << 20, 4);
   private static final List<String> SERVE = List.of("--dram", "200 blocks");
 
-  @TempDir private Path folder;
+  @TempDir
+  private Path folder;
 
   private final Scheduler driver = Schedulers.newSingle("replay-test");
 
@@ -59,15 +60,17 @@ final class ProcessReplayTest {
     ProcessParties parties = ProcessParties.open(PLAN, SERVE, folder, driver).block(LIMIT);
     try {
       AtomicInteger delivered = new AtomicInteger();
-      Throwable failure = catchThrowable(() -> new Replay(parties.decode(), parties.prefill(), Pace.defaults().withConcurrency(4), driver)
-          .deliveries(trace(1_000_000)).doOnNext(delivery -> {
-            if (delivered.incrementAndGet() == 20) {
-              kill(parties, victim);
-            }
-          }).blockLast(LIMIT));
+      Throwable failure = catchThrowable(
+          () -> new Replay(parties.decode(), parties.prefill(), Pace.defaults().withConcurrency(4), driver)
+              .deliveries(trace(1_000_000)).doOnNext(delivery -> {
+                if (delivered.incrementAndGet() == 20) {
+                  kill(parties, victim);
+                }
+              }).blockLast(LIMIT));
 
       assertThat(failure).as("what the driver is told").isInstanceOf(KvException.class);
-      assertThat(catchThrowable(() -> parties.lost().block(LIMIT))).isInstanceOf(PartyGoneException.class).hasMessageContaining(victim);
+      assertThat(catchThrowable(() -> parties.lost().block(LIMIT))).isInstanceOf(PartyGoneException.class)
+          .hasMessageContaining(victim);
       if (victim.equals("node")) {
         assertSettles("decode", parties.decode()::stat);
         assertSettles("prefill", parties.prefill()::stat);
@@ -76,8 +79,9 @@ final class ProcessReplayTest {
         assertSettles("node", parties::nodeStat);
         assertSettles("survivor", victim.equals("decode") ? parties.prefill()::stat : parties.decode()::stat);
         // the same keys again: whatever is visible is given out, and every byte of it is compared
-        ReplayReport next = replay(ConnectedParties.open("next", new InetSocketAddress("127.0.0.1", parties.port()), PLAN,
-            new TraceKeys(SPACE.id(), 0), System::nanoTime), 40);
+        ReplayReport next =
+            replay(ConnectedParties.open("next", new InetSocketAddress("127.0.0.1", parties.port()), PLAN,
+                new TraceKeys(SPACE.id(), 0), System::nanoTime), 40);
         assertThat(next.isClean()).as("%s", next).isTrue();
       }
     } finally {
@@ -93,7 +97,8 @@ final class ProcessReplayTest {
 
   private void assertSettles(String party, Supplier<Mono<PartyStat>> stat) {
     PartyStat last = Mono.defer(stat).repeatWhen(ends -> ends.delayElements(Duration.ofMillis(20), driver))
-        .takeUntil(now -> now.claimedBlocks() == 0 && now.inFlightBytes() == 0).take(Duration.ofSeconds(10), driver).blockLast(LIMIT);
+        .takeUntil(now -> now.claimedBlocks() == 0 && now.inFlightBytes() == 0).take(Duration.ofSeconds(10), driver)
+        .blockLast(LIMIT);
     assertThat(last).as(party).isNotNull();
     assertThat(last.claimedBlocks()).as("%s: claimed blocks", party).isZero();
     assertThat(last.inFlightBytes()).as("%s: bytes in flight", party).isZero();

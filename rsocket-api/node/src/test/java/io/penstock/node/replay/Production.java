@@ -5,8 +5,8 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerRange;
 
-/// What prefill does instead of attention: makes the bytes of a draft, a layer at a time, and states their checksums while they are
-/// still in the cache of the core that made them.
+/// What prefill does instead of attention: makes the bytes of a draft, a layer at a time, and states their checksums
+/// while they are still in the cache of the core that made them.
 final class Production {
   private Production() {}
 

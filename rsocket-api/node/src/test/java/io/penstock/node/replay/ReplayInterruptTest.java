@@ -17,16 +17,20 @@ import org.junit.jupiter.api.io.TempDir;
 /// A replay in a process of its own that is stopped by Ctrl-C: nothing of it stays.
 @Timeout(120)
 final class ReplayInterruptTest {
-  @TempDir private Path temporary;
-  @TempDir private Path said;
+  @TempDir
+  private Path temporary;
+  @TempDir
+  private Path said;
 
   @Test
   void interrupted_leavesNoFolderAndNoProcess() throws Exception {
-    List<String> command = new ArrayList<>(OwnCommand.of(List.of("replay", "--limit", "1000000", "--block-bytes", "2KiB", "--layers", "4")));
+    List<String> command = new ArrayList<>(
+        OwnCommand.of(List.of("replay", "--limit", "1000000", "--block-bytes", "2KiB", "--layers", "4")));
     command.add(1, "-Djava.io.tmpdir=" + temporary);
     command.addAll(List.of("--processes", "--ssd", "1GiB", "--ssd-engine", "plain"));
     Path err = said.resolve("err");
-    Process replay = new ProcessBuilder(command).redirectError(err.toFile()).redirectOutput(said.resolve("out").toFile()).start();
+    Process replay =
+        new ProcessBuilder(command).redirectError(err.toFile()).redirectOutput(said.resolve("out").toFile()).start();
     List<ProcessHandle> parties = List.of();
     try {
       while (replay.isAlive() && !Files.readString(err).contains("requests,")) { // under way
@@ -40,8 +44,9 @@ final class ReplayInterruptTest {
 
       assertThat(replay.waitFor(30, TimeUnit.SECONDS)).as("it ends").isTrue();
       assertThat(replay.exitValue()).isEqualTo(143);
-      assertThat(Files.readString(err)).containsPattern("\nreplay: interrupted after [\\d,]+ of 1,000,000 requests: [\\d,]+ block references?, [\\d,]+ hits?, "
-          + ".* verified; there is no report\n");
+      assertThat(Files.readString(err)).containsPattern(
+          "\nreplay: interrupted after [\\d,]+ of 1,000,000 requests: [\\d,]+ block references?, [\\d,]+ hits?, "
+              + ".* verified; there is no report\n");
       assertThat(names()).noneMatch(name -> name.startsWith("penstock-"));
       assertThat(parties).noneMatch(ProcessHandle::isAlive);
     } finally {

@@ -86,7 +86,8 @@ final class ReplayTest {
     for (int i = 0; i < requests.size(); i++) {
       LruModel.Outcome outcome = model.request(requests.get(i).hashIds());
       Delivery delivery = deliveries.get(i);
-      assertThat(new LruModel.Outcome(delivery.hits(), delivery.prefixHits())).as("request %d of seed %d", i, seed).isEqualTo(outcome);
+      assertThat(new LruModel.Outcome(delivery.hits(), delivery.prefixHits())).as("request %d of seed %d", i, seed)
+          .isEqualTo(outcome);
     }
   }
 
@@ -117,7 +118,8 @@ final class ReplayTest {
       TraceKeys keys = new TraceKeys(SPACE.id(), 0);
       DecodeParty decode = new Decoder(new TierSlices(tier, 16, 4 << 10), keys, tier.arena(), none, System::nanoTime);
       PrefillParty prefill = new Prefiller(new TierSink(tier, 16), keys, tier.arena());
-      return new Replay(decode, prefill, pace, driver).deliveries(trace(seed)).collectList().block(Duration.ofSeconds(30));
+      return new Replay(decode, prefill, pace, driver).deliveries(trace(seed)).collectList()
+          .block(Duration.ofSeconds(30));
     }
 
     long leakedBlocks() {

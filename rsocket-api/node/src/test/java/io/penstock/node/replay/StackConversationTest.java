@@ -24,7 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// The published conversation trace, whole, through device memory, host memory and disk: hits as a plain LRU of all of them has.
+/// The published conversation trace, whole, through device memory, host memory and disk: hits as a plain LRU of all of
+/// them has.
 @Tag("proof")
 @Timeout(900)
 final class StackConversationTest {
@@ -33,7 +34,8 @@ final class StackConversationTest {
   private static final FlowPlan FLOW = FlowPlan.of(SPACE, 8 << 20, 1);
   private static final Duration LIMIT = Duration.ofMinutes(10);
 
-  @TempDir private Path folder;
+  @TempDir
+  private Path folder;
 
   @BeforeEach
   void requireTrace() {
@@ -48,7 +50,8 @@ final class StackConversationTest {
 
   @Test
   void threeLevels_inThreeProcesses_hitAsTheLruOfTenThousand() {
-    assertTenThousand(new StackReplay(FLOW, plan(2_000, 3_000, 5_000, EngineKind.CHRONICLE), LIMIT).inThreeProcesses(trace(), folder));
+    assertTenThousand(new StackReplay(FLOW, plan(2_000, 3_000, 5_000, EngineKind.CHRONICLE), LIMIT)
+        .inThreeProcesses(trace(), folder));
   }
 
   @ParameterizedTest
@@ -81,7 +84,8 @@ final class StackConversationTest {
 
   private TierPlan plan(int hbm, int dram, int ssd, EngineKind engine) {
     return TierPlan.dram(SPACE, Capacity.ofBlocks(dram)).withHbm(Capacity.ofBlocks(hbm))
-        .withSsd(Capacity.ofBlocks(ssd), DiskPlan.in(folder.resolve("ssd")).withEngine(engine).withSegmentBytes(64 << 20));
+        .withSsd(Capacity.ofBlocks(ssd),
+            DiskPlan.in(folder.resolve("ssd")).withEngine(engine).withSegmentBytes(64 << 20));
   }
 
   private static Counts textbook(long capacityBlocks) {

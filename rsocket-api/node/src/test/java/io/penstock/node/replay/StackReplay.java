@@ -13,7 +13,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/// Replays of a trace through a stack of levels, strictly one request after the other, and what the textbook says about them.
+/// Replays of a trace through a stack of levels, strictly one request after the other, and what the textbook says about
+/// them.
 final class StackReplay {
   private static final int WAITERS = 4096;
 
@@ -31,14 +32,16 @@ final class StackReplay {
 
   /// Node, decode and prefill in this process, over real sockets.
   ReplayReport inOneProcess(TraceSource trace) {
-    return run(trace, driver -> LoopbackParties.open(flow, kept, new TraceKeys(flow.space().id(), 0), driver, System::nanoTime));
+    return run(trace,
+        driver -> LoopbackParties.open(flow, kept, new TraceKeys(flow.space().id(), 0), driver, System::nanoTime));
   }
 
   /// Node, decode and prefill in three processes.
   ///
   /// @param logs folder for what they say
   ReplayReport inThreeProcesses(TraceSource trace, Path logs) {
-    return run(trace, driver -> ProcessParties.open(flow, TierFlags.arguments(kept), logs, driver).map(parties -> parties));
+    return run(trace,
+        driver -> ProcessParties.open(flow, TierFlags.arguments(kept), logs, driver).map(parties -> parties));
   }
 
   private interface Opening {
@@ -49,7 +52,8 @@ final class StackReplay {
     ReplaySubject subject = new ReplaySubject("test", flow, kept.capacities(), "lru", Pace.defaults(), Map.of());
     Scheduler driver = Schedulers.newSingle("replay-test");
     try (trace) {
-      return Mono.usingWhen(opening.open(driver), parties -> new ReplayRun(parties, subject, new Tally(), driver, System::nanoTime).report(trace),
+      return Mono.usingWhen(opening.open(driver),
+          parties -> new ReplayRun(parties, subject, new Tally(), driver, System::nanoTime).report(trace),
           Parties::close).block(limit);
     } finally {
       driver.dispose();
@@ -77,12 +81,14 @@ final class StackReplay {
     }
   }
 
-  /// Every byte came and was right, nothing leaked, the budget held, and each hit is one of exactly one of these levels.
+  /// Every byte came and was right, nothing leaked, the budget held, and each hit is one of exactly one of these
+  /// levels.
   static void assertClean(ReplayReport report, String... levels) {
     assertThat(report.isClean()).as("clean: %s", report).isTrue();
     assertThat(report.repeatedPasses()).as("repeated passes: %s", report).isZero();
     assertThat(report.hitsByTier()).as("levels: %s", report).containsOnlyKeys(levels);
-    assertThat(report.hitsByTier().values().stream().mapToLong(Long::longValue).sum()).as("hits by tier: %s", report.hitsByTier())
+    assertThat(report.hitsByTier().values().stream().mapToLong(Long::longValue).sum())
+        .as("hits by tier: %s", report.hitsByTier())
         .isEqualTo(report.hits());
   }
 }

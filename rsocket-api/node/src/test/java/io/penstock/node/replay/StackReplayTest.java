@@ -22,14 +22,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Levels of a few blocks, over sockets and on real files: together they are one LRU, whichever engine keeps the lowest.
+/// Levels of a few blocks, over sockets and on real files: together they are one LRU, whichever engine keeps the
+/// lowest.
 @Timeout(180)
 final class StackReplayTest {
   private static final CacheSpace SPACE = BlockShape.of(4 << 10, 4).space("replay");
   private static final FlowPlan FLOW = FlowPlan.of(SPACE, 4 << 20, 1);
   private static final Duration LIMIT = Duration.ofSeconds(90);
 
-  @TempDir private Path folder;
+  @TempDir
+  private Path folder;
 
   @ParameterizedTest
   @EnumSource
@@ -77,7 +79,8 @@ final class StackReplayTest {
 
   private TierPlan plan(int hbm, int dram, int ssd, EngineKind engine) {
     return TierPlan.dram(SPACE, Capacity.ofBlocks(dram)).withHbm(Capacity.ofBlocks(hbm))
-        .withSsd(Capacity.ofBlocks(ssd), DiskPlan.in(folder.resolve("ssd")).withEngine(engine).withSegmentBytes(1 << 20));
+        .withSsd(Capacity.ofBlocks(ssd),
+            DiskPlan.in(folder.resolve("ssd")).withEngine(engine).withSegmentBytes(1 << 20));
   }
 
   private static Counts textbook(long capacityBlocks) {

@@ -36,15 +36,17 @@ final class TierSlices implements SliceSource {
 
   @Override
   public Mono<SliceLease> lease(List<BlockKey> keys, BlockScope scope) {
-    return tier.lease(keys, OnMiss.ADMIT, scope).map(lease -> new SliceLease(lease.hits(), lease.admitted(), slices(lease, scope)));
+    return tier.lease(keys, OnMiss.ADMIT, scope)
+        .map(lease -> new SliceLease(lease.hits(), lease.admitted(), slices(lease, scope)));
   }
 
   private Flux<LayerSlice> slices(Lease lease, BlockScope scope) {
     BlockLayout layout = tier.info().space().layout();
-    return lease.windows(windowBlocks, scope).concatMap(window ->
-        Flux.fromIterable(SlicePlan.of(layout, window.size(), 0, maxSliceBytes, SliceOrder.LAYER_FIRST))
+    return lease.windows(windowBlocks, scope).concatMap(
+        window -> Flux.fromIterable(SlicePlan.of(layout, window.size(), 0, maxSliceBytes, SliceOrder.LAYER_FIRST))
             .map(cut -> scope.adopt(slice(window, cut)))
-            .doFinally(end -> window.forEach(leased -> leased.block().close())), 1);
+            .doFinally(end -> window.forEach(leased -> leased.block().close())),
+        1);
   }
 
   private static LayerSlice slice(List<Leased> window, SlicePlan.Cut cut) {

@@ -51,7 +51,8 @@ final class TimelineTest {
     assertThat(sum(series.bytesDelivered())).isEqualTo(64L * samples);
     assertThat(sum(series.hitsByTier().get("dram"))).isEqualTo(2L * samples);
     assertThat(sum(series.misses())).isEqualTo(3L * samples);
-    assertThat(timeline.points().stream().mapToLong(point -> point.firstSlices().getTotalCount()).sum()).isEqualTo(samples);
+    assertThat(timeline.points().stream().mapToLong(point -> point.firstSlices().getTotalCount()).sum())
+        .isEqualTo(samples);
     assertThat(series.inFlightBytes()).last().isEqualTo((long) samples);
   }
 
@@ -97,7 +98,8 @@ final class TimelineTest {
   @ParameterizedTest
   @ValueSource(ints = {-2, 0, 1, 7})
   void timeline_ofAnOddNumber_isRefused(int maxPoints) {
-    assertThatThrownBy(() -> new Timeline(maxPoints, PERIOD)).hasMessage("maxPoints must be even and >= 2 (was " + maxPoints + ")");
+    assertThatThrownBy(() -> new Timeline(maxPoints, PERIOD))
+        .hasMessage("maxPoints must be even and >= 2 (was " + maxPoints + ")");
   }
 
   @Test
@@ -105,13 +107,16 @@ final class TimelineTest {
     Timeline timeline = new Timeline(4, PERIOD);
     Asked parties = new Asked(Mono.just(stat(1, 2, 3, 4)));
 
-    StepVerifier.create(sampler(timeline).during(parties, Mono.delay(Duration.ofMillis(1_150), time).thenReturn("done")))
+    StepVerifier
+        .create(sampler(timeline).during(parties, Mono.delay(Duration.ofMillis(1_150), time).thenReturn("done")))
         .then(() -> time.advanceTimeBy(Duration.ofMillis(1_149)))
-        .then(() -> assertThat(timeline.points()).extracting(point -> point.nanos() / 1_000_000).containsExactly(400L, 700L, 900L))
+        .then(() -> assertThat(timeline.points()).extracting(point -> point.nanos() / 1_000_000).containsExactly(400L,
+            700L, 900L))
         .then(() -> time.advanceTimeBy(Duration.ofMillis(1)))
         .expectNext("done").expectComplete().verify(LIMIT);
 
-    assertThat(timeline.points()).extracting(point -> point.nanos() / 1_000_000).containsExactly(400L, 700L, 900L, 1_150L);
+    assertThat(timeline.points()).extracting(point -> point.nanos() / 1_000_000).containsExactly(400L, 700L, 900L,
+        1_150L);
     assertThat(parties.times).as("start, seven samples, end").isEqualTo(9);
     time.advanceTimeBy(Duration.ofSeconds(5));
     assertThat(parties.times).as("after the end").isEqualTo(9);
@@ -126,14 +131,17 @@ final class TimelineTest {
         .then(() -> time.advanceTimeBy(Duration.ofSeconds(2)))
         .expectNext("done").expectComplete().verify(LIMIT);
 
-    assertThat(timeline.points()).extracting(point -> point.nanos() / 1_000_000).as("310, and 620 with the end at 640").containsExactly(310L, 640L);
+    assertThat(timeline.points()).extracting(point -> point.nanos() / 1_000_000).as("310, and 620 with the end at 640")
+        .containsExactly(310L, 640L);
   }
 
   @Test
   void during_whoseSamplesFail_stillEndsAsTheRun() {
     Asked parties = new Asked(Mono.just(stat(1, 2, 3, 4)));
 
-    StepVerifier.create(sampler(new Timeline(4, PERIOD)).during(parties, Mono.delay(Duration.ofSeconds(1), time).then(Mono.error(new IllegalStateException("the run")))))
+    StepVerifier
+        .create(sampler(new Timeline(4, PERIOD)).during(parties,
+            Mono.delay(Duration.ofSeconds(1), time).then(Mono.error(new IllegalStateException("the run")))))
         .then(() -> parties.answer = Mono.error(new IllegalStateException("no answer")))
         .then(() -> time.advanceTimeBy(Duration.ofSeconds(2)))
         .expectErrorMessage("the run").verify(LIMIT);

@@ -23,10 +23,13 @@ final class ReportPageTest {
 
   @Test
   void text_ofAnyKind_isEscapedWhereverItStands() throws JsonProcessingException {
-    String page = ReportPage.of(new Summary(EVIL, EVIL, false, List.of(new Row(EVIL, EVIL)), List.of(new Group(EVIL, List.of(new Row(EVIL, EVIL))))),
+    String page = ReportPage.of(
+        new Summary(EVIL, EVIL, false, List.of(new Row(EVIL, EVIL)),
+            List.of(new Group(EVIL, List.of(new Row(EVIL, EVIL))))),
         new ObjectMapper().writeValueAsString(Map.of("trace", EVIL)), EVIL);
 
-    assertThat(page).doesNotContain("<script>alert", "<!-- \"").contains("&lt;script&gt;alert(1)&lt;/script&gt;&lt;!-- &quot;&#39;&amp;{{style}}$1");
+    assertThat(page).doesNotContain("<script>alert", "<!-- \"")
+        .contains("&lt;script&gt;alert(1)&lt;/script&gt;&lt;!-- &quot;&#39;&amp;{{style}}$1");
     assertThat(scripts(page)).as("only the library and the page's own").hasSize(2);
     assertThat(data(page)).isEqualTo(Map.of("trace", EVIL));
   }
@@ -43,20 +46,23 @@ final class ReportPageTest {
 
   @Test
   void page_carriesTheLicenceOfItsLibrary() {
-    assertThat(page()).contains("Chart.js ", "MIT licence", "Permission is hereby granted, free of charge", "Chart.js Contributors");
+    assertThat(page()).contains("Chart.js ", "MIT licence", "Permission is hereby granted, free of charge",
+        "Chart.js Contributors");
   }
 
   @Test
   void page_withoutScripts_stillHasTheSummary() {
     String page = SCRIPT.matcher(page()).replaceAll("");
 
-    assertThat(page).contains("<noscript>", "<dt>Hits</dt><dd>12 %</dd>", "<th scope=\"row\">trace</th><td>t.jsonl</td>", "<h1>Replay</h1>");
+    assertThat(page).contains("<noscript>", "<dt>Hits</dt><dd>12 %</dd>",
+        "<th scope=\"row\">trace</th><td>t.jsonl</td>", "<h1>Replay</h1>");
   }
 
   @Test
   void verdict_bad_isSaidInWordsAndByASignToo() {
     assertThat(page()).contains("class=\"verdict good\"", "✓").doesNotContain("✗");
-    assertThat(ReportPage.of(new Summary("t", "3 blocks leaked", false, List.of(), List.of()), "{}", "g")).contains("class=\"verdict bad\"", "✗</span> 3 blocks leaked");
+    assertThat(ReportPage.of(new Summary("t", "3 blocks leaked", false, List.of(), List.of()), "{}", "g"))
+        .contains("class=\"verdict bad\"", "✗</span> 3 blocks leaked");
   }
 
   private static String page() {
@@ -81,7 +87,8 @@ final class ReportPageTest {
 
   private static String digest(String script) {
     try {
-      return Base64.getEncoder().encodeToString(MessageDigest.getInstance("SHA-256").digest(script.getBytes(StandardCharsets.UTF_8)));
+      return Base64.getEncoder()
+          .encodeToString(MessageDigest.getInstance("SHA-256").digest(script.getBytes(StandardCharsets.UTF_8)));
     } catch (NoSuchAlgorithmException e) {
       throw new AssertionError(e);
     }

@@ -16,12 +16,18 @@ final class DiskFailureTest {
   @Test
   void failureOfAFolder_namesTheRuleThatItBroke() {
     Map<IOException, String> rules = Map.of(
-        new AccessDeniedException("blocks"), "a folder that this user may read and write (was none, from default): blocks must be open to this user",
-        new FileAlreadyExistsException("blocks"), "a folder (was none, from default): blocks must be a folder (is a file)",
-        new FileSystemException("file/blocks", null, "Not a directory"), "in a folder (was none, from default): file/blocks must be usable (Not a dir",
-        new FileSystemException("blocks", null, "Input/output error"), "on a disk that reads and writes (was none, from default): blocks must be usable");
-    rules.forEach((cause, rule) -> assertThat(DiskFailure.of(NodeConfig.defaults(), new StorageFailedException("open journal blocks", cause)))
-        .isInstanceOf(IOException.class).hasMessageStartingWith("ssd.dir must be " + rule));
+        new AccessDeniedException("blocks"),
+        "a folder that this user may read and write (was none, from default): blocks must be open to this user",
+        new FileAlreadyExistsException("blocks"),
+        "a folder (was none, from default): blocks must be a folder (is a file)",
+        new FileSystemException("file/blocks", null, "Not a directory"),
+        "in a folder (was none, from default): file/blocks must be usable (Not a dir",
+        new FileSystemException("blocks", null, "Input/output error"),
+        "on a disk that reads and writes (was none, from default): blocks must be usable");
+    rules.forEach((cause,
+        rule) -> assertThat(
+            DiskFailure.of(NodeConfig.defaults(), new StorageFailedException("open journal blocks", cause)))
+            .isInstanceOf(IOException.class).hasMessageStartingWith("ssd.dir must be " + rule));
   }
 
   @Test

@@ -25,7 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
 final class LoadCheckTest {
   private static final int BLOCKS = 20_000;
 
-  @TempDir private Path folder;
+  @TempDir
+  private Path folder;
 
   @Test
   void killedInTheMiddleOfALoad_keepsWhatItPromised() throws Exception {
@@ -40,7 +41,8 @@ final class LoadCheckTest {
 
   private void killInTheMiddleOfALoad(String engine) throws Exception {
     try (NodeProcess node = start("ssd", engine, "write_through")) {
-      CompletableFuture<CommandLineRun> load = CompletableFuture.supplyAsync(() -> client(node, "load", "--blocks", String.valueOf(BLOCKS)));
+      CompletableFuture<CommandLineRun> load =
+          CompletableFuture.supplyAsync(() -> client(node, "load", "--blocks", String.valueOf(BLOCKS)));
       while (acks().size() < 500 && !load.isDone()) {
         Thread.onSpinWait();
       }
@@ -62,7 +64,8 @@ final class LoadCheckTest {
 
       CommandLineRun rest = client(node, "load", "--blocks", String.valueOf(promised + 100));
       assertThat(rest.exitCode()).as(rest.err()).isZero();
-      assertThat(client(node, "check").out()).startsWith("PROMISED  BLOCKS  PRESENT  MISSING  CORRUPT  UNKNOWN\n").contains("\nwritten ").doesNotContain("volatile");
+      assertThat(client(node, "check").out()).startsWith("PROMISED  BLOCKS  PRESENT  MISSING  CORRUPT  UNKNOWN\n")
+          .contains("\nwritten ").doesNotContain("volatile");
     }
 
     try (NodeProcess empty = start("another", engine, "write_through")) {
@@ -95,9 +98,11 @@ final class LoadCheckTest {
   @Test
   void check_ofOtherBytes_ofLinesThatAreNoAcks_andOfNothing_saysSo() throws Exception {
     try (NodeProcess node = start("ssd", "plain", "exclusive")) {
-      String key = CommandLineRun.with(Map.of(), new byte[4096], Stream.concat(Stream.of("put", "--trace-id", "7", "--connect",
-          "127.0.0.1:" + node.port()), PatternClient.SHAPE.stream()).toArray(String[]::new)).out().strip();
-      Path others = Files.writeString(folder.resolve("others"), "{\"key\":\"%s\",\"tier\":\"t\",\"durability\":\"volatile\",\"sequence\":1}%n".formatted(key));
+      String key =
+          CommandLineRun.with(Map.of(), new byte[4096], Stream.concat(Stream.of("put", "--trace-id", "7", "--connect",
+              "127.0.0.1:" + node.port()), PatternClient.SHAPE.stream()).toArray(String[]::new)).out().strip();
+      Path others = Files.writeString(folder.resolve("others"),
+          "{\"key\":\"%s\",\"tier\":\"t\",\"durability\":\"volatile\",\"sequence\":1}%n".formatted(key));
       CommandLineRun corrupt = CommandLineRun.of(command(node, "check", "--acks", others.toString()));
       assertThat(corrupt.exitCode()).as(corrupt.err()).isEqualTo(1);
       assertThat(corrupt.out()).contains("\nvolatile       1        0        0        1        0\n");
@@ -124,12 +129,14 @@ final class LoadCheckTest {
   }
 
   private CommandLineRun client(NodeProcess node, String command, String... flags) {
-    return CommandLineRun.of(command(node, command, Stream.concat(Stream.of("--acks", folder.resolve("acks").toString()), Stream.of(flags))
-        .toArray(String[]::new)));
+    return CommandLineRun.of(
+        command(node, command, Stream.concat(Stream.of("--acks", folder.resolve("acks").toString()), Stream.of(flags))
+            .toArray(String[]::new)));
   }
 
   private static String[] command(NodeProcess node, String command, String... flags) {
-    List<String> all = new ArrayList<>(List.of(command, "--connect", "127.0.0.1:" + node.port(), "--window-blocks", "32"));
+    List<String> all =
+        new ArrayList<>(List.of(command, "--connect", "127.0.0.1:" + node.port(), "--window-blocks", "32"));
     all.addAll(PatternClient.SHAPE);
     all.addAll(List.of(flags));
     return all.toArray(String[]::new);
@@ -137,7 +144,8 @@ final class LoadCheckTest {
 
   private NodeProcess start(String disk, String engine, String mode) throws IOException {
     List<String> flags = new ArrayList<>(PatternClient.SHAPE);
-    flags.addAll(List.of("--dram", "64 blocks", "--ssd", "1000000 blocks", "--ssd-dir", folder.resolve(disk).toString(), "--ssd-engine", engine,
+    flags.addAll(List.of("--dram", "64 blocks", "--ssd", "1000000 blocks", "--ssd-dir", folder.resolve(disk).toString(),
+        "--ssd-engine", engine,
         "--ssd-segment-bytes", "1MiB", "--stack-mode", mode, "--window-blocks", "32"));
     return NodeProcess.start(Files.createDirectories(folder.resolve("said")), flags.toArray(String[]::new));
   }

@@ -19,14 +19,17 @@ final class MountedDisk implements AutoCloseable {
   /// In memory; null where nothing can be mounted.
   static @Nullable MountedDisk inMemory(Path at, int mebibytes) throws IOException {
     Files.createDirectories(at);
-    return isDone("mount", "-t", "tmpfs", "-o", "size=" + mebibytes + "m", "penstock-test", at.toString()) ? new MountedDisk(at) : null;
+    return isDone("mount", "-t", "tmpfs", "-o", "size=" + mebibytes + "m", "penstock-test", at.toString())
+        ? new MountedDisk(at)
+        : null;
   }
 
   /// In a file, whose writes can be held; null where nothing can be mounted.
   static @Nullable MountedDisk inAFile(Path at, Path image, int mebibytes) throws IOException {
     Files.createDirectories(at);
-    boolean mounted = isDone("truncate", "-s", mebibytes + "M", image.toString()) && isDone("mkfs.ext4", "-q", "-F", image.toString())
-        && isDone("mount", "-o", "loop", image.toString(), at.toString());
+    boolean mounted =
+        isDone("truncate", "-s", mebibytes + "M", image.toString()) && isDone("mkfs.ext4", "-q", "-F", image.toString())
+            && isDone("mount", "-o", "loop", image.toString(), at.toString());
     return mounted ? new MountedDisk(at) : null;
   }
 

@@ -37,7 +37,8 @@ final class NodeProcess implements AutoCloseable {
   static NodeProcess start(Path folder, String... flags) throws IOException {
     Path err = Files.createTempFile(folder, "node", ".err");
     Process process = begin(Stream.concat(accessFlags().stream(), QuickStart.flags().stream()).toList(), err, flags);
-    String line = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
+    String line =
+        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
     assertThat(line).as(() -> "ready line; standard error: " + read(err)).isNotNull();
     return new NodeProcess(process, err, new ObjectMapper().readTree(line));
   }
@@ -51,14 +52,16 @@ final class NodeProcess implements AutoCloseable {
   }
 
   private static Process begin(List<String> jvmFlags, Path err, String... flags) throws IOException {
-    ProcessBuilder builder = new ProcessBuilder(command(QuickStart.classPath(), jvmFlags, flags)).redirectError(err.toFile());
+    ProcessBuilder builder =
+        new ProcessBuilder(command(QuickStart.classPath(), jvmFlags, flags)).redirectError(err.toFile());
     builder.environment().keySet().removeIf(name -> name.startsWith("PENSTOCK_"));
     return builder.start();
   }
 
   static List<String> command(String classPath, List<String> jvmFlags, String... flags) {
-    List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
-        "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    List<String> command =
+        new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
+            "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.addAll(jvmFlags);
     command.addAll(List.of("-cp", classPath, PenstockMain.class.getName(), "serve", "--json", "--admin-port", "0"));
     command.addAll(List.of(flags));
@@ -70,7 +73,8 @@ final class NodeProcess implements AutoCloseable {
 
   /// What this process was allowed of native code and of the JDK's inside.
   static List<String> accessFlags() {
-    return ManagementFactory.getRuntimeMXBean().getInputArguments().stream().filter(flag -> flag.startsWith("--")).toList();
+    return ManagementFactory.getRuntimeMXBean().getInputArguments().stream().filter(flag -> flag.startsWith("--"))
+        .toList();
   }
 
   int port() {

@@ -52,8 +52,10 @@ final class PatternClient implements AutoCloseable {
   private final KvClient client;
 
   PatternClient(NodeProcess node) {
-    client = Objects.requireNonNull(KvClient.connect(TcpTransport.client(TcpClientOptions.to("127.0.0.1", node.port()), loops),
-        KvClientOptions.defaults().withWindowBlocks(WINDOW), SPACE, landed, new ByteBudget("pattern", 4 << 20, 64)).block(SOON));
+    client = Objects.requireNonNull(KvClient
+        .connect(TcpTransport.client(TcpClientOptions.to("127.0.0.1", node.port()), loops),
+            KvClientOptions.defaults().withWindowBlocks(WINDOW), SPACE, landed, new ByteBudget("pattern", 4 << 20, 64))
+        .block(SOON));
   }
 
   /// Keys of the trace ids from `from` to before `to`.
@@ -92,7 +94,8 @@ final class PatternClient implements AutoCloseable {
   private static BlockKey compared(Leased leased, BlockKey key) {
     try (Block block = leased.block()) {
       assertThat(block.key()).isEqualTo(key);
-      int differs = block.read(memory -> KvPattern.mismatch(key, SPACE.layout(), GranuleRange.all(SPACE.layout()), memory));
+      int differs =
+          block.read(memory -> KvPattern.mismatch(key, SPACE.layout(), GranuleRange.all(SPACE.layout()), memory));
       assertThat(differs).as("first byte that differs in %s", key).isEqualTo(-1);
       return key;
     }

@@ -14,7 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class PrintConfigTest {
-  @TempDir Path folder;
+  @TempDir
+  Path folder;
 
   @Test
   void table_showsEverySettingWithItsOrigin() throws IOException {
@@ -97,32 +98,40 @@ final class PrintConfigTest {
 
     JsonNode rows = new ObjectMapper().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
-    assertThat(rows.get(38).toString()).isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
-        + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\",\"aliases\":[],\"noEffect\":null}");
+    assertThat(rows.get(38).toString())
+        .isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
+            + "\"variable\":\"PENSTOCK_BUDGET\",\"flag\":\"--budget\",\"aliases\":[],\"noEffect\":null}");
   }
 
   @Test
   void variableOfAnotherProgram_isShownWithItsName_andWhyItHasNoEffect() {
-    CommandLineRun run = CommandLineRun.with(Map.of("ASCEND_TRANSFER_TIMEOUT", "3000", "HCCL_RDMA_SL", "5"), new byte[0], "serve", "--print-config");
+    CommandLineRun run = CommandLineRun.with(Map.of("ASCEND_TRANSFER_TIMEOUT", "3000", "HCCL_RDMA_SL", "5"),
+        new byte[0], "serve", "--print-config");
 
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.out()).containsPattern("ascend\\.transfer\\.timeout +3s +ASCEND_TRANSFER_TIMEOUT\n")
-        .containsPattern("ascend\\.rdma\\.service\\.level +5 +HCCL_RDMA_SL\n").endsWith("\n\nascend.rdma.service.level has no effect here because Penstock makes no links between devices: blocks travel between nodes over RSocket"
-            + " (was 5, from HCCL_RDMA_SL)\n").doesNotContain("ascend.base.port");
+        .containsPattern("ascend\\.rdma\\.service\\.level +5 +HCCL_RDMA_SL\n")
+        .endsWith(
+            "\n\nascend.rdma.service.level has no effect here because Penstock makes no links between devices: blocks travel between nodes over RSocket"
+                + " (was 5, from HCCL_RDMA_SL)\n")
+        .doesNotContain("ascend.base.port");
   }
 
   @Test
   void settingsThatExcludeEachOther_endTheStartNamingBoth() {
-    CommandLineRun run = CommandLineRun.with(Map.of("ASCEND_BUFFER_POOL", "4:8", "ASCEND_USE_ASYNC_TRANSFER", "1"), new byte[0], "serve");
+    CommandLineRun run = CommandLineRun.with(Map.of("ASCEND_BUFFER_POOL", "4:8", "ASCEND_USE_ASYNC_TRANSFER", "1"),
+        new byte[0], "serve");
 
     assertThat(run.exitCode()).isEqualTo(2);
-    assertThat(run.err()).isEqualTo("serve: ascend.buffer.pool must be 0:0 with ascend.async.transfer true from ASCEND_USE_ASYNC_TRANSFER "
-        + "(was 4:8, from ASCEND_BUFFER_POOL)\n");
+    assertThat(run.err()).isEqualTo(
+        "serve: ascend.buffer.pool must be 0:0 with ascend.async.transfer true from ASCEND_USE_ASYNC_TRANSFER "
+            + "(was 4:8, from ASCEND_BUFFER_POOL)\n");
   }
 
   @Test
   void badConfiguration_isMisuseAndListsEveryProblemOnStandardError() {
-    CommandLineRun run = CommandLineRun.with(Map.of("PENSTOCK_LAYERS", "eight"), new byte[0], "serve", "--listen-port", "99999");
+    CommandLineRun run =
+        CommandLineRun.with(Map.of("PENSTOCK_LAYERS", "eight"), new byte[0], "serve", "--listen-port", "99999");
 
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.out()).isEmpty();
@@ -134,8 +143,9 @@ final class PrintConfigTest {
 
   @Test
   void flagsOfReplay_areKnownHere() {
-    CommandLineRun run = CommandLineRun.of("serve", "--print-config", "--ssd", "8GiB", "--ssd-dir", "blocks", "--engine", "plain",
-        "--hbm", "10 blocks", "--write-through", "--durability", "always");
+    CommandLineRun run =
+        CommandLineRun.of("serve", "--print-config", "--ssd", "8GiB", "--ssd-dir", "blocks", "--engine", "plain",
+            "--hbm", "10 blocks", "--write-through", "--durability", "always");
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.out()).contains("plain", "write_through", "always");
     CommandLineRun twice = CommandLineRun.of("serve", "--print-config", "--engine", "plain", "--ssd-engine", "plain");

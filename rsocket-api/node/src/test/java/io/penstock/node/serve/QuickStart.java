@@ -20,8 +20,9 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.jspecify.annotations.Nullable;
 
-/// What lets the many processes of the tests start in half the time: their class path as jars only, and an archive of the classes that a node
-/// loads. Made once for a build, by whichever JVM of the tests comes first; where the JVM makes no archive, processes start without.
+/// What lets the many processes of the tests start in half the time: their class path as jars only, and an archive of
+/// the classes that a node loads. Made once for a build, by whichever JVM of the tests comes first; where the JVM makes
+/// no archive, processes start without.
 final class QuickStart {
   private static final Path PLACE = Path.of("target", "quick-start");
   private static @Nullable QuickStart made;
@@ -60,7 +61,8 @@ final class QuickStart {
 
   private static QuickStart packed() throws IOException {
     Files.createDirectories(PLACE);
-    try (FileChannel place = FileChannel.open(PLACE.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+    try (FileChannel place =
+        FileChannel.open(PLACE.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
       place.lock(); // until it is closed: one JVM of the tests at a time
       String classPath = jarsOnly();
       CRC32C sum = new CRC32C();
@@ -72,7 +74,8 @@ final class QuickStart {
         forgetOlder(classPath);
         archive(classPath, archive);
       }
-      return new QuickStart(classPath, Files.exists(archive) ? List.of("-XX:SharedArchiveFile=" + archive, "-Xlog:disable") : List.of());
+      return new QuickStart(classPath,
+          Files.exists(archive) ? List.of("-XX:SharedArchiveFile=" + archive, "-Xlog:disable") : List.of());
     }
   }
 
@@ -127,7 +130,8 @@ final class QuickStart {
   }
 
   private static void add(CRC32C sum, Path file) throws IOException {
-    sum.update((file + " " + Files.size(file) + " " + Files.getLastModifiedTime(file).toMillis()).getBytes(StandardCharsets.UTF_8));
+    sum.update((file + " " + Files.size(file) + " " + Files.getLastModifiedTime(file).toMillis())
+        .getBytes(StandardCharsets.UTF_8));
   }
 
   /// Runs one node, which is ended as soon as it serves, and leaves the archive.
@@ -136,10 +140,13 @@ final class QuickStart {
     Path draft = work.resolve("draft.jsa");
     List<String> jvmFlags = new ArrayList<>(NodeProcess.accessFlags()); // without them an archive is not taken
     jvmFlags.addAll(List.of("-XX:ArchiveClassesAtExit=" + draft, "-Xlog:disable"));
-    List<String> command = NodeProcess.command(classPath, jvmFlags, "--layers", "4", "--block-bytes", "4KiB", "--dram", "20 blocks",
-        "--ssd", "100 blocks", "--ssd-dir", work.resolve("ssd").toString(), "--ssd-engine", "chronicle", "--ssd-segment-bytes", "1MiB");
+    List<String> command =
+        NodeProcess.command(classPath, jvmFlags, "--layers", "4", "--block-bytes", "4KiB", "--dram", "20 blocks",
+            "--ssd", "100 blocks", "--ssd-dir", work.resolve("ssd").toString(), "--ssd-engine", "chronicle",
+            "--ssd-segment-bytes", "1MiB");
     Process process = new ProcessBuilder(command).redirectError(work.resolve("err").toFile()).start();
-    CompletableFuture<Process> end = process.onExit().orTimeout(60, TimeUnit.SECONDS).whenComplete((ended, late) -> process.destroyForcibly());
+    CompletableFuture<Process> end =
+        process.onExit().orTimeout(60, TimeUnit.SECONDS).whenComplete((ended, late) -> process.destroyForcibly());
     process.inputReader().readLine();
     process.destroy();
     boolean whole = end.handle((ended, late) -> late == null).join();

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// A node whose disk fills up, goes away, or does not answer: it lives, no put fails, and it keeps what it promised. Mounts small disks, and is
-/// skipped where that is not allowed.
+/// A node whose disk fills up, goes away, or does not answer: it lives, no put fails, and it keeps what it promised.
+/// Mounts small disks, and is skipped where that is not allowed.
 @Timeout(180)
 final class ServeDiskTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -35,7 +35,8 @@ final class ServeDiskTest {
   /// As many as there is room for in memory beside those at rest.
   private static final int WAITING = 100;
 
-  @TempDir private Path folder;
+  @TempDir
+  private Path folder;
   private int loads;
 
   @Test
@@ -125,7 +126,8 @@ final class ServeDiskTest {
         node.terminate();
         awaitSaid(node, "could not close store ssd within 10000 ms");
         assertThat(node.said()).containsOnlyOnce("level ssd is off: no answer within 5000 ms")
-            .containsPattern("\\d+ blocks \\(\\d+ bytes\\) that were on their way to the disk had not got there in time, and may be gone");
+            .containsPattern(
+                "\\d+ blocks \\(\\d+ bytes\\) that were on their way to the disk had not got there in time, and may be gone");
       } finally {
         disk.thaw();
       }
@@ -164,7 +166,8 @@ final class ServeDiskTest {
   }
 
   private int load(NodeProcess node, int blocks) throws IOException {
-    CommandLineRun load = client(node, "load", "--blocks", String.valueOf(blocks), "--seed", String.valueOf(++loads), "--json");
+    CommandLineRun load =
+        client(node, "load", "--blocks", String.valueOf(blocks), "--seed", String.valueOf(++loads), "--json");
     assertThat(load.exitCode()).as(load.err()).isZero();
     JsonNode stored = new ObjectMapper().readTree(load.out()).get("stored");
     int onDisk = stored.path("written").asInt();
@@ -184,11 +187,13 @@ final class ServeDiskTest {
     assertThat(metrics).contains("penstock_budget_in_flight_bytes{budget=\"ingress\"} 0.0", "penstock_wire_streams 0.0",
         "penstock_level_active{level=\"ssd\",medium=\"disk\",tier=\"stack\"} 1.0");
     String resting = line(metrics, "penstock_level_resting_blocks{level=\"dram\"");
-    assertThat(line(metrics, "penstock_arena_claimed_slots")).as("slots lent, all of them to blocks at rest").isEqualTo(resting);
+    assertThat(line(metrics, "penstock_arena_claimed_slots")).as("slots lent, all of them to blocks at rest")
+        .isEqualTo(resting);
   }
 
   private static String line(String metrics, String name) {
-    return metrics.lines().filter(line -> line.startsWith(name)).map(line -> line.substring(line.lastIndexOf(' '))).findFirst().orElseThrow();
+    return metrics.lines().filter(line -> line.startsWith(name)).map(line -> line.substring(line.lastIndexOf(' ')))
+        .findFirst().orElseThrow();
   }
 
   private static void assertState(NodeProcess node, String state) throws Exception {
@@ -220,7 +225,8 @@ final class ServeDiskTest {
   }
 
   private CommandLineRun client(NodeProcess node, String command, String... flags) {
-    List<String> all = new ArrayList<>(List.of(command, "--connect", "127.0.0.1:" + node.port(), "--window-blocks", "32"));
+    List<String> all =
+        new ArrayList<>(List.of(command, "--connect", "127.0.0.1:" + node.port(), "--window-blocks", "32"));
     all.addAll(PatternClient.SHAPE);
     List<String> given = Stream.of(flags).toList();
     int seed = given.indexOf("--seed");
@@ -232,7 +238,8 @@ final class ServeDiskTest {
   /// Without a high water, above which blocks would leave before the disk is full.
   private NodeProcess start(Path disk, String engine, String mode) throws IOException {
     List<String> flags = new ArrayList<>(PatternClient.SHAPE);
-    flags.addAll(List.of("--dram", "256 blocks", "--ssd", "1000000 blocks", "--ssd-dir", disk.toString(), "--ssd-segment-bytes", "1MiB",
+    flags.addAll(List.of("--dram", "256 blocks", "--ssd", "1000000 blocks", "--ssd-dir", disk.toString(),
+        "--ssd-segment-bytes", "1MiB",
         "--ssd-engine", engine, "--stack-mode", mode, "--window-blocks", "32", "--ssd-disk-high", "100"));
     return NodeProcess.start(Files.createDirectories(folder.resolve("said")), flags.toArray(String[]::new));
   }

@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 
-/// A node with a disk is ended by SIGKILL in the middle of its appends, over and over: whatever it gave a receipt for that says `written`
-/// is there afterwards, whatever else is there is whole, and no byte is wrong.
+/// A node with a disk is ended by SIGKILL in the middle of its appends, over and over: whatever it gave a receipt for
+/// that says `written` is there afterwards, whatever else is there is whole, and no byte is wrong.
 @Timeout(900)
 final class ServeKillTest {
   private static final int BLOCKS_A_PUT = 24;
@@ -35,7 +35,8 @@ final class ServeKillTest {
   private static final int MOST_RECEIPTS = 1_500;
   private static final int MOST_MICROS_MORE = 20_000;
 
-  @TempDir private Path folder;
+  @TempDir
+  private Path folder;
 
   private final List<BlockKey> tried = new ArrayList<>();
   private final List<BlockKey> promised = new ArrayList<>();
@@ -70,8 +71,10 @@ final class ServeKillTest {
   /// More levels than fit one put, and segments that are rolled every few puts.
   private NodeProcess start(String engine) throws IOException {
     List<String> flags = new ArrayList<>(PatternClient.SHAPE);
-    flags.addAll(List.of("--hbm", "8 blocks", "--dram", "16 blocks", "--ssd", "1000000 blocks", "--ssd-dir", folder.resolve("ssd").toString(),
-        "--ssd-engine", engine, "--ssd-segment-bytes", "1MiB", "--stack-mode", "write_through", "--window-blocks", "32"));
+    flags.addAll(List.of("--hbm", "8 blocks", "--dram", "16 blocks", "--ssd", "1000000 blocks", "--ssd-dir",
+        folder.resolve("ssd").toString(),
+        "--ssd-engine", engine, "--ssd-segment-bytes", "1MiB", "--stack-mode", "write_through", "--window-blocks",
+        "32"));
     return NodeProcess.start(Files.createDirectories(folder.resolve("said")), flags.toArray(String[]::new));
   }
 
@@ -104,7 +107,8 @@ final class ServeKillTest {
       spin(Duration.ofNanos(microsMore * 1_000));
       node.kill();
 
-      assertThat(end.get(60, TimeUnit.SECONDS)).as("what the writer is told").isInstanceOf(ConnectionLostException.class);
+      assertThat(end.get(60, TimeUnit.SECONDS)).as("what the writer is told")
+          .isInstanceOf(ConnectionLostException.class);
       assertThat(node.exitCode()).isEqualTo(128 + 9);
     }
     tried.addAll(PatternClient.keys(firstId, firstId + (long) puts.get() * BLOCKS_A_PUT));

@@ -47,13 +47,15 @@ import reactor.netty.resources.LoopResources;
 final class ServeProcessTest {
   private static final Duration SOON = Duration.ofSeconds(20);
 
-  @TempDir Path folder;
+  @TempDir
+  Path folder;
 
   @Test
   void commands_againstANodeOfItsOwnProcess() throws Exception {
     Path readyFile = folder.resolve("ready.json");
     try (NodeProcess node = NodeProcess.start(folder, "--dram", "50 blocks", "--ready-file", readyFile.toString())) {
-      assertThat(node.said()).startsWith("serving on 127.0.0.1:" + node.port() + ", admin on http://127.0.0.1:" + node.adminPort());
+      assertThat(node.said())
+          .startsWith("serving on 127.0.0.1:" + node.port() + ", admin on http://127.0.0.1:" + node.adminPort());
       assertThat(new ObjectMapper().readTree(readyFile.toFile())).isEqualTo(node.ready());
 
       assertThat(run(node, "put", "--count", "20").exitCode()).isZero();
@@ -64,9 +66,11 @@ final class ServeProcessTest {
       assertThat(run(node, "events", "--limit", "20").out().lines()).hasSize(20);
       await(() -> http(node, "/metrics").body().contains("penstock_wire_connections 0.0"));
       assertThat(http(node, "/health").body()).contains("\"state\":\"ready\"", "\"blocks\":20,\"capacityBlocks\":50");
-      assertThat(http(node, "/metrics").body()).contains("penstock_tier_stored_blocks_total{medium=\"host\",tier=\"dram\"} 20.0",
+      assertThat(http(node, "/metrics").body()).contains(
+          "penstock_tier_stored_blocks_total{medium=\"host\",tier=\"dram\"} 20.0",
           "penstock_tier_references_total{medium=\"host\",result=\"hit\",tier=\"dram\"} 20.0",
-          "penstock_budget_in_flight_bytes{budget=\"ingress\"} 0.0", "penstock_wire_connections 0.0", "penstock_wire_streams 0.0",
+          "penstock_budget_in_flight_bytes{budget=\"ingress\"} 0.0", "penstock_wire_connections 0.0",
+          "penstock_wire_streams 0.0",
           "jvm_memory_used_bytes", "netty_allocator_memory_used");
 
       node.terminate();
@@ -114,7 +118,8 @@ final class ServeProcessTest {
 
   @Test
   void terminated_streamThatDoesNotEnd_isCutAfterTheDrainTimeout() throws Exception {
-    try (NodeProcess node = NodeProcess.start(folder, "--slice-bytes", "64KiB", "--drain-timeout", "200ms"); Party reader = new Party(node)) {
+    try (NodeProcess node = NodeProcess.start(folder, "--slice-bytes", "64KiB", "--drain-timeout", "200ms");
+        Party reader = new Party(node)) {
       run(node, "put", "--count", "40");
       reader.read(40);
       assertThat(reader.take()).isNotNull();
@@ -171,7 +176,9 @@ final class ServeProcessTest {
       CommandLineRun second = CommandLineRun.of("serve", "--listen-port", "" + node.port(), "--admin-port", "off");
 
       assertThat(second.exitCode()).isEqualTo(74);
-      assertThat(second.err()).isEqualTo("serve: listen.port must be free for this user at 127.0.0.1 (was %d, from --listen-port): Address already in use; --listen-port 0 takes any that is free\n".formatted(node.port()));
+      assertThat(second.err()).isEqualTo(
+          "serve: listen.port must be free for this user at 127.0.0.1 (was %d, from --listen-port): Address already in use; --listen-port 0 takes any that is free\n"
+              .formatted(node.port()));
     }
   }
 
@@ -230,8 +237,10 @@ final class ServeProcessTest {
 
     Party(NodeProcess node) {
       KvClientOptions options = KvClientOptions.defaults().withCreditSlices(1).withMaxSliceBytes(64 << 10);
-      client = KvClient.connect(TcpTransport.client(TcpClientOptions.to("127.0.0.1", node.port()), loops), options, space, arena,
-          new ByteBudget("reader", 1 << 20, 4)).block(SOON);
+      client = KvClient
+          .connect(TcpTransport.client(TcpClientOptions.to("127.0.0.1", node.port()), loops), options, space, arena,
+              new ByteBudget("reader", 1 << 20, 4))
+          .block(SOON);
     }
 
     void read(int blocks) {
@@ -244,8 +253,10 @@ final class ServeProcessTest {
       List<BlockKey> keys = LongStream.range(0, blocks).mapToObj(PrefixHasher::ofTraceId).map(space::key).toList();
       PutSource source = new ProducingSource(arena, SliceOrder.LAYER_FIRST,
           (key, range, memory) -> KvPattern.fill(key, space.layout(), range, memory));
-      return client.put(keys, window -> window.index() == 0 ? source.window(window)
-          : goOn.asMono().doOnSubscribe(held -> events.add("held")).thenMany(source.window(window))).collectList().toFuture();
+      return client.put(keys, window -> window.index() == 0
+          ? source.window(window)
+          : goOn.asMono().doOnSubscribe(held -> events.add("held")).thenMany(source.window(window))).collectList()
+          .toFuture();
     }
 
     void letPutGoOn() {
@@ -265,7 +276,8 @@ final class ServeProcessTest {
     }
 
     long takeAll() throws InterruptedException {
-      while (take() != null) {}
+      while (take() != null) {
+      }
       return bytes;
     }
 

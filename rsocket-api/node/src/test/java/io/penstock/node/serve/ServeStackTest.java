@@ -42,7 +42,8 @@ final class ServeStackTest {
   private static final Duration SOON = Duration.ofSeconds(30);
   private static final int BLOCKS = 600;
 
-  @TempDir private Path folder;
+  @TempDir
+  private Path folder;
 
   @ParameterizedTest
   @CsvSource({"chronicle, exclusive", "plain, exclusive", "chronicle, write_through", "plain, write_through"})
@@ -63,8 +64,10 @@ final class ServeStackTest {
     }
 
     try (NodeProcess again = start(engine, mode); PatternClient client = new PatternClient(again)) {
-      int inMemory = mode.equals("write_through") ? 0 : 10 + 20; // the newest: the books had chosen all the others for the disk
-      assertThat(client.read(keys)).as("what is on disk").containsExactlyInAnyOrderElementsOf(keys.subList(0, BLOCKS - inMemory));
+      // The newest: the books had chosen all the others for the disk
+      int inMemory = mode.equals("write_through") ? 0 : 10 + 20;
+      assertThat(client.read(keys)).as("what is on disk")
+          .containsExactlyInAnyOrderElementsOf(keys.subList(0, BLOCKS - inMemory));
       again.terminate();
       assertThat(again.exitCode()).isZero();
       assertThat(again.said()).doesNotContain("made the folder");
@@ -79,10 +82,13 @@ final class ServeStackTest {
 
       var tier = new ObjectMapper().readTree(http(node, "/health").body()).get("tiers").get(0);
       assertThat(tier.get("name").asText()).isEqualTo("stack");
-      assertThat(tier.get("levels")).extracting(level -> level.get("name").asText()).containsExactly("hbm", "dram", "ssd");
-      assertThat(tier.get("levels")).extracting(level -> level.get("medium").asText()).containsExactly("device", "host", "disk");
+      assertThat(tier.get("levels")).extracting(level -> level.get("name").asText()).containsExactly("hbm", "dram",
+          "ssd");
+      assertThat(tier.get("levels")).extracting(level -> level.get("medium").asText()).containsExactly("device", "host",
+          "disk");
       assertThat(tier.get("levels")).extracting(level -> level.get("blocks").asInt()).containsExactly(10, 20, 70);
-      assertThat(tier.get("levels")).extracting(level -> level.get("capacityBlocks").asInt()).containsExactly(10, 20, 1_000);
+      assertThat(tier.get("levels")).extracting(level -> level.get("capacityBlocks").asInt()).containsExactly(10, 20,
+          1_000);
       int hits = 0;
       for (var level : tier.get("levels")) {
         hits += level.get("hits").asInt();
@@ -90,17 +96,22 @@ final class ServeStackTest {
       assertThat(hits).isEqualTo(tier.get("hits").asInt()).isEqualTo(100);
 
       String metrics = http(node, "/metrics").body();
-      List.of("hbm,device,10", "dram,host,20", "ssd,disk,1000").stream().map(level -> level.split(",")).forEach(level -> assertThat(metrics)
-          .contains("penstock_level_capacity_blocks{level=\"%s\",medium=\"%s\",tier=\"stack\"} %s.0\n".formatted((Object[]) level)));
+      List.of("hbm,device,10", "dram,host,20", "ssd,disk,1000").stream().map(level -> level.split(","))
+          .forEach(level -> assertThat(metrics)
+              .contains("penstock_level_capacity_blocks{level=\"%s\",medium=\"%s\",tier=\"stack\"} %s.0\n"
+                  .formatted((Object[]) level)));
       assertThat(metrics).contains("penstock_level_visible_blocks{level=\"ssd\",medium=\"disk\",tier=\"stack\"} 70.0\n")
           .contains("penstock_tier_references_total{medium=\"device\",result=\"hit\",tier=\"stack\"} 100.0\n")
-          .containsPattern("penstock_memory_taken_bytes\\{pages=\"[a-z0-9_]+\"} 3\\.3554432E7\n").containsPattern("penstock_memory_fallbacks \\d");
+          .containsPattern("penstock_memory_taken_bytes\\{pages=\"[a-z0-9_]+\"} 3\\.3554432E7\n")
+          .containsPattern("penstock_memory_fallbacks \\d");
 
       String[] stat = {"stat", "--connect", "127.0.0.1:" + node.port(), "--block-bytes", "4KiB", "--layers", "4"};
-      assertThat(CommandLineRun.of(stat).out()).contains("\nlevel hbm        10 of 10 blocks, ", "\nlevel dram       20 of 20 blocks, ",
+      assertThat(CommandLineRun.of(stat).out()).contains("\nlevel hbm        10 of 10 blocks, ",
+          "\nlevel dram       20 of 20 blocks, ",
           "\nlevel ssd        70 of 1,000 blocks, ");
       assertThat(CommandLineRun.of(stat).out()).containsPattern("\nmemory +32.0 MiB: .*; on any node, not locked\n");
-      var json = new ObjectMapper().readTree(CommandLineRun.of(Stream.concat(Stream.of(stat), Stream.of("--json")).toArray(String[]::new)).out());
+      var json = new ObjectMapper().readTree(
+          CommandLineRun.of(Stream.concat(Stream.of(stat), Stream.of("--json")).toArray(String[]::new)).out());
       assertThat(json.at("/stat/levels")).extracting(level -> level.get("blocks").asInt()).containsExactly(10, 20, 70);
       assertThat(json.at("/stat/memory/0/bytes").asLong()).isEqualTo(32 << 20);
       assertThat(json.at("/stat/memory/0/locked").isBoolean()).isTrue();
@@ -111,16 +122,19 @@ final class ServeStackTest {
   void largePagesOrNone_thatAreNotSetAside_endTheStart() throws IOException {
     Path pages = Path.of("/proc/sys/vm/nr_hugepages");
     assumeTrue(Files.exists(pages) && Files.readString(pages).strip().equals("0"), "large pages are set aside here");
-    CommandLineRun run = CommandLineRun.of(arguments("plain", "exclusive", "--memory-pages", "huge", "--listen-port", "0", "--admin-port", "off"));
+    CommandLineRun run = CommandLineRun
+        .of(arguments("plain", "exclusive", "--memory-pages", "huge", "--listen-port", "0", "--admin-port", "off"));
     assertThat(run.exitCode()).isEqualTo(2);
-    assertThat(run.err()).startsWith("made the folder " + ssd() + "\nserve: memory.pages must be auto or plain where large pages are not set aside for all of dram"
+    assertThat(run.err()).startsWith("made the folder " + ssd()
+        + "\nserve: memory.pages must be auto or plain where large pages are not set aside for all of dram"
         + " (was huge, from --memory-pages): mapped memory: 33554432 bytes of host memory must be available (was refused): pages of 1 GiB: ")
         .contains("pages of 2 MiB: 16 must be free (was 0)");
   }
 
   @Test
   void nodeOfMemory_thatIsNotThere_endsTheStart() {
-    CommandLineRun run = CommandLineRun.of(arguments("plain", "exclusive", "--memory-numa", "1023", "--listen-port", "0", "--admin-port", "off"));
+    CommandLineRun run = CommandLineRun
+        .of(arguments("plain", "exclusive", "--memory-numa", "1023", "--listen-port", "0", "--admin-port", "off"));
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.err()).startsWith("serve: memory.numa must be ").endsWith(" (was 1023, from --memory-numa)\n");
   }
@@ -128,16 +142,19 @@ final class ServeStackTest {
   @Test
   void refusedNode_leavesNoFolder() throws Exception {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      CommandLineRun run = CommandLineRun.of(arguments("plain", "exclusive", "--listen-port", String.valueOf(taken.getLocalPort()),
-          "--admin-port", "off"));
+      CommandLineRun run =
+          CommandLineRun.of(arguments("plain", "exclusive", "--listen-port", String.valueOf(taken.getLocalPort()),
+              "--admin-port", "off"));
       assertThat(run.exitCode()).as(run.err()).isEqualTo(74);
       assertThat(run.err()).contains("listen.port must be free for this user at 127.0.0.1");
     }
-    CommandLineRun small = CommandLineRun.of(arguments("plain", "write_through", "--dram", "10 blocks", "--listen-port", "0"));
+    CommandLineRun small =
+        CommandLineRun.of(arguments("plain", "write_through", "--dram", "10 blocks", "--listen-port", "0"));
     assertThat(small.exitCode()).as(small.err()).isEqualTo(2);
     assertThat(small.err()).contains(
         "dram must be > hbm 10 blocks from --hbm, which it repeats when stack.mode is write_through (was 10 blocks, from --dram)");
-    CommandLineRun unbounded = CommandLineRun.of(arguments("plain", "exclusive", "--hbm", "unbounded", "--listen-port", "0"));
+    CommandLineRun unbounded =
+        CommandLineRun.of(arguments("plain", "exclusive", "--hbm", "unbounded", "--listen-port", "0"));
     assertThat(unbounded.err()).contains("hbm must be a size, \"N blocks\", or 0 for off (was unbounded, from --hbm)");
     assertThat(ssd()).doesNotExist();
   }
@@ -145,11 +162,14 @@ final class ServeStackTest {
   @Test
   void folderOfARunningNode_isRefusedNamingFolderAndHolder() throws Exception {
     try (NodeProcess node = start("plain", "write_through")) {
-      CommandLineRun second = CommandLineRun.of(arguments("plain", "write_through", "--listen-port", "0", "--admin-port", "off"));
+      CommandLineRun second =
+          CommandLineRun.of(arguments("plain", "write_through", "--listen-port", "0", "--admin-port", "off"));
 
       assertThat(second.exitCode()).isEqualTo(74);
-      assertThat(second.err()).isEqualTo(("serve: ssd.dir must be a folder that no other process has open (was %1$s, from --ssd-dir): "
-          + "journal %1$s must be opened by one process at a time (was open in process %2$d)%n").formatted(ssd(), node.pid()));
+      assertThat(second.err())
+          .isEqualTo(("serve: ssd.dir must be a folder that no other process has open (was %1$s, from --ssd-dir): "
+              + "journal %1$s must be opened by one process at a time (was open in process %2$d)%n")
+              .formatted(ssd(), node.pid()));
       assertThat(http(node, "/health").statusCode()).isEqualTo(200);
     }
   }
@@ -173,10 +193,13 @@ final class ServeStackTest {
 
   private void assertRefused(String complaint, String... flags) {
     CommandLineRun run = CommandLineRun.of(arguments("plain", "write_through",
-        Stream.concat(Stream.of(flags), Stream.of("--listen-port", "0", "--admin-port", "off")).toArray(String[]::new)));
+        Stream.concat(Stream.of(flags), Stream.of("--listen-port", "0", "--admin-port", "off"))
+            .toArray(String[]::new)));
 
     assertThat(run.exitCode()).as("%s: %s", List.of(flags), run.err()).isEqualTo(74);
-    assertThat(run.err()).startsWith("serve: ssd.dir must be a folder of this engine, format, model and block shape, or a new one (was " + ssd())
+    assertThat(run.err())
+        .startsWith(
+            "serve: ssd.dir must be a folder of this engine, format, model and block shape, or a new one (was " + ssd())
         .contains(complaint).hasLineCount(1);
   }
 
@@ -185,21 +208,26 @@ final class ServeStackTest {
     Path format = Files.createDirectories(ssd()).resolve("format");
     Files.writeString(format, "penstock journal, format 2, engine plain\n");
 
-    CommandLineRun run = CommandLineRun.of(arguments("plain", "exclusive", "--listen-port", "0", "--admin-port", "off"));
+    CommandLineRun run =
+        CommandLineRun.of(arguments("plain", "exclusive", "--listen-port", "0", "--admin-port", "off"));
 
     assertThat(run.exitCode()).isEqualTo(74);
-    assertThat(run.err()).contains("`penstock journal, format 1, engine plain` (was `penstock journal, format 2, engine plain`)").hasLineCount(1);
+    assertThat(run.err())
+        .contains("`penstock journal, format 1, engine plain` (was `penstock journal, format 2, engine plain`)")
+        .hasLineCount(1);
     assertThat(format).hasContent("penstock journal, format 2, engine plain\n");
   }
 
   @Test
   void jvmWithoutTheFlagsOfChronicle_isToldAtOnceWhichTheyAre() throws Exception {
     List<String> flags = List.of(arguments("chronicle", "write_through"));
-    try (NodeProcess node = NodeProcess.startWithoutAccess(folder, flags.subList(1, flags.size()).toArray(String[]::new))) {
+    try (NodeProcess node =
+        NodeProcess.startWithoutAccess(folder, flags.subList(1, flags.size()).toArray(String[]::new))) {
       assertThat(node.exitCode()).isEqualTo(74);
-      assertThat(node.said()).contains("serve: ssd.engine must be one that this process can run (was chronicle, from --ssd-engine): engine chronicle "
-          + "must be run by a JVM with --add-opens=java.base/java.lang.reflect=ALL-UNNAMED --add-exports=java.base/sun.nio.ch=ALL-UNNAMED "
-          + "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED (was run without)");
+      assertThat(node.said()).contains(
+          "serve: ssd.engine must be one that this process can run (was chronicle, from --ssd-engine): engine chronicle "
+              + "must be run by a JVM with --add-opens=java.base/java.lang.reflect=ALL-UNNAMED --add-exports=java.base/sun.nio.ch=ALL-UNNAMED "
+              + "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED (was run without)");
       assertThat(ssd()).doesNotExist();
     }
   }
@@ -213,7 +241,8 @@ final class ServeStackTest {
     try (NodeProcess node = start(engine, "write_through"); PatternClient client = new PatternClient(node)) {
       Reads reads = new Reads(client, PatternClient.keys(0, BLOCKS));
 
-      assertThat(reads.whole.size()).as("whole of %d, with %d places damaged", BLOCKS, damaged).isBetween(1, BLOCKS - 1);
+      assertThat(reads.whole.size()).as("whole of %d, with %d places damaged", BLOCKS, damaged).isBetween(1,
+          BLOCKS - 1);
       assertThat(http(node, "/health").statusCode()).as("%s", http(node, "/health").body()).isEqualTo(200);
       client.put(PatternClient.keys(0, BLOCKS)).blockLast(SOON); // what was lost can be put again
       assertThat(client.read(PatternClient.keys(0, BLOCKS))).hasSize(BLOCKS);
@@ -268,7 +297,8 @@ final class ServeStackTest {
     Random random = new Random(seed);
     List<Path> segments;
     try (Stream<Path> files = Files.walk(ssd())) {
-      segments = files.filter(file -> file.toString().endsWith(engine.equals("plain") ? ".log" : ".cq4")).sorted().toList();
+      segments =
+          files.filter(file -> file.toString().endsWith(engine.equals("plain") ? ".log" : ".cq4")).sorted().toList();
     }
     int done = 0;
     for (int i = 0; i < places; i++) {
@@ -287,13 +317,15 @@ final class ServeStackTest {
 
   private NodeProcess start(String engine, String mode) throws IOException {
     List<String> flags = List.of(arguments(engine, mode));
-    return NodeProcess.start(Files.createDirectories(folder.resolve("said")), flags.subList(1, flags.size()).toArray(String[]::new));
+    return NodeProcess.start(Files.createDirectories(folder.resolve("said")),
+        flags.subList(1, flags.size()).toArray(String[]::new));
   }
 
   private String[] arguments(String engine, String mode, String... more) {
     Map<String, String> flags = new LinkedHashMap<>();
     put(flags, PatternClient.SHAPE.toArray(String[]::new));
-    put(flags, "--hbm", "10 blocks", "--dram", "20 blocks", "--ssd", "1000 blocks", "--ssd-dir", ssd().toString(), "--ssd-engine", engine,
+    put(flags, "--hbm", "10 blocks", "--dram", "20 blocks", "--ssd", "1000 blocks", "--ssd-dir", ssd().toString(),
+        "--ssd-engine", engine,
         "--ssd-segment-bytes", "1MiB", "--stack-mode", mode, "--window-blocks", "32");
     put(flags, more);
     List<String> arguments = new ArrayList<>(List.of("serve"));

@@ -34,7 +34,8 @@ final class SideCarNodeTest {
   private static final Duration SOON = Duration.ofSeconds(30);
   private static final int BYTES = 1 << 16;
 
-  @TempDir private Path folder;
+  @TempDir
+  private Path folder;
 
   private Node start() {
     Map<Setting<?>, String> flags = new HashMap<>();
@@ -55,7 +56,8 @@ final class SideCarNodeTest {
   void node_withASideCar_copiesForProcesses_andLeavesNoSocket() throws Exception {
     Node node = start();
     SideCarClient client = SideCarClient.open(folder.resolve("socket"), SideCarClientOptions.defaults());
-    try (SharedMemory from = SharedMemory.allocate("from", BYTES); SharedMemory to = SharedMemory.allocate("to", BYTES)) {
+    try (SharedMemory from = SharedMemory.allocate("from", BYTES);
+        SharedMemory to = SharedMemory.allocate("to", BYTES)) {
       from.memory().fill((byte) 7);
       client.health().filter(SideCarHealth::isHealthy).next().block(SOON);
       client.register(from.region(1)).block(SOON);
@@ -63,11 +65,15 @@ final class SideCarNodeTest {
       client.copy(List.of(new RegionCopy(1, 0, 2, 0, BYTES))).block(SOON);
       assertThat(to.memory().mismatch(from.memory())).isEqualTo(-1);
       assertThatThrownBy(() -> client.register(new SharedRegion(3, 2 * BYTES, from.region(1).source())).block(SOON))
-          .isInstanceOf(SideCarUnavailableException.class).hasMessageContaining("131072 bytes beside 131072 of at most 196608 of a client");
-      assertThat(metrics(node)).contains("penstock_sidecar_clients 1.0\n", "penstock_sidecar_regions 2.0\n", "penstock_sidecar_mapped_bytes 131072.0\n",
+          .isInstanceOf(SideCarUnavailableException.class)
+          .hasMessageContaining("131072 bytes beside 131072 of at most 196608 of a client");
+      assertThat(metrics(node)).contains("penstock_sidecar_clients 1.0\n", "penstock_sidecar_regions 2.0\n",
+          "penstock_sidecar_mapped_bytes 131072.0\n",
           "penstock_sidecar_copies_total 1.0\n", "penstock_sidecar_copied_bytes_total 65536.0\n",
-          "penstock_sidecar_failures_total{code=\"too_large\"} 1.0\n", "penstock_sidecar_failures_total{code=\"copy_failed\"} 0.0\n");
-      assertThatThrownBy(this::start).hasMessageMatching("(?s).*sidecar must be a path where this user can listen \\(was .*socket, from .*");
+          "penstock_sidecar_failures_total{code=\"too_large\"} 1.0\n",
+          "penstock_sidecar_failures_total{code=\"copy_failed\"} 0.0\n");
+      assertThatThrownBy(this::start)
+          .hasMessageMatching("(?s).*sidecar must be a path where this user can listen \\(was .*socket, from .*");
     } finally {
       client.close().block(SOON);
       node.close().block(SOON);

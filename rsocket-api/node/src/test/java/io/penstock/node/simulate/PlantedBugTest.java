@@ -29,7 +29,8 @@ final class PlantedBugTest {
 
   @Test
   void tier_thatKeepsAShare_isALeak() {
-    assertThat(foundWith(Sabotage.ofTier(LeakingTier::new), Invariant.NOTHING_LEAKED)).contains(Invariant.NOTHING_LEAKED);
+    assertThat(foundWith(Sabotage.ofTier(LeakingTier::new), Invariant.NOTHING_LEAKED))
+        .contains(Invariant.NOTHING_LEAKED);
   }
 
   @Test
@@ -46,7 +47,8 @@ final class PlantedBugTest {
   @Test
   void tier_thatMixesUpPositions_deliversNothingWrong() {
     // the sender's keys no longer match the request's, so the client refuses the slices and no calm request can succeed
-    assertThat(foundWith(Sabotage.ofTier(MixingTier::new), Invariant.NOTHING_WRONG_DELIVERED)).contains(Invariant.UNDISTURBED_DELIVERS)
+    assertThat(foundWith(Sabotage.ofTier(MixingTier::new), Invariant.NOTHING_WRONG_DELIVERED))
+        .contains(Invariant.UNDISTURBED_DELIVERS)
         .doesNotContain(Invariant.NOTHING_WRONG_DELIVERED);
   }
 
@@ -57,12 +59,14 @@ final class PlantedBugTest {
 
   @Test
   void tier_thatNeverAnswers_isAHang() {
-    assertThat(foundWith(Sabotage.ofTier(SilentTier::new), Invariant.EVERY_STREAM_ENDS)).contains(Invariant.EVERY_STREAM_ENDS);
+    assertThat(foundWith(Sabotage.ofTier(SilentTier::new), Invariant.EVERY_STREAM_ENDS))
+        .contains(Invariant.EVERY_STREAM_ENDS);
   }
 
   @Test
   void budget_thatGrantsTooMuch_isSeenOnTheLinks() {
-    assertThat(foundWith(new Sabotage(UnaryOperator.identity(), 1 << 20), Invariant.BYTES_IN_FLIGHT)).contains(Invariant.BYTES_IN_FLIGHT);
+    assertThat(foundWith(new Sabotage(UnaryOperator.identity(), 1 << 20), Invariant.BYTES_IN_FLIGHT))
+        .contains(Invariant.BYTES_IN_FLIGHT);
   }
 
   /// Which invariants were seen broken, up to the first seed that saw one of `expected`.
@@ -181,7 +185,8 @@ final class PlantedBugTest {
     @Override
     public Mono<List<Receipt>> commit(List<BlockDraft> complete) {
       return reservation.commit(complete).map(receipts -> receipts.stream()
-          .map(receipt -> new Receipt(receipt.key(), receipt.tier(), receipt.durability(), receipt.sequence() + 1)).toList());
+          .map(receipt -> new Receipt(receipt.key(), receipt.tier(), receipt.durability(), receipt.sequence() + 1))
+          .toList());
     }
 
     @Override

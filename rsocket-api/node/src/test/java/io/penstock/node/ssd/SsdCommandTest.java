@@ -34,7 +34,8 @@ final class SsdCommandTest {
   private static final CacheSpace SPACE = Blocks.smallSpace();
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  @TempDir Path folder;
+  @TempDir
+  Path folder;
 
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
@@ -42,7 +43,8 @@ final class SsdCommandTest {
   private final SlabArena arena = leaks.watch(new SlabArena("host", SPACE.layout(), 16, 16));
 
   private JournalStore open() {
-    return JournalStore.open(SPACE, JournalOptions.defaults(folder).withEngine(EngineKind.PLAIN).withSegmentBytes(1 << 20));
+    return JournalStore.open(SPACE,
+        JournalOptions.defaults(folder).withEngine(EngineKind.PLAIN).withSegmentBytes(1 << 20));
   }
 
   private void write() {
@@ -54,7 +56,8 @@ final class SsdCommandTest {
   }
 
   private void damage(int at) throws IOException {
-    try (FileChannel file = FileChannel.open(folder.resolve("segment-0000000001.log"), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+    try (FileChannel file =
+        FileChannel.open(folder.resolve("segment-0000000001.log"), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       ByteBuffer one = ByteBuffer.allocate(1);
       file.read(one, at);
       one.put(0, (byte) (one.get(0) ^ 1));
@@ -72,12 +75,16 @@ final class SsdCommandTest {
     CommandLineRun run = CommandLineRun.of("ssd", "verify", folder.toString());
 
     assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.out()).startsWith("sound: 1 segment, ").contains("; 10 records, 10 live, 0 dead, 0 removals, 0 B aside\n",
-        "clean: 10 blocks in 1 segment of engine plain").doesNotContain("segment-0000000001.log");
-    assertThat(CommandLineRun.of("ssd", "verify", "--all", folder.toString()).out()).contains("segment-0000000001.log", "clean: 10 blocks")
+    assertThat(run.out()).startsWith("sound: 1 segment, ")
+        .contains("; 10 records, 10 live, 0 dead, 0 removals, 0 B aside\n",
+            "clean: 10 blocks in 1 segment of engine plain")
+        .doesNotContain("segment-0000000001.log");
+    assertThat(CommandLineRun.of("ssd", "verify", "--all", folder.toString()).out())
+        .contains("segment-0000000001.log", "clean: 10 blocks")
         .doesNotContain("sound:");
     assertThat(run.err()).isEmpty();
-    assertThat(json(CommandLineRun.of("ssd", "verify", folder.toString(), "--json")).get("segments").get(0).get("live").asInt()).isEqualTo(10);
+    assertThat(json(CommandLineRun.of("ssd", "verify", folder.toString(), "--json")).get("segments").get(0).get("live")
+        .asInt()).isEqualTo(10);
   }
 
   @Test
@@ -92,7 +99,8 @@ final class SsdCommandTest {
     assertThat(damage.get("key").asText()).isEqualTo(Blocks.key(SPACE, 0).toString());
     assertThat(damage.get("granule").asInt()).isEqualTo(1);
     assertThat(damage.get("offset").asInt()).isEqualTo(64);
-    assertThat(CommandLineRun.of("ssd", "verify", folder.toString()).out()).contains("segment-0000000001.log", "payload", "damaged: 1 range, 0 torn ends; 9 good blocks left");
+    assertThat(CommandLineRun.of("ssd", "verify", folder.toString()).out()).contains("segment-0000000001.log",
+        "payload", "damaged: 1 range, 0 torn ends; 9 good blocks left");
   }
 
   @Test
@@ -102,7 +110,8 @@ final class SsdCommandTest {
     CommandLineRun run = CommandLineRun.of("ssd", "repair", folder.toString());
 
     assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.out()).contains("payload", "set aside", Blocks.key(SPACE, 0).toString(), "quarantine/segment-0000000001-000000000064.bin",
+    assertThat(run.out()).contains("payload", "set aside", Blocks.key(SPACE, 0).toString(),
+        "quarantine/segment-0000000001-000000000064.bin",
         "1 range repaired; 9 blocks good before, and as they were");
     assertThat(CommandLineRun.of("ssd", "verify", folder.toString()).out()).contains("clean: 9 blocks");
     CommandLineRun again = CommandLineRun.of("ssd", "repair", folder.toString());
@@ -119,11 +128,13 @@ final class SsdCommandTest {
     damage(64 + 8 + 104 + 64);
     CommandLineRun before = CommandLineRun.of("ssd", "verify", folder.toString());
     assertThat(before.exitCode()).isEqualTo(1);
-    assertThat(before.out()).contains("payload", Blocks.key(SPACE, 0).toString(), "damaged: 1 range, 0 torn ends; 9 good blocks left");
+    assertThat(before.out()).contains("payload", Blocks.key(SPACE, 0).toString(),
+        "damaged: 1 range, 0 torn ends; 9 good blocks left");
     assertThat(folder.resolve("quarantine")).doesNotExist();
 
     JournalOptions options = JournalOptions.defaults(folder).withEngine(EngineKind.PLAIN).withSegmentBytes(1 << 20);
-    JournalStore.open(SPACE, options, PlainEngine.open(folder, options.segments()), Runnable::run, Runnable::run).close().block();
+    JournalStore.open(SPACE, options, PlainEngine.open(folder, options.segments()), Runnable::run, Runnable::run)
+        .close().block();
 
     CommandLineRun after = CommandLineRun.of("ssd", "verify", folder.toString());
     assertThat(after.exitCode()).as(after.out()).isZero();
@@ -136,7 +147,8 @@ final class SsdCommandTest {
   void verify_ofAFolderThatCannotBeChecked_endsWith74AndSaysWhy() throws IOException {
     CommandLineRun none = CommandLineRun.of("ssd", "verify", folder.toString());
     assertThat(none.exitCode()).isEqualTo(74);
-    assertThat(none.err()).contains("DIR must be a folder of blocks of this release", "was none").doesNotContain("Exception");
+    assertThat(none.err()).contains("DIR must be a folder of blocks of this release", "was none")
+        .doesNotContain("Exception");
 
     assertThat(none.err()).containsOnlyOnce(folder.toString());
 
@@ -144,7 +156,8 @@ final class SsdCommandTest {
     CommandLineRun inUse = CommandLineRun.of("ssd", "verify", folder.toString());
     store.close().block();
     assertThat(inUse.exitCode()).isEqualTo(74);
-    assertThat(inUse.err()).contains("a folder that no process has open", "was open in process " + ProcessHandle.current().pid());
+    assertThat(inUse.err()).contains("a folder that no process has open",
+        "was open in process " + ProcessHandle.current().pid());
 
     Files.writeString(folder.resolve("format"), "penstock journal, format 2, engine plain\n");
     CommandLineRun newer = CommandLineRun.of("ssd", "verify", folder.toString());
@@ -160,7 +173,8 @@ final class SsdCommandTest {
     CommandLineRun run = CommandLineRun.of("ssd", verb, missing.toString());
 
     assertThat(run.exitCode()).isEqualTo(74);
-    assertThat(run.err()).isEqualTo("ssd " + verb + ": DIR must be a folder that is there (was " + missing + ", which is missing)\n");
+    assertThat(run.err())
+        .isEqualTo("ssd " + verb + ": DIR must be a folder that is there (was " + missing + ", which is missing)\n");
     assertThat(missing).doesNotExist();
   }
 }

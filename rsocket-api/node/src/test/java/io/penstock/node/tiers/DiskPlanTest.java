@@ -14,7 +14,8 @@ final class DiskPlanTest {
   private final DiskPlan auto = DiskPlan.in(Path.of("unused"));
 
   @ParameterizedTest
-  @CsvSource({"1, 64", "5000, 64", "10000, 79", "100000, 784", "130000, 1019", "131000, 1024", "9223372036854775807, 1024"})
+  @CsvSource({"1, 64", "5000, 64", "10000, 79", "100000, 784", "130000, 1019", "131000, 1024",
+    "9223372036854775807, 1024"})
   void autoSegment_isAnEighthOfWhatIsKept_within64MiBAnd1GiB(long blocks, long mebibytes) {
     assertThat(auto.segmentBytes(blocks, RECORD_BYTES)).isEqualTo(mebibytes << 20);
   }

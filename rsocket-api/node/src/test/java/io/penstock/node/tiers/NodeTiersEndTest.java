@@ -31,7 +31,8 @@ final class NodeTiersEndTest {
   private static final int IN_MEMORY = 4;
   private static final List<BlockKey> KEYS = Blocks.keys(SPACE, 0, BLOCKS);
 
-  @TempDir private Path folder;
+  @TempDir
+  private Path folder;
 
   @ParameterizedTest
   @EnumSource(names = {"PLAIN", "CHRONICLE"})
@@ -51,8 +52,10 @@ final class NodeTiersEndTest {
 
   private NodeTiers open(EngineKind engine) {
     TierPlan plan = TierPlan.dram(SPACE, Capacity.ofBlocks(IN_MEMORY)).withReserveBlocks(BLOCKS).withWindowBlocks(2)
-        .withSsd(Capacity.ofBlocks(2 * BLOCKS), DiskPlan.in(folder.resolve("ssd")).withEngine(engine).withSegmentBytes(1 << 20));
-    return requireNonNull(NodeTiers.open(plan, NodeMemory.of(plan), TierListener.noop(), AscendListener.noop()).block(LIMIT));
+        .withSsd(Capacity.ofBlocks(2 * BLOCKS),
+            DiskPlan.in(folder.resolve("ssd")).withEngine(engine).withSegmentBytes(1 << 20));
+    return requireNonNull(
+        NodeTiers.open(plan, NodeMemory.of(plan), TierListener.noop(), AscendListener.noop()).block(LIMIT));
   }
 
   /// All at once: all but the newest are to sink.

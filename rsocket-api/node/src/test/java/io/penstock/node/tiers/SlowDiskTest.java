@@ -46,8 +46,9 @@ final class SlowDiskTest {
   private final CountDownLatch closed = new CountDownLatch(1);
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
   private final Sinks.Empty<Void> diskClosed = Sinks.empty();
-  private final FaultyStore disk = new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run))
-      .closes(end -> diskClosed.asMono().then(end));
+  private final FaultyStore disk =
+      new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run))
+          .closes(end -> diskClosed.asMono().then(end));
   private HbmDevice device;
   private NodeTiers tiers;
 
@@ -55,7 +56,8 @@ final class SlowDiskTest {
   void open() {
     log.start();
     ((Logger) LoggerFactory.getLogger(NodeTiers.class)).addAppender(log);
-    TierPlan plan = TierPlan.dram(SPACE, Capacity.ofBlocks(4)).withHbm(Capacity.ofBlocks(ON_DEVICE)).withReserveBlocks(32).withWindowBlocks(2)
+    TierPlan plan = TierPlan.dram(SPACE, Capacity.ofBlocks(4)).withHbm(Capacity.ofBlocks(ON_DEVICE))
+        .withReserveBlocks(32).withWindowBlocks(2)
         .withSsd(Capacity.ofBlocks(100), DiskPlan.in(Path.of("of-no-use")));
     NodeMemory memory = NodeMemory.of(plan);
     device = requireNonNull(HbmDevice.open(plan.device(), memory.listener(), AscendListener.noop()).block(LIMIT));
@@ -91,7 +93,8 @@ final class SlowDiskTest {
   }
 
   private void close() {
-    tiers.closeWithin(PATIENCE, timers, () -> timers.now(TimeUnit.NANOSECONDS)).doOnError(failure::set).onErrorComplete()
+    tiers.closeWithin(PATIENCE, timers, () -> timers.now(TimeUnit.NANOSECONDS)).doOnError(failure::set)
+        .onErrorComplete()
         .subscribe(null, null, closed::countDown);
   }
 
@@ -105,7 +108,8 @@ final class SlowDiskTest {
     diskClosed.tryEmitEmpty();
     assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
     assertThat(failure.get()).isNull();
-    assertThat(said()).singleElement().asString().contains("that were on their way to the disk had not got there in time");
+    assertThat(said()).singleElement().asString()
+        .contains("that were on their way to the disk had not got there in time");
   }
 
   @Test

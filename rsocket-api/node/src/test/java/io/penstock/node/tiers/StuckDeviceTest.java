@@ -54,9 +54,11 @@ final class StuckDeviceTest {
 
   private void open(UnaryOperator<TierPlan> changes) {
     CacheSpace space = Blocks.smallSpace();
-    TierPlan plan = changes.apply(TierPlan.dram(space, Capacity.ofBlocks(4)).withHbm(Capacity.ofBlocks(4)).withReserveBlocks(4).withWindowBlocks(2)
+    TierPlan plan = changes.apply(TierPlan.dram(space, Capacity.ofBlocks(4)).withHbm(Capacity.ofBlocks(4))
+        .withReserveBlocks(4).withWindowBlocks(2)
         .withDevice(DevicePlan.ascend(0, AscendOptions.defaults().withLibrary(driver.path()), StagingSpec.OFF)));
-    tiers = requireNonNull(NodeTiers.open(plan, NodeMemory.of(plan), TierListener.noop(), AscendListener.noop()).block(LIMIT));
+    tiers = requireNonNull(
+        NodeTiers.open(plan, NodeMemory.of(plan), TierListener.noop(), AscendListener.noop()).block(LIMIT));
   }
 
   private void put(int number) {
@@ -81,12 +83,14 @@ final class StuckDeviceTest {
     driver.hold("aclrtMemcpyBatch", true);
     put(1);
     awaitCopy();
-    tiers.closeWithin(PATIENCE, timers, clock).doOnError(failure::set).onErrorComplete().subscribe(null, null, closed::countDown);
+    tiers.closeWithin(PATIENCE, timers, clock).doOnError(failure::set).onErrorComplete().subscribe(null, null,
+        closed::countDown);
     timers.advanceTimeBy(PATIENCE);
     assertThat(closed.getCount()).as("the last moment").isOne();
     timers.advanceTimeBy(Duration.ofSeconds(5));
     assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
-    assertThat(failure.get()).isInstanceOf(UnavailableException.class).hasMessageEndingWith("must close within 5000 ms (was left as it is)");
+    assertThat(failure.get()).isInstanceOf(UnavailableException.class)
+        .hasMessageEndingWith("must close within 5000 ms (was left as it is)");
     assertThat(driver.calls("aclFinalize")).isZero();
 
     driver.hold("aclrtMemcpyBatch", false); // whatever the device does then, nothing has been taken from under it
@@ -100,7 +104,8 @@ final class StuckDeviceTest {
     driver.hold("aclrtMemcpyBatch", true);
     put(1);
     awaitCopy();
-    tiers.closeWithin(PATIENCE, new PutForward(timers), clock).doOnError(failure::set).onErrorComplete().subscribe(null, null, closed::countDown);
+    tiers.closeWithin(PATIENCE, new PutForward(timers), clock).doOnError(failure::set).onErrorComplete().subscribe(null,
+        null, closed::countDown);
     timers.advanceTimeBy(PATIENCE);
     assertThat(closed.getCount()).as("the last moment begins now").isOne();
     driver.hold("aclrtMemcpyBatch", false);
@@ -109,7 +114,8 @@ final class StuckDeviceTest {
   }
 
   @Test
-  void closeEndsAtTheSameTime_thoughBlocksWaitToGetFromTheDeviceToTheDisk(@TempDir Path folder) throws InterruptedException {
+  void closeEndsAtTheSameTime_thoughBlocksWaitToGetFromTheDeviceToTheDisk(@TempDir Path folder)
+      throws InterruptedException {
     DiskPlan disk = DiskPlan.in(folder.resolve("ssd")).withEngine(EngineKind.PLAIN);
     open(plan -> plan.withReserveBlocks(32).withSsd(Capacity.ofBlocks(100), disk));
     driver.hold("aclrtMemcpyBatch", true);
@@ -117,13 +123,16 @@ final class StuckDeviceTest {
       put(i); // the first of them belong on the disk, and the device has not let go of them
     }
     awaitCopy();
-    tiers.closeWithin(PATIENCE, timers, clock).doOnError(failure::set).onErrorComplete().subscribe(null, null, closed::countDown);
+    tiers.closeWithin(PATIENCE, timers, clock).doOnError(failure::set).onErrorComplete().subscribe(null, null,
+        closed::countDown);
     timers.advanceTimeBy(PATIENCE.minusMillis(1));
-    assertThat(requireNonNull(tiers.stat().block(LIMIT)).blocks()).as("blocks of levels that are not closed yet").isEqualTo(12);
+    assertThat(requireNonNull(tiers.stat().block(LIMIT)).blocks()).as("blocks of levels that are not closed yet")
+        .isEqualTo(12);
     timers.advanceTimeBy(Duration.ofMillis(1));
     timers.advanceTimeBy(Duration.ofSeconds(5));
     assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
-    assertThat(failure.get()).isInstanceOf(UnavailableException.class).hasMessageEndingWith("must close within 5000 ms (was left as it is)");
+    assertThat(failure.get()).isInstanceOf(UnavailableException.class)
+        .hasMessageEndingWith("must close within 5000 ms (was left as it is)");
 
     driver.hold("aclrtMemcpyBatch", false);
     tiers.close().block(LIMIT);
@@ -135,7 +144,8 @@ final class StuckDeviceTest {
     driver.hold("aclrtMemcpyBatch", true);
     put(1);
     awaitCopy();
-    tiers.closeWithin(PATIENCE, timers, clock).doOnError(failure::set).onErrorComplete().subscribe(null, null, closed::countDown);
+    tiers.closeWithin(PATIENCE, timers, clock).doOnError(failure::set).onErrorComplete().subscribe(null, null,
+        closed::countDown);
     driver.hold("aclrtMemcpyBatch", false);
     assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
     assertThat(failure.get()).isNull();

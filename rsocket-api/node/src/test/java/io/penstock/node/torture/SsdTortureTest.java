@@ -26,10 +26,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class SsdTortureTest {
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  @TempDir private Path temporary;
+  @TempDir
+  private Path temporary;
 
   @ParameterizedTest
-  @CsvSource({"chronicle, none", "chronicle, interval", "chronicle, always", "plain, none", "plain, interval", "plain, always"})
+  @CsvSource({"chronicle, none", "chronicle, interval", "chronicle, always", "plain, none", "plain, interval",
+    "plain, always"})
   void killedFiveTimes_keepsEveryPromise(String engine, String durability) throws IOException {
     torture(engine, durability, 5);
   }
@@ -37,17 +39,20 @@ final class SsdTortureTest {
   @Tag("proof")
   @Timeout(7_200)
   @ParameterizedTest
-  @CsvSource({"chronicle, none", "chronicle, interval", "chronicle, always", "plain, none", "plain, interval", "plain, always"})
+  @CsvSource({"chronicle, none", "chronicle, interval", "chronicle, always", "plain, none", "plain, interval",
+    "plain, always"})
   void killedAThousandTimes_keepsEveryPromise(String engine, String durability) throws IOException {
     torture(engine, durability, 1_000);
   }
 
   private void torture(String engine, String durability, int kills) throws IOException {
-    CommandLineRun run = CommandLineRun.of("torture", "ssd", "--kills", Integer.toString(kills), "--dir", temporary.resolve("torture").toString(),
+    CommandLineRun run = CommandLineRun.of("torture", "ssd", "--kills", Integer.toString(kills), "--dir",
+        temporary.resolve("torture").toString(),
         "--engine", engine, "--durability", durability, "--seed", "42", "--json");
 
     assertThat(run.exitCode()).as(run.err() + run.out()).isZero();
-    assertThat(run.err()).as("what is going to happen").contains("torture: killing a writer " + (kills == 5 ? "5" : "1,000") + " times in ",
+    assertThat(run.err()).as("what is going to happen").contains(
+        "torture: killing a writer " + (kills == 5 ? "5" : "1,000") + " times in ",
         ": engine " + engine + ", durability " + durability + ", seed 42; the first one starts\n");
     JsonNode report = JSON.readTree(run.out());
     assertThat(report.get("kept").asBoolean()).isTrue();

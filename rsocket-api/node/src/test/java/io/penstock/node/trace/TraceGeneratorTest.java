@@ -20,7 +20,8 @@ final class TraceGeneratorTest {
   void equalSeeds_makeEqualTraces() {
     assertThat(TraceReaderTest.all(new TraceGenerator(GeneratorOptions.defaults()))).isEqualTo(trace);
     assertThat(TraceReaderTest.all(new TraceGenerator(GeneratorOptions.defaults().withSeed(2)))).isNotEqualTo(trace);
-    assertThat(TraceReaderTest.all(new TraceGenerator(GeneratorOptions.defaults().withRequests(10)))).isEqualTo(trace.subList(0, 10));
+    assertThat(TraceReaderTest.all(new TraceGenerator(GeneratorOptions.defaults().withRequests(10))))
+        .isEqualTo(trace.subList(0, 10));
   }
 
   @Test
@@ -34,13 +35,14 @@ final class TraceGeneratorTest {
 
   @Test
   void defaults_makeAThousandRequestsInOrderOfTime() {
-    assertThat(trace).hasSize(1_000).isSortedAccordingTo(java.util.Comparator.comparingLong(TraceRequest::timestampMillis));
+    assertThat(trace).hasSize(1_000)
+        .isSortedAccordingTo(java.util.Comparator.comparingLong(TraceRequest::timestampMillis));
   }
 
   @Test
   void everyPrompt_hasOneIdForEachStartedBlock() {
-    assertThat(trace).allSatisfy(request ->
-        assertThat(request.blocks()).isEqualTo((int) Math.ceilDiv(request.inputTokens(), 512L)).isPositive());
+    assertThat(trace).allSatisfy(request -> assertThat(request.blocks())
+        .isEqualTo((int) Math.ceilDiv(request.inputTokens(), 512L)).isPositive());
   }
 
   @Test
@@ -65,9 +67,12 @@ final class TraceGeneratorTest {
       distinct.addAll(request.hashIds());
     }
     assertThat(1 - distinct.size() / (double) references).as("repeats").isBetween(0.3, 0.8);
-    assertThat(trace.stream().mapToLong(TraceRequest::inputTokens).average().orElseThrow()).as("prompt").isBetween(6_000.0, 20_000.0);
-    assertThat(trace.stream().mapToLong(TraceRequest::inputTokens).max().orElseThrow()).as("longest").isLessThanOrEqualTo(128 << 10);
-    assertThat(trace.stream().map(request -> request.hashIds().getFirst()).distinct().count()).as("first blocks").isLessThan(300);
+    assertThat(trace.stream().mapToLong(TraceRequest::inputTokens).average().orElseThrow()).as("prompt")
+        .isBetween(6_000.0, 20_000.0);
+    assertThat(trace.stream().mapToLong(TraceRequest::inputTokens).max().orElseThrow()).as("longest")
+        .isLessThanOrEqualTo(128 << 10);
+    assertThat(trace.stream().map(request -> request.hashIds().getFirst()).distinct().count()).as("first blocks")
+        .isLessThan(300);
   }
 
   @Test

@@ -19,7 +19,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class TraceReaderTest {
-  private static final String GOOD = "{\"timestamp\": 5, \"input_length\": 700, \"output_length\": 9, \"hash_ids\": [1, 2]}\n";
+  private static final String GOOD =
+      "{\"timestamp\": 5, \"input_length\": 700, \"output_length\": 9, \"hash_ids\": [1, 2]}\n";
 
   @Test
   void next_wellFormedLines_areReadInOrderAndThenEnd() {
@@ -38,24 +39,25 @@ final class TraceReaderTest {
 
   @Test
   void next_unknownFields_arePassedOver() {
-    String line = "{\"model\": {\"name\": [1, {}]}, \"timestamp\": 0, \"hash_ids\": [], \"input_length\": 0, \"output_length\": 0, \"x\": null}";
+    String line =
+        "{\"model\": {\"name\": [1, {}]}, \"timestamp\": 0, \"hash_ids\": [], \"input_length\": 0, \"output_length\": 0, \"x\": null}";
 
     assertThat(all(reader(line))).containsExactly(new TraceRequest(0, 0, 0, List.of()));
   }
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', quoteCharacter = '\0', value = {
-      "{\"timestamp\": -1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]} | timestamp | a whole number >= 0 | -1",
-      "{\"timestamp\": 1.5, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]} | timestamp | a whole number >= 0 | 1.5",
-      "{\"timestamp\": 1, \"input_length\": \"many\", \"output_length\": 1, \"hash_ids\": [1]} | input_length | a whole number >= 0 | many",
-      "{\"timestamp\": 1, \"input_length\": 1, \"hash_ids\": [1]} | output_length | present | absent",
-      "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1} | hash_ids | present | absent",
-      "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": 7} | hash_ids | an array of whole numbers | 7",
-      "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1, null]} | hash_ids | a whole number >= 0 | null",
-      "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [99999999999999999999]} | hash_ids | a whole number >= 0 | 99999999999999999999",
-      "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [4, 5, 4]} | hash_ids | distinct, as each stands for all before it | [4, 5, 4]",
-      "[1, 2] | line | a JSON object | [1, 2]",
-      "{} {} | timestamp | present | absent",
+    "{\"timestamp\": -1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]} | timestamp | a whole number >= 0 | -1",
+    "{\"timestamp\": 1.5, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]} | timestamp | a whole number >= 0 | 1.5",
+    "{\"timestamp\": 1, \"input_length\": \"many\", \"output_length\": 1, \"hash_ids\": [1]} | input_length | a whole number >= 0 | many",
+    "{\"timestamp\": 1, \"input_length\": 1, \"hash_ids\": [1]} | output_length | present | absent",
+    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1} | hash_ids | present | absent",
+    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": 7} | hash_ids | an array of whole numbers | 7",
+    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1, null]} | hash_ids | a whole number >= 0 | null",
+    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [99999999999999999999]} | hash_ids | a whole number >= 0 | 99999999999999999999",
+    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [4, 5, 4]} | hash_ids | distinct, as each stands for all before it | [4, 5, 4]",
+    "[1, 2] | line | a JSON object | [1, 2]",
+    "{} {} | timestamp | present | absent",
   })
   void next_badLine_namesFileLineFieldRuleAndValue(String line, String field, String rule, String value) {
     TraceReader reader = reader(GOOD + line + "\n");
@@ -64,11 +66,13 @@ final class TraceReaderTest {
     TraceFormatException e = catchThrowableOfType(TraceFormatException.class, reader::next);
 
     assertThat(e).hasMessage("t.jsonl, line 2: %s must be %s (was %s)", field, rule, value);
-    assertThat(List.of(e.file(), e.line(), e.field(), e.rule(), e.value())).containsExactly("t.jsonl", 2L, field, rule, value);
+    assertThat(List.of(e.file(), e.line(), e.field(), e.rule(), e.value())).containsExactly("t.jsonl", 2L, field, rule,
+        value);
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', quoteCharacter = '\0', value = {"not json", "{\"timestamp\": 1, \"inp", "{\"timestamp\": }"})
+  @CsvSource(delimiter = '|', quoteCharacter = '\0',
+      value = {"not json", "{\"timestamp\": 1, \"inp", "{\"timestamp\": }"})
   void next_brokenJson_isATypedErrorOnThatLine(String line) {
     TraceReader reader = reader(line);
 

@@ -47,9 +47,9 @@ import reactor.netty.resources.LoopResources;
 import reactor.netty.tcp.TcpClient;
 import reactor.netty.tcp.TcpServer;
 
-/// A stream of payloads over loopback in one JVM, one event loop on each side, credit of 16 MiB; the source rotates through a
-/// 256 MiB arena so that bytes come from memory, not from a cache. `score` is MiB/s. The ceiling is `netty`: the same bytes written
-/// to a channel by writability, counted on the other side and dropped.
+/// A stream of payloads over loopback in one JVM, one event loop on each side, credit of 16 MiB; the source rotates
+/// through a 256 MiB arena so that bytes come from memory, not from a cache. `score` is MiB/s. The ceiling is `netty`:
+/// the same bytes written to a channel by writability, counted on the other side and dropped.
 ///
 /// `mvn -Pjmh -pl rsocket-api/wire -am verify -Djmh.include=TransportBenchmark`
 @State(Scope.Benchmark)
@@ -103,7 +103,8 @@ public class TransportBenchmark {
   private void stock() {
     CloseableChannel bound =
         RSocketServer.create(acceptor()).payloadDecoder(PayloadDecoder.ZERO_COPY)
-            .bind(TcpServerTransport.create(TcpServer.create().runOn(serverLoops).host("127.0.0.1").port(0))).block(PATIENCE);
+            .bind(TcpServerTransport.create(TcpServer.create().runOn(serverLoops).host("127.0.0.1").port(0)))
+            .block(PATIENCE);
     server = bound;
     TcpClient tcp =
         TcpClient.create(ConnectionProvider.newConnection()).runOn(clientLoops).remoteAddress(bound::address);
@@ -119,7 +120,8 @@ public class TransportBenchmark {
           connection.addHandlerLast(drain);
           connection.channel().config().setAutoRead(true);
         }).bindNow(PATIENCE);
-    source = TcpClient.create(ConnectionProvider.newConnection()).runOn(clientLoops).remoteAddress(sink::address).connectNow(PATIENCE);
+    source = TcpClient.create(ConnectionProvider.newConnection()).runOn(clientLoops).remoteAddress(sink::address)
+        .connectNow(PATIENCE);
     source.channel().config().setWriteBufferWaterMark(new WriteBufferWaterMark(1 << 19, 1 << 20));
   }
 

@@ -38,7 +38,8 @@ public record LinkPlan(
   /// 50 to 200 µs, 10 GB/s, a window of 4 MiB, bytes copied, default limits, no faults.
   public static LinkPlan quiet() {
     return new LinkPlan(
-        Duration.ofNanos(50_000), Duration.ofNanos(200_000), 10_000_000_000L, 4 << 20, true, ConnectionLimits.defaults(), List.of());
+        Duration.ofNanos(50_000), Duration.ofNanos(200_000), 10_000_000_000L, 4 << 20, true,
+        ConnectionLimits.defaults(), List.of());
   }
 
   public LinkPlan withLatency(Duration min, Duration max) {

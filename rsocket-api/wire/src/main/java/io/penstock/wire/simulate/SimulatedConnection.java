@@ -21,8 +21,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
-/// One end of a simulated connection: the real send queue, a link with its faults behind it ([SimulatedSender]), and what comes from the
-/// other end.
+/// One end of a simulated connection: the real send queue, a link with its faults behind it ([SimulatedSender]), and
+/// what comes from the other end.
 final class SimulatedConnection implements DuplexConnection, ConnectionGauges {
   private final SimulatedWire wire;
   private final Direction sends;
@@ -62,7 +62,8 @@ final class SimulatedConnection implements DuplexConnection, ConnectionGauges {
       case WAKE -> sender.wake();
       case OVERRUN -> fail(queue.overrunBy(size));
       case CLOSED -> closed.tryEmitEmpty(); // one that sends on after the end must stop
-      case QUEUED -> {}
+      case QUEUED -> {
+      }
     }
   }
 
@@ -154,7 +155,8 @@ final class SimulatedConnection implements DuplexConnection, ConnectionGauges {
       crc.update(part);
     }
     Direction direction = sends == Direction.UP ? Direction.DOWN : Direction.UP;
-    return new LinkEvent(wire.time.nanos(), wire.number, direction, number, frame.readableBytes(), (int) crc.getValue());
+    return new LinkEvent(wire.time.nanos(), wire.number, direction, number, frame.readableBytes(),
+        (int) crc.getValue());
   }
 
   /// The receiver has taken a frame: the sender may go on.
@@ -179,7 +181,8 @@ final class SimulatedConnection implements DuplexConnection, ConnectionGauges {
     if (cause == null) {
       cause = broken;
     }
-    end(ErrorFrameCodec.encode(wire.alloc, 0, new ConnectionErrorException(String.valueOf(broken.getMessage()), broken)));
+    end(ErrorFrameCodec.encode(wire.alloc, 0,
+        new ConnectionErrorException(String.valueOf(broken.getMessage()), broken)));
     queue.dropWaiting();
     closed.tryEmitError(broken);
   }

@@ -20,8 +20,8 @@ import reactor.core.scheduler.Scheduler;
 
 /// One server and its clients on a simulated network.
 ///
-/// Every `connect` opens a connection of its own, numbered from 0; `plans` says how each behaves. Everything happens in tasks of
-/// the [SimulatedTime] given, so a run is a function of its seed, its plans and what is sent.
+/// Every `connect` opens a connection of its own, numbered from 0; `plans` says how each behaves. Everything happens in
+/// tasks of the [SimulatedTime] given, so a run is a function of its seed, its plans and what is sent.
 public final class SimulatedLink {
   private final SimulatedTime time;
   private final String name;

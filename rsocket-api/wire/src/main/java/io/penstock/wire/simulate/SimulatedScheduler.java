@@ -26,7 +26,8 @@ final class SimulatedScheduler implements Scheduler {
 
   @Override
   public Disposable schedulePeriodically(Runnable task, long initialDelay, long period, TimeUnit unit) {
-    return time.add(new SimulatedTime.SimulatedLane(), task, SimulatedTime.toNanos(initialDelay, unit), period(period, unit));
+    return time.add(new SimulatedTime.SimulatedLane(), task, SimulatedTime.toNanos(initialDelay, unit),
+        period(period, unit));
   }
 
   @Override

@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
-/// What one end of a simulated connection sends: frames leave the [SendQueue] as rate and window of the link allow, arrive in order after
-/// its latency, and meet its faults. One thread, as all of a simulation.
+/// What one end of a simulated connection sends: frames leave the [SendQueue] as rate and window of the link allow,
+/// arrive in order after its latency, and meet its faults. One thread, as all of a simulation.
 final class SimulatedSender {
   private final SimulatedWire wire;
   private final Direction sends;
@@ -151,7 +151,8 @@ final class SimulatedSender {
     }
   }
 
-  /// Nothing more is sent. The peer hears so after what is under way, and closes too, as a socket without half-open streams.
+  /// Nothing more is sent. The peer hears so after what is under way, and closes too, as a socket without half-open
+  /// streams.
   void endOutput() {
     if (!outputEnded) {
       outputEnded = true;

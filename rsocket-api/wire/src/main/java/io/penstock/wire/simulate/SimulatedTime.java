@@ -21,8 +21,9 @@ import reactor.core.scheduler.Schedulers;
 
 /// The clock of a simulated world and the one thread that everything in it runs on.
 ///
-/// Tasks of one worker run in the order of their due times, and of their scheduling where those are equal; among workers that have
-/// something due at the same moment the seed chooses. The same seed and the same calls give the same run. Tasks take no virtual time.
+/// Tasks of one worker run in the order of their due times, and of their scheduling where those are equal; among
+/// workers that have something due at the same moment the seed chooses. The same seed and the same calls give the same
+/// run. Tasks take no virtual time.
 ///
 /// Not thread-safe, on purpose: a task scheduled from another thread is refused, for it would make the run a chance.
 public final class SimulatedTime {
@@ -105,8 +106,9 @@ public final class SimulatedTime {
     nowNanos = end;
   }
 
-  /// Makes Reactor's default schedulers those of this world until closed: RSocket core takes its keep-alive and set-up timers from
-  /// there. It holds for the whole JVM, so one simulation captures at a time, and threads outside it must not use the defaults.
+  /// Makes Reactor's default schedulers those of this world until closed: RSocket core takes its keep-alive and set-up
+  /// timers from there. It holds for the whole JVM, so one simulation captures at a time, and threads outside it must
+  /// not use the defaults.
   public CapturedDefaults captureDefaults() {
     return new CapturedDefaults(Schedulers.setFactoryWithSnapshot(new Factory(scheduler)));
   }
@@ -151,14 +153,16 @@ public final class SimulatedTime {
 
   private void runWhile(BooleanSupplier wanted, long endNanos, long maxSteps) {
     if (runner != null) {
-      throw new IllegalStateException("a simulation must not be run from one of its own tasks (was at " + nowNanos + " ns)");
+      throw new IllegalStateException(
+          "a simulation must not be run from one of its own tasks (was at " + nowNanos + " ns)");
     }
     runner = Thread.currentThread();
     try {
       long last = steps + maxSteps < 0 ? Long.MAX_VALUE : steps + maxSteps;
       while (wanted.getAsBoolean() && moveTo(endNanos)) {
         if (steps == last) {
-          throw new IllegalStateException("seed " + seed + ": idle must come within " + maxSteps + " steps (was not at " + nowNanos + " ns)");
+          throw new IllegalStateException(
+              "seed " + seed + ": idle must come within " + maxSteps + " steps (was not at " + nowNanos + " ns)");
         }
         runOne();
       }
@@ -223,7 +227,8 @@ public final class SimulatedTime {
   private void requireRunner() {
     Thread running = runner;
     if (running != null && !running.equals(Thread.currentThread())) {
-      throw new IllegalStateException("a simulated task must be scheduled by " + running + " (was " + Thread.currentThread() + ")");
+      throw new IllegalStateException(
+          "a simulated task must be scheduled by " + running + " (was " + Thread.currentThread() + ")");
     }
   }
 

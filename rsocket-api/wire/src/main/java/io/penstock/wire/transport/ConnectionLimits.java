@@ -8,9 +8,11 @@ import java.time.Duration;
 /// @param maxFrameBytes longest frame sent or accepted, 64 to 16,777,215
 /// @param maxQueuedBytes most bytes waiting for the socket, at least `maxFrameBytes`
 /// @param maxQueuedFrames most frames waiting for the socket
-/// @param maxChannelBytes bytes handed to the socket after which the rest waits in the queue, where frames of stream 0 overtake
+/// @param maxChannelBytes bytes handed to the socket after which the rest waits in the queue, where frames of stream 0
+///     overtake
 /// @param minReceiveBytes smallest receive buffer
-/// @param maxReceiveBytes largest receive buffer; a slice of a frame pins it until released, so keep it within 256 KiB to 1 MiB
+/// @param maxReceiveBytes largest receive buffer; a slice of a frame pins it until released, so keep it within 256 KiB
+///     to 1 MiB
 /// @param closeGrace how long a close may take to flush and to hear the peer's own close
 public record ConnectionLimits(
     int maxFrameBytes,
@@ -39,25 +41,30 @@ public record ConnectionLimits(
     Checks.positive("closeGrace", closeGrace);
   }
 
-  /// Frames up to 16,777,215 bytes; 64 MiB or 65,536 frames queued; 1 MiB in the socket; receive buffers of 64 KiB to 1 MiB; 2 s grace.
+  /// Frames up to 16,777,215 bytes; 64 MiB or 65,536 frames queued; 1 MiB in the socket; receive buffers of 64 KiB to 1
+  /// MiB; 2 s grace.
   public static ConnectionLimits defaults() {
     return new ConnectionLimits(LONGEST_FRAME, 64L << 20, 1 << 16, 1 << 20, 1 << 16, 1 << 20, Duration.ofSeconds(2));
   }
 
   public ConnectionLimits withMaxFrameBytes(int bytes) {
-    return new ConnectionLimits(bytes, maxQueuedBytes, maxQueuedFrames, maxChannelBytes, minReceiveBytes, maxReceiveBytes, closeGrace);
+    return new ConnectionLimits(bytes, maxQueuedBytes, maxQueuedFrames, maxChannelBytes, minReceiveBytes,
+        maxReceiveBytes, closeGrace);
   }
 
   public ConnectionLimits withMaxQueuedBytes(long bytes) {
-    return new ConnectionLimits(maxFrameBytes, bytes, maxQueuedFrames, maxChannelBytes, minReceiveBytes, maxReceiveBytes, closeGrace);
+    return new ConnectionLimits(maxFrameBytes, bytes, maxQueuedFrames, maxChannelBytes, minReceiveBytes,
+        maxReceiveBytes, closeGrace);
   }
 
   public ConnectionLimits withMaxQueuedFrames(int frames) {
-    return new ConnectionLimits(maxFrameBytes, maxQueuedBytes, frames, maxChannelBytes, minReceiveBytes, maxReceiveBytes, closeGrace);
+    return new ConnectionLimits(maxFrameBytes, maxQueuedBytes, frames, maxChannelBytes, minReceiveBytes,
+        maxReceiveBytes, closeGrace);
   }
 
   public ConnectionLimits withMaxChannelBytes(int bytes) {
-    return new ConnectionLimits(maxFrameBytes, maxQueuedBytes, maxQueuedFrames, bytes, minReceiveBytes, maxReceiveBytes, closeGrace);
+    return new ConnectionLimits(maxFrameBytes, maxQueuedBytes, maxQueuedFrames, bytes, minReceiveBytes, maxReceiveBytes,
+        closeGrace);
   }
 
   public ConnectionLimits withReceiveBytes(int min, int max) {
@@ -65,7 +72,8 @@ public record ConnectionLimits(
   }
 
   public ConnectionLimits withCloseGrace(Duration grace) {
-    return new ConnectionLimits(maxFrameBytes, maxQueuedBytes, maxQueuedFrames, maxChannelBytes, minReceiveBytes, maxReceiveBytes, grace);
+    return new ConnectionLimits(maxFrameBytes, maxQueuedBytes, maxQueuedFrames, maxChannelBytes, minReceiveBytes,
+        maxReceiveBytes, grace);
   }
 
   static void within(String name, int value, int least, int most) {

@@ -6,10 +6,12 @@ import io.netty.buffer.CompositeByteBuf;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Cuts received bytes into frames without copying them: a frame is a slice of one receive buffer, or a composite of slices.
+/// Cuts received bytes into frames without copying them: a frame is a slice of one receive buffer, or a composite of
+/// slices.
 ///
-/// A slice pins its whole receive buffer. So that a peer which sends a few bytes at a time cannot pin a large buffer for each of
-/// them, bytes of an open frame are copied together when less than a quarter of their buffer was filled. Not thread-safe.
+/// A slice pins its whole receive buffer. So that a peer which sends a few bytes at a time cannot pin a large buffer
+/// for each of them, bytes of an open frame are copied together when less than a quarter of their buffer was filled.
+/// Not thread-safe.
 final class FrameDecoder {
   private static final int GATHER_BYTES = 1 << 16;
 
@@ -28,7 +30,8 @@ final class FrameDecoder {
     this.maxFrameBytes = maxFrameBytes;
   }
 
-  /// Reads all of `in` and hands each whole frame to `frames`; both `in` and the frames stay the giver's: retain what is kept.
+  /// Reads all of `in` and hands each whole frame to `frames`; both `in` and the frames stay the giver's: retain what
+  /// is kept.
   ///
   /// @throws FrameLengthException for a length that no frame may have
   void feed(ByteBuf in, Consumer<ByteBuf> frames) {
@@ -105,7 +108,7 @@ final class FrameDecoder {
   }
 
   private void gather(ByteBuf in, int bytes) {
-    for (int left = bytes; left > 0; ) {
+    for (int left = bytes; left > 0;) {
       ByteBuf into = gathered;
       if (into == null) {
         into = alloc.directBuffer(Math.min(missing, GATHER_BYTES), Math.min(missing, GATHER_BYTES));

@@ -41,7 +41,8 @@ final class FrameInbox extends Flux<ByteBuf> implements Subscription {
 
   /// @param demandChanged run on the loop after demand came or ran out
   /// @param cancelled run on the loop when the subscriber leaves
-  /// @param broken told what the subscriber threw: it may have asked for frames from deep within code that would swallow it
+  /// @param broken told what the subscriber threw: it may have asked for frames from deep within code that would
+  ///     swallow it
   FrameInbox(
       EventLoop loop, long maxBytes, Runnable demandChanged, Runnable cancelled, Consumer<RuntimeException> broken) {
     this.loop = loop;

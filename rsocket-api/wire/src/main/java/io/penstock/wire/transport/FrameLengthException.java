@@ -8,7 +8,8 @@ public final class FrameLengthException extends PermanentKvException {
   private final int maxFrameBytes;
 
   public FrameLengthException(int length, int maxFrameBytes) {
-    super("frame length must be in [" + ConnectionLimits.SHORTEST_FRAME + ", " + maxFrameBytes + "] (was " + length + ")");
+    super("frame length must be in [" + ConnectionLimits.SHORTEST_FRAME + ", " + maxFrameBytes + "] (was " + length
+        + ")");
     this.length = length;
     this.maxFrameBytes = maxFrameBytes;
   }

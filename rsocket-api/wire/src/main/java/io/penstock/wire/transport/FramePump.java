@@ -10,12 +10,13 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Moves frames from the [SendQueue] to the channel while that is writable, each as a length header and the frame itself, one flush for
-/// all that is at hand. A frame with a part on the heap is copied by the channel.
+/// Moves frames from the [SendQueue] to the channel while that is writable, each as a length header and the frame
+/// itself, one flush for all that is at hand. A frame with a part on the heap is copied by the channel.
 ///
-/// Bulk that a task on the event loop sends goes out at once, so that the peer works on a slice while the next one is made; small frames
-/// go out together after the task. One task sends no more than [#BURST_BYTES] so, and then no more than the queue holds: an endless
-/// source with endless credit and a quick reader would hold the loop for ever, and no cancel would be heard.
+/// Bulk that a task on the event loop sends goes out at once, so that the peer works on a slice while the next one is
+/// made; small frames go out together after the task. One task sends no more than [#BURST_BYTES] so, and then no more
+/// than the queue holds: an endless source with endless credit and a quick reader would hold the loop for ever, and no
+/// cancel would be heard.
 ///
 /// All of it runs on the event loop, but for [#wake] and the gauge, which any thread calls.
 final class FramePump {
@@ -106,7 +107,7 @@ final class FramePump {
   }
 
   private void drain(ChannelHandlerContext to) {
-    for (long burst = 0; channel.isWritable(); ) {
+    for (long burst = 0; channel.isWritable();) {
       if (burst > BURST_BYTES) {
         loop.execute(this::drain); // let the loop read: a cancel or a keep-alive may be waiting
         return;

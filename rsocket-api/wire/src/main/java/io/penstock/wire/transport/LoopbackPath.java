@@ -16,10 +16,10 @@ import reactor.netty.tcp.TcpServer;
 
 /// Sockets whose two ends are on this host: no link lies between them that could be congested.
 ///
-/// Where the system's congestion control paces (BBR), it measures a memory copy as if it were a link, holds bytes back by timers, and
-/// drains the pipe every few seconds to measure again. Between loopback addresses such sockets ask Linux for its plain window-based one,
-/// `reno`, which every kernel has and every user may choose; there is no loss to react to. Other addresses, other transports and other
-/// systems keep what the system chose.
+/// Where the system's congestion control paces (BBR), it measures a memory copy as if it were a link, holds bytes back
+/// by timers, and drains the pipe every few seconds to measure again. Between loopback addresses such sockets ask Linux
+/// for its plain window-based one, `reno`, which every kernel has and every user may choose; there is no loss to react
+/// to. Other addresses, other transports and other systems keep what the system chose.
 public final class LoopbackPath {
   private static final byte[] PLAIN = "reno".getBytes(StandardCharsets.US_ASCII);
   private static final int IPPROTO_TCP = 6;
@@ -31,14 +31,18 @@ public final class LoopbackPath {
 
   /// `client` for connecting to `remote` by `loops`; each connection needs one of its own.
   public static TcpClient connecting(TcpClient client, SocketAddress remote, LoopResources loops) {
-    return isLoopback(remote) && isEpoll(loops.onChannelClass(SocketChannel.class, loops.onClient(LoopResources.DEFAULT_NATIVE)))
-        ? client.option(CONGESTION_CONTROL, ByteBuffer.wrap(PLAIN)) : client;
+    return isLoopback(remote)
+        && isEpoll(loops.onChannelClass(SocketChannel.class, loops.onClient(LoopResources.DEFAULT_NATIVE)))
+            ? client.option(CONGESTION_CONTROL, ByteBuffer.wrap(PLAIN))
+            : client;
   }
 
   /// `server` for listening on `local` by `loops`; what it accepts inherits.
   public static TcpServer listening(TcpServer server, SocketAddress local, LoopResources loops) {
-    return isLoopback(local) && isEpoll(loops.onChannelClass(ServerSocketChannel.class, loops.onServer(LoopResources.DEFAULT_NATIVE)))
-        ? server.option(CONGESTION_CONTROL, ByteBuffer.wrap(PLAIN)) : server;
+    return isLoopback(local)
+        && isEpoll(loops.onChannelClass(ServerSocketChannel.class, loops.onServer(LoopResources.DEFAULT_NATIVE)))
+            ? server.option(CONGESTION_CONTROL, ByteBuffer.wrap(PLAIN))
+            : server;
   }
 
   /// By name: a consumer may leave the native transport out.
@@ -50,7 +54,9 @@ public final class LoopbackPath {
     if (!(address instanceof InetSocketAddress internet)) {
       return false;
     }
-    InetAddress ip = internet.isUnresolved() ? NetUtil.createInetAddressFromIpAddressString(internet.getHostString()) : internet.getAddress();
+    InetAddress ip = internet.isUnresolved()
+        ? NetUtil.createInetAddressFromIpAddressString(internet.getHostString())
+        : internet.getAddress();
     return ip == null ? internet.getHostString().equals("localhost") : ip.isLoopbackAddress();
   }
 }

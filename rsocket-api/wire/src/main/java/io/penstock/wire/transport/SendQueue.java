@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /// Frames waiting for the socket: those of stream 0 first, then the others, each in order; bounded in bytes and frames.
 ///
-/// Any thread offers, the event loop polls. Whatever is not handed out is released here, once. A plain lock: it is held for some
-/// tens of nanoseconds a frame and makes bound, gauges and wake-up one consistent step. Shared with the simulated transport, so that
-/// a simulation meets the same bound in the same order.
+/// Any thread offers, the event loop polls. Whatever is not handed out is released here, once. A plain lock: it is held
+/// for some tens of nanoseconds a frame and makes bound, gauges and wake-up one consistent step. Shared with the
+/// simulated transport, so that a simulation meets the same bound in the same order.
 public final class SendQueue {
   /// Length header in front of every frame.
   public static final int HEADER_BYTES = 3;

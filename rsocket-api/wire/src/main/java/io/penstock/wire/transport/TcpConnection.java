@@ -30,10 +30,11 @@ import reactor.netty.Connection;
 ///
 /// **Receiving.** Bytes are read only while the subscriber has demand; see [FrameInbox] and [FrameDecoder].
 ///
-/// **Closing.** `dispose` and `sendErrorAndClose` flush what was accepted before, shut the output, and read on into nothing until the
-/// peer closes too, so that it hears the last frame instead of a reset; all within `closeGrace`. A broken limit drops what waits,
-/// tells the peer by an ERROR frame of stream 0, and closes the same way. `onClose` fires once, with the cause if there was one:
-/// when the socket is closed, or before that as soon as a limit was broken.
+/// **Closing.** `dispose` and `sendErrorAndClose` flush what was accepted before, shut the output, and read on into
+/// nothing until the peer closes too, so that it hears the last frame instead of a reset; all within `closeGrace`. A
+/// broken limit drops what waits, tells the peer by an ERROR frame of stream 0, and closes the same way. `onClose`
+/// fires once, with the cause if there was one: when the socket is closed, or before that as soon as a limit was
+/// broken.
 final class TcpConnection extends ChannelInboundHandlerAdapter implements DuplexConnection, ConnectionGauges {
   private final Channel channel;
   private final ConnectionLimits limits;
@@ -95,7 +96,8 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
       case WAKE -> pump.wake(size);
       case OVERRUN -> fail(queue.overrunBy(size));
       case CLOSED -> stopSenderOnLoop();
-      case QUEUED -> {}
+      case QUEUED -> {
+      }
     }
   }
 
@@ -160,7 +162,9 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   @Override
   public long channelBytes() {
     long untilFull = channel.bytesBeforeUnwritable();
-    return untilFull > 0 ? limits.maxChannelBytes() - untilFull : limits.maxChannelBytes() / 2 + channel.bytesBeforeWritable();
+    return untilFull > 0
+        ? limits.maxChannelBytes() - untilFull
+        : limits.maxChannelBytes() / 2 + channel.bytesBeforeWritable();
   }
 
   @Override
@@ -191,7 +195,8 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     String message = String.valueOf(broken.getMessage());
     end(ErrorFrameCodec.encode(alloc(), 0, new ConnectionErrorException(message, broken)));
     queue.dropWaiting();
-    closed.tryEmitError(broken); // senders stop now: one that sends without a pause on the loop would never let it close
+    // Senders stop now: one that sends without a pause on the loop would never let it close
+    closed.tryEmitError(broken);
   }
 
   /// A sender that holds the loop is told of the end at once: the loop cannot close the channel before it lets go.

@@ -59,7 +59,8 @@ public final class TcpListener implements Closeable {
     return server.onDispose().then(Mono.defer(accepted::onClose));
   }
 
-  /// The connections of one listener. One that is refused has no slot of those there are, however long it takes to close.
+  /// The connections of one listener. One that is refused has no slot of those there are, however long it takes to
+  /// close.
   static final class Accepted {
     private final int maxConnections;
     private final Semaphore slots;
@@ -80,7 +81,8 @@ public final class TcpListener implements Closeable {
       connection.gone().subscribe(nothing -> {}, failed -> {}, () -> leave(number, stays));
       if (!stays) {
         connection.sendErrorAndClose(
-            new RejectedSetupException("connections must be <= " + maxConnections + " (was " + (maxConnections + 1) + ")"));
+            new RejectedSetupException(
+                "connections must be <= " + maxConnections + " (was " + (maxConnections + 1) + ")"));
       } else if (closing) {
         connection.dispose();
       }

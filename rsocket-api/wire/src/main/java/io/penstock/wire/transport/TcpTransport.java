@@ -18,9 +18,10 @@ import reactor.netty.tcp.TcpServer;
 
 /// RSocket over TCP or Unix domain sockets, made for frames of 64 KiB to 16 MiB.
 ///
-/// Event loops, and whether they are native, come from the [LoopResources] given; they stay the giver's to dispose. What is bounded
-/// by which number is said in `package-info`. RSocket's fragmentation is best left off; RSocket core counts 9 bytes of headers into
-/// the longest frame, so a payload of a request or an item may have `maxFrameBytes - 9` bytes, metadata and its length included.
+/// Event loops, and whether they are native, come from the [LoopResources] given; they stay the giver's to dispose.
+/// What is bounded by which number is said in `package-info`. RSocket's fragmentation is best left off; RSocket core
+/// counts 9 bytes of headers into the longest frame, so a payload of a request or an item may have `maxFrameBytes - 9`
+/// bytes, metadata and its length included.
 public final class TcpTransport {
   private TcpTransport() {}
 
@@ -40,7 +41,8 @@ public final class TcpTransport {
   }
 
   /// A server whose connections `listener` hears of.
-  public static ServerTransport<TcpListener> server(TcpServerOptions options, LoopResources loops, ConnectionListener listener) {
+  public static ServerTransport<TcpListener> server(TcpServerOptions options, LoopResources loops,
+      ConnectionListener listener) {
     return server(options, loops, listener, null);
   }
 
@@ -78,7 +80,8 @@ public final class TcpTransport {
     return !(address instanceof DomainSocketAddress);
   }
 
-  private record Client(TcpClient tcp, TcpClientOptions options, LoopResources loops, ConnectionListener listener) implements ClientTransport {
+  private record Client(TcpClient tcp, TcpClientOptions options, LoopResources loops,
+      ConnectionListener listener) implements ClientTransport {
     @Override
     public Mono<DuplexConnection> connect() {
       return Mono.defer(() -> LoopbackPath.connecting(tcp, options.remote(), loops).connect())
@@ -92,18 +95,19 @@ public final class TcpTransport {
   }
 
   private record Server(TcpServer tcp, TcpServerOptions options, LoopResources loops, ConnectionListener listener)
-      implements ServerTransport<TcpListener> {
+      implements
+        ServerTransport<TcpListener> {
     @Override
     public Mono<TcpListener> start(ConnectionAcceptor acceptor) {
       requireNonNull(acceptor, "acceptor");
       return Mono.defer(() -> {
         TcpListener.Accepted accepted = new TcpListener.Accepted(options.maxConnections());
         return LoopbackPath.listening(tcp, options.local(), loops).doOnConnection(connection -> {
-              TcpConnection opened = TcpConnection.open(connection, options.limits(), listener);
-              if (accepted.admit(opened)) {
-                acceptor.apply(opened).subscribe(nothing -> {}, failed -> opened.dispose());
-              }
-            })
+          TcpConnection opened = TcpConnection.open(connection, options.limits(), listener);
+          if (accepted.admit(opened)) {
+            acceptor.apply(opened).subscribe(nothing -> {}, failed -> opened.dispose());
+          }
+        })
             .bind()
             .map(server -> new TcpListener(server, accepted));
       });

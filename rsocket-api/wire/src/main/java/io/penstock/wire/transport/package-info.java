@@ -9,8 +9,8 @@
 /// | received, not yet taken by the subscriber | one receive buffer and one open frame: without demand nothing is read |
 /// | received, taken, not yet released | the credit the receiver gave; a slice pins the receive buffer it lies in |
 ///
-/// Reading never depends on how far writing is behind: two peers that stopped reading because neither could write would wait for
-/// each other for ever. A peer that does not read is met by the send bound and by keep-alive instead.
+/// Reading never depends on how far writing is behind: two peers that stopped reading because neither could write would
+/// wait for each other for ever. A peer that does not read is met by the send bound and by keep-alive instead.
 @NullMarked
 package io.penstock.wire.transport;
 

@@ -94,7 +94,8 @@ class SimulatedLinkTest {
   @Test
   void corruptByte_turnsOneBitOfOneFrame() {
     World healthy = new World(1, LinkPlan.quiet()).stream(50);
-    World corrupt = new World(1, LinkPlan.quiet().withFaults(new LinkFault.CorruptByte(Direction.DOWN, 7, 1_009))).stream(50);
+    World corrupt =
+        new World(1, LinkPlan.quiet().withFaults(new LinkFault.CorruptByte(Direction.DOWN, 7, 1_009))).stream(50);
 
     assertThat(corrupt.trace).hasSameSizeAs(healthy.trace);
     List<LinkEvent> differing = new ArrayList<>(corrupt.trace);
@@ -119,7 +120,8 @@ class SimulatedLinkTest {
     world.connect();
     world.time.advance(Duration.ofSeconds(60));
 
-    assertThat(world.trace.stream().filter(event -> event.bytes() == 14)).hasSize(4 * 59); // a beat a second and its answer, both ways
+    // A beat a second and its answer, both ways
+    assertThat(world.trace.stream().filter(event -> event.bytes() == 14)).hasSize(4 * 59);
     world.close();
   }
 

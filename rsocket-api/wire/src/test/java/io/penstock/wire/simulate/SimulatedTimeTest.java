@@ -77,7 +77,8 @@ class SimulatedTimeTest {
   void advance_runsWhatIsDueAndNoMore() {
     SimulatedTime time = new SimulatedTime(1);
     AtomicInteger ticks = new AtomicInteger();
-    Disposable interval = Flux.interval(Duration.ofSeconds(1), time.scheduler()).subscribe(n -> ticks.incrementAndGet());
+    Disposable interval =
+        Flux.interval(Duration.ofSeconds(1), time.scheduler()).subscribe(n -> ticks.incrementAndGet());
 
     time.advance(Duration.ofMillis(3_500));
     assertThat(ticks).hasValue(3);

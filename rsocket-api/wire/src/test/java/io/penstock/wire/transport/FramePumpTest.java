@@ -50,7 +50,8 @@ final class FramePumpTest {
         int stream = t + 1;
         threads.execute(() -> {
           for (int i = 0; i < 2_000; i++) {
-            two.client().sendFrame(stream, pair.ledger.directBuffer(12).writeInt(stream).writeInt(i).writeInt(stream ^ i));
+            two.client().sendFrame(stream,
+                pair.ledger.directBuffer(12).writeInt(stream).writeInt(i).writeInt(stream ^ i));
           }
         });
       }
@@ -131,7 +132,8 @@ final class FramePumpTest {
     FrameReader reader = FrameReader.unbounded(two.server());
 
     Eventually.holds("both closed", () -> pair.causes.size() == 1 && reader.ended());
-    assertThat(pair.causes.get(0)).isInstanceOf(SendQueueOverrunException.class).hasMessageContaining("must be <= 1048576 bytes");
+    assertThat(pair.causes.get(0)).isInstanceOf(SendQueueOverrunException.class)
+        .hasMessageContaining("must be <= 1048576 bytes");
     byte[] last = reader.frames.get(reader.frames.size() - 1);
     assertThat(new String(last, 10, last.length - 10, StandardCharsets.UTF_8)).startsWith("send queue must be <=");
     assertThat(gauges(two.client()).peakQueuedBytes()).isLessThanOrEqualTo(1 << 20);
@@ -174,7 +176,8 @@ final class FramePumpTest {
       }
       before = gauges(connection).writtenBytes();
       LockSupport.parkNanos(20_000_000);
-    } while (before == 0 || gauges(connection).writtenBytes() != before || gauges(connection).queuedBytes() < 512 << 10);
+    } while (before == 0 || gauges(connection).writtenBytes() != before
+        || gauges(connection).queuedBytes() < 512 << 10);
   }
 
   private static byte[] bytes(int size, int seed) {

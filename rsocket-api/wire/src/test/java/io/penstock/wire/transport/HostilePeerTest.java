@@ -96,7 +96,8 @@ class HostilePeerTest {
     TcpListener server = serve();
     for (int length : new int[] {0, 1, 5, (1 << 20) + 1, 0xFF_FFFF}) {
       try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
-        socket.getOutputStream().write(new byte[] {(byte) (length >> 16), (byte) (length >> 8), (byte) length, 1, 2, 3});
+        socket.getOutputStream()
+            .write(new byte[] {(byte) (length >> 16), (byte) (length >> 8), (byte) length, 1, 2, 3});
         socket.getOutputStream().flush();
         byte[] error = socket.getInputStream().readAllBytes();
         assertThat(new String(error, StandardCharsets.UTF_8))
@@ -119,7 +120,8 @@ class HostilePeerTest {
         socket.shutdownOutput();
         drain(socket);
       } catch (IOException closedByTheServer) {
-        assertThat(closedByTheServer).as("seed %d", seed).hasMessageMatching("(?i).*(reset|broken pipe|closed|abort).*");
+        assertThat(closedByTheServer).as("seed %d", seed)
+            .hasMessageMatching("(?i).*(reset|broken pipe|closed|abort).*");
       }
       gone(server, "seed " + seed);
     }
@@ -133,10 +135,11 @@ class HostilePeerTest {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
       OutputStream out = socket.getOutputStream();
       send(out, setup());
-      send(out, RequestStreamFrameCodec.encode(ByteBufAllocator.DEFAULT, 1, false, 16, null, Unpooled.copyInt(1 << 20)));
+      send(out,
+          RequestStreamFrameCodec.encode(ByteBufAllocator.DEFAULT, 1, false, 16, null, Unpooled.copyInt(1 << 20)));
       out.flush();
       InputStream in = socket.getInputStream();
-      for (int left = 16 << 20; left > 0; ) { // all sixteen, at the pace of small reads
+      for (int left = 16 << 20; left > 0;) { // all sixteen, at the pace of small reads
         left -= in.readNBytes(Math.min(left, 40_000)).length;
       }
     }
@@ -154,9 +157,11 @@ class HostilePeerTest {
       OutputStream out = socket.getOutputStream();
       send(out, setup());
       send(
-          out, RequestStreamFrameCodec.encode(ByteBufAllocator.DEFAULT, 1, false, Integer.MAX_VALUE, null, Unpooled.copyInt(65_536)));
+          out, RequestStreamFrameCodec.encode(ByteBufAllocator.DEFAULT, 1, false, Integer.MAX_VALUE, null,
+              Unpooled.copyInt(65_536)));
       out.flush();
-      Eventually.holds("the server gave up", () -> pair.causes.stream().anyMatch(c -> c instanceof SendQueueOverrunException));
+      Eventually.holds("the server gave up",
+          () -> pair.causes.stream().anyMatch(c -> c instanceof SendQueueOverrunException));
       gone(server, "endless credit");
     }
     stillServes(server);
@@ -171,7 +176,8 @@ class HostilePeerTest {
   }
 
   private RSocket connect(int port) {
-    return RSocketConnector.create().payloadDecoder(PayloadDecoder.ZERO_COPY).connect(pair.client(port)).block(TcpPair.PATIENCE);
+    return RSocketConnector.create().payloadDecoder(PayloadDecoder.ZERO_COPY).connect(pair.client(port))
+        .block(TcpPair.PATIENCE);
   }
 
   private void stillServes(TcpListener server) {
@@ -197,7 +203,8 @@ class HostilePeerTest {
         case 0 -> RequestFireAndForgetFrameCodec.encode(ByteBufAllocator.DEFAULT, stream, false, null, data);
         case 1 -> RequestResponseFrameCodec.encode(ByteBufAllocator.DEFAULT, stream, false, null, data);
         default ->
-            RequestStreamFrameCodec.encode(ByteBufAllocator.DEFAULT, stream, false, 5, null, Unpooled.copyInt(random.nextInt(1, 100_000)));
+          RequestStreamFrameCodec.encode(ByteBufAllocator.DEFAULT, stream, false, 5, null,
+              Unpooled.copyInt(random.nextInt(1, 100_000)));
       });
     }
     return take(talk);
@@ -228,7 +235,8 @@ class HostilePeerTest {
 
   private static ByteBuf setup() {
     return SetupFrameCodec.encode(
-        ByteBufAllocator.DEFAULT, false, 20_000, 90_000, Unpooled.EMPTY_BUFFER, "a/b", "a/b", DefaultPayload.create("hi"));
+        ByteBufAllocator.DEFAULT, false, 20_000, 90_000, Unpooled.EMPTY_BUFFER, "a/b", "a/b",
+        DefaultPayload.create("hi"));
   }
 
   private static void add(ByteBuf talk, ByteBuf frame) {
@@ -249,7 +257,7 @@ class HostilePeerTest {
   }
 
   private static void write(OutputStream out, byte[] bytes, int end, Random random) throws IOException {
-    for (int at = 0; at < end; ) {
+    for (int at = 0; at < end;) {
       int step = Math.min(end - at, 1 + random.nextInt(1 << random.nextInt(1, 18)));
       out.write(bytes, at, step);
       at += step;

@@ -50,7 +50,8 @@ class LoopbackPathTest {
     AtomicReference<@Nullable Channel> accepted = new AtomicReference<>();
     DisposableServer server = listening(accepted);
     try {
-      TcpClient client = TcpClient.create(ConnectionProvider.newConnection()).runOn(loops).remoteAddress(server::address);
+      TcpClient client =
+          TcpClient.create(ConnectionProvider.newConnection()).runOn(loops).remoteAddress(server::address);
       for (int i = 0; i < 2; i++) {
         accepted.set(null);
         Connection connected = LoopbackPath.connecting(client, server.address(), loops).connectNow(LIMIT);

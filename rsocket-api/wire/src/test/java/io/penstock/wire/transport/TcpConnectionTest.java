@@ -216,7 +216,8 @@ final class TcpConnectionTest {
     pair.accepted(0);
     FrameReader reader = new FrameReader(Long.MAX_VALUE);
     DuplexConnection second =
-        pair.client(few).connect().doOnNext(connection -> connection.receive().subscribe(reader)).block(TcpPair.PATIENCE);
+        pair.client(few).connect().doOnNext(connection -> connection.receive().subscribe(reader))
+            .block(TcpPair.PATIENCE);
 
     second.sendFrame(0, pair.marked(100, 1));
 

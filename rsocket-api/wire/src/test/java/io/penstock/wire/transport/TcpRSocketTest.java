@@ -57,7 +57,8 @@ class TcpRSocketTest {
   void echo_stockClientToOurServer_returnsTheSameBytes() {
     try (TcpPair pair = new TcpPair()) {
       TcpListener server = serve(pair, pair.server());
-      TcpClient tcp = TcpClient.create(ConnectionProvider.newConnection()).runOn(pair.loops).host("127.0.0.1").port(server.port());
+      TcpClient tcp =
+          TcpClient.create(ConnectionProvider.newConnection()).runOn(pair.loops).host("127.0.0.1").port(server.port());
       RSocket client = connect(TcpClientTransport.create(tcp));
       echoes(pair, client);
       streams(client);
@@ -122,7 +123,8 @@ class TcpRSocketTest {
     try (TcpPair pair = new TcpPair()) {
       Path socket = folder.resolve("s");
       serve(pair, TcpTransport.server(TcpServerOptions.on(socket), pair.loops, pair.listener, pair.ledger));
-      RSocket client = connect(TcpTransport.client(TcpClientOptions.to(socket), pair.loops, pair.listener, pair.ledger));
+      RSocket client =
+          connect(TcpTransport.client(TcpClientOptions.to(socket), pair.loops, pair.listener, pair.ledger));
       echoes(pair, client);
       hangUp(client);
     }
@@ -154,7 +156,8 @@ class TcpRSocketTest {
   }
 
   private static RSocket connect(ClientTransport transport) {
-    return RSocketConnector.create().payloadDecoder(PayloadDecoder.ZERO_COPY).connect(transport).block(TcpPair.PATIENCE);
+    return RSocketConnector.create().payloadDecoder(PayloadDecoder.ZERO_COPY).connect(transport)
+        .block(TcpPair.PATIENCE);
   }
 
   private TcpListener serve(TcpPair pair, ServerTransport<TcpListener> transport) {
