@@ -6,7 +6,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.BudgetExhaustedException;
 import io.penstock.block.Owned;
 import io.penstock.block.Permits;
-import io.penstock.tier.RoomAgain;
+import io.penstock.tier.RoomSignal;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +23,7 @@ public final class CopyTurns {
   private final String device;
   private final int maxWaiting;
   private final Permits permits;
-  private final RoomAgain room = new RoomAgain();
+  private final RoomSignal room = new RoomSignal();
 
   /// @param device named in errors
   /// @param underWay most copies under way

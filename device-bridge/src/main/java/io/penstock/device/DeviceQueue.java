@@ -3,7 +3,7 @@ package io.penstock.device;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Checks;
-import io.penstock.tier.RoomAgain;
+import io.penstock.tier.RoomSignal;
 import java.util.ArrayDeque;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -39,7 +39,7 @@ public final class DeviceQueue {
   private final int maxQueued;
   private final Scheduler.Worker thread;
   private final Sinks.Empty<Void> closed = Sinks.empty();
-  private final RoomAgain room = new RoomAgain();
+  private final RoomSignal room = new RoomSignal();
 
   /// Guarded by `this`.
   private final ArrayDeque<Work> line = new ArrayDeque<>();

@@ -13,7 +13,7 @@ import io.penstock.tier.BlockStore;
 import io.penstock.tier.CopyStat;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import io.penstock.tier.TierClosedException;
 import java.util.List;
 import reactor.core.publisher.Mono;
@@ -94,14 +94,14 @@ public final class DeviceStore implements BlockStore {
   }
 
   @Override
-  public Mono<List<Rest>> put(List<Block> blocks) {
+  public Mono<List<StoredBlock>> put(List<Block> blocks) {
     blocks.forEach(block -> block.key().requireOf(spaceId));
     List<Block> wanted = List.copyOf(blocks);
     return wanted.isEmpty() ? Mono.just(List.of()) : Mono.defer(() -> {
       List<DeviceBlock> places = claim(wanted);
-      Mono<List<Rest>> rests = copies.toDevice(wanted, places).then(Mono.fromSupplier(() -> rests(places)));
+      Mono<List<StoredBlock>> rests = copies.toDevice(wanted, places).then(Mono.fromSupplier(() -> rests(places)));
       return Handover.orBack(rests, () -> places.forEach(DeviceBlock::close),
-          unreceived -> unreceived.forEach(Rest::close));
+          unreceived -> unreceived.forEach(StoredBlock::close));
     });
   }
 
@@ -120,12 +120,12 @@ public final class DeviceStore implements BlockStore {
     return places;
   }
 
-  private List<Rest> rests(List<DeviceBlock> places) {
-    return places.stream().<Rest>map(place -> new DeviceRest(place, slots)).toList();
+  private List<StoredBlock> rests(List<DeviceBlock> places) {
+    return places.stream().<StoredBlock>map(place -> new DeviceRest(place, slots)).toList();
   }
 
   @Override
-  public Mono<Void> read(List<? extends Rest> rests, List<BlockDraft> drafts, GranuleRange range) {
+  public Mono<Void> read(List<? extends StoredBlock> rests, List<BlockDraft> drafts, GranuleRange range) {
     if (rests.size() != drafts.size()) {
       throw new IllegalArgumentException("drafts must be " + rests.size() + ", one a rest (was " + drafts.size() + ")");
     }
@@ -134,7 +134,7 @@ public final class DeviceStore implements BlockStore {
     return copies.toHost(sources, List.copyOf(drafts), range);
   }
 
-  private DeviceBlock requireMine(Rest rest) {
+  private DeviceBlock requireMine(StoredBlock rest) {
     rest.key().requireOf(spaceId);
     if (rest instanceof DeviceRest mine && mine.home == slots) {
       return mine.block;
@@ -144,7 +144,7 @@ public final class DeviceStore implements BlockStore {
 
   /// None: memory of a device forgets.
   @Override
-  public List<Rest> recovered() {
+  public List<StoredBlock> recovered() {
     return List.of();
   }
 
@@ -157,7 +157,7 @@ public final class DeviceStore implements BlockStore {
     });
   }
 
-  private static final class DeviceRest extends Rest {
+  private static final class DeviceRest extends StoredBlock {
     private final DeviceBlock block;
     private final DeviceSlots home;
 

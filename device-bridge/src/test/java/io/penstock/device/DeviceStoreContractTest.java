@@ -8,7 +8,7 @@ import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
 import io.penstock.testkit.BlockStoreContract;
 import io.penstock.tier.BlockStore;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +34,7 @@ final class DeviceStoreContractTest extends BlockStoreContract {
   }
 
   @Override
-  protected List<Rest> putDamaged(BlockStore store, List<Block> blocks, int index, long offset) {
+  protected List<StoredBlock> putDamaged(BlockStore store, List<Block> blocks, int index, long offset) {
     fault.set(new CopyFault.Corrupt(index, offset));
     return requireNonNull(store.put(blocks).block(PATIENCE));
   }

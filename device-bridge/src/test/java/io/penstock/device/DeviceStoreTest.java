@@ -22,7 +22,7 @@ import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import io.penstock.tier.TierClosedException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -81,13 +81,13 @@ final class DeviceStoreTest {
     return requireNonNull(arena.tryClaim(KEYS.subList(from, to)));
   }
 
-  private List<Rest> put(int from, int to) {
-    CompletableFuture<List<Rest>> put = store.put(blocks(from, to)).toFuture();
+  private List<StoredBlock> put(int from, int to) {
+    CompletableFuture<List<StoredBlock>> put = store.put(blocks(from, to)).toFuture();
     clock.advanceTimeBy(LATENCY.multipliedBy(2));
     return put.join();
   }
 
-  private CompletableFuture<Void> read(List<Rest> rests, List<BlockDraft> drafts, GranuleRange range) {
+  private CompletableFuture<Void> read(List<StoredBlock> rests, List<BlockDraft> drafts, GranuleRange range) {
     CompletableFuture<Void> read = store.read(rests, drafts, range).toFuture();
     clock.advanceTimeBy(LATENCY.multipliedBy(2));
     return read;
@@ -130,8 +130,8 @@ final class DeviceStoreTest {
 
   @Test
   void put_thenRead_bringsTheSameBytes() {
-    List<Rest> rests = put(0, 10);
-    assertThat(rests).extracting(Rest::key).containsExactlyElementsOf(KEYS.subList(0, 10));
+    List<StoredBlock> rests = put(0, 10);
+    assertThat(rests).extracting(StoredBlock::key).containsExactlyElementsOf(KEYS.subList(0, 10));
     List<BlockDraft> drafts = drafts(0, 10);
     assertThat(read(rests, drafts, ALL)).isCompleted();
     drafts.forEach(draft -> {
@@ -146,7 +146,7 @@ final class DeviceStoreTest {
 
   @Test
   void put_moreThanABatch_isGatheredIntoAsFewAsPossible() {
-    List<Rest> rests = put(0, 4097);
+    List<StoredBlock> rests = put(0, 4097);
     assertThat(batches).hasValue(2);
     List<BlockDraft> drafts = drafts(0, 4096);
     assertThat(read(rests.subList(0, 4096), drafts, ALL)).isCompleted();
@@ -157,7 +157,7 @@ final class DeviceStoreTest {
 
   @Test
   void read_range_bringsJustThatRange() {
-    List<Rest> rests = put(0, 3);
+    List<StoredBlock> rests = put(0, 3);
     List<BlockDraft> drafts = drafts(0, 3);
     GranuleRange layer = GranuleRange.whole(2, 2);
     assertThat(read(rests, drafts, layer)).isCompleted();
@@ -177,7 +177,7 @@ final class DeviceStoreTest {
   void put_corruptBlock_isNamedAndTakesNoPlace() {
     List<Block> three = blocks(0, 3);
     Blocks.corrupt(three.get(1), 3);
-    CompletableFuture<List<Rest>> put = store.put(three).toFuture();
+    CompletableFuture<List<StoredBlock>> put = store.put(three).toFuture();
     clock.advanceTimeBy(LATENCY);
     assertThatThrownBy(put::join).hasCauseInstanceOf(BlockCorruptException.class)
         .hasMessageContaining(KEYS.get(1) + " at tier hbm");
@@ -187,7 +187,7 @@ final class DeviceStoreTest {
   @Test
   void read_bytesThatChangedOnTheDevice_areNamedAndNotStated() {
     faults = CopyFaults.at(1, new CopyFault.Corrupt(1, 70));
-    List<Rest> rests = put(0, 2);
+    List<StoredBlock> rests = put(0, 2);
     List<BlockDraft> drafts = drafts(0, 2);
     CompletableFuture<Void> read = read(rests, drafts, ALL);
     assertThatThrownBy(read::join).hasCauseInstanceOf(BlockCorruptException.class)
@@ -200,7 +200,7 @@ final class DeviceStoreTest {
   @Test
   void put_deviceFailsAtTheSecondBatch_takesNoPlace() {
     faults = CopyFaults.at(2, new CopyFault.Fail(0, 507_053));
-    CompletableFuture<List<Rest>> put = store.put(blocks(0, 4100)).toFuture();
+    CompletableFuture<List<StoredBlock>> put = store.put(blocks(0, 4100)).toFuture();
     clock.advanceTimeBy(LATENCY.multipliedBy(2));
     assertThatThrownBy(put::join).hasCauseInstanceOf(CopyFailedException.class);
     assertThat(store.usedBlocks()).isZero();
@@ -208,7 +208,7 @@ final class DeviceStoreTest {
 
   @Test
   void put_moreThanPlaces_fails() {
-    List<Rest> rests = put(0, 4999);
+    List<StoredBlock> rests = put(0, 4999);
     assertThatThrownBy(() -> store.put(blocks(0, 2)).toFuture().join())
         .hasCauseInstanceOf(DeviceMemoryExhaustedException.class)
         .hasMessageContaining("device hbm: bytes needed must be <= 256 free (was 512)");
@@ -238,7 +238,7 @@ final class DeviceStoreTest {
 
   @Test
   void read_draftsClosedByACancel_areNotFreedUnderTheCopy() {
-    List<Rest> rests = put(0, 1);
+    List<StoredBlock> rests = put(0, 1);
     blocks.forEach(Block::close);
     List<BlockDraft> drafts = drafts(0, 1);
     Disposable read = store.read(rests, drafts, ALL).subscribe();
@@ -254,7 +254,7 @@ final class DeviceStoreTest {
 
   @Test
   void close_whileCopying_waitsForItAndRefusesWhatComes() {
-    CompletableFuture<List<Rest>> put = store.put(blocks(0, 2)).toFuture();
+    CompletableFuture<List<StoredBlock>> put = store.put(blocks(0, 2)).toFuture();
     CompletableFuture<Void> closed = store.close().toFuture();
     assertThat(closed).isNotDone();
     assertThatThrownBy(() -> store.put(blocks(2, 3)).toFuture().join()).hasCauseInstanceOf(TierClosedException.class);
@@ -278,7 +278,7 @@ final class DeviceStoreTest {
       assertThatThrownBy(() -> store.put(List.of(foreign))).hasMessageStartingWith("key must be of space");
     }
     DeviceStore second = open(4);
-    List<Rest> rests = put(0, 1);
+    List<StoredBlock> rests = put(0, 1);
     List<BlockDraft> drafts = drafts(0, 1);
     assertThatThrownBy(() -> second.read(rests, drafts, ALL)).hasMessageStartingWith("rest must be of store hbm");
     assertThatThrownBy(() -> store.read(rests, List.of(), ALL)).hasMessage("drafts must be 1, one a rest (was 0)");

@@ -30,10 +30,10 @@ public interface BlockArena {
   Permits.Ticket claim(List<BlockKey> keys, Consumer<List<BlockDraft>> granted, Consumer<? super Throwable> failed);
 
   /// Holds slots for keys that are not known yet; null means that there is no room now, or that others wait.
-  @Nullable ArenaRoom tryHold(int slots);
+  @Nullable HeldSlots tryHold(int slots);
 
   /// Holds slots for keys that are not known yet, as [#claim] does for known ones.
-  Permits.Ticket hold(int slots, Consumer<ArenaRoom> granted, Consumer<? super Throwable> failed);
+  Permits.Ticket hold(int slots, Consumer<HeldSlots> granted, Consumer<? super Throwable> failed);
 
   /// Slots lent or held, and not given back.
   long claimedSlots();

@@ -7,7 +7,7 @@ import java.util.List;
 ///
 /// Owns its spans; closing the slice closes them all.
 public final class LayerSlice extends Owned {
-  private final SlicePlace place;
+  private final SlicePosition place;
   private final GranuleRange range;
   private final int[] positions;
   private final List<LayerSpan> spans;
@@ -16,7 +16,7 @@ public final class LayerSlice extends Owned {
   /// @param range the granules, the same in every block
   /// @param positions for each span the index of its key in the request
   /// @param spans one a block; owned by the slice from here on, unless this throws
-  public LayerSlice(SlicePlace place, GranuleRange range, int[] positions, List<LayerSpan> spans) {
+  public LayerSlice(SlicePosition place, GranuleRange range, int[] positions, List<LayerSpan> spans) {
     if (spans.isEmpty() || spans.size() != positions.length) {
       throw new IllegalArgumentException(
           "spans must be > 0 and as many as positions (was " + spans.size() + ", " + positions.length + ")");
@@ -42,7 +42,7 @@ public final class LayerSlice extends Owned {
   }
 
   /// The slice that `cut` takes out of a window, whose shares `spans` lends; they are given back if one of them fails.
-  public static LayerSlice of(SlicePlan.Cut cut, SlicePlace place, Spans spans) {
+  public static LayerSlice of(SlicePlan.Cut cut, SlicePosition place, Spans spans) {
     int[] positions = new int[cut.blocks()];
     List<LayerSpan> lent = new ArrayList<>(cut.blocks());
     try {
@@ -58,7 +58,7 @@ public final class LayerSlice extends Owned {
   }
 
   /// Which window of its stream, and how many slices of that window follow.
-  public SlicePlace place() {
+  public SlicePosition place() {
     return place;
   }
 

@@ -74,12 +74,12 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   }
 
   @Override
-  public @Nullable ArenaRoom tryHold(int count) {
+  public @Nullable HeldSlots tryHold(int count) {
     return whole.tryHold(count);
   }
 
   @Override
-  public Permits.Ticket hold(int count, Consumer<ArenaRoom> granted, Consumer<? super Throwable> failed) {
+  public Permits.Ticket hold(int count, Consumer<HeldSlots> granted, Consumer<? super Throwable> failed) {
     return whole.hold(count, granted, failed);
   }
 

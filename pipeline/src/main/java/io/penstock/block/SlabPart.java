@@ -36,13 +36,13 @@ public final class SlabPart implements BlockArena {
   }
 
   @Override
-  public @Nullable ArenaRoom tryHold(int count) {
-    return slots.tryAcquire(count) ? new ArenaRoom(this, count) : null;
+  public @Nullable HeldSlots tryHold(int count) {
+    return slots.tryAcquire(count) ? new HeldSlots(this, count) : null;
   }
 
   @Override
-  public Permits.Ticket hold(int count, Consumer<ArenaRoom> granted, Consumer<? super Throwable> failed) {
-    return slots.acquire(count, () -> granted.accept(new ArenaRoom(this, count)), failed);
+  public Permits.Ticket hold(int count, Consumer<HeldSlots> granted, Consumer<? super Throwable> failed) {
+    return slots.acquire(count, () -> granted.accept(new HeldSlots(this, count)), failed);
   }
 
   @Override

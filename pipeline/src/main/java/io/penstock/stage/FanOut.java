@@ -8,7 +8,7 @@ import io.penstock.block.Checks;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.Owned;
-import io.penstock.block.SlicePlace;
+import io.penstock.block.SlicePosition;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -85,7 +85,7 @@ public final class FanOut {
       spans.forEach(LayerSpan::close);
       throw e;
     }
-    SlicePlace place = slice.place();
+    SlicePosition place = slice.place();
     return new LayerSlice(place, slice.range(), IntStream.range(0, spans.size()).map(slice::position).toArray(), spans);
   }
 }

@@ -6,7 +6,7 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceShape;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -45,7 +45,7 @@ public final class SplitLayers {
   ///
   /// @param scope owns the slices emitted
   public static Stage<List<Block>, LayerSlice> windows(SliceShape options, BlockScope scope) {
-    Stage<List<Leased>, LayerSlice> leased = leased(options, scope);
+    Stage<List<LeasedBlock>, LayerSlice> leased = leased(options, scope);
     return source -> Flux.defer(() -> {
       AtomicInteger position = new AtomicInteger();
       return leased.apply(source.map(blocks -> numbered(blocks, position)));
@@ -55,7 +55,7 @@ public final class SplitLayers {
   /// Cuts the windows of a lease into slices.
   ///
   /// @param scope owns the slices emitted
-  public static Stage<List<Leased>, LayerSlice> leased(SliceShape options, BlockScope scope) {
+  public static Stage<List<LeasedBlock>, LayerSlice> leased(SliceShape options, BlockScope scope) {
     requireNonNull(options, "options");
     requireNonNull(scope, "scope");
     return source -> Quiet.afterCancel(Flux.defer(() -> {
@@ -65,7 +65,7 @@ public final class SplitLayers {
     }));
   }
 
-  private static Flux<LayerSlice> slices(List<Leased> window, int number, SliceShape options, BlockScope scope) {
+  private static Flux<LayerSlice> slices(List<LeasedBlock> window, int number, SliceShape options, BlockScope scope) {
     return Flux.generate(() -> new SplitWindow(window, number, options, scope), (cutting, sink) -> {
       emit(cutting, scope, sink);
       return cutting;
@@ -89,10 +89,10 @@ public final class SplitLayers {
     }
   }
 
-  private static List<Leased> numbered(List<Block> blocks, AtomicInteger position) {
-    List<Leased> window = new ArrayList<>(blocks.size());
+  private static List<LeasedBlock> numbered(List<Block> blocks, AtomicInteger position) {
+    List<LeasedBlock> window = new ArrayList<>(blocks.size());
     for (Block block : blocks) {
-      window.add(new Leased(position.getAndIncrement(), block));
+      window.add(new LeasedBlock(position.getAndIncrement(), block));
     }
     return window;
   }

@@ -6,22 +6,22 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
-import io.penstock.block.SlicePlace;
+import io.penstock.block.SlicePosition;
 import io.penstock.block.SlicePlan;
 import io.penstock.block.SliceShape;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import java.util.List;
 
 /// A window of blocks being cut. Used by one thread at a time; its blocks may be closed by another.
 final class SplitWindow implements LayerSlice.Spans {
-  private final List<Leased> window;
+  private final List<LeasedBlock> window;
   private final int number;
   private final BlockScope scope;
   private final List<SlicePlan.Cut> cuts;
   private int next;
 
   /// Takes over the blocks of `window`, also if it throws.
-  SplitWindow(List<Leased> window, int number, SliceShape options, BlockScope scope) {
+  SplitWindow(List<LeasedBlock> window, int number, SliceShape options, BlockScope scope) {
     this.window = window;
     this.number = number;
     this.scope = scope;
@@ -40,7 +40,7 @@ final class SplitWindow implements LayerSlice.Spans {
 
   LayerSlice next() {
     SlicePlan.Cut cut = cuts.get(next++);
-    return scope.adopt(LayerSlice.of(cut, new SlicePlace(number, cuts.size() - next), this));
+    return scope.adopt(LayerSlice.of(cut, new SlicePosition(number, cuts.size() - next), this));
   }
 
   @Override
@@ -57,9 +57,9 @@ final class SplitWindow implements LayerSlice.Spans {
     window.forEach(leased -> leased.block().close());
   }
 
-  private static BlockLayout layout(List<Leased> window) {
+  private static BlockLayout layout(List<LeasedBlock> window) {
     BlockLayout layout = window.getFirst().block().layout();
-    for (Leased leased : window) {
+    for (LeasedBlock leased : window) {
       Block block = leased.block();
       if (!block.layout().equals(layout)) {
         throw new IllegalArgumentException(

@@ -26,7 +26,7 @@ final class Ascent implements PutLine.Turn {
   }
 
   @Override
-  public void done(List<Rest> rests, Aftermath after) {
+  public void done(List<StoredBlock> rests, Aftermath after) {
     if (rests.isEmpty()) {
       ended(after);
       return;

@@ -52,14 +52,14 @@ public interface BlockStore {
 
   /// Has the store ask `shortage` when it has no room for blocks that it is to take, before it refuses them. A store
   /// with places asks nobody.
-  default void relieve(Shortage shortage) {}
+  default void relieve(Evictor shortage) {}
 
   /// Has `damaged` hear of each block at rest here that the store found damaged while nobody read it, until the store
   /// is closed: on a thread of the store, under no lock of it. From then on [#isSound] is false for its rest.
   default void report(Consumer<BlockKey> damaged) {}
 
   /// Whether nothing is known against `rest`, which is open.
-  default boolean isSound(Rest rest) {
+  default boolean isSound(StoredBlock rest) {
     return true;
   }
 
@@ -73,7 +73,7 @@ public interface BlockStore {
   /// | ownership | the blocks stay the caller's, who keeps them open until the end; the rests are the caller's |
   /// | asked for | once at a time by each stack: its other batches wait for their turn |
   /// | signals | [io.penstock.block.BlockCorruptException] naming the key; [TierClosedException]; [StoreUnavailableException] and [StoreBusyException], after which the blocks stay where they are; other [io.penstock.KvException]s of the store |
-  Mono<List<Rest>> put(List<Block> blocks);
+  Mono<List<StoredBlock>> put(List<Block> blocks);
 
   /// Copies `range` of each resting block into the draft at the same index, and states it there with
   /// [BlockDraft#verify].
@@ -82,12 +82,12 @@ public interface BlockStore {
   /// |---|---|
   /// | ownership | rests and drafts stay the caller's, who closes neither before the end |
   /// | signals | [io.penstock.block.BlockCorruptException] naming the first damaged key; [TierClosedException]; [StoreBusyException] and [StoreUnavailableException], after which, and only then, the blocks are still looked for here; the store's own errors |
-  Mono<Void> read(List<? extends Rest> rests, List<BlockDraft> drafts, GranuleRange range);
+  Mono<Void> read(List<? extends StoredBlock> rests, List<BlockDraft> drafts, GranuleRange range);
 
   /// Blocks found at opening that nobody has taken yet, in the order of writing, at most one a key; the caller owns
   /// them from then on. Empty for memory, and at the second call. A store that finds more later, because it could not
   /// look before, tells it as a change of [#health()].
-  List<Rest> recovered();
+  List<StoredBlock> recovered();
 
   /// The same without an object a block, for an owner who keeps numbers: see [#cool].
   default void recover(Recovered to) {
@@ -100,20 +100,20 @@ public interface BlockStore {
   ///
   /// @param rest open, and not being read
   /// @return 0 or more; [#NO_NUMBER] if this store has none: the rest stays as it is
-  default int cool(Rest rest) {
+  default int cool(StoredBlock rest) {
     return NO_NUMBER;
   }
 
   /// The rest of the block of `key`, which is at rest here under `number`. The number is nobody's from now on. Never
   /// waits.
-  default Rest warm(BlockKey key, int number) {
+  default StoredBlock warm(BlockKey key, int number) {
     throw new IllegalStateException("store " + name() + " must have given number " + number + " (was none)");
   }
 
   /// Takes over blocks that were found, one by one, in the order of writing.
   interface Recovered {
     /// One that has a rest, now the taker's.
-    void rest(Rest rest);
+    void rest(StoredBlock rest);
 
     /// One that has a number, now the taker's, as after [BlockStore#cool].
     void number(BlockKey key, int number);

@@ -39,7 +39,7 @@ public interface BlockTier {
   /// @param scope owns the lease and the blocks emitted; the consumer closes each block when done with it
   default Flux<Block> get(List<BlockKey> keys, BlockScope scope) {
     return lease(keys, OnMiss.SKIP, scope).flatMapMany(lease -> lease.windows(GET_WINDOW, scope)
-        .concatMapIterable(window -> window, 1).map(Leased::block).doFinally(end -> lease.close()));
+        .concatMapIterable(window -> window, 1).map(LeasedBlock::block).doFinally(end -> lease.close()));
   }
 
   /// Blocks that [#get] may hold ahead of demand.

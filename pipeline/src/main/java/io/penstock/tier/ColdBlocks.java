@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /// Blocks of a [TierStack] that rest on its last disk alone, and that nobody reads, moves or was promised: the ledger
 /// has the number of their place, and no object is kept of them. They are made again when somebody asks for them.
 ///
-/// A number in the ledger is owned by the ledger. It becomes a [Rest] again before its block leaves the books; those
+/// A number in the ledger is owned by the ledger. It becomes a [StoredBlock] again before its block leaves the books; those
 /// that are there when the stack closes are dropped with it, and what they name stays on the disk.
 ///
 /// All of it under the stack's lock.

@@ -37,7 +37,7 @@ public abstract class ForwardingLease extends Lease {
   }
 
   @Override
-  public Flux<List<Leased>> windows(int maxBlocks, BlockScope scope) {
+  public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope) {
     return lease.windows(maxBlocks, scope);
   }
 

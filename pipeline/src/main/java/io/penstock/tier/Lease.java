@@ -36,7 +36,7 @@ public abstract class Lease extends Owned {
   ///
   /// @param scope owns the blocks emitted
   /// @return a stream for one subscriber
-  public abstract Flux<List<Leased>> windows(int maxBlocks, BlockScope scope);
+  public abstract Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope);
 
   /// The same blocks as windows to be sent slice by slice, each handed out as soon as there is memory for it, before
   /// its bytes have all come up from a slower level. Instead of [#windows], under the same rules.

@@ -109,8 +109,8 @@ final class LeaseWindows extends DemandLoop {
       leases.giveUp(items);
       fail(corrupt);
     } else if (items.stream().allMatch(item -> item.block() != null)) {
-      List<Leased> window = new ArrayList<>(items.size());
-      items.forEach(item -> window.add(new Leased(item.position(), requireNonNull(item.block()))));
+      List<LeasedBlock> window = new ArrayList<>(items.size());
+      items.forEach(item -> window.add(new LeasedBlock(item.position(), requireNonNull(item.block()))));
       emit(new ReadyWindow(window, shape));
     } else {
       RisingWindow window = new RisingWindow(leases.rising(), items, shape);

@@ -12,7 +12,7 @@ import reactor.core.publisher.Flux;
 /// Owns its blocks; closing it, which the end of its slices does, closes them.
 public abstract class LeasedWindow extends Owned {
   /// A window of blocks that are all there. Takes them over.
-  public static LeasedWindow of(List<Leased> blocks, SliceShape shape) {
+  public static LeasedWindow of(List<LeasedBlock> blocks, SliceShape shape) {
     return new ReadyWindow(blocks, shape);
   }
 

@@ -106,7 +106,7 @@ final class OffloadQueue {
     }
 
     @Override
-    public void done(List<Rest> rests, Aftermath after) {
+    public void done(List<StoredBlock> rests, Aftermath after) {
       left(after);
       turn.done(rests, after);
     }

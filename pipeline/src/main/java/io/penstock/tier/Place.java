@@ -3,11 +3,11 @@ package io.penstock.tier;
 /// A resting block and those who read it now. It is freed when it was given up and the last of them is done. Guarded by
 /// the stack's lock.
 final class Place {
-  final Rest rest;
+  final StoredBlock rest;
   int reads;
   private boolean givenUp;
 
-  Place(Rest rest) {
+  Place(StoredBlock rest) {
     this.rest = rest;
   }
 

@@ -23,7 +23,7 @@ final class PutLine {
     List<Block> blocks();
 
     /// @param rests as many as there were blocks, now the turn's
-    void done(List<Rest> rests, Aftermath after);
+    void done(List<StoredBlock> rests, Aftermath after);
 
     /// @param error of the store, or [TierClosedException]
     void failed(Throwable error, Aftermath after);
@@ -130,11 +130,11 @@ final class PutLine {
   }
 
   /// Whatever the store does, there is a rest for each block, or an error.
-  private Mono<List<Rest>> put(List<Block> blocks) {
+  private Mono<List<StoredBlock>> put(List<Block> blocks) {
     return Mono.defer(() -> store.put(blocks)).switchIfEmpty(Mono.error(() -> new IllegalStateException(
         "store " + store.name() + " must answer rests (was empty)"))).map(rests -> {
           if (rests.size() != blocks.size()) {
-            rests.forEach(Rest::close);
+            rests.forEach(StoredBlock::close);
             throw new IllegalStateException(
                 "store %s must answer a rest for each of %d blocks (was %d)".formatted(store.name(),
                     blocks.size(), rests.size()));
@@ -143,7 +143,7 @@ final class PutLine {
         });
   }
 
-  private void done(List<Block> shares, List<Rest> rests) {
+  private void done(List<Block> shares, List<StoredBlock> rests) {
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
       List<Boarded> boarded = ended(shares, after);

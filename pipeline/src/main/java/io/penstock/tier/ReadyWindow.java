@@ -4,7 +4,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
-import io.penstock.block.SlicePlace;
+import io.penstock.block.SlicePosition;
 import io.penstock.block.SlicePlan;
 import io.penstock.block.SliceShape;
 import java.util.List;
@@ -13,10 +13,10 @@ import reactor.core.publisher.Flux;
 
 /// A window of blocks in host memory.
 final class ReadyWindow extends LeasedWindow implements LayerSlice.Spans {
-  private final List<Leased> blocks;
+  private final List<LeasedBlock> blocks;
   private final SliceShape shape;
 
-  ReadyWindow(List<Leased> blocks, SliceShape shape) {
+  ReadyWindow(List<LeasedBlock> blocks, SliceShape shape) {
     this.blocks = blocks;
     this.shape = shape;
   }
@@ -32,7 +32,7 @@ final class ReadyWindow extends LeasedWindow implements LayerSlice.Spans {
         SlicePlan.of(blocks.getFirst().block().layout(), blocks.size(), shape.startLayer(), shape.sliceBytes(),
             shape.order());
     return Flux.range(0, cuts.size())
-        .map(i -> LayerSlice.of(cuts.get(i), new SlicePlace(number, cuts.size() - 1 - i), this))
+        .map(i -> LayerSlice.of(cuts.get(i), new SlicePosition(number, cuts.size() - 1 - i), this))
         .doFinally(end -> close());
   }
 
@@ -47,7 +47,7 @@ final class ReadyWindow extends LeasedWindow implements LayerSlice.Spans {
   }
 
   /// Gives the blocks to `scope`, one by one; the window is over.
-  List<Leased> handOver(BlockScope scope) {
+  List<LeasedBlock> handOver(BlockScope scope) {
     if (!markClosed()) {
       throw new CancellationException("window must be open (was closed)");
     }

@@ -16,7 +16,7 @@ final class Recovering implements BlockStore.Recovered {
   }
 
   @Override
-  public void rest(Rest rest) {
+  public void rest(StoredBlock rest) {
     if (books.peek(rest.key()) instanceof Resident faster) { // of another store
       if (faster.places[level] == null) {
         faster.places[level] = new Place(rest);

@@ -13,7 +13,7 @@ import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.Permits;
 import io.penstock.block.SlabPart;
-import io.penstock.block.SlicePlace;
+import io.penstock.block.SlicePosition;
 import io.penstock.block.SlicePlan;
 import io.penstock.block.SliceShape;
 import java.util.ArrayList;
@@ -278,7 +278,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
 
   private LayerSlice slice(int i, int number) {
     try {
-      return LayerSlice.of(cuts.get(i), new SlicePlace(number, cuts.size() - 1 - i), this);
+      return LayerSlice.of(cuts.get(i), new SlicePosition(number, cuts.size() - 1 - i), this);
     } catch (IllegalStateException e) { // what was here went with what failed behind it
       throw gate.reason(e);
     }
@@ -297,7 +297,7 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
   }
 
   /// The blocks, all of them there, handed over to `scope`.
-  Mono<List<Leased>> blocks(BlockScope scope) {
+  Mono<List<LeasedBlock>> blocks(BlockScope scope) {
     return gate.arrived(steps.size()).map(here -> handOver(scope)).doOnCancel(this::close);
   }
 
@@ -305,12 +305,12 @@ final class RisingWindow extends LeasedWindow implements LayerSlice.Spans {
     return new CancellationException("window must be open (was closed)");
   }
 
-  private List<Leased> handOver(BlockScope scope) {
+  private List<LeasedBlock> handOver(BlockScope scope) {
     if (!markClosed()) {
       throw closed();
     }
-    List<Leased> leased = new ArrayList<>(blocks.size());
-    blocks.forEach(each -> leased.add(new Leased(each.position, scope.adopt(requireNonNull(each.block)))));
+    List<LeasedBlock> leased = new ArrayList<>(blocks.size());
+    blocks.forEach(each -> leased.add(new LeasedBlock(each.position, scope.adopt(requireNonNull(each.block)))));
     return leased;
   }
 

@@ -73,11 +73,11 @@ final class StackCommit {
     }
 
     @Override
-    public void done(List<Rest> rests, Aftermath after) {
+    public void done(List<StoredBlock> rests, Aftermath after) {
       after.then(() -> publish(rests, requireNonNull(through).durability()));
     }
 
-    private void publish(List<Rest> rests, Durability durability) {
+    private void publish(List<StoredBlock> rests, Durability durability) {
       try {
         sink.success(publication.publish(reservation, blocks, rests, durability));
       } catch (RuntimeException e) {

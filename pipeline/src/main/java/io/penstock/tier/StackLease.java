@@ -62,7 +62,7 @@ final class StackLease extends Lease {
   }
 
   @Override
-  public Flux<List<Leased>> windows(int maxBlocks, BlockScope scope) {
+  public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope) {
     Checks.positive("maxBlocks", maxBlocks);
     SliceShape whole = new SliceShape(maxBlocks, Integer.MAX_VALUE, SliceOrder.BLOCK_FIRST, 0);
     Flux<LeasedWindow> windows = opened(whole, scope);
@@ -71,7 +71,7 @@ final class StackLease extends Lease {
         : windows.map(window -> ((ReadyWindow) window).handOver(scope));
   }
 
-  private static Mono<List<Leased>> blocks(LeasedWindow window, BlockScope scope) {
+  private static Mono<List<LeasedBlock>> blocks(LeasedWindow window, BlockScope scope) {
     return switch (window) {
       case ReadyWindow ready -> Mono.fromCallable(() -> ready.handOver(scope));
       case RisingWindow rising -> rising.blocks(scope);

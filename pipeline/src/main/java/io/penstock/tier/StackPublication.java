@@ -25,7 +25,8 @@ final class StackPublication {
   ///
   /// @param rests where the blocks are at rest already; empty for nowhere
   /// @param durability what their receipts promise
-  List<Receipt> publish(StackReservation reservation, List<Block> blocks, List<Rest> rests, Durability durability) {
+  List<Receipt> publish(StackReservation reservation, List<Block> blocks, List<StoredBlock> rests,
+      Durability durability) {
     List<Receipt> receipts = new ArrayList<>(blocks.size());
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
@@ -48,7 +49,7 @@ final class StackPublication {
     return receipts;
   }
 
-  private Receipt publish(StackReservation reservation, Block block, @Nullable Rest rest, Durability durability,
+  private Receipt publish(StackReservation reservation, Block block, @Nullable StoredBlock rest, Durability durability,
       Aftermath after) {
     BlockKey key = block.key();
     Pending pending = requireNonNull(reservation.pending.remove(key), "a reserved key is being written");
@@ -73,7 +74,7 @@ final class StackPublication {
   }
 
   /// Gives `resident` the bytes that were written, in memory and at rest; what it has already is dropped.
-  private void give(Resident resident, Block block, @Nullable Rest rest, Aftermath after) {
+  private void give(Resident resident, Block block, @Nullable StoredBlock rest, Aftermath after) {
     int last = books.levels.size() - 1;
     if (resident.host == null) {
       resident.host = block;

@@ -235,8 +235,8 @@ final class SlabArenaTest {
   @Test
   void room_isHeldForKeysToCome_andWhatIsNotDraftedComesBack() {
     SlabArena arena = arena(3, 4);
-    ArenaRoom room = java.util.Objects.requireNonNull(arena.tryHold(2));
-    List<ArenaRoom> later = new ArrayList<>();
+    HeldSlots room = java.util.Objects.requireNonNull(arena.tryHold(2));
+    List<HeldSlots> later = new ArrayList<>();
     arena.hold(2, later::add, failures::add);
     assertThat(arena.tryHold(1)).as("others wait").isNull();
     BlockDraft draft = room.draft(keys(1).getFirst());

@@ -15,7 +15,7 @@ import io.penstock.block.IncompleteBlockException;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceOrder;
-import io.penstock.block.SlicePlace;
+import io.penstock.block.SlicePosition;
 import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.StageContract;
@@ -266,7 +266,7 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
   }
 
   private static LayerSlice renumbered(LayerSlice slice, int window) {
-    return new LayerSlice(new SlicePlace(window, 0), slice.range(), new int[] {0},
+    return new LayerSlice(new SlicePosition(window, 0), slice.range(), new int[] {0},
         List.of(slice.spans().getFirst().share()));
   }
 
@@ -316,7 +316,7 @@ final class JoinLayersTest extends StageContract<LayerSlice, Block> {
 
   private static LayerSlice land(List<BlockDraft> drafts, GranuleRange range, int remaining, BlockScope scope) {
     drafts.forEach(draft -> Blocks.produce(draft, range));
-    return scope.adopt(new LayerSlice(new SlicePlace(0, remaining), range, new int[] {0, 1},
+    return scope.adopt(new LayerSlice(new SlicePosition(0, remaining), range, new int[] {0, 1},
         drafts.stream().map(draft -> draft.span(range)).toList()));
   }
 }

@@ -11,9 +11,9 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceOrder;
-import io.penstock.block.SlicePlace;
+import io.penstock.block.SlicePosition;
 import io.penstock.block.SliceShape;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.StageContract;
 import io.penstock.testkit.StageFixtures;
@@ -75,16 +75,16 @@ final class SplitLayersTest extends StageContract<Block, LayerSlice> {
       assertThat(slices).extracting(slice -> slice.place().window()).containsExactly(0, 0, 0, 0, 1, 1);
       assertThat(slices.get(1).position(1)).isEqualTo(3);
       assertThat(slices.get(5).position(0)).isEqualTo(4);
-      assertThat(slices.get(5).place()).isEqualTo(new SlicePlace(1, 0));
+      assertThat(slices.get(5).place()).isEqualTo(new SlicePosition(1, 0));
     }
   }
 
   @Test
   void split_leasedWindows_keepThePositionsOfTheRequest() {
     try (BlockScope scope = new BlockScope()) {
-      Flux<List<Leased>> windows = inputs(2, scope).collectList()
-          .map(blocks -> List.of(new Leased(7, blocks.get(0)), new Leased(3, blocks.get(1)))).flux();
-      LayerSlice first = Flux.just(List.<Leased>of()).concatWith(windows)
+      Flux<List<LeasedBlock>> windows = inputs(2, scope).collectList()
+          .map(blocks -> List.of(new LeasedBlock(7, blocks.get(0)), new LeasedBlock(3, blocks.get(1)))).flux();
+      LayerSlice first = Flux.just(List.<LeasedBlock>of()).concatWith(windows)
           .transform(SplitLayers.leased(OPTIONS, scope)).blockFirst(LIMIT);
       assertThat(first.place().window()).isZero();
       assertThat(List.of(first.position(0), first.position(1))).containsExactly(7, 3);

@@ -4,7 +4,7 @@ import io.penstock.block.Block;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
 import io.penstock.tier.BlockStore;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +36,7 @@ public abstract class BlockStoreContract implements StoreCopyContract, StoreRest
   protected abstract @Nullable BlockStore reopenStore(BlockStore closed);
 
   /// Puts `blocks`, and flips a bit at `offset` of the one at `index` at rest, behind the store's back.
-  protected abstract List<Rest> putDamaged(BlockStore store, List<Block> blocks, int index, long offset);
+  protected abstract List<StoredBlock> putDamaged(BlockStore store, List<Block> blocks, int index, long offset);
 
   /// Blocks that rest in `closed`, which was closed; those given up before do not count.
   protected abstract long restingBlocks(BlockStore closed);

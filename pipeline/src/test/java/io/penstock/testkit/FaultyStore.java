@@ -9,8 +9,8 @@ import io.penstock.tier.BlockStore;
 import io.penstock.tier.DiskStat;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.Rest;
-import io.penstock.tier.Shortage;
+import io.penstock.tier.StoredBlock;
+import io.penstock.tier.Evictor;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.StoreState;
 import io.penstock.tier.StoreUnavailableException;
@@ -22,7 +22,7 @@ import reactor.core.publisher.Mono;
 /// A store that answers what a test wants it to: another error, nothing, an exception where none is expected.
 public final class FaultyStore implements BlockStore {
   private final BlockStore store;
-  private volatile UnaryOperator<Mono<List<Rest>>> puts = UnaryOperator.identity();
+  private volatile UnaryOperator<Mono<List<StoredBlock>>> puts = UnaryOperator.identity();
   private volatile UnaryOperator<Mono<Void>> reads = UnaryOperator.identity();
   private volatile UnaryOperator<Mono<Void>> closes = UnaryOperator.identity();
   private volatile StoreHealth health = StoreHealth.GOOD;
@@ -35,7 +35,7 @@ public final class FaultyStore implements BlockStore {
   }
 
   /// Changes what every put answers from now on; runs when `put` is called, and may throw.
-  public FaultyStore puts(UnaryOperator<Mono<List<Rest>>> change) {
+  public FaultyStore puts(UnaryOperator<Mono<List<StoredBlock>>> change) {
     puts = change;
     return this;
   }
@@ -76,7 +76,7 @@ public final class FaultyStore implements BlockStore {
   }
 
   @Override
-  public void relieve(Shortage shortage) {
+  public void relieve(Evictor shortage) {
     store.relieve(shortage);
   }
 
@@ -117,21 +117,21 @@ public final class FaultyStore implements BlockStore {
   }
 
   @Override
-  public Mono<List<Rest>> put(List<Block> blocks) {
+  public Mono<List<StoredBlock>> put(List<Block> blocks) {
     return health.state().takes()
         ? puts.apply(store.put(blocks))
         : Mono.error(StoreUnavailableException.of(name(), health));
   }
 
   @Override
-  public Mono<Void> read(List<? extends Rest> rests, List<BlockDraft> drafts, GranuleRange range) {
+  public Mono<Void> read(List<? extends StoredBlock> rests, List<BlockDraft> drafts, GranuleRange range) {
     return health.state().gives()
         ? reads.apply(store.read(rests, drafts, range))
         : Mono.error(StoreUnavailableException.of(name(), health));
   }
 
   @Override
-  public List<Rest> recovered() {
+  public List<StoredBlock> recovered() {
     return store.recovered();
   }
 
@@ -141,12 +141,12 @@ public final class FaultyStore implements BlockStore {
   }
 
   @Override
-  public int cool(Rest rest) {
+  public int cool(StoredBlock rest) {
     return store.cool(rest);
   }
 
   @Override
-  public Rest warm(BlockKey key, int number) {
+  public StoredBlock warm(BlockKey key, int number) {
     return store.warm(key, number);
   }
 

@@ -11,8 +11,8 @@ import io.penstock.block.GranuleRange;
 import io.penstock.tier.BlockStore;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.Rest;
-import io.penstock.tier.Shortage;
+import io.penstock.tier.StoredBlock;
+import io.penstock.tier.Evictor;
 import io.penstock.tier.TierClosedException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -42,9 +42,9 @@ public final class MemoryStore implements BlockStore {
   private int lastNumber = -1;
   private final Sinks.Empty<Void> ended = Sinks.empty();
   private long underWay;
-  private List<Rest> recovered = List.of();
+  private List<StoredBlock> recovered = List.of();
   private boolean closed;
-  private Shortage shortage = blocks -> 0;
+  private Evictor shortage = blocks -> 0;
 
   /// @param executor runs the copies; may run them late, in any order
   public MemoryStore(String name, Medium medium, CacheSpace space, long capacityBlocks, Executor executor) {
@@ -68,7 +68,7 @@ public final class MemoryStore implements BlockStore {
     }
   }
 
-  private final class Resting extends Rest {
+  private final class Resting extends StoredBlock {
     final Copied copy;
 
     Resting(Copied copy) {
@@ -116,7 +116,7 @@ public final class MemoryStore implements BlockStore {
   }
 
   @Override
-  public void relieve(Shortage shortage) {
+  public void relieve(Evictor shortage) {
     this.shortage = shortage;
   }
 
@@ -128,7 +128,7 @@ public final class MemoryStore implements BlockStore {
   }
 
   @Override
-  public Mono<List<Rest>> put(List<Block> blocks) {
+  public Mono<List<StoredBlock>> put(List<Block> blocks) {
     return run(() -> {
       List<Copied> copies = new ArrayList<>();
       for (Block block : blocks) {
@@ -140,13 +140,13 @@ public final class MemoryStore implements BlockStore {
         }
         resting.addAll(copies);
       }
-      return copies.stream().<Rest>map(Resting::new).toList();
+      return copies.stream().<StoredBlock>map(Resting::new).toList();
     }).doOnDiscard(List.class, MemoryStore::closeAll);
   }
 
   /// Nobody took the rests of a put.
   private static void closeAll(List<?> rests) {
-    rests.forEach(rest -> ((Rest) rest).close());
+    rests.forEach(rest -> ((StoredBlock) rest).close());
   }
 
   private Copied copy(Block block) {
@@ -161,7 +161,7 @@ public final class MemoryStore implements BlockStore {
   }
 
   @Override
-  public Mono<Void> read(List<? extends Rest> rests, List<BlockDraft> drafts, GranuleRange range) {
+  public Mono<Void> read(List<? extends StoredBlock> rests, List<BlockDraft> drafts, GranuleRange range) {
     return run(() -> {
       for (int i = 0; i < rests.size(); i++) {
         Resting from = (Resting) rests.get(i);
@@ -231,7 +231,7 @@ public final class MemoryStore implements BlockStore {
   /// Lets a new store find what this one holds, as after a restart.
   public MemoryStore reopened() {
     MemoryStore next = new MemoryStore(name, medium, space, capacityBlocks, executor);
-    List<Rest> found = new ArrayList<>();
+    List<StoredBlock> found = new ArrayList<>();
     for (Copied each : snapshot()) {
       Copied again = new Copied(each.key, each.bytes, each.checksums);
       next.resting.add(again);
@@ -255,8 +255,8 @@ public final class MemoryStore implements BlockStore {
   }
 
   @Override
-  public List<Rest> recovered() {
-    List<Rest> found = recovered;
+  public List<StoredBlock> recovered() {
+    List<StoredBlock> found = recovered;
     recovered = List.of();
     return found;
   }
@@ -267,7 +267,7 @@ public final class MemoryStore implements BlockStore {
   }
 
   @Override
-  public int cool(Rest rest) {
+  public int cool(StoredBlock rest) {
     Resting own = (Resting) rest;
     if (!own.end()) {
       throw new AssertionError("a rest must be open to be cooled (was " + rest.key() + ")");
@@ -280,7 +280,7 @@ public final class MemoryStore implements BlockStore {
   }
 
   @Override
-  public Rest warm(BlockKey key, int number) {
+  public StoredBlock warm(BlockKey key, int number) {
     synchronized (resting) {
       Copied copy = numbered.remove(number);
       if (copy == null || !copy.key.equals(key)) {

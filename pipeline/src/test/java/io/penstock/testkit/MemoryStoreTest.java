@@ -3,7 +3,7 @@ package io.penstock.testkit;
 import io.penstock.block.Block;
 import io.penstock.tier.BlockStore;
 import io.penstock.tier.Medium;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
@@ -33,8 +33,8 @@ final class MemoryStoreTest {
     }
 
     @Override
-    protected List<Rest> putDamaged(BlockStore store, List<Block> blocks, int index, long offset) {
-      List<Rest> rests = Objects.requireNonNull(store.put(blocks).block(PATIENCE));
+    protected List<StoredBlock> putDamaged(BlockStore store, List<Block> blocks, int index, long offset) {
+      List<StoredBlock> rests = Objects.requireNonNull(store.put(blocks).block(PATIENCE));
       ((MemoryStore) store).corrupt(blocks.get(index).key(), offset);
       return rests;
     }

@@ -11,7 +11,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSpan;
 import io.penstock.tier.BlockStore;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -23,32 +23,32 @@ interface StoreCopyContract extends StoreSteps {
   @Test
   default void put_thenRead_givesEveryByteBack() {
     BlockStore store = open(PLACES);
-    List<Rest> rests = put(store, 0, PLACES);
+    List<StoredBlock> rests = put(store, 0, PLACES);
     assertThat(keysOf(rests)).isEqualTo(ALL.subList(0, PLACES));
     assertReadable(store, rests);
     assertReadable(store, rests.reversed().subList(3, 20));
     assertThat(store.capacityBlocks()).isGreaterThanOrEqualTo(PLACES);
     assertThat(store.space()).isEqualTo(SPACE);
-    rests.forEach(Rest::close);
+    rests.forEach(StoredBlock::close);
   }
 
   @Test
   default void read_granuleByGranule_givesTheWhole() {
     BlockStore store = open(PLACES);
-    List<Rest> rests = put(store, 0, 5);
+    List<StoredBlock> rests = put(store, 0, 5);
     List<BlockDraft> drafts = drafts(rests);
     for (int granule = 0; granule < SPACE.layout().granules(); granule++) {
       assertThat(drafts).noneMatch(BlockDraft::isComplete);
       store.read(rests, drafts, GranuleRange.whole(granule, 1)).block(PATIENCE);
     }
     assertWhole(drafts);
-    rests.forEach(Rest::close);
+    rests.forEach(StoredBlock::close);
   }
 
   @Test
   default void read_ofAPart_statesThatPartOnly() {
     BlockStore store = open(PLACES);
-    List<Rest> rests = put(store, 0, 3);
+    List<StoredBlock> rests = put(store, 0, 3);
     List<BlockDraft> drafts = drafts(rests);
     GranuleRange middle = GranuleRange.whole(1, 2);
     store.read(rests, drafts, middle).block(PATIENCE);
@@ -59,15 +59,15 @@ interface StoreCopyContract extends StoreSteps {
       }
     }
     drafts.forEach(BlockDraft::close);
-    rests.forEach(Rest::close);
+    rests.forEach(StoredBlock::close);
   }
 
   @Test
   default void putAndRead_areCold() {
     BlockStore store = open(2);
     List<Block> blocks = blocks(0, 2);
-    Mono<List<Rest>> never = store.put(blocks);
-    List<Rest> rests = requireNonNull(store.put(blocks).block(PATIENCE));
+    Mono<List<StoredBlock>> never = store.put(blocks);
+    List<StoredBlock> rests = requireNonNull(store.put(blocks).block(PATIENCE));
     assertThat(never).isNotNull();
     blocks.forEach(Block::close);
     List<BlockDraft> drafts = drafts(rests);
@@ -92,7 +92,7 @@ interface StoreCopyContract extends StoreSteps {
     Blocks.corrupt(blocks.get(1), 70);
     assertCorrupt(store.put(blocks).toFuture(), ALL.get(1));
     blocks.forEach(Block::close);
-    List<Rest> rests = put(store, 3, 6);
+    List<StoredBlock> rests = put(store, 3, 6);
     assertReadable(store, rests);
     assertResting(store, 3);
   }
@@ -101,28 +101,28 @@ interface StoreCopyContract extends StoreSteps {
   default void read_ofADamagedBlock_namesItAndStatesNothingOfIt() {
     BlockStore store = open(PLACES);
     List<Block> blocks = blocks(0, 4);
-    List<Rest> rests = contract().putDamaged(store, blocks, 2, 70);
+    List<StoredBlock> rests = contract().putDamaged(store, blocks, 2, 70);
     blocks.forEach(Block::close);
     List<BlockDraft> drafts = drafts(rests);
     assertCorrupt(store.read(rests, drafts, GRANULES).toFuture(), ALL.get(2));
     assertThat(drafts.get(2).isComplete()).isFalse();
     drafts.forEach(BlockDraft::close);
     assertReadable(store, List.of(rests.get(0), rests.get(1), rests.get(3)));
-    rests.forEach(Rest::close);
+    rests.forEach(StoredBlock::close);
   }
 
   @Test
   default void read_besideTheDamage_succeeds() {
     BlockStore store = open(PLACES);
     List<Block> blocks = blocks(0, 1);
-    List<Rest> rests = contract().putDamaged(store, blocks, 0, 70);
+    List<StoredBlock> rests = contract().putDamaged(store, blocks, 0, 70);
     blocks.forEach(Block::close);
     List<BlockDraft> drafts = drafts(rests);
     store.read(rests, drafts, GranuleRange.whole(2, 2)).block(PATIENCE);
     assertCorrupt(store.read(rests, drafts, GranuleRange.whole(0, 2)).toFuture(), ALL.get(0));
     assertThat(drafts.getFirst().isComplete()).isFalse();
     drafts.forEach(BlockDraft::close);
-    rests.forEach(Rest::close);
+    rests.forEach(StoredBlock::close);
   }
 
   private static void assertCorrupt(CompletableFuture<?> copy, BlockKey key) {

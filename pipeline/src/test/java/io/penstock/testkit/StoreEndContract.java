@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.tier.BlockStore;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import io.penstock.tier.TierClosedException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -22,7 +22,7 @@ interface StoreEndContract extends StoreSteps {
   @Test
   default void closed_refusesAndClosesTwice() {
     BlockStore store = open(2);
-    List<Rest> rests = put(store, 0, 1);
+    List<StoredBlock> rests = put(store, 0, 1);
     store.close().block(PATIENCE);
     store.close().block(PATIENCE);
     List<Block> blocks = blocks(1, 2);
@@ -33,19 +33,19 @@ interface StoreEndContract extends StoreSteps {
     assertThatThrownBy(() -> store.read(rests, drafts, GRANULES).block(PATIENCE))
         .isInstanceOf(TierClosedException.class);
     drafts.forEach(BlockDraft::close);
-    assertThatCode(() -> rests.forEach(Rest::close)).doesNotThrowAnyException();
+    assertThatCode(() -> rests.forEach(StoredBlock::close)).doesNotThrowAnyException();
   }
 
   @Test
   default void close_amongReadsAndPuts_letsEachOfThemEnd() {
     for (int run = 0; run < 20; run++) {
       BlockStore store = open(PLACES);
-      List<Rest> rests = put(store, 0, 32);
+      List<StoredBlock> rests = put(store, 0, 32);
       List<List<BlockDraft>> drafts = IntStream.range(0, 4).mapToObj(i -> drafts(rests)).toList();
       List<Block> more = blocks(32, 64);
       List<CompletableFuture<Void>> reads =
           drafts.stream().map(into -> store.read(rests, into, GRANULES).toFuture()).toList();
-      CompletableFuture<List<Rest>> put = store.put(more).toFuture();
+      CompletableFuture<List<StoredBlock>> put = store.put(more).toFuture();
       store.close().block(PATIENCE);
       for (int i = 0; i < reads.size(); i++) {
         if (endedWell(reads.get(i))) {
@@ -55,10 +55,10 @@ interface StoreEndContract extends StoreSteps {
       }
       if (endedWell(put)) {
         assertThat(keysOf(put.join())).isEqualTo(ALL.subList(32, 64));
-        put.join().forEach(Rest::close);
+        put.join().forEach(StoredBlock::close);
       }
       more.forEach(Block::close);
-      rests.forEach(Rest::close);
+      rests.forEach(StoredBlock::close);
     }
   }
 
@@ -77,12 +77,12 @@ interface StoreEndContract extends StoreSteps {
   @Test
   default void read_cancelled_endsBeforeTheStoreDoes() {
     BlockStore store = open(PLACES);
-    List<Rest> rests = put(store, 0, PLACES);
+    List<StoredBlock> rests = put(store, 0, PLACES);
     List<BlockDraft> drafts = drafts(rests);
     store.read(rests, drafts, GRANULES).subscribe().dispose();
     store.close().block(PATIENCE);
     drafts.forEach(BlockDraft::close);
-    rests.forEach(Rest::close);
+    rests.forEach(StoredBlock::close);
   }
 
   /// False if the store was closed before the copy was accepted; anything else fails.
@@ -97,10 +97,10 @@ interface StoreEndContract extends StoreSteps {
   }
 
   /// Closes what reaches it, also beside its own cancel, which operators of Reactor would drop unseen.
-  final class Closing extends BaseSubscriber<List<Rest>> {
+  final class Closing extends BaseSubscriber<List<StoredBlock>> {
     @Override
-    protected void hookOnNext(List<Rest> rests) {
-      rests.forEach(Rest::close);
+    protected void hookOnNext(List<StoredBlock> rests) {
+      rests.forEach(StoredBlock::close);
     }
   }
 }

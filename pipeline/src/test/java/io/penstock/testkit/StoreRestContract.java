@@ -9,7 +9,7 @@ import io.penstock.KvException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.tier.BlockStore;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -20,9 +20,9 @@ interface StoreRestContract extends StoreSteps {
   @Test
   default void closedRest_freesItsPlace_once() {
     BlockStore store = open(4);
-    List<Rest> rests = new ArrayList<>(put(store, 0, 4));
+    List<StoredBlock> rests = new ArrayList<>(put(store, 0, 4));
     for (int next = 4; next < 50; next++) {
-      Rest oldest = rests.removeFirst();
+      StoredBlock oldest = rests.removeFirst();
       oldest.close();
       oldest.close();
       rests.addAll(put(store, next, next + 1));
@@ -35,7 +35,7 @@ interface StoreRestContract extends StoreSteps {
   default void put_beyondThePlaces_failsAndTakesNone() {
     BlockStore store = open(4);
     assumeTrue(store.capacityBlocks() == 4, "places are not counted");
-    List<Rest> rests = put(store, 0, 3);
+    List<StoredBlock> rests = put(store, 0, 3);
     List<Block> two = blocks(3, 5);
     assertThatThrownBy(() -> store.put(two).block(PATIENCE)).isInstanceOf(KvException.class)
         .hasMessageContaining(store.name());
@@ -48,8 +48,8 @@ interface StoreRestContract extends StoreSteps {
   @Test
   default void sameKey_putTwice_restsTwice() {
     BlockStore store = open(2);
-    Rest first = put(store, 0, 1).getFirst();
-    Rest second = put(store, 0, 1).getFirst();
+    StoredBlock first = put(store, 0, 1).getFirst();
+    StoredBlock second = put(store, 0, 1).getFirst();
     first.close();
     assertReadable(store, List.of(second));
     assertResting(store, 1);
@@ -58,24 +58,24 @@ interface StoreRestContract extends StoreSteps {
   @Test
   default void number_standsForABlock_untilItIsARestAgain() {
     BlockStore store = open(PLACES);
-    List<Rest> rests = put(store, 0, 6);
+    List<StoredBlock> rests = put(store, 0, 6);
     List<Integer> numbers = rests.stream().map(store::cool).toList();
     assumeTrue(numbers.getFirst() != BlockStore.NO_NUMBER, "a store with numbers");
     assertThat(numbers).doesNotHaveDuplicates();
-    assertThat(rests).allMatch(Rest::isClosed);
-    List<Rest> again = new ArrayList<>();
+    assertThat(rests).allMatch(StoredBlock::isClosed);
+    List<StoredBlock> again = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
       again.add(store.warm(ALL.get(i), numbers.get(i)));
     }
     assertReadable(store, again);
-    again.forEach(Rest::close);
+    again.forEach(StoredBlock::close);
     assertResting(store, 0);
   }
 
   @Test
   default void number_ofAClosedStore_isFoundAgain_andMayBeTheOwners() {
     BlockStore store = open(PLACES);
-    List<Rest> rests = put(store, 0, 3);
+    List<StoredBlock> rests = put(store, 0, 3);
     assumeTrue(rests.stream().mapToInt(store::cool).min().orElseThrow() != BlockStore.NO_NUMBER,
         "a store with numbers");
     store.close().block(PATIENCE);
@@ -85,12 +85,12 @@ interface StoreRestContract extends StoreSteps {
     contract().watched(requireNonNull(reopened)).recover(found);
     reopened.recover(found);
     assertThat(found.keys).isEqualTo(ALL.subList(0, 3));
-    List<Rest> again = new ArrayList<>();
+    List<StoredBlock> again = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
       again.add(reopened.warm(found.keys.get(i), found.numbers.get(i)));
     }
     assertReadable(reopened, again);
-    again.forEach(Rest::close);
+    again.forEach(StoredBlock::close);
     assertResting(reopened, 0);
   }
 
@@ -98,7 +98,7 @@ interface StoreRestContract extends StoreSteps {
   default void recovered_isWhatWasAtRest_once() {
     BlockStore store = open(PLACES);
     assertThat(store.recovered()).isEmpty();
-    List<Rest> rests = put(store, 0, 5);
+    List<StoredBlock> rests = put(store, 0, 5);
     put(store, 1, 2);
     rests.get(1).close();
     rests.get(3).close();
@@ -106,7 +106,7 @@ interface StoreRestContract extends StoreSteps {
     BlockStore reopened = contract().reopenStore(store);
     if (reopened != null) {
       contract().watched(reopened);
-      List<Rest> found = reopened.recovered();
+      List<StoredBlock> found = reopened.recovered();
       assertThat(keysOf(found)).containsExactly(ALL.get(0), ALL.get(2), ALL.get(4), ALL.get(1));
       assertReadable(reopened, found);
       assertThat(reopened.recovered()).isEmpty();
@@ -129,7 +129,7 @@ interface StoreRestContract extends StoreSteps {
   /// One thread's share: never more than its part of the places.
   private void churn(BlockStore store, int lane, long seed) {
     Random random = new Random(seed * 4 + lane);
-    List<Rest> rests = new ArrayList<>();
+    List<StoredBlock> rests = new ArrayList<>();
     for (int step = 0; step < 10; step++) {
       int more = 1 + random.nextInt(8);
       int from = lane * 200 + random.nextInt(150);
@@ -140,10 +140,10 @@ interface StoreRestContract extends StoreSteps {
         rests.remove(random.nextInt(rests.size())).close();
       }
     }
-    rests.forEach(Rest::close);
+    rests.forEach(StoredBlock::close);
   }
 
-  private static Rest cooledOnce(BlockStore store, Rest rest) {
+  private static StoredBlock cooledOnce(BlockStore store, StoredBlock rest) {
     int number = store.cool(rest);
     return number == BlockStore.NO_NUMBER ? rest : store.warm(rest.key(), number);
   }
@@ -153,7 +153,7 @@ interface StoreRestContract extends StoreSteps {
     final List<Integer> numbers = new ArrayList<>();
 
     @Override
-    public void rest(Rest rest) {
+    public void rest(StoredBlock rest) {
       throw new AssertionError("a store with numbers must tell of them (was " + rest + ")");
     }
 

@@ -9,7 +9,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.tier.BlockStore;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.time.Duration;
 import java.util.List;
 
@@ -34,7 +34,7 @@ interface StoreSteps {
     return ALL.subList(from, to).stream().map(key -> Blocks.block(contract().arena, key)).toList();
   }
 
-  default List<Rest> put(BlockStore store, int from, int to) {
+  default List<StoredBlock> put(BlockStore store, int from, int to) {
     List<Block> blocks = blocks(from, to);
     try {
       return requireNonNull(store.put(blocks).block(PATIENCE));
@@ -43,15 +43,15 @@ interface StoreSteps {
     }
   }
 
-  default List<BlockDraft> drafts(List<? extends Rest> rests) {
+  default List<BlockDraft> drafts(List<? extends StoredBlock> rests) {
     return requireNonNull(contract().arena.tryClaim(keysOf(rests)), "arena is full");
   }
 
-  default List<BlockKey> keysOf(List<? extends Rest> rests) {
-    return rests.stream().map(Rest::key).toList();
+  default List<BlockKey> keysOf(List<? extends StoredBlock> rests) {
+    return rests.stream().map(StoredBlock::key).toList();
   }
 
-  default void assertReadable(BlockStore store, List<? extends Rest> rests) {
+  default void assertReadable(BlockStore store, List<? extends StoredBlock> rests) {
     List<BlockDraft> drafts = drafts(rests);
     try {
       store.read(rests, drafts, GRANULES).block(PATIENCE);

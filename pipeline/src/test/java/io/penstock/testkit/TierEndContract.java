@@ -12,7 +12,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierClosedException;
@@ -59,7 +59,7 @@ interface TierEndContract extends TierSteps {
       Reservation all = value(tier.reserve(keys(0, RESERVE_BLOCKS), scope));
       CompletableFuture<Reservation> inLine = tier.reserve(keys(10, 15), scope).toFuture();
       Lease waiting = value(tier.lease(keys(0, 1), OnMiss.AWAIT, scope));
-      CompletableFuture<List<Leased>> windows = reading(waiting, 1, scope);
+      CompletableFuture<List<LeasedBlock>> windows = reading(waiting, 1, scope);
       Collector<TierEvent> events = new Collector<>(Long.MAX_VALUE);
       tier.events(0).subscribe(events);
       all.drafts().forEach(Blocks::produce);

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.penstock.block.BlockScope;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
 import java.util.List;
@@ -44,14 +44,14 @@ interface TierLeaseContract extends TierSteps {
       assertThat(lease.awaited()).isEqualTo(presence(3, 0));
       assertThat(lease.hits()).isEqualTo(presence(3, 0, 1));
       assertThat(lease.admitted().count()).isZero();
-      Collector<List<Leased>> reader = new Collector<>(Long.MAX_VALUE);
+      Collector<List<LeasedBlock>> reader = new Collector<>(Long.MAX_VALUE);
       lease.windows(4, scope).subscribe(reader);
       await("the found one, without waiting for the other", () -> reader.seen() == 1);
       assertThat(reader.isOver()).isFalse();
       commitAll(reservation);
       await("the end", reader::isOver);
       assertThat(reader.failure()).isNull();
-      assertThat(reader.items().stream().flatMap(List::stream).map(Leased::position)).containsExactly(1, 0);
+      assertThat(reader.items().stream().flatMap(List::stream).map(LeasedBlock::position)).containsExactly(1, 0);
       reader.items().stream().flatMap(List::stream).forEach(leased -> Blocks.assertBytes(leased.block()));
     }
   }
@@ -66,7 +66,7 @@ interface TierLeaseContract extends TierSteps {
       assertThat(lease.admitted()).isEqualTo(presence(2, 1));
       assertThat(value(tier.contains(List.of(key(0), key(1), key(7))))).as("0 was the victim, 7 is not visible yet")
           .isEqualTo(presence(3, 1));
-      CompletableFuture<List<Leased>> blocks = reading(lease, 4, scope);
+      CompletableFuture<List<LeasedBlock>> blocks = reading(lease, 4, scope);
       put(tier, List.of(key(7)));
       assertThat(positions(got(blocks))).containsExactly(0, 1);
       got(blocks).forEach(leased -> Blocks.assertBytes(leased.block()));
@@ -85,8 +85,8 @@ interface TierLeaseContract extends TierSteps {
       assertThat(second.admitted().count()).isZero();
       assertThat(second.hits().count()).isEqualTo(1);
       assertThat(second.awaited().count()).isEqualTo(1);
-      CompletableFuture<List<Leased>> one = reading(first, 1, scope);
-      CompletableFuture<List<Leased>> other = reading(second, 1, scope);
+      CompletableFuture<List<LeasedBlock>> one = reading(first, 1, scope);
+      CompletableFuture<List<LeasedBlock>> other = reading(second, 1, scope);
       put(tier, keys(0, 1));
       assertThat(got(one)).hasSize(1);
       assertThat(got(other)).hasSize(1);
@@ -99,7 +99,7 @@ interface TierLeaseContract extends TierSteps {
     try (BlockScope scope = new BlockScope()) {
       Lease first = value(tier.lease(keys(0, 1), OnMiss.ADMIT, scope));
       Lease second = value(tier.lease(keys(0, 1), OnMiss.AWAIT, scope));
-      CompletableFuture<List<Leased>> waiting = reading(second, 1, scope);
+      CompletableFuture<List<LeasedBlock>> waiting = reading(second, 1, scope);
       first.close();
       assertThat(got(waiting)).isEmpty();
       Lease third = value(tier.lease(keys(0, 1), OnMiss.ADMIT, scope));
@@ -116,7 +116,7 @@ interface TierLeaseContract extends TierSteps {
       put(tier, keys(2, 3));
       assertThat(value(tier.remove(keys(0, 3)))).isEqualTo(presence(3, 1, 2));
       assertThat(value(tier.contains(keys(0, 3))).count()).isZero();
-      List<Leased> blocks = read(lease, 1, scope);
+      List<LeasedBlock> blocks = read(lease, 1, scope);
       assertThat(positions(blocks)).containsExactly(0, 1);
       blocks.forEach(leased -> Blocks.assertBytes(leased.block()));
     }
@@ -128,7 +128,7 @@ interface TierLeaseContract extends TierSteps {
     put(tier, keys(0, 7));
     try (BlockScope scope = new BlockScope()) {
       Lease lease = value(tier.lease(keys(0, 7), OnMiss.SKIP, scope));
-      Collector<List<Leased>> reader = new Collector<>(1);
+      Collector<List<LeasedBlock>> reader = new Collector<>(1);
       lease.windows(3, scope).subscribe(reader);
       await("one window", () -> reader.seen() == 1);
       assertThat(reader.isOver()).isFalse();
@@ -137,7 +137,8 @@ interface TierLeaseContract extends TierSteps {
       reader.ask(5);
       await("the end", reader::isOver);
       assertThat(reader.items().stream().map(List::size)).allMatch(size -> size >= 1 && size <= 3);
-      assertThat(reader.items().stream().flatMap(List::stream).map(Leased::position)).containsExactly(0, 1, 2, 3, 4, 5,
+      assertThat(reader.items().stream().flatMap(List::stream).map(LeasedBlock::position)).containsExactly(0, 1, 2, 3,
+          4, 5,
           6);
     }
   }
@@ -146,7 +147,7 @@ interface TierLeaseContract extends TierSteps {
   default void windows_ofNothing_completeWithoutDemand() {
     BlockTier tier = tier(8);
     try (BlockScope scope = new BlockScope()) {
-      Collector<List<Leased>> reader = new Collector<>(0);
+      Collector<List<LeasedBlock>> reader = new Collector<>(0);
       value(tier.lease(keys(0, 3), OnMiss.SKIP, scope)).windows(3, scope).subscribe(reader);
       await("the end", reader::isOver);
       assertThat(reader.failure()).isNull();
@@ -160,7 +161,7 @@ interface TierLeaseContract extends TierSteps {
     try (BlockScope scope = new BlockScope()) {
       Lease lease = value(tier.lease(keys(0, 1), OnMiss.SKIP, scope));
       assertThatThrownBy(() -> lease.windows(0, scope)).isInstanceOf(IllegalArgumentException.class);
-      Flux<List<Leased>> windows = lease.windows(1, scope);
+      Flux<List<LeasedBlock>> windows = lease.windows(1, scope);
       windows.subscribe(new Collector<>(0));
       assertThatThrownBy(() -> windows.blockFirst(PATIENCE)).isInstanceOf(IllegalStateException.class);
     }
@@ -172,7 +173,7 @@ interface TierLeaseContract extends TierSteps {
     put(tier, keys(0, 3));
     try (BlockScope scope = new BlockScope()) {
       Lease lease = value(tier.lease(keys(0, 3), OnMiss.SKIP, scope));
-      List<Leased> first = requireNonNull(lease.windows(2, scope).next().block(PATIENCE));
+      List<LeasedBlock> first = requireNonNull(lease.windows(2, scope).next().block(PATIENCE));
       await("the lease ends", lease::isClosed);
       first.forEach(leased -> Blocks.assertBytes(leased.block()));
     }

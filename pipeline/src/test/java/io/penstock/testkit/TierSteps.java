@@ -8,7 +8,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Reservation;
@@ -91,7 +91,7 @@ interface TierSteps {
   default Presence admitAndPut(BlockTier tier, List<BlockKey> keys) {
     try (BlockScope scope = new BlockScope()) {
       Lease lease = value(tier.lease(keys, OnMiss.ADMIT, scope));
-      CompletableFuture<List<Leased>> blocks = reading(lease, 2, scope);
+      CompletableFuture<List<LeasedBlock>> blocks = reading(lease, 2, scope);
       List<BlockKey> missing = lease.admitted().bits().stream().mapToObj(keys::get).toList();
       commitAll(value(tier.reserve(missing, scope)));
       assertThat(got(blocks)).hasSize(keys.size());
@@ -104,11 +104,11 @@ interface TierSteps {
     return present.bits().stream().mapToObj(this::key).toList();
   }
 
-  default CompletableFuture<List<Leased>> reading(Lease lease, int maxBlocks, BlockScope scope) {
+  default CompletableFuture<List<LeasedBlock>> reading(Lease lease, int maxBlocks, BlockScope scope) {
     return lease.windows(maxBlocks, scope).flatMapIterable(window -> window).collectList().toFuture();
   }
 
-  default List<Leased> read(Lease lease, int maxBlocks, BlockScope scope) {
+  default List<LeasedBlock> read(Lease lease, int maxBlocks, BlockScope scope) {
     return got(reading(lease, maxBlocks, scope));
   }
 
@@ -125,8 +125,8 @@ interface TierSteps {
     }
   }
 
-  default List<Integer> positions(List<Leased> blocks) {
-    return blocks.stream().map(Leased::position).toList();
+  default List<Integer> positions(List<LeasedBlock> blocks) {
+    return blocks.stream().map(LeasedBlock::position).toList();
   }
 
   default List<TierEvent> events(BlockTier tier, int count) {

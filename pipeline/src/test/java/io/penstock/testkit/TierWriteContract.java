@@ -11,7 +11,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.IncompleteBlockException;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
@@ -101,7 +101,7 @@ interface TierWriteContract extends TierSteps {
     try (BlockScope scope = new BlockScope()) {
       Reservation reservation = value(tier.reserve(keys(0, 2), scope));
       Lease lease = value(tier.lease(keys(0, 2), OnMiss.AWAIT, scope));
-      CompletableFuture<List<Leased>> waiting = reading(lease, 4, scope);
+      CompletableFuture<List<LeasedBlock>> waiting = reading(lease, 4, scope);
       Blocks.produce(reservation.drafts().getLast());
       value(reservation.commit(reservation.drafts().subList(1, 2)));
       reservation.close();

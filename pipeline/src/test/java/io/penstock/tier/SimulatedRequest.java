@@ -49,7 +49,7 @@ final class SimulatedRequest {
     lease.admitted().bits().stream().mapToObj(asked::get).forEach(toPut::add);
     reader = new Reader();
     if (random.nextBoolean()) {
-      Flux<List<Leased>> windows = lease.windows(simulation.window, scope);
+      Flux<List<LeasedBlock>> windows = lease.windows(simulation.window, scope);
       windows.subscribe(reader);
     } else {
       SliceOrder order = SliceOrder.values()[random.nextInt(2)];
@@ -163,7 +163,7 @@ final class SimulatedRequest {
         slice.close();
       } else {
         for (Object each : (List<?>) item) {
-          try (Block block = ((Leased) each).block()) {
+          try (Block block = ((LeasedBlock) each).block()) {
             Blocks.assertBytes(block);
           }
         }

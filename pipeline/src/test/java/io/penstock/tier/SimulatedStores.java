@@ -73,7 +73,7 @@ final class SimulatedStores {
   }
 
   /// A store has a line of one: whatever commits and moves there are, they wait for each other.
-  private static UnaryOperator<Mono<List<Rest>>> oneAtATime(String name) {
+  private static UnaryOperator<Mono<List<StoredBlock>>> oneAtATime(String name) {
     AtomicInteger puts = new AtomicInteger();
     return put -> Mono.defer(() -> puts.incrementAndGet() > 1
         ? Mono.error(new AssertionError("puts of " + name + " under way must be <= 1 (was " + puts + ")"))
@@ -91,12 +91,12 @@ final class SimulatedStores {
     };
   }
 
-  private Mono<List<Rest>> maybePut(Mono<List<Rest>> answer) {
+  private Mono<List<StoredBlock>> maybePut(Mono<List<StoredBlock>> answer) {
     return switch (random.nextInt(30)) {
       case 0 -> throw new Fault();
       case 1 -> Mono.error(new Fault());
       case 3, 4 -> Mono.error(busy());
-      case 2 -> answer.doOnNext(rests -> rests.forEach(Rest::close)).then(Mono.error(new Fault())); // it was done, and taken back
+      case 2 -> answer.doOnNext(rests -> rests.forEach(StoredBlock::close)).then(Mono.error(new Fault())); // it was done, and taken back
       default -> answer;
     };
   }

@@ -22,7 +22,7 @@ final class TierStackBusyTest extends StackSteps {
           .withBounceBlocks(1);
 
   private final AtomicInteger asked = new AtomicInteger();
-  private final RoomAgain room = new RoomAgain();
+  private final RoomSignal room = new RoomSignal();
   private final FaultyStore disk =
       new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add));
   private final FaultyStore device = new FaultyStore(new MemoryStore("hbm", Medium.DEVICE, SPACE, 2, tasks::add));

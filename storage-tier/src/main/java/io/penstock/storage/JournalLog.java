@@ -60,8 +60,8 @@ final class JournalLog {
   /// Appends `blocks`, all or none of them: if one fails, those before it are freed again.
   ///
   /// @param room asked for before each
-  List<JournalRest> append(List<Block> blocks, Room room) {
-    List<JournalRest> rests = new ArrayList<>(blocks.size());
+  List<StoredRecord> append(List<Block> blocks, Room room) {
+    List<StoredRecord> rests = new ArrayList<>(blocks.size());
     try {
       for (Block block : blocks) {
         room.require();
@@ -70,19 +70,19 @@ final class JournalLog {
       syncs.acknowledged();
       return rests;
     } catch (Throwable e) { // whatever it is: nobody else has them
-      rests.forEach(JournalRest::close);
+      rests.forEach(StoredRecord::close);
       throw e;
     }
   }
 
-  private JournalRest append(Block block) {
+  private StoredRecord append(Block block) {
     block.verify(boundary);
     syncs.admit(recordBytes);
     long number = ++sequence;
     Location at = appended(block.read(payload -> engine.append(writer.block(block, payload, number))));
     book.written(at.segment());
     userBytes += at.length();
-    return new JournalRest(store, block.key(), places.add(new Place(at, number, writer.crc())));
+    return new StoredRecord(store, block.key(), places.add(new Place(at, number, writer.crc())));
   }
 
   private Location appended(Location at) {

@@ -3,7 +3,7 @@ package io.penstock.storage;
 import io.penstock.block.Block;
 import io.penstock.block.SpaceId;
 import io.penstock.storage.engine.StorageFullException;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
@@ -23,14 +23,14 @@ final class JournalPuts {
   }
 
   /// As in [JournalStore#put].
-  Mono<List<Rest>> put(List<Block> blocks) {
+  Mono<List<StoredBlock>> put(List<Block> blocks) {
     List<Block> batch = List.copyOf(blocks);
     for (Block block : batch) {
       if (!block.key().space().equals(space)) {
         throw new IllegalArgumentException("block must be of space " + space + " (was " + block.key() + ")");
       }
     }
-    return Mono.<List<Rest>>create(sink -> {
+    return Mono.<List<StoredBlock>>create(sink -> {
       if (!health.health().state().takes()) {
         sink.error(health.unavailable());
       } else if (line.enteredBy(sink)) {
@@ -45,7 +45,7 @@ final class JournalPuts {
   /// Nobody took the rests of a put.
   private static void closeAll(List<?> rests) {
     for (Object rest : rests) {
-      if (rest instanceof JournalRest own) {
+      if (rest instanceof StoredRecord own) {
         own.close();
       }
     }

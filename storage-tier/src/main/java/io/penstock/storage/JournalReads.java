@@ -30,7 +30,7 @@ final class JournalReads {
   }
 
   /// As in [JournalStore#read].
-  Mono<Void> read(List<JournalRest> rests, List<BlockDraft> drafts, GranuleRange range) {
+  Mono<Void> read(List<StoredRecord> rests, List<BlockDraft> drafts, GranuleRange range) {
     return Mono.create(sink -> {
       if (rests.isEmpty()) {
         sink.success();
@@ -42,7 +42,7 @@ final class JournalReads {
     });
   }
 
-  private void begin(List<JournalRest> rests, List<BlockDraft> drafts, GranuleRange range, MonoSink<Void> sink) {
+  private void begin(List<StoredRecord> rests, List<BlockDraft> drafts, GranuleRange range, MonoSink<Void> sink) {
     ReadJob job = new ReadJob(reader, rests, drafts, range, range.bytes(space.layout()), failure -> {
       if (failure == null) {
         sink.success();

@@ -15,8 +15,8 @@ import io.penstock.tier.BlockStore;
 import io.penstock.tier.DiskStat;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.Rest;
-import io.penstock.tier.Shortage;
+import io.penstock.tier.StoredBlock;
+import io.penstock.tier.Evictor;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.StoreUnavailableException;
 import java.util.ArrayList;
@@ -244,7 +244,7 @@ public final class JournalStore implements BlockStore {
   }
 
   @Override
-  public boolean isSound(Rest rest) {
+  public boolean isSound(StoredBlock rest) {
     return !places.isLost(own(rest).number());
   }
 
@@ -259,8 +259,8 @@ public final class JournalStore implements BlockStore {
   }
 
   @Override
-  public synchronized List<Rest> recovered() {
-    List<Rest> rests = new ArrayList<>(recovered.size());
+  public synchronized List<StoredBlock> recovered() {
+    List<StoredBlock> rests = new ArrayList<>(recovered.size());
     recovered.takeAll((key, number) -> rests.add(warm(key, number)));
     return rests;
   }
@@ -273,32 +273,32 @@ public final class JournalStore implements BlockStore {
   }
 
   @Override
-  public int cool(Rest rest) {
+  public int cool(StoredBlock rest) {
     return own(rest).dissolve();
   }
 
   @Override
-  public Rest warm(BlockKey key, int number) {
-    return new JournalRest(this, key, number);
+  public StoredBlock warm(BlockKey key, int number) {
+    return new StoredRecord(this, key, number);
   }
 
   @Override
-  public Mono<List<Rest>> put(List<Block> blocks) {
+  public Mono<List<StoredBlock>> put(List<Block> blocks) {
     return puts.put(blocks);
   }
 
   @Override
-  public Mono<Void> read(List<? extends Rest> rests, List<BlockDraft> drafts, GranuleRange range) {
+  public Mono<Void> read(List<? extends StoredBlock> rests, List<BlockDraft> drafts, GranuleRange range) {
     range.requireInside(space.layout());
     if (rests.size() != drafts.size()) {
       throw new IllegalArgumentException("drafts must be " + rests.size() + ", one a rest (was " + drafts.size() + ")");
     }
-    List<JournalRest> own = rests.stream().map(this::own).toList();
+    List<StoredRecord> own = rests.stream().map(this::own).toList();
     return reads.read(own, List.copyOf(drafts), range);
   }
 
-  private JournalRest own(Rest rest) {
-    if (rest instanceof JournalRest own && own.store() == this) {
+  private StoredRecord own(StoredBlock rest) {
+    if (rest instanceof StoredRecord own && own.store() == this) {
       return own;
     }
     throw new IllegalArgumentException("rest must be of tier " + options.name() + " (was " + rest + ")");
@@ -322,7 +322,7 @@ public final class JournalStore implements BlockStore {
   }
 
   @Override
-  public void relieve(Shortage shortage) {
+  public void relieve(Evictor shortage) {
     writes.relieve(shortage);
   }
 

@@ -2,8 +2,8 @@ package io.penstock.storage;
 
 import io.penstock.KvException;
 import io.penstock.block.Block;
-import io.penstock.tier.Rest;
-import io.penstock.tier.Shortage;
+import io.penstock.tier.StoredBlock;
+import io.penstock.tier.Evictor;
 import io.penstock.tier.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +48,7 @@ final class JournalWrites {
   /// The next step is on its way.
   private boolean moving;
   private volatile SpaceStat stat;
-  private volatile Shortage shortage = blocks -> 0;
+  private volatile Evictor shortage = blocks -> 0;
 
   /// @param puts left by each task that entered it
   JournalWrites(JournalLog log, Reclaimer reclaimer, Room room, ReclaimOptions options, JournalThreads threads,
@@ -66,7 +66,7 @@ final class JournalWrites {
   }
 
   /// Asks `of` for room from now on.
-  void relieve(Shortage of) {
+  void relieve(Evictor of) {
     shortage = of;
     if (watched && clock.runs()) {
       clock.after(LOOK_MILLIS, this::look);
@@ -88,7 +88,7 @@ final class JournalWrites {
   }
 
   /// Appends `batch`, whose blocks stay the caller's.
-  void put(List<Block> batch, MonoSink<List<Rest>> sink) {
+  void put(List<Block> batch, MonoSink<List<StoredBlock>> sink) {
     WaitingPuts.Put put = waiting.add(sink);
     appending.execute(() -> {
       if (waiting.begin(put)) {
@@ -104,8 +104,8 @@ final class JournalWrites {
     waiting.refuse(why);
   }
 
-  private void append(List<Block> batch, MonoSink<List<Rest>> sink) {
-    List<Rest> rests = List.of();
+  private void append(List<Block> batch, MonoSink<List<StoredBlock>> sink) {
+    List<StoredBlock> rests = List.of();
     Throwable failure = null;
     try {
       rests = List.copyOf(log.append(batch, room));

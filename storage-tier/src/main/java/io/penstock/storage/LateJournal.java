@@ -9,8 +9,8 @@ import io.penstock.tier.BlockStore;
 import io.penstock.tier.DiskStat;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.Rest;
-import io.penstock.tier.Shortage;
+import io.penstock.tier.StoredBlock;
+import io.penstock.tier.Evictor;
 import io.penstock.tier.StoreHealth;
 import io.penstock.tier.StoreUnavailableException;
 import io.penstock.tier.TierClosedException;
@@ -44,7 +44,7 @@ public final class LateJournal implements BlockStore {
   private final List<Runnable> watchers = new CopyOnWriteArrayList<>();
   private volatile @Nullable JournalStore opened;
   /// Guarded by `this`, as is the moment of opening.
-  private @Nullable Shortage shortage;
+  private @Nullable Evictor shortage;
   private @Nullable Consumer<BlockKey> reporter;
 
   /// @param begun as in [#open(CacheSpace, JournalOptions, Consumer)]
@@ -167,7 +167,7 @@ public final class LateJournal implements BlockStore {
   }
 
   @Override
-  public void relieve(Shortage room) {
+  public void relieve(Evictor room) {
     synchronized (this) {
       shortage = room;
       if (opened != null) {
@@ -187,7 +187,7 @@ public final class LateJournal implements BlockStore {
   }
 
   @Override
-  public boolean isSound(Rest rest) {
+  public boolean isSound(StoredBlock rest) {
     JournalStore store = opened;
     return store == null || store.isSound(rest);
   }
@@ -198,13 +198,13 @@ public final class LateJournal implements BlockStore {
   }
 
   @Override
-  public Mono<List<Rest>> put(List<Block> blocks) {
+  public Mono<List<StoredBlock>> put(List<Block> blocks) {
     JournalStore store = opened;
     return store == null ? Mono.error(this::refusal) : store.put(blocks);
   }
 
   @Override
-  public Mono<Void> read(List<? extends Rest> rests, List<BlockDraft> drafts, GranuleRange range) {
+  public Mono<Void> read(List<? extends StoredBlock> rests, List<BlockDraft> drafts, GranuleRange range) {
     JournalStore store = opened;
     return store == null ? Mono.error(this::refusal) : store.read(rests, drafts, range);
   }
@@ -216,7 +216,7 @@ public final class LateJournal implements BlockStore {
   }
 
   @Override
-  public List<Rest> recovered() {
+  public List<StoredBlock> recovered() {
     JournalStore store = opened;
     return store == null ? List.of() : store.recovered();
   }
@@ -230,13 +230,13 @@ public final class LateJournal implements BlockStore {
   }
 
   @Override
-  public int cool(Rest rest) {
+  public int cool(StoredBlock rest) {
     JournalStore store = opened;
     return store == null ? NO_NUMBER : store.cool(rest);
   }
 
   @Override
-  public Rest warm(BlockKey key, int number) {
+  public StoredBlock warm(BlockKey key, int number) {
     JournalStore store = opened;
     return store == null ? BlockStore.super.warm(key, number) : store.warm(key, number);
   }

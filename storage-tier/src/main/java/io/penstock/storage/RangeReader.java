@@ -51,7 +51,7 @@ final class RangeReader {
 
   /// @throws BlockCorruptException if the head, or a granule, is not as it was written
   /// @throws BlockUnreadableException if the disk gives others and not this one
-  void read(JournalRest rest, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
+  void read(StoredRecord rest, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
     try {
       if (range.isWhole() && range.offset(layout) == 0) {
         readAtOnce(rest, draft, range, scratch);
@@ -71,7 +71,7 @@ final class RangeReader {
   }
 
   /// Head and granules lie side by side, and the engine keeps their segment while it reads: nobody else need.
-  private void readAtOnce(JournalRest rest, BlockDraft draft, GranuleRange range, MemorySegment head) {
+  private void readAtOnce(StoredRecord rest, BlockDraft draft, GranuleRange range, MemorySegment head) {
     Place place = rest.place();
     UnknownLocationException gone = tried(place.location(), draft, range, head);
     while (gone != null) { // the block was moved, and its segment deleted
@@ -100,7 +100,7 @@ final class RangeReader {
     }
   }
 
-  private void readPinned(JournalRest rest, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
+  private void readPinned(StoredRecord rest, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
     Place place = rest.place();
     Owned pin = pin(place.segment());
     while (pin == null) {
@@ -126,7 +126,7 @@ final class RangeReader {
     }
   }
 
-  private Place moved(JournalRest rest, Place from) {
+  private Place moved(StoredRecord rest, Place from) {
     Place to = rest.place();
     if (to.segment() == from.segment()) {
       engine.pin(from.segment()).close(); // says what is wrong

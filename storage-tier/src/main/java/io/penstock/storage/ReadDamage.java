@@ -50,14 +50,14 @@ final class ReadDamage {
   }
 
   /// The record of `rest` at `place` was not as it was written.
-  void found(JournalRest rest, Place place) {
+  void found(StoredRecord rest, Place place) {
     if (takes(rest, place)) {
       reading.execute(this::step);
     }
   }
 
   /// Whether a step is to be begun.
-  private synchronized boolean takes(JournalRest rest, Place place) {
+  private synchronized boolean takes(StoredRecord rest, Place place) {
     if (steps.isClosed() || lost.isTold(place) || isKnown(place)) {
       return false;
     }

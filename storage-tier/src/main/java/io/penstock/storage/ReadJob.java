@@ -20,7 +20,7 @@ final class ReadJob {
   static final int MOST_PARTS = 16;
 
   private final RangeReader reader;
-  private final List<JournalRest> rests;
+  private final List<StoredRecord> rests;
   private final List<BlockDraft> drafts;
   private final GranuleRange range;
   private final int partBlocks;
@@ -40,7 +40,7 @@ final class ReadJob {
     void ended(@Nullable Throwable failure);
   }
 
-  ReadJob(RangeReader reader, List<JournalRest> rests, List<BlockDraft> drafts, GranuleRange range, int blockBytes,
+  ReadJob(RangeReader reader, List<StoredRecord> rests, List<BlockDraft> drafts, GranuleRange range, int blockBytes,
       Ended ended) {
     this.reader = reader;
     this.rests = rests;

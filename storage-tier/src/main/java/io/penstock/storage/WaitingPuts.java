@@ -1,6 +1,6 @@
 package io.penstock.storage;
 
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import io.penstock.tier.StoreUnavailableException;
 import java.util.List;
 import java.util.Set;
@@ -15,10 +15,10 @@ final class WaitingPuts {
 
   /// One of them; begun or refused, whichever comes first.
   static final class Put {
-    private final MonoSink<List<Rest>> sink;
+    private final MonoSink<List<StoredBlock>> sink;
     private final AtomicBoolean over = new AtomicBoolean();
 
-    private Put(MonoSink<List<Rest>> sink) {
+    private Put(MonoSink<List<StoredBlock>> sink) {
       this.sink = sink;
     }
 
@@ -27,7 +27,7 @@ final class WaitingPuts {
     }
   }
 
-  Put add(MonoSink<List<Rest>> sink) {
+  Put add(MonoSink<List<StoredBlock>> sink) {
     Put put = new Put(sink);
     waiting.add(put);
     return put;

@@ -1,7 +1,7 @@
 package io.penstock.storage;
 
 import io.penstock.KvException;
-import io.penstock.tier.RoomAgain;
+import io.penstock.tier.RoomSignal;
 import io.penstock.tier.TierClosedException;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -13,7 +13,7 @@ final class WorkLine {
   private final String work;
   private final int most;
   private final Sinks.Empty<Void> drained = Sinks.empty();
-  private final RoomAgain room = new RoomAgain();
+  private final RoomSignal room = new RoomSignal();
   private int open;
   private boolean closed;
 

@@ -10,7 +10,7 @@ import io.penstock.storage.engine.Directories;
 import io.penstock.storage.engine.JournalFiles;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -118,9 +118,9 @@ final class BrokenBeginningTest extends OpeningFixture {
     written(engine);
     flip(6, engine == EngineKind.PLAIN ? -8 : -4); // its length
     open();
-    List<Rest> found = store.recovered();
+    List<StoredBlock> found = store.recovered();
     assertThat(found).hasSize(6);
-    found.forEach(Rest::close);
+    found.forEach(StoredBlock::close);
     store.settled().block(PATIENCE);
     close();
     JournalRepair.run(temporary, CheckProgress.none());
@@ -135,7 +135,7 @@ final class BrokenBeginningTest extends OpeningFixture {
     flipAt(records.get(4).offset() - 1, 6);
     open();
     assertThat(store.recovery().keptSegments()).isEqualTo(1);
-    store.recovered().forEach(Rest::close);
+    store.recovered().forEach(StoredBlock::close);
     store.settled().block(PATIENCE);
     close();
     JournalRepair.run(temporary, CheckProgress.none());
@@ -203,7 +203,7 @@ final class BrokenBeginningTest extends OpeningFixture {
     for (long run = 1; run <= 3; run++) {
       open();
       // The run before goes with its segment
-      store.recovered().stream().filter(each -> !KEYS.contains(each.key())).forEach(Rest::close);
+      store.recovered().stream().filter(each -> !KEYS.contains(each.key())).forEach(StoredBlock::close);
       put(Blocks.keys(JournalSample.SPACE, run * BLOCKS, (run + 1) * BLOCKS));
       close();
       if (run == 2) {
@@ -232,7 +232,7 @@ final class BrokenBeginningTest extends OpeningFixture {
       assertThat(store.recovery().keptSegments()).isEqualTo(1);
       Set<BlockKey> stay = new HashSet<>(KEYS);
       stay.addAll(Blocks.keys(JournalSample.SPACE, life * BLOCKS - BLOCKS / 2, life * BLOCKS));
-      store.recovered().stream().filter(each -> !stay.contains(each.key())).forEach(Rest::close);
+      store.recovered().stream().filter(each -> !stay.contains(each.key())).forEach(StoredBlock::close);
       put(Blocks.keys(JournalSample.SPACE, life * BLOCKS, (life + 1) * BLOCKS));
       store.settled().block(PATIENCE);
       close();

@@ -17,7 +17,7 @@ import io.penstock.storage.engine.Directories;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -127,8 +127,8 @@ final class DamagedLivesTest {
         model.watch(kind.open(home, options.engineOptions()), this::appended), new SerialExecutor(),
         Runnable::run);
     try {
-      Map<BlockKey, Rest> rests = new LinkedHashMap<>();
-      for (Rest rest : store.recovered()) {
+      Map<BlockKey, StoredBlock> rests = new LinkedHashMap<>();
+      for (StoredBlock rest : store.recovered()) {
         assertThat(rests.put(rest.key(), rest)).as("%s twice", rest).isNull();
         boolean sound =
             given(rest, record -> record.sequence > highest ? maybe.contains(record.key) : !removed.contains(record));
@@ -171,10 +171,10 @@ final class DamagedLivesTest {
   /// An opening gave `rest`.
   ///
   /// @return false if it was to be moved at once, and found damaged
-  private boolean given(Rest rest, Predicate<Written> mayBe) {
+  private boolean given(StoredBlock rest, Predicate<Written> mayBe) {
     try {
-      Written record = model.at(((JournalRest) rest).location());
-      assertThat(record).as("what lies where %s is: %s", rest, ((JournalRest) rest).location()).isNotNull()
+      Written record = model.at(((StoredRecord) rest).location());
+      assertThat(record).as("what lies where %s is: %s", rest, ((StoredRecord) rest).location()).isNotNull()
           .matches(each -> each.key.equals(rest.key()));
       assertThat(requireNonNull(record)).as("was removed").matches(mayBe);
       record.seen = true;
@@ -212,7 +212,7 @@ final class DamagedLivesTest {
     }
   }
 
-  private void work(JournalStore store, Map<BlockKey, Rest> rests) {
+  private void work(JournalStore store, Map<BlockKey, StoredBlock> rests) {
     int draw = random.nextInt(10);
     if (draw < 5) {
       put(store, rests);
@@ -230,15 +230,15 @@ final class DamagedLivesTest {
   }
 
   /// Null if it was found damaged, and is lost.
-  private @Nullable Written record(Rest rest) {
+  private @Nullable Written record(StoredBlock rest) {
     try {
-      return model.at(((JournalRest) rest).location());
+      return model.at(((StoredRecord) rest).location());
     } catch (KvException e) {
       return null;
     }
   }
 
-  private void giveUp(Rest rest) {
+  private void giveUp(StoredBlock rest) {
     Written record = record(rest);
     if (record != null) {
       record.givenUp = true;
@@ -246,17 +246,17 @@ final class DamagedLivesTest {
     rest.close();
   }
 
-  private void put(JournalStore store, Map<BlockKey, Rest> rests) {
+  private void put(JournalStore store, Map<BlockKey, StoredBlock> rests) {
     Set<BlockKey> keys = new HashSet<>();
     for (int i = 1 + random.nextInt(12); i > 0; i--) {
       keys.add(Blocks.key(SPACE, random.nextInt(KEYS)));
     }
     List<Block> blocks = keys.stream().map(key -> Blocks.block(arena, key)).toList();
-    List<Rest> put = requireNonNull(store.put(blocks).block(PATIENCE));
+    List<StoredBlock> put = requireNonNull(store.put(blocks).block(PATIENCE));
     blocks.forEach(Block::close);
-    for (Rest rest : put) {
+    for (StoredBlock rest : put) {
       model.live.add(rest.key());
-      Rest older = rests.put(rest.key(), rest);
+      StoredBlock older = rests.put(rest.key(), rest);
       if (older != null && random.nextInt(4) > 0) {
         giveUp(older);
       }
@@ -264,8 +264,8 @@ final class DamagedLivesTest {
   }
 
   /// Whatever is served is right, and what is not, was damaged.
-  private void read(JournalStore store, Map<BlockKey, Rest> rests) {
-    for (Rest rest : List.copyOf(rests.values())) {
+  private void read(JournalStore store, Map<BlockKey, StoredBlock> rests) {
+    for (StoredBlock rest : List.copyOf(rests.values())) {
       Written record = record(rest);
       try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
         store.read(List.of(rest), List.of(draft), ALL).block(PATIENCE);

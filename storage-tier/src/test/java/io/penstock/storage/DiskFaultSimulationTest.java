@@ -18,7 +18,7 @@ import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.BlockUnreadableException;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import io.penstock.tier.StoreState;
 import io.penstock.tier.StoreUnavailableException;
 import java.nio.file.Path;
@@ -73,7 +73,7 @@ final class DiskFaultSimulationTest {
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
     private final MemoryDisk medium = new MemoryDisk();
     private final FaultyEngine disk = new FaultyEngine(MemoryEngine.open(medium, new EngineOptions(1 << 20, 0)));
-    private final Map<BlockKey, Rest> acknowledged = new LinkedHashMap<>();
+    private final Map<BlockKey, StoredBlock> acknowledged = new LinkedHashMap<>();
     private final SyncRule rule;
     private final JournalStore store;
     private int next;
@@ -115,8 +115,9 @@ final class DiskFaultSimulationTest {
         assertThat(store.syncs().failedSyncs()).isPositive();
       }
       JournalStore again = open(MemoryEngine.open(medium, new EngineOptions(1 << 20, 0)));
-      List<Rest> found = again.recovered();
-      assertThat(found.stream().map(Rest::key).toList()).as("blocks found again").containsAll(acknowledged.keySet());
+      List<StoredBlock> found = again.recovered();
+      assertThat(found.stream().map(StoredBlock::key).toList()).as("blocks found again")
+          .containsAll(acknowledged.keySet());
       again.close().block(Duration.ofSeconds(10));
     }
 
@@ -155,7 +156,7 @@ final class DiskFaultSimulationTest {
       }
     }
 
-    private void read(Rest rest, boolean must) {
+    private void read(StoredBlock rest, boolean must) {
       AtomicReference<Throwable> failure = new AtomicReference<>();
       for (int attempt = 0; attempt < 2; attempt++) { // one that was given up is told once
         failure.set(null);

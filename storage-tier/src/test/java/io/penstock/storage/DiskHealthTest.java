@@ -17,7 +17,7 @@ import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.BlockUnreadableException;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import io.penstock.tier.StoreState;
 import io.penstock.tier.StoreUnavailableException;
 import java.nio.file.Path;
@@ -79,16 +79,16 @@ final class DiskHealthTest {
     logged.close();
   }
 
-  private CompletableFuture<List<Rest>> putLater(long number) {
+  private CompletableFuture<List<StoredBlock>> putLater(long number) {
     Block block = Blocks.block(arena, Blocks.key(SPACE, number));
     return store.put(List.of(block)).doFinally(end -> block.close()).toFuture();
   }
 
-  private Rest put(long number) throws Exception {
+  private StoredBlock put(long number) throws Exception {
     return ended(putLater(number)).getFirst();
   }
 
-  private CompletableFuture<Void> readLater(Rest rest) {
+  private CompletableFuture<Void> readLater(StoredBlock rest) {
     BlockDraft draft = Blocks.draft(arena, rest.key());
     return store.read(List.of(rest), List.of(draft), GranuleRange.all(SPACE.layout())).doOnSuccess(nothing -> {
       try (Block block = draft.seal()) {
@@ -97,7 +97,7 @@ final class DiskHealthTest {
     }).doFinally(end -> draft.close()).toFuture();
   }
 
-  private void read(Rest rest) throws Exception {
+  private void read(StoredBlock rest) throws Exception {
     ended(readLater(rest));
   }
 
@@ -122,7 +122,7 @@ final class DiskHealthTest {
   @ParameterizedTest
   @EnumSource
   void diskThatTakesNothing_isDegraded_gives_andComesBackByItself(Fault fault) throws Exception {
-    Rest first = put(0);
+    StoredBlock first = put(0);
     disk.fail(fault, Work.APPEND, Work.PROBE);
     assertUnavailable(putLater(1));
     assertState(StoreState.DEGRADED);
@@ -156,11 +156,11 @@ final class DiskHealthTest {
 
   @Test
   void appendThatHangs_turnsOff_failsWhoeverWaits_andKeepsTheBatchUnderWay() throws Exception {
-    Rest first = put(0);
+    StoredBlock first = put(0);
     disk.stall(Work.APPEND);
-    CompletableFuture<List<Rest>> stuck = putLater(1);
+    CompletableFuture<List<StoredBlock>> stuck = putLater(1);
     disk.awaitStuck();
-    CompletableFuture<List<Rest>> waiting = putLater(2);
+    CompletableFuture<List<StoredBlock>> waiting = putLater(2);
     pass(2);
     assertState(StoreState.ACTIVE);
     pass(1);
@@ -171,7 +171,7 @@ final class DiskHealthTest {
     assertThat(stuck).isNotDone();
     assertThat(arena.claimedSlots()).as("the batch under way").isEqualTo(1);
     disk.mend();
-    Rest second = ended(stuck).getFirst();
+    StoredBlock second = ended(stuck).getFirst();
     pass(10);
     assertState(StoreState.ACTIVE);
     read(second);
@@ -181,7 +181,7 @@ final class DiskHealthTest {
 
   @Test
   void readThatHangs_turnsOff_andOnlyItsOwnDraftsStay() throws Exception {
-    Rest first = put(0);
+    StoredBlock first = put(0);
     disk.stall(Work.READ);
     CompletableFuture<Void> stuck = readLater(first);
     disk.awaitStuck();
@@ -199,7 +199,7 @@ final class DiskHealthTest {
 
   @Test
   void readsThatFail_turnOff_loseNothing_andComeBack() throws Exception {
-    List<Rest> rests = new ArrayList<>();
+    List<StoredBlock> rests = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       rests.add(put(i));
     }
@@ -214,7 +214,7 @@ final class DiskHealthTest {
     disk.mend();
     pass(5);
     assertState(StoreState.ACTIVE);
-    for (Rest rest : rests) {
+    for (StoredBlock rest : rests) {
       read(rest);
     }
   }
@@ -222,9 +222,9 @@ final class DiskHealthTest {
   @ParameterizedTest
   @EnumSource(names = {"PROBE", "READ"})
   void errorOfAProbe_isAFailureLikeAnother_andItIsTriedAgain(Work work) throws Exception {
-    List<Rest> rests = List.of(put(0), put(1), put(2));
+    List<StoredBlock> rests = List.of(put(0), put(1), put(2));
     disk.fail(Fault.IO_ERROR, Work.READ);
-    for (Rest rest : rests) {
+    for (StoredBlock rest : rests) {
       assertUnavailable(readLater(rest));
     }
     assertState(StoreState.OFF);
@@ -235,16 +235,16 @@ final class DiskHealthTest {
     disk.mend();
     pass(5);
     assertState(StoreState.ACTIVE);
-    for (Rest rest : rests) {
+    for (StoredBlock rest : rests) {
       read(rest);
     }
   }
 
   @Test
   void oneRecordThatCannotBeRead_isGivenUp_andTheDiskIsNot() throws Exception {
-    Rest bad = put(0);
-    Rest good = put(1);
-    disk.failAt(((JournalRest) bad).location());
+    StoredBlock bad = put(0);
+    StoredBlock good = put(1);
+    disk.failAt(((StoredRecord) bad).location());
     assertThatThrownBy(() -> read(bad)).cause().isInstanceOf(StorageFailedException.class);
     read(good);
     pass(1);
@@ -257,11 +257,11 @@ final class DiskHealthTest {
 
   @Test
   void oneRecordThatCannotBeRead_isGivenUp_alsoIfTheDiskIsFull() throws Exception {
-    Rest bad = put(0);
-    Rest good = put(1);
+    StoredBlock bad = put(0);
+    StoredBlock good = put(1);
     disk.fail(Fault.NO_SPACE, Work.APPEND, Work.PROBE);
     assertUnavailable(putLater(2));
-    disk.failAt(((JournalRest) bad).location());
+    disk.failAt(((StoredRecord) bad).location());
     assertThatThrownBy(() -> read(bad)).cause().isInstanceOf(StorageFailedException.class);
     read(good);
     pass(60);
@@ -272,8 +272,8 @@ final class DiskHealthTest {
 
   @Test
   void recordThatFailedInPassing_isReadAgain() throws Exception {
-    Rest rest = put(0);
-    disk.failAt(((JournalRest) rest).location());
+    StoredBlock rest = put(0);
+    disk.failAt(((StoredRecord) rest).location());
     assertThatThrownBy(() -> read(rest)).cause().isInstanceOf(StorageFailedException.class);
     disk.failAt();
     pass(1);
@@ -282,7 +282,7 @@ final class DiskHealthTest {
 
   @Test
   void readThatHangs_afterTheClose_isToldToWhoeverWatches() throws Exception {
-    Rest first = put(0);
+    StoredBlock first = put(0);
     disk.stall(Work.READ);
     CompletableFuture<Void> stuck = readLater(first);
     disk.awaitStuck();
@@ -301,7 +301,7 @@ final class DiskHealthTest {
   @Test
   void closeWhileOff_endsWhenTheDiskAnswers() throws Exception {
     disk.stall(Work.APPEND);
-    CompletableFuture<List<Rest>> stuck = putLater(0);
+    CompletableFuture<List<StoredBlock>> stuck = putLater(0);
     disk.awaitStuck();
     pass(3);
     CompletableFuture<Void> closed = store.close().toFuture();
@@ -319,7 +319,7 @@ final class DiskHealthTest {
     put(0);
     pass(2); // synced: that has the clock of this test
     disk.stall(work);
-    CompletableFuture<List<Rest>> stuck =
+    CompletableFuture<List<StoredBlock>> stuck =
         work == Work.APPEND ? putLater(1) : CompletableFuture.completedFuture(List.of());
     CompletableFuture<Void> closed = store.close().toFuture();
     disk.awaitStuck();

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.tier.Durability;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -89,7 +89,7 @@ final class DurabilityTest extends SyncFixture {
   @Test
   void whileAStoreOpens_nobodySyncs_andThenWhatWaitedGoes() {
     open(SyncRule.none());
-    List<Rest> rests = put(0, 2);
+    List<StoredBlock> rests = put(0, 2);
     medium.roll();
     rests.getFirst().close();
     store.settled().block(PATIENCE);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.Block;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -82,12 +82,12 @@ final class FailedSyncTest extends SyncFixture {
   @Test
   void segmentWhoseCopiesAFailedSyncCovered_stays_andOneWhoseCopiesCameLater_goes() {
     open(SyncRule.interval(SECOND, 1 << 20));
-    List<Rest> first = put(0, 2);
+    List<StoredBlock> first = put(0, 2);
     medium.roll();
     first.getFirst().close();
     store.settled().block(PATIENCE); // its removal lies in segment 2
     medium.roll();
-    List<Rest> third = put(2, 3);
+    List<StoredBlock> third = put(2, 3);
     medium.refuses = true;
     store.settled().block(PATIENCE); // and now in segment 3, too
     time.advanceTimeBy(SECOND);
@@ -131,7 +131,7 @@ final class FailedSyncTest extends SyncFixture {
   @Test
   void whateverAnEngineThrows_settledAndCloseHearOfIt_andItIsLetGo() {
     open(SyncRule.interval(SECOND, 1 << 20));
-    List<Rest> rests = put(0, 2);
+    List<StoredBlock> rests = put(0, 2);
     rests.getFirst().close();
     medium.breaks = true;
     StepVerifier.create(store.settled()).expectError(IllegalStateException.class).verify(PATIENCE);
@@ -143,7 +143,7 @@ final class FailedSyncTest extends SyncFixture {
   @Test
   void deleteThatFails_keepsNoOtherSegment_andOneThatFailedHalfWay_isTakenForDone() {
     open(SyncRule.none());
-    List<Rest> all = new ArrayList<>();
+    List<StoredBlock> all = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       all.addAll(put(i, i + 1));
       medium.roll();
@@ -151,7 +151,7 @@ final class FailedSyncTest extends SyncFixture {
     put(4, 5);
     medium.stays = 1;
     medium.goes = 2;
-    all.forEach(Rest::close);
+    all.forEach(StoredBlock::close);
     assertThat(medium.segments()).containsExactly(1, 5);
     StepVerifier.create(store.settled()).expectError(StorageFailedException.class).verify(PATIENCE);
     medium.stays = 0;

@@ -10,7 +10,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,7 +46,7 @@ abstract class JournalFixture {
     opened.clear();
   }
 
-  final List<Rest> put(JournalStore store, long from, long to) {
+  final List<StoredBlock> put(JournalStore store, long from, long to) {
     List<Block> blocks = Blocks.keys(space, from, to).stream().map(key -> Blocks.block(arena, key)).toList();
     try {
       return requireNonNull(store.put(blocks).block(PATIENCE));
@@ -55,10 +55,10 @@ abstract class JournalFixture {
     }
   }
 
-  final void assertReadable(JournalStore store, List<? extends Rest> rests) {
+  final void assertReadable(JournalStore store, List<? extends StoredBlock> rests) {
     for (int from = 0; from < rests.size(); from += BATCH) {
-      List<? extends Rest> part = rests.subList(from, Math.min(rests.size(), from + BATCH));
-      List<BlockDraft> drafts = requireNonNull(arena.tryClaim(part.stream().map(Rest::key).toList()));
+      List<? extends StoredBlock> part = rests.subList(from, Math.min(rests.size(), from + BATCH));
+      List<BlockDraft> drafts = requireNonNull(arena.tryClaim(part.stream().map(StoredBlock::key).toList()));
       store.read(part, drafts, GranuleRange.all(space.layout())).block(PATIENCE);
       for (BlockDraft draft : drafts) {
         try (Block block = draft.seal()) {
@@ -68,7 +68,7 @@ abstract class JournalFixture {
     }
   }
 
-  static List<BlockKey> keys(List<? extends Rest> rests) {
-    return rests.stream().map(Rest::key).toList();
+  static List<BlockKey> keys(List<? extends StoredBlock> rests) {
+    return rests.stream().map(StoredBlock::key).toList();
   }
 }

@@ -14,7 +14,7 @@ import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -68,7 +68,7 @@ abstract class JournalRecoveryContract extends JournalFixture {
     put(open(), 0, 300);
     closeAll();
     JournalStore again = open();
-    List<Rest> rests = again.recovered();
+    List<StoredBlock> rests = again.recovered();
     assertThat(keys(rests)).isEqualTo(Blocks.keys(SPACE, 0, 300));
     assertThat(again.recovered()).isEmpty();
     assertThat(again.recovery()).isEqualTo(new JournalRecovery(again.recovery().segments(), 300, 0, 0, 0, 0, 0, 0));
@@ -81,7 +81,7 @@ abstract class JournalRecoveryContract extends JournalFixture {
     put(open(), 0, 300);
     crash();
     JournalStore again = open();
-    List<Rest> rests = again.recovered();
+    List<StoredBlock> rests = again.recovered();
     assertThat(keys(rests)).isEqualTo(Blocks.keys(SPACE, 0, 300));
     assertReadable(again, rests);
   }
@@ -93,7 +93,7 @@ abstract class JournalRecoveryContract extends JournalFixture {
     put(store, 1, 2);
     crash();
     JournalStore again = open();
-    List<Rest> rests = again.recovered();
+    List<StoredBlock> rests = again.recovered();
     assertThat(keys(rests)).containsExactly(Blocks.key(SPACE, 0), Blocks.key(SPACE, 2), Blocks.key(SPACE, 1));
     assertThat(again.recovery().freed()).isEqualTo(1);
     assertReadable(again, rests);
@@ -106,7 +106,7 @@ abstract class JournalRecoveryContract extends JournalFixture {
   @Test
   void closedRest_doesNotComeBack() {
     JournalStore store = open();
-    List<Rest> rests = put(store, 0, 10);
+    List<StoredBlock> rests = put(store, 0, 10);
     rests.get(4).close();
     rests.get(4).close();
     store.settled().block(PATIENCE);
@@ -120,9 +120,9 @@ abstract class JournalRecoveryContract extends JournalFixture {
   @Test
   void restsClosedAfterTheStore_freeNothing() {
     JournalStore store = open();
-    List<Rest> rests = put(store, 0, 10);
+    List<StoredBlock> rests = put(store, 0, 10);
     closeAll();
-    rests.forEach(Rest::close);
+    rests.forEach(StoredBlock::close);
     assertThat(open().recovered()).hasSize(10);
   }
 
@@ -130,11 +130,11 @@ abstract class JournalRecoveryContract extends JournalFixture {
   void segmentWhoseRecordsAreAllDead_isDeleted() {
     SegmentEngine engine = engine();
     JournalStore store = open(options(), engine);
-    List<Rest> first = put(store, 0, 100);
+    List<StoredBlock> first = put(store, 0, 100);
     engine.roll();
-    List<Rest> second = put(store, 100, 101);
+    List<StoredBlock> second = put(store, 100, 101);
     assertThat(engine.segments()).hasSize(2);
-    first.subList(1, 100).forEach(Rest::close);
+    first.subList(1, 100).forEach(StoredBlock::close);
     store.settled().block(PATIENCE);
     assertThat(engine.segments()).hasSize(2);
     assertReadable(store, List.of(first.getFirst()));
@@ -150,9 +150,9 @@ abstract class JournalRecoveryContract extends JournalFixture {
   void removal_outlivesItsSegment_asLongAsWhatItRemoves() {
     SegmentEngine engine = engine();
     JournalStore store = open(options(), engine);
-    List<Rest> first = put(store, 0, 2);
+    List<StoredBlock> first = put(store, 0, 2);
     engine.roll();
-    List<Rest> second = put(store, 2, 3);
+    List<StoredBlock> second = put(store, 2, 3);
     first.getFirst().close(); // its removal lies in the second segment
     store.settled().block(PATIENCE);
     engine.roll();
@@ -166,7 +166,7 @@ abstract class JournalRecoveryContract extends JournalFixture {
 
   @Test
   void recordDamagedInTheNewestSegment_isCountedOnce_andDoesNotComeBack() {
-    List<Location> at = put(open(), 0, 6).stream().map(rest -> ((JournalRest) rest).location()).toList();
+    List<Location> at = put(open(), 0, 6).stream().map(rest -> ((StoredRecord) rest).location()).toList();
     crash();
     try (SegmentEngine engine = engine(); Arena memory = Arena.ofConfined()) {
       MemorySegment byteOfTwo = memory.allocate(1);
@@ -205,15 +205,15 @@ abstract class JournalRecoveryContract extends JournalFixture {
   void anyHistory_keepsExactlyWhatIsAtRest() {
     for (long seed = 1; seed <= 5; seed++) {
       Random random = new Random(seed);
-      Map<BlockKey, Rest> model = new HashMap<>();
+      Map<BlockKey, StoredBlock> model = new HashMap<>();
       JournalStore store = open();
       for (int step = 0; step < 60; step++) {
         int number = random.nextInt(200);
         switch (random.nextInt(8)) {
           case 0, 1, 2, 3 -> {
-            List<Rest> rests = put(store, number, number + 1L + random.nextInt(20));
+            List<StoredBlock> rests = put(store, number, number + 1L + random.nextInt(20));
             rests.forEach(rest -> {
-              Rest before = model.put(rest.key(), rest);
+              StoredBlock before = model.put(rest.key(), rest);
               if (before != null) {
                 before.close();
               }
@@ -236,7 +236,7 @@ abstract class JournalRecoveryContract extends JournalFixture {
               store.close().block(PATIENCE);
             }
             store = open();
-            List<Rest> found = store.recovered();
+            List<StoredBlock> found = store.recovered();
             assertThat(keys(found)).as("seed " + seed + " step " + step)
                 .containsExactlyInAnyOrderElementsOf(model.keySet());
             found.forEach(rest -> model.put(rest.key(), rest));
@@ -245,7 +245,7 @@ abstract class JournalRecoveryContract extends JournalFixture {
       }
       assertReadable(store, model.isEmpty() ? put(store, 0, 1) : List.copyOf(model.values()));
       crash();
-      open().recovered().forEach(Rest::close);
+      open().recovered().forEach(StoredBlock::close);
       closeAll();
     }
   }

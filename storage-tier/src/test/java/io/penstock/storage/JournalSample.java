@@ -11,7 +11,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
 import io.penstock.storage.engine.Location;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -56,7 +56,7 @@ final class JournalSample {
     JournalStore store = JournalStore.open(SPACE, options(directory));
     List<BlockKey> keys = Blocks.keys(SPACE, from, to);
     List<Block> blocks = keys.stream().map(key -> Blocks.block(arena, key)).toList();
-    List<Rest> rests = Objects.requireNonNull(store.put(blocks).block());
+    List<StoredBlock> rests = Objects.requireNonNull(store.put(blocks).block());
     blocks.forEach(Block::close);
     rests.get(rests.size() / 2).close();
     store.close().block();
@@ -79,7 +79,7 @@ final class JournalSample {
   List<Location> live(Path directory) {
     JournalStore store = open(directory);
     try {
-      return store.recovered().stream().map(rest -> ((JournalRest) rest).location()).toList();
+      return store.recovered().stream().map(rest -> ((StoredRecord) rest).location()).toList();
     } finally {
       store.close().block();
     }
@@ -105,7 +105,7 @@ final class JournalSample {
     damaged = store.recovery().damaged();
     assertThat(store.diskStat().damaged()).isEqualTo(damaged);
     try {
-      for (Rest rest : store.recovered()) {
+      for (StoredBlock rest : store.recovered()) {
         assertThat(written).contains(rest.key());
         if (read(store, rest)) {
           good.add(rest.key());
@@ -117,7 +117,7 @@ final class JournalSample {
     }
   }
 
-  private boolean read(JournalStore store, Rest rest) {
+  private boolean read(JournalStore store, StoredBlock rest) {
     try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
       store.read(List.of(rest), List.of(draft), ALL).block();
       try (Block block = draft.seal()) {

@@ -14,7 +14,7 @@ import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.BlockStoreContract;
 import io.penstock.tier.BlockStore;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -64,9 +64,9 @@ final class JournalStoreBlocksTest {
     }
 
     @Override
-    protected List<Rest> putDamaged(BlockStore store, List<Block> blocks, int index, long offset) {
-      List<Rest> rests = requireNonNull(store.put(blocks).block(PATIENCE));
-      damage.put(((JournalRest) rests.get(index)).location(), offset);
+    protected List<StoredBlock> putDamaged(BlockStore store, List<Block> blocks, int index, long offset) {
+      List<StoredBlock> rests = requireNonNull(store.put(blocks).block(PATIENCE));
+      damage.put(((StoredRecord) rests.get(index)).location(), offset);
       return rests;
     }
 

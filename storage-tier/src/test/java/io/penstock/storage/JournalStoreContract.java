@@ -14,7 +14,7 @@ import io.penstock.storage.engine.StorageFullException;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import io.penstock.tier.TierClosedException;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -30,7 +30,7 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
   @Test
   void put_thenRead_givesEveryByteBack() {
     JournalStore store = open();
-    List<Rest> rests = put(store, 0, 300);
+    List<StoredBlock> rests = put(store, 0, 300);
     assertThat(keys(rests)).isEqualTo(Blocks.keys(SPACE, 0, 300));
     assertReadable(store, rests);
     assertThat(store.medium()).isEqualTo(Medium.DISK);
@@ -41,7 +41,7 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
   @Test
   void read_ofAPart_statesThatPartOnly() {
     JournalStore store = open();
-    Rest rest = put(store, 3, 4).getFirst();
+    StoredBlock rest = put(store, 3, 4).getFirst();
     try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
       store.read(List.of(rest), List.of(draft), GranuleRange.whole(1, 2)).block(PATIENCE);
       assertThat(draft.unstated(ALL)).containsExactly(GranuleRange.whole(0, 1), GranuleRange.whole(3, 1));
@@ -54,7 +54,7 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
   @Test
   void read_ofRows_statesThoseRowsOnly() {
     JournalStore store = open();
-    Rest rest = put(store, 3, 4).getFirst();
+    StoredBlock rest = put(store, 3, 4).getFirst();
     GranuleRange rows = GranuleRange.rows(2, 1, 2);
     try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
       store.read(List.of(rest), List.of(draft), rows).block(PATIENCE);
@@ -144,7 +144,7 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
     JournalStore store =
         JournalStore.open(SPACE, options().withMaxWaitingReads(1), engine(), Runnable::run, tasks::add);
     closing(store);
-    List<Rest> rests = put(store, 0, 1);
+    List<StoredBlock> rests = put(store, 0, 1);
     List<BlockDraft> drafts = List.of(Blocks.draft(arena, rests.getFirst().key()));
     var first = store.read(rests, drafts, ALL).toFuture();
     StepVerifier.create(store.read(rests, drafts, ALL)).expectError(JournalBusyException.class).verify(PATIENCE);
@@ -156,7 +156,7 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
   @Test
   void closed_refusesAndClosesTwice() {
     JournalStore store = open();
-    List<Rest> rests = put(store, 0, 1);
+    List<StoredBlock> rests = put(store, 0, 1);
     store.close().block(PATIENCE);
     store.close().block(PATIENCE);
     StepVerifier.create(store.put(List.of())).expectError(TierClosedException.class).verify(PATIENCE);
@@ -169,7 +169,7 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
   @Test
   void wrongArguments_areRefusedAtOnce() {
     JournalStore store = open();
-    List<Rest> rests = put(store, 0, 1);
+    List<StoredBlock> rests = put(store, 0, 1);
     assertThatIllegalArgumentException().isThrownBy(() -> store.read(rests, List.of(), ALL));
     assertThatThrownBy(() -> store.read(rests, List.of(), GranuleRange.whole(3, 2)))
         .isInstanceOf(IndexOutOfBoundsException.class);
@@ -191,7 +191,7 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
   @Test
   void manyReaders_besideAWriter_getTheirBytes() throws InterruptedException {
     JournalStore store = open(options().withIoThreads(3), engine());
-    List<Rest> rests = put(store, 0, 200);
+    List<StoredBlock> rests = put(store, 0, 200);
     CountDownLatch done = new CountDownLatch(3);
     AtomicReference<Throwable> wrong = new AtomicReference<>();
     for (int reader = 0; reader < 3; reader++) {
@@ -209,7 +209,7 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
       });
     }
     for (int i = 0; i < 20; i++) {
-      put(store, 1000 + i * 20L, 1020 + i * 20L).forEach(Rest::close);
+      put(store, 1000 + i * 20L, 1020 + i * 20L).forEach(StoredBlock::close);
     }
     done.await();
     assertThat(wrong.get()).isNull();

@@ -15,7 +15,7 @@ import io.penstock.storage.engine.PlainEngine;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.Durability;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -78,7 +78,7 @@ final class JournalStoreTest {
     @Test
     void readOfADamagedPayload_failsNamingTheKey() throws IOException {
       JournalStore store = open();
-      List<Rest> rests = put(store, 0, 2);
+      List<StoredBlock> rests = put(store, 0, 2);
       damage(".log", at(rests.get(1)) + 104 + 70);
       assertCorrupt(store, rests, 1);
       assertReadable(store, rests.subList(0, 1));
@@ -87,14 +87,14 @@ final class JournalStoreTest {
     @Test
     void readOfADamagedHead_failsNamingTheKey() throws IOException {
       JournalStore store = open();
-      List<Rest> rests = put(store, 0, 1);
+      List<StoredBlock> rests = put(store, 0, 1);
       damage(".log", at(rests.getFirst()) + 80);
       assertCorrupt(store, rests, 0);
     }
 
     @Test
     void recoveryOfDamageInTheNewestSegment_dropsThatBlockForGood() throws IOException {
-      List<Rest> rests = put(open(), 0, 5);
+      List<StoredBlock> rests = put(open(), 0, 5);
       closeAll();
       damage(".log", at(rests.get(2)) + 104 + 70);
       JournalSample.deleteCheckpoints(directory());
@@ -116,19 +116,19 @@ final class JournalStoreTest {
     void segmentWhoseCheckpointStays_goesAllTheSame() throws IOException {
       SegmentEngine engine = engine();
       JournalStore store = open(options(), engine);
-      List<Rest> first = put(store, 0, 2);
+      List<StoredBlock> first = put(store, 0, 2);
       engine.roll();
       put(store, 2, 3);
       Path checkpoint = directory().resolve("checkpoint-0000000001");
       Files.delete(checkpoint);
       Files.createDirectories(checkpoint.resolve("in the way"));
-      first.forEach(Rest::close);
+      first.forEach(StoredBlock::close);
       store.settled().block();
       assertThat(engine.segments()).containsExactly(2);
       assertThat(store.disk().failure()).isNull();
     }
 
-    private void assertCorrupt(JournalStore store, List<Rest> rests, int wrong) {
+    private void assertCorrupt(JournalStore store, List<StoredBlock> rests, int wrong) {
       List<BlockDraft> drafts = new ArrayList<>();
       rests.forEach(rest -> drafts.add(Blocks.draft(arena, rest.key())));
       assertThatThrownBy(() -> store.read(rests, drafts, ALL).block()).isInstanceOfSatisfying(
@@ -138,8 +138,8 @@ final class JournalStoreTest {
       drafts.forEach(BlockDraft::close);
     }
 
-    private static long at(Rest rest) {
-      return ((JournalRest) rest).location().offset();
+    private static long at(StoredBlock rest) {
+      return ((StoredRecord) rest).location().offset();
     }
   }
 

@@ -3,7 +3,7 @@ package io.penstock.storage;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.storage.engine.Location;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.util.List;
@@ -52,10 +52,10 @@ final class MissingRecordsTest extends OpeningFixture {
     begin(engine);
     close();
     open();
-    List<Rest> found = store.recovered();
-    found.subList(0, 3).forEach(Rest::close);
+    List<StoredBlock> found = store.recovered();
+    found.subList(0, 3).forEach(StoredBlock::close);
     put(KEYS.subList(10, BLOCKS));
-    records = List.of(((JournalRest) found.get(5)).location());
+    records = List.of(((StoredRecord) found.get(5)).location());
     close();
     cut(0);
     open();

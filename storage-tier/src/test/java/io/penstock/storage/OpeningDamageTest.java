@@ -10,7 +10,7 @@ import io.penstock.storage.engine.Location;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.Level;
 import io.penstock.tier.Presence;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import io.penstock.tier.StackMode;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
@@ -187,9 +187,9 @@ final class OpeningDamageTest extends OpeningFixture {
     JournalSample.deleteCheckpoints(temporary);
     flip(3, HEAD + 70);
     open();
-    List<Rest> found = store.recovered();
+    List<StoredBlock> found = store.recovered();
     assertThat(JournalFixture.keys(found)).containsExactlyInAnyOrderElementsOf(KEYS);
-    assertThat(found.stream().map(rest -> ((JournalRest) rest).location())).contains(first.get(3))
+    assertThat(found.stream().map(rest -> ((StoredRecord) rest).location())).contains(first.get(3))
         .doesNotContain(first.get(4));
     assertThat(store.diskStat().damaged()).isEqualTo(1);
   }

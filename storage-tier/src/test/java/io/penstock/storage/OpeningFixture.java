@@ -86,7 +86,7 @@ abstract class OpeningFixture {
 
   final void put(List<BlockKey> keys) {
     List<Block> blocks = keys.stream().map(key -> Blocks.block(arena, key)).toList();
-    records = requireNonNull(store.put(blocks).block(PATIENCE)).stream().map(rest -> ((JournalRest) rest).location())
+    records = requireNonNull(store.put(blocks).block(PATIENCE)).stream().map(rest -> ((StoredRecord) rest).location())
         .toList();
     blocks.forEach(Block::close);
   }

@@ -18,7 +18,7 @@ import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFullException;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -127,8 +127,8 @@ final class PowerLossTest {
     holder[0] = engine;
     engine.afterSync(this::synced);
     JournalStore store = JournalStore.open(SPACE, options(home), engine, new SerialExecutor(), Runnable::run, time);
-    Map<Long, Rest> rests = new TreeMap<>();
-    for (Rest rest : store.recovered()) {
+    Map<Long, StoredBlock> rests = new TreeMap<>();
+    for (StoredBlock rest : store.recovered()) {
       rests.put(rest.key().hash().low(), rest);
     }
     for (int step = 0; step < STEPS; step++) {
@@ -145,7 +145,7 @@ final class PowerLossTest {
     return last;
   }
 
-  private void work(JournalStore store, Map<Long, Rest> rests, VirtualTimeScheduler time) {
+  private void work(JournalStore store, Map<Long, StoredBlock> rests, VirtualTimeScheduler time) {
     int draw = random.nextInt(10);
     if (draw < 5 || rests.isEmpty()) {
       put(store, rests);
@@ -156,7 +156,7 @@ final class PowerLossTest {
     }
   }
 
-  private void put(JournalStore store, Map<Long, Rest> rests) {
+  private void put(JournalStore store, Map<Long, StoredBlock> rests) {
     List<Long> numbers = new ArrayList<>();
     for (int i = 1 + random.nextInt(12); i > 0; i--) {
       numbers.add(next++);
@@ -164,7 +164,7 @@ final class PowerLossTest {
     numbers.forEach(number -> owed.put(number, false));
     List<Block> blocks = numbers.stream().map(number -> Blocks.block(arena, key(number))).toList();
     try {
-      List<Rest> put = requireNonNull(store.put(blocks).block(PATIENCE));
+      List<StoredBlock> put = requireNonNull(store.put(blocks).block(PATIENCE));
       for (int i = 0; i < put.size(); i++) {
         rests.put(numbers.get(i), put.get(i));
         acked.put(numbers.get(i), true);
@@ -179,7 +179,7 @@ final class PowerLossTest {
     }
   }
 
-  private void remove(JournalStore store, Map<Long, Rest> rests) {
+  private void remove(JournalStore store, Map<Long, StoredBlock> rests) {
     List<Long> numbers = rests.keySet().stream().filter(number -> random.nextInt(4) == 0).toList();
     for (long number : numbers) {
       owed.put(number, false);
@@ -251,7 +251,7 @@ final class PowerLossTest {
         new SerialExecutor(),
         Runnable::run);
     try {
-      for (Rest rest : store.recovered()) {
+      for (StoredBlock rest : store.recovered()) {
         if (read(store, rest, when) == null) {
           found.add(rest.key().hash().low());
         }
@@ -262,7 +262,7 @@ final class PowerLossTest {
     }
   }
 
-  private @Nullable KvException read(JournalStore store, Rest rest, String when) {
+  private @Nullable KvException read(JournalStore store, StoredBlock rest, String when) {
     try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
       store.read(List.of(rest), List.of(draft), ALL).block(PATIENCE);
       try (Block block = draft.seal()) {

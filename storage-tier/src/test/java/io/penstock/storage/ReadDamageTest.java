@@ -18,7 +18,7 @@ import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.Level;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import io.penstock.tier.StackMode;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
@@ -63,7 +63,7 @@ final class ReadDamageTest {
   private QuarantineBound bound = QuarantineBound.defaults();
   private SegmentEngine engine;
   private JournalStore store;
-  private List<Rest> rests = List.of();
+  private List<StoredBlock> rests = List.of();
   private List<Location> records = List.of();
 
   private void open(EngineKind of) {
@@ -75,7 +75,7 @@ final class ReadDamageTest {
     store = JournalStore.open(JournalSample.SPACE, options, engine, new SerialExecutor(), reading::add, time);
     List<Block> blocks = Blocks.keys(JournalSample.SPACE, 0, 10).stream().map(key -> Blocks.block(arena, key)).toList();
     rests = requireNonNull(store.put(blocks).block(PATIENCE));
-    records = rests.stream().map(rest -> ((JournalRest) rest).location()).toList();
+    records = rests.stream().map(rest -> ((StoredRecord) rest).location()).toList();
     blocks.forEach(Block::close);
   }
 
@@ -175,7 +175,7 @@ final class ReadDamageTest {
     byte[] damaged = bytes(3);
     assertCorrupt(3, ALL);
     engine.roll();
-    rests.forEach(Rest::close);
+    rests.forEach(StoredBlock::close);
     store.settled().block(PATIENCE);
     assertThat(engine.segments()).doesNotContain(records.getFirst().segment());
     finish();

@@ -11,7 +11,7 @@ import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFullException;
 import io.penstock.storage.record.RecordFormat;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -61,8 +61,8 @@ abstract class ReclaimContract extends JournalFixture {
   }
 
   /// Puts blocks `from` to `to` in batches of 500.
-  final List<Rest> fill(JournalStore store, long from, long to) {
-    List<Rest> rests = new ArrayList<>();
+  final List<StoredBlock> fill(JournalStore store, long from, long to) {
+    List<StoredBlock> rests = new ArrayList<>();
     for (long at = from; at < to; at += 500) {
       rests.addAll(put(store, at, Math.min(to, at + 500)));
     }
@@ -78,7 +78,7 @@ abstract class ReclaimContract extends JournalFixture {
     for (long seed = 1; seed <= 2; seed++) {
       Random random = new Random(seed);
       JournalStore store = open(options(spread(1.25)));
-      List<Rest> live = fill(store, 0, 30L * SEGMENT / RECORD);
+      List<StoredBlock> live = fill(store, 0, 30L * SEGMENT / RECORD);
       long next = live.size();
       for (int round = 0; round < 20; round++) {
         int gone = live.size() / 10;
@@ -101,11 +101,11 @@ abstract class ReclaimContract extends JournalFixture {
       store.settled().block(PATIENCE);
       crash();
       JournalStore again = open(options(spread(1.25)));
-      List<Rest> found = again.recovered();
+      List<StoredBlock> found = again.recovered();
       assertThat(keys(found)).containsExactlyInAnyOrderElementsOf(keys(live));
       assertReadable(again, found);
-      live.forEach(Rest::close);
-      found.forEach(Rest::close);
+      live.forEach(StoredBlock::close);
+      found.forEach(StoredBlock::close);
       again.settled().block(PATIENCE);
       assertThat(again.disk().segments()).isLessThanOrEqualTo(1);
       again.close().block(PATIENCE);
@@ -115,8 +115,8 @@ abstract class ReclaimContract extends JournalFixture {
   @Test
   void oneLiveBlockASegment_doesNotKeepIt() {
     JournalStore store = open(options(spread(1.5)));
-    List<Rest> all = fill(store, 0, 10L * SEGMENT / RECORD);
-    List<Rest> live = new ArrayList<>();
+    List<StoredBlock> all = fill(store, 0, 10L * SEGMENT / RECORD);
+    List<StoredBlock> live = new ArrayList<>();
     for (int i = 0; i < all.size(); i++) {
       if (i % 60 == 0) {
         live.add(all.get(i));
@@ -133,7 +133,7 @@ abstract class ReclaimContract extends JournalFixture {
     long capacity = 16L * SEGMENT;
     JournalStore store = open(options(spread(1000).withCapacityBytes(capacity)));
     Random random = new Random(5);
-    List<Rest> live = fill(store, 0, 12L * SEGMENT / RECORD); // three quarters
+    List<StoredBlock> live = fill(store, 0, 12L * SEGMENT / RECORD); // three quarters
     long next = live.size();
     for (int round = 0; round < 60; round++) {
       for (int i = 0; i < 100; i++) {
@@ -149,7 +149,7 @@ abstract class ReclaimContract extends JournalFixture {
         .create(reactor.core.publisher.Mono.fromRunnable(() -> fill(store, before, before + 6L * SEGMENT / RECORD)))
         .expectError(StorageFullException.class).verify(PATIENCE);
     assertThat(store.disk().heldBytes()).isLessThanOrEqualTo(capacity);
-    live.subList(0, 600).forEach(Rest::close);
+    live.subList(0, 600).forEach(StoredBlock::close);
     assertReadable(store, put(store, 1_000_000, 1_000_100));
     assertReadable(store, live.subList(600, live.size()));
   }
@@ -157,7 +157,7 @@ abstract class ReclaimContract extends JournalFixture {
   @Test
   void movedBytes_keepBelowTheRate() {
     JournalStore store = open(options(spread(1.2).withBytesPerSecond(SEGMENT)));
-    List<Rest> all = fill(store, 0, 20L * SEGMENT / RECORD);
+    List<StoredBlock> all = fill(store, 0, 20L * SEGMENT / RECORD);
     for (int i = 0; i < all.size(); i += 2) {
       all.get(i).close();
     }
@@ -176,8 +176,8 @@ abstract class ReclaimContract extends JournalFixture {
   void blocksOnTheMove_freedBeforeTheirOldSegmentMayGo_doNotComeBack() {
     JournalOptions options = options(spread(1.2)).withDurability(SyncRule.interval(Duration.ofSeconds(1), 1L << 30));
     JournalStore store = open(options);
-    List<Rest> all = fill(store, 0, 10L * SEGMENT / RECORD);
-    List<Rest> live = new ArrayList<>();
+    List<StoredBlock> all = fill(store, 0, 10L * SEGMENT / RECORD);
+    List<StoredBlock> live = new ArrayList<>();
     for (int i = 0; i < all.size(); i++) {
       if (i % 2 == 0) {
         live.add(all.get(i));
@@ -187,12 +187,12 @@ abstract class ReclaimContract extends JournalFixture {
     }
     assertThat(store.disk().movedBytes()).isPositive();
     int waiting = store.disk().segments();
-    List<Rest> gone = live.subList(0, live.size() / 2);
-    List<Rest> kept = live.subList(live.size() / 2, live.size());
-    gone.forEach(Rest::close);
+    List<StoredBlock> gone = live.subList(0, live.size() / 2);
+    List<StoredBlock> kept = live.subList(live.size() / 2, live.size());
+    gone.forEach(StoredBlock::close);
     store.settled().block(PATIENCE);
     crash();
-    List<Rest> found = open(options).recovered();
+    List<StoredBlock> found = open(options).recovered();
     assertThat(keys(found)).containsExactlyInAnyOrderElementsOf(keys(kept));
     time.advanceTimeBy(Duration.ofSeconds(2));
     assertThat(store.disk().segments()).as("after the sync").isLessThan(waiting);
@@ -204,7 +204,7 @@ abstract class ReclaimContract extends JournalFixture {
   void anyHistory_keepsExactlyWhatIsAtRest() {
     for (long seed = 1; seed <= 3; seed++) {
       Random random = new Random(seed);
-      Map<BlockKey, Rest> model = new HashMap<>();
+      Map<BlockKey, StoredBlock> model = new HashMap<>();
       JournalOptions options = options(spread(1.1))
           .withDurability(random.nextBoolean() ? SyncRule.none() : SyncRule.interval(Duration.ofSeconds(1), 1L << 30));
       JournalStore store = open(options);
@@ -213,7 +213,7 @@ abstract class ReclaimContract extends JournalFixture {
           case 0, 1, 2 -> {
             long from = random.nextInt(4000);
             put(store, from, from + 200 + random.nextInt(300)).forEach(rest -> {
-              Rest before = model.put(rest.key(), rest);
+              StoredBlock before = model.put(rest.key(), rest);
               if (before != null) {
                 before.close();
               }
@@ -230,7 +230,7 @@ abstract class ReclaimContract extends JournalFixture {
               store.close().block(PATIENCE);
             }
             store = open(options);
-            List<Rest> found = store.recovered();
+            List<StoredBlock> found = store.recovered();
             assertThat(keys(found)).as("seed " + seed + " step " + step)
                 .containsExactlyInAnyOrderElementsOf(model.keySet());
             found.forEach(rest -> model.put(rest.key(), rest));
@@ -239,7 +239,7 @@ abstract class ReclaimContract extends JournalFixture {
       }
       assertReadable(store, List.copyOf(model.values()));
       crash();
-      open(options).recovered().forEach(Rest::close);
+      open(options).recovered().forEach(StoredBlock::close);
       closeAll();
     }
   }
@@ -250,8 +250,8 @@ abstract class ReclaimContract extends JournalFixture {
     JournalThreads threads = JournalThreads.own(options.withIoThreads(2));
     JournalStore store = closing(JournalStore.open(SPACE, options, engine(new EngineOptions(SEGMENT, 0)),
         threads.appending(), threads.reading()));
-    List<Rest> kept = new ArrayList<>();
-    List<Rest> all = fill(store, 0, 4L * SEGMENT / RECORD);
+    List<StoredBlock> kept = new ArrayList<>();
+    List<StoredBlock> all = fill(store, 0, 4L * SEGMENT / RECORD);
     for (int i = 0; i < all.size(); i++) {
       if (i % 8 == 0) {
         kept.add(all.get(i));
@@ -275,7 +275,7 @@ abstract class ReclaimContract extends JournalFixture {
       });
     }
     for (int i = 0; i < 30; i++) {
-      put(store, 100_000 + i * 300L, 100_300 + i * 300L).forEach(Rest::close);
+      put(store, 100_000 + i * 300L, 100_300 + i * 300L).forEach(StoredBlock::close);
     }
     done.await();
     assertThat(wrong.get()).isNull();

@@ -20,7 +20,7 @@ import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.BlockUnreadableException;
 import io.penstock.tier.Level;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import io.penstock.tier.StackMode;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierEvent;
@@ -130,10 +130,10 @@ final class ReclaimTest {
     @Test
     void damagedBlock_isNotMoved_butCountedAndTold() {
       JournalStore store = open(options(spread(1.2)));
-      List<Rest> all = fill(store, 0, 6L * SEGMENT / RECORD);
-      Rest bad = all.get(10);
-      damaged = ((JournalRest) bad).location();
-      List<Rest> live = new ArrayList<>();
+      List<StoredBlock> all = fill(store, 0, 6L * SEGMENT / RECORD);
+      StoredBlock bad = all.get(10);
+      damaged = ((StoredRecord) bad).location();
+      List<StoredBlock> live = new ArrayList<>();
       for (int i = 0; i < all.size(); i++) {
         if (i % 10 == 0) {
           live.add(all.get(i));
@@ -159,8 +159,8 @@ final class ReclaimTest {
     @Test
     void damagedBlock_isAMissAtOnce_toTheTierOverIt() {
       JournalStore before = open(options(spread(1.2)));
-      List<Rest> all = fill(before, 0, 6L * SEGMENT / RECORD);
-      Location bad = ((JournalRest) all.get(10)).location();
+      List<StoredBlock> all = fill(before, 0, 6L * SEGMENT / RECORD);
+      Location bad = ((StoredRecord) all.get(10)).location();
       before.close().block(PATIENCE);
       JournalStore store = open(options(spread(1.2)));
       damaged = bad;
@@ -183,9 +183,9 @@ final class ReclaimTest {
     @Test
     void segmentsThatCouldNotBeRead_areTriedAgain_thoughNobodyWrites() {
       JournalStore store = open(options(spread(1.2)));
-      List<Rest> all = fill(store, 0, 6L * SEGMENT / RECORD);
-      List<Rest> live = new ArrayList<>();
-      Location first = ((JournalRest) all.getFirst()).location();
+      List<StoredBlock> all = fill(store, 0, 6L * SEGMENT / RECORD);
+      List<StoredBlock> live = new ArrayList<>();
+      Location first = ((StoredRecord) all.getFirst()).location();
       unreadableTo = 2;
       for (int i = 0; i < all.size(); i++) {
         if (i % 10 == 0) {
@@ -196,7 +196,7 @@ final class ReclaimTest {
       }
       time.advanceTimeBy(Duration.ofMinutes(30));
       int kept = store.disk().segments();
-      assertThat(((JournalRest) live.getFirst()).location()).as("first block").isEqualTo(first);
+      assertThat(((StoredRecord) live.getFirst()).location()).as("first block").isEqualTo(first);
       assertThat(store.disk().failure()).as("why they are still there").isNotNull();
       assertThat(store.disk().unreadable()).isZero();
       unreadableTo = 0;
@@ -208,12 +208,12 @@ final class ReclaimTest {
     @Test
     void recordsThatCannotBeRead_areGivenUp_andTheBlocksBehindThemAreMoved() {
       JournalStore store = open(options(spread(1.1)));
-      List<Rest> all = fill(store, 0, 6L * SEGMENT / RECORD);
-      List<Rest> live = IntStream.range(0, all.size()).filter(i -> i % 10 == 0).mapToObj(all::get)
+      List<StoredBlock> all = fill(store, 0, 6L * SEGMENT / RECORD);
+      List<StoredBlock> live = IntStream.range(0, all.size()).filter(i -> i % 10 == 0).mapToObj(all::get)
           .collect(Collectors.toCollection(ArrayList::new));
-      List<Rest> bad = List.of(all.get(10), all.get(140), all.get(270)); // each in a segment of its own
-      unreadable = bad.stream().map(rest -> ((JournalRest) rest).location()).collect(Collectors.toSet());
-      all.stream().filter(rest -> !live.contains(rest)).forEach(Rest::close);
+      List<StoredBlock> bad = List.of(all.get(10), all.get(140), all.get(270)); // each in a segment of its own
+      unreadable = bad.stream().map(rest -> ((StoredRecord) rest).location()).collect(Collectors.toSet());
+      all.stream().filter(rest -> !live.contains(rest)).forEach(StoredBlock::close);
       assertThat(store.disk().failure()).as("until they are tried again").isInstanceOf(StorageFailedException.class);
       live.removeLast().close();
       assertThat(store.disk().failure()).as("whoever comes and goes meanwhile")
@@ -221,13 +221,13 @@ final class ReclaimTest {
       int held = store.disk().segments();
       time.advanceTimeBy(Duration.ofMinutes(2));
 
-      List<Rest> gone = bad.stream().filter(rest -> !store.isSound(rest)).toList();
+      List<StoredBlock> gone = bad.stream().filter(rest -> !store.isSound(rest)).toList();
       assertThat(gone).isNotEmpty();
       assertThat(store.disk().unreadable()).isEqualTo(gone.size()).isEqualTo(store.diskStat().unreadable());
       assertThat(store.disk().segments()).isLessThan(held);
       live.removeAll(gone);
       assertThat(store.disk().liveBytes()).isEqualTo((long) live.size() * RECORD);
-      for (Rest rest : gone) {
+      for (StoredBlock rest : gone) {
         try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
           StepVerifier.create(store.read(List.of(rest), List.of(draft), GranuleRange.all(SPACE.layout())))
               .expectErrorSatisfies(
@@ -247,18 +247,19 @@ final class ReclaimTest {
     @Test
     void recordsThatCannotBeRead_doNotKeepASegment_asItsLast() {
       JournalStore store = open(options(spread(1.1)));
-      List<Rest> all = fill(store, 0, 6L * SEGMENT / RECORD);
+      List<StoredBlock> all = fill(store, 0, 6L * SEGMENT / RECORD);
       // Four, three and two in a segment
-      List<Rest> bad = Stream.of(10, 40, 70, 100, 140, 170, 200, 270, 300).map(all::get).toList();
-      unreadable = bad.stream().map(rest -> ((JournalRest) rest).location()).collect(Collectors.toSet());
-      List<Rest> live = IntStream.range(0, all.size()).filter(i -> i > 400 && i % 10 == 0).mapToObj(all::get).toList();
-      all.stream().filter(rest -> !live.contains(rest) && !bad.contains(rest)).forEach(Rest::close);
+      List<StoredBlock> bad = Stream.of(10, 40, 70, 100, 140, 170, 200, 270, 300).map(all::get).toList();
+      unreadable = bad.stream().map(rest -> ((StoredRecord) rest).location()).collect(Collectors.toSet());
+      List<StoredBlock> live =
+          IntStream.range(0, all.size()).filter(i -> i > 400 && i % 10 == 0).mapToObj(all::get).toList();
+      all.stream().filter(rest -> !live.contains(rest) && !bad.contains(rest)).forEach(StoredBlock::close);
       assertThat(store.disk().unreadable()).as("before they were tried again").isZero();
       assertThat(bad).allMatch(store::isSound);
       time.advanceTimeBy(Duration.ofMinutes(10));
 
       assertThat(store.disk().segments()).as("no more than is live, and two").isLessThanOrEqualTo(2);
-      List<Rest> gone = bad.stream().filter(rest -> !store.isSound(rest)).toList();
+      List<StoredBlock> gone = bad.stream().filter(rest -> !store.isSound(rest)).toList();
       assertThat(gone).as("in two segments of three").hasSizeGreaterThanOrEqualTo(5);
       assertThat(store.disk().unreadable()).isEqualTo(gone.size()).isEqualTo(store.diskStat().unreadable());
       assertThat(store.disk().liveBytes()).isEqualTo((long) (live.size() + bad.size() - gone.size()) * RECORD);
@@ -268,10 +269,10 @@ final class ReclaimTest {
     @Test
     void recordsThatAreGivenUp_keepBelowTheRate_andOneThatIsGivenIsAskedForOnce() {
       JournalStore store = open(options(spread(1.1).withBytesPerSecond(SEGMENT)));
-      List<Rest> all = fill(store, 0, 6L * SEGMENT / RECORD);
+      List<StoredBlock> all = fill(store, 0, 6L * SEGMENT / RECORD);
       List<List<Location>> live = IntStream.rangeClosed(1, 3)
           .mapToObj(segment -> IntStream.range(0, all.size()).filter(i -> i % 2 == 0)
-              .mapToObj(i -> ((JournalRest) all.get(i)).location()).filter(at -> at.segment() == segment).toList())
+              .mapToObj(i -> ((StoredRecord) all.get(i)).location()).filter(at -> at.segment() == segment).toList())
           .toList();
       givenUp =
           live.stream().flatMap(segment -> segment.subList(0, segment.size() - 1).stream()).collect(Collectors.toSet());
@@ -286,19 +287,19 @@ final class ReclaimTest {
     @Test
     void blockThatWasMoved_whileItsOldRecordWasNotGiven_isReadWhereItIs() {
       JournalStore store = open(options(spread(1.2)));
-      List<Rest> all = fill(store, 0, 6L * SEGMENT / RECORD);
-      Location before = ((JournalRest) all.get(10)).location();
+      List<StoredBlock> all = fill(store, 0, 6L * SEGMENT / RECORD);
+      Location before = ((StoredRecord) all.get(10)).location();
       meanwhile.set(() -> IntStream.range(0, all.size()).filter(i -> i % 10 != 0).forEach(i -> all.get(i).close()));
       assertReadable(store, List.of(all.get(10)));
-      assertThat(((JournalRest) all.get(10)).location()).as("moved").isNotEqualTo(before);
+      assertThat(((StoredRecord) all.get(10)).location()).as("moved").isNotEqualTo(before);
       assertThat(store.diskStat().unreadable()).isZero();
     }
 
     @Test
     void segmentThatCouldNotBeRead_costsNoPut_asLongAsAnotherGivesRoom() {
       JournalStore store = open(options(spread(1000).withCapacityBytes(16L * SEGMENT)));
-      List<Rest> all = fill(store, 0, 10L * SEGMENT / RECORD);
-      List<Rest> live = new ArrayList<>();
+      List<StoredBlock> all = fill(store, 0, 10L * SEGMENT / RECORD);
+      List<StoredBlock> live = new ArrayList<>();
       for (int i = 0; i < all.size(); i++) {
         if (i % 5 == 0) {
           live.add(all.get(i));
@@ -322,14 +323,14 @@ final class ReclaimTest {
     void uniformOverwrites_at80PercentLive_amplifyAsTheModelSays() {
       JournalStore store = open(options(spread(1.25)));
       int blocks = 60 * SEGMENT / RECORD;
-      List<Rest> live = fill(store, 0, blocks);
+      List<StoredBlock> live = fill(store, 0, blocks);
       Random random = new Random(7);
       SpaceStat start = store.disk();
       double density = 0;
       int rounds = 0;
       for (long written = 0; written < 6L * blocks; written += 50) {
-        List<Rest> news = put(store, blocks + written, blocks + written + 50);
-        for (Rest rest : news) {
+        List<StoredBlock> news = put(store, blocks + written, blocks + written + 50);
+        for (StoredBlock rest : news) {
           live.set(random.nextInt(blocks), rest).close();
         }
         if (written == 3L * blocks / 50 * 50) {

@@ -19,7 +19,7 @@ import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.Level;
 import io.penstock.tier.Presence;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import io.penstock.tier.StackMode;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
@@ -60,7 +60,7 @@ final class ScrubTest {
   private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
   private QuarantineBound bound = QuarantineBound.defaults();
   private JournalStore store;
-  private List<Rest> rests = List.of();
+  private List<StoredBlock> rests = List.of();
 
   private void open(EngineKind engine) {
     JournalOptions options =
@@ -85,8 +85,8 @@ final class ScrubTest {
   }
 
   /// Flips a bit of the record of `rest`.
-  private void flip(EngineKind engine, Rest rest, Random random) throws IOException {
-    Location at = ((JournalRest) rest).location();
+  private void flip(EngineKind engine, StoredBlock rest, Random random) throws IOException {
+    Location at = ((StoredRecord) rest).location();
     Path file = Directories.last(temporary, engine == EngineKind.PLAIN ? ".log" : ".cq4");
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       // What follows is the mark: the block is good without it
@@ -97,7 +97,7 @@ final class ScrubTest {
     }
   }
 
-  private void read(Rest rest) {
+  private void read(StoredBlock rest) {
     try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
       store.read(List.of(rest), List.of(draft), ALL).block(PATIENCE);
       try (Block block = draft.seal()) {
@@ -106,7 +106,7 @@ final class ScrubTest {
     }
   }
 
-  private boolean isWhole(Rest rest) {
+  private boolean isWhole(StoredBlock rest) {
     try {
       read(rest);
       return true;
@@ -115,7 +115,7 @@ final class ScrubTest {
     }
   }
 
-  private void assertLost(Rest rest) {
+  private void assertLost(StoredBlock rest) {
     try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
       StepVerifier.create(store.read(List.of(rest), List.of(draft), ALL)).expectError(BlockCorruptException.class)
           .verify(PATIENCE);
@@ -146,7 +146,7 @@ final class ScrubTest {
     }
     close();
     open(engine);
-    List<Rest> again = store.recovered(); // a damaged head may have lied about whose it is
+    List<StoredBlock> again = store.recovered(); // a damaged head may have lied about whose it is
     assertThat(again).hasSizeBetween(BLOCKS - BLOCKS / 4, BLOCKS - BLOCKS / 4 + 2);
     assertThat(again.stream().filter(this::isWhole)).hasSize(BLOCKS - BLOCKS / 4);
   }
@@ -178,7 +178,7 @@ final class ScrubTest {
   void damagedBlock_isLostToTheTierOverIt_andTheOthersAreNot(EngineKind engine) throws IOException {
     open(engine);
     put();
-    Location at = ((JournalRest) rests.get(7)).location();
+    Location at = ((StoredRecord) rests.get(7)).location();
     store.close().block(PATIENCE);
     Path file = Directories.last(temporary, engine == EngineKind.PLAIN ? ".log" : ".cq4");
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
@@ -206,7 +206,7 @@ final class ScrubTest {
     open(engine);
     put();
     store.scrub(new ScrubOptions(1_000, Duration.ofHours(1)));
-    long record = ((JournalRest) rests.getFirst()).location().length();
+    long record = ((StoredRecord) rests.getFirst()).location().length();
     time.advanceTimeBy(Duration.ofMinutes(30));
     assertThat(store.scrubbed()).isEqualTo(new ScrubStat(1, BLOCKS * record, 0, 0, null));
     rests.getFirst().close();

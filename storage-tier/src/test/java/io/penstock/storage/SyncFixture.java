@@ -9,7 +9,7 @@ import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import io.penstock.tier.StoreUnavailableException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -109,7 +109,7 @@ abstract class SyncFixture extends JournalFixture {
     }
   }
 
-  final List<Rest> put(long from, long to) {
+  final List<StoredBlock> put(long from, long to) {
     return put(store, from, to);
   }
 

@@ -14,7 +14,7 @@ import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.BlockUnreadableException;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -34,8 +34,8 @@ final class UnreadableRecordsTest extends JournalFixture {
   private final MemoryDisk medium = new MemoryDisk();
   private FaultyEngine disk = new FaultyEngine(MemoryEngine.open(medium, new EngineOptions(1 << 20, 0)));
   private final JournalStore store = open();
-  private final List<Rest> rests = put(store, 0, 10);
-  private final Rest bad = rests.get(2);
+  private final List<StoredBlock> rests = put(store, 0, 10);
+  private final StoredBlock bad = rests.get(2);
 
   UnreadableRecordsTest() {
     super(SPACE);
@@ -48,11 +48,11 @@ final class UnreadableRecordsTest extends JournalFixture {
     return closing(JournalStore.open(SPACE, options, disk, new SerialExecutor(), Runnable::run, time));
   }
 
-  private static Location at(Rest rest) {
-    return ((JournalRest) rest).location();
+  private static Location at(StoredBlock rest) {
+    return ((StoredRecord) rest).location();
   }
 
-  private void assertFails(Rest rest, Class<? extends KvException> failure) {
+  private void assertFails(StoredBlock rest, Class<? extends KvException> failure) {
     try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
       StepVerifier.create(store.read(List.of(rest), List.of(draft), GranuleRange.all(SPACE.layout())))
           .expectError(failure).verify(PATIENCE);

@@ -14,7 +14,7 @@ import io.penstock.storage.check.JournalCheck;
 import io.penstock.storage.engine.Directories;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -69,7 +69,7 @@ final class WrittenAnewTest {
         JournalOptions.defaults(journal).withEngine(engine).withSegmentBytes(1 << 20).withDurability(SyncRule.none());
     JournalStore store = JournalStore.open(SPACE, options,
         engine.open(journal, options.segments().withSpareSegments(SPARES)), Runnable::run, Runnable::run);
-    ArrayDeque<Rest> live = new ArrayDeque<>();
+    ArrayDeque<StoredBlock> live = new ArrayDeque<>();
     try {
       for (int step = 0; step < steps; step++) {
         live.add(put(store, step));
@@ -89,7 +89,7 @@ final class WrittenAnewTest {
     assertThat(JournalCheck.run(journal, CheckProgress.none()).damage()).as("seed %d, closed", seed).isEmpty();
   }
 
-  private Rest put(JournalStore store, long number) {
+  private StoredBlock put(JournalStore store, long number) {
     BlockKey key = Blocks.key(SPACE, number);
     try (Block block = Blocks.block(arena, key)) {
       return requireNonNull(store.put(List.of(block)).block()).getFirst();

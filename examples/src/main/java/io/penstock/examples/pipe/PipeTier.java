@@ -7,7 +7,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
 import io.penstock.examples.source.DemandTier;
 import io.penstock.examples.source.ReadOnlyTierException;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.Presence;
 import java.util.BitSet;
 import java.util.List;
@@ -67,7 +67,7 @@ final class PipeTier extends DemandTier {
   }
 
   @Override
-  protected Flux<List<Leased>> make(List<BlockKey> asked, int maxBlocks, BlockScope scope) {
+  protected Flux<List<LeasedBlock>> make(List<BlockKey> asked, int maxBlocks, BlockScope scope) {
     return Flux.defer(() -> {
       if (!reading.compareAndSet(false, true)) {
         return Flux.error(new IllegalStateException("pipe must have one receiver (was a second)"));
@@ -78,12 +78,12 @@ final class PipeTier extends DemandTier {
     });
   }
 
-  private Flux<List<Leased>> make(List<BlockKey> asked, ChunkSource chunks, BlockScope scope) {
+  private Flux<List<LeasedBlock>> make(List<BlockKey> asked, ChunkSource chunks, BlockScope scope) {
     return Flux.range(0, asked.size()).concatMap(i -> make(i, asked.get(i), chunks, scope), 0)
         .takeUntil(window -> lastMade).doOnError(this::settle);
   }
 
-  private Mono<List<Leased>> make(int position, BlockKey key, ChunkSource chunks, BlockScope scope) {
+  private Mono<List<LeasedBlock>> make(int position, BlockKey key, ChunkSource chunks, BlockScope scope) {
     return claim(List.of(key), scope).flatMap(drafts -> chunks.next().map(chunk -> {
       BlockDraft draft = drafts.getFirst();
       GranuleRange all = GranuleRange.all(draft.layout());
@@ -91,7 +91,7 @@ final class PipeTier extends DemandTier {
       draft.produced(all);
       made(1);
       lastMade = chunk instanceof PipeChunk.Last;
-      return List.of(new Leased(position, scope.adopt(draft.seal())));
+      return List.of(new LeasedBlock(position, scope.adopt(draft.seal())));
     }));
   }
 

@@ -4,7 +4,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Checks;
 import io.penstock.tier.Lease;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.Presence;
 import io.penstock.tier.TierClosedException;
 import java.util.ArrayList;
@@ -51,7 +51,7 @@ final class DemandLease extends Lease {
   }
 
   @Override
-  public Flux<List<Leased>> windows(int maxBlocks, BlockScope scope) {
+  public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope) {
     Checks.positive("maxBlocks", maxBlocks);
     return Flux.defer(() -> {
       if (!read.compareAndSet(false, true)) {
@@ -70,12 +70,12 @@ final class DemandLease extends Lease {
   }
 
   /// From positions among the known keys to positions in the request.
-  private List<Leased> placed(List<Leased> window) {
+  private List<LeasedBlock> placed(List<LeasedBlock> window) {
     if (found.count() == keys.size()) {
       return window;
     }
     int[] positions = found.bits().stream().toArray();
-    return window.stream().map(leased -> new Leased(positions[leased.position()], leased.block())).toList();
+    return window.stream().map(leased -> new LeasedBlock(positions[leased.position()], leased.block())).toList();
   }
 
   private Presence none() {

@@ -9,7 +9,7 @@ import io.penstock.block.SlabArena;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.Medium;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
@@ -51,7 +51,7 @@ public abstract class DemandTier implements BlockTier {
 
   /// Makes the blocks of `keys`, all of them known, one window of at most `maxBlocks` for each one requested; `scope`
   /// owns the blocks.
-  protected abstract Flux<List<Leased>> make(List<BlockKey> keys, int maxBlocks, BlockScope scope);
+  protected abstract Flux<List<LeasedBlock>> make(List<BlockKey> keys, int maxBlocks, BlockScope scope);
 
   /// Drafts for `keys`, claimed when they are asked for and not before; `scope` owns them.
   protected final Mono<List<BlockDraft>> claim(List<BlockKey> keys, BlockScope scope) {

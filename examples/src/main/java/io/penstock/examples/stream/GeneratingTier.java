@@ -9,7 +9,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
 import io.penstock.examples.source.DemandTier;
 import io.penstock.examples.source.SeededBytes;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -52,18 +52,18 @@ final class GeneratingTier extends DemandTier {
   }
 
   @Override
-  protected Flux<List<Leased>> make(List<BlockKey> keys, int maxBlocks, BlockScope scope) {
+  protected Flux<List<LeasedBlock>> make(List<BlockKey> keys, int maxBlocks, BlockScope scope) {
     int size = Math.min(maxBlocks, windowBlocks);
     return Flux.range(0, Math.ceilDiv(keys.size(), size))
         .concatMap(i -> window(i * size, keys.subList(i * size, Math.min(keys.size(), (i + 1) * size)), scope), 0);
   }
 
-  private Mono<List<Leased>> window(int first, List<BlockKey> keys, BlockScope scope) {
+  private Mono<List<LeasedBlock>> window(int first, List<BlockKey> keys, BlockScope scope) {
     return claim(keys, scope).map(drafts -> {
-      List<Leased> window = new ArrayList<>(drafts.size());
+      List<LeasedBlock> window = new ArrayList<>(drafts.size());
       for (int i = 0; i < drafts.size(); i++) {
         fill(drafts.get(i));
-        window.add(new Leased(first + i, scope.adopt(drafts.get(i).seal())));
+        window.add(new LeasedBlock(first + i, scope.adopt(drafts.get(i).seal())));
       }
       return window;
     });

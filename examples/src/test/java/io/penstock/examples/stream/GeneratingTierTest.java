@@ -10,7 +10,7 @@ import io.penstock.examples.source.ReadOnlyTierException;
 import io.penstock.examples.source.SeededBytes;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.Lease;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierClosedException;
 import java.time.Duration;
@@ -80,11 +80,11 @@ final class GeneratingTierTest {
   void unknownKeys_areLeftOutAndOthersKeepTheirPositions() {
     List<BlockKey> keys = List.of(key(0, 5), key(7, 1), key(0, 6));
     try (BlockScope scope = new BlockScope()) {
-      List<List<Leased>> windows =
+      List<List<LeasedBlock>> windows =
           lease(keys, scope).flatMapMany(lease -> lease.windows(4, scope)).collectList().block(LIMIT);
 
       assertThat(windows).hasSize(1);
-      assertThat(windows.getFirst()).extracting(Leased::position).containsExactly(0, 2);
+      assertThat(windows.getFirst()).extracting(LeasedBlock::position).containsExactly(0, 2);
     }
     assertThat(tier.match(keys).block(LIMIT)).isEqualTo(1);
   }
@@ -127,7 +127,7 @@ final class GeneratingTierTest {
     return tier.lease(keys, OnMiss.SKIP, scope);
   }
 
-  private static void close(List<Leased> window, int size) {
+  private static void close(List<LeasedBlock> window, int size) {
     assertThat(window).hasSize(size);
     window.forEach(leased -> leased.block().close());
   }

@@ -10,7 +10,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SlicePlace;
+import io.penstock.block.SlicePosition;
 import io.penstock.block.SpaceId;
 import io.penstock.testkit.Blocks;
 import java.util.List;
@@ -57,7 +57,7 @@ public class SliceHeaderBenchmark {
     arena = new SlabArena("benchmark", LAYOUT, blocks, 1);
     GranuleRange layer = GranuleRange.layers(LAYOUT, new LayerRange(3, 4));
     List<Block> all = Blocks.keys(space, 0, blocks).stream().map(key -> Blocks.block(arena, key)).toList();
-    slice = new LayerSlice(new SlicePlace(0, 4), layer, IntStream.range(0, blocks).toArray(),
+    slice = new LayerSlice(new SlicePosition(0, 4), layer, IntStream.range(0, blocks).toArray(),
         all.stream().map(block -> block.span(layer)).toList());
     all.forEach(Block::close);
     ByteBuf header = SliceHeader.encode(slice, id, LAYOUT, POOL);

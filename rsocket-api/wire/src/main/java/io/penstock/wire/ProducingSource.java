@@ -11,7 +11,7 @@ import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.Permits;
 import io.penstock.block.SliceOrder;
-import io.penstock.block.SlicePlace;
+import io.penstock.block.SlicePosition;
 import io.penstock.block.SlicePlan;
 import io.penstock.tier.ByteBudget;
 import java.util.ArrayList;
@@ -72,7 +72,7 @@ public final class ProducingSource implements PutSource {
   private Flux<LayerSlice> produce(PutWindow window, List<BlockDraft> drafts) {
     List<SlicePlan.Cut> cuts = SlicePlan.of(arena.layout(), drafts.size(), 0, window.maxSliceBytes(), order);
     return Flux.range(0, cuts.size())
-        .map(i -> slice(window, drafts, cuts.get(i), new SlicePlace(window.index(), cuts.size() - 1 - i)));
+        .map(i -> slice(window, drafts, cuts.get(i), new SlicePosition(window.index(), cuts.size() - 1 - i)));
   }
 
   /// Computes what was not computed yet: a granule is whole, and its checksum known, before the first of its rows is
@@ -84,7 +84,7 @@ public final class ProducingSource implements PutSource {
     }
   }
 
-  private LayerSlice slice(PutWindow window, List<BlockDraft> drafts, SlicePlan.Cut cut, SlicePlace place) {
+  private LayerSlice slice(PutWindow window, List<BlockDraft> drafts, SlicePlan.Cut cut, SlicePosition place) {
     int[] positions = new int[cut.blocks()];
     List<LayerSpan> spans = new ArrayList<>(cut.blocks());
     try {

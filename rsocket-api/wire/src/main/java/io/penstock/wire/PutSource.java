@@ -9,7 +9,7 @@ import reactor.core.publisher.Mono;
 @FunctionalInterface
 public interface PutSource {
   /// The slices of `window`: every granule of every wanted key once, cut as [io.penstock.block.SlicePlan] cuts, with
-  /// [io.penstock.block.SlicePlace#window()] equal to `window.index()` and falling `remaining`.
+  /// [io.penstock.block.SlicePosition#window()] equal to `window.index()` and falling `remaining`.
   ///
   /// Subscribed once, after the slices of the window before were taken; one slice is requested at a time and closed by
   /// the taker.

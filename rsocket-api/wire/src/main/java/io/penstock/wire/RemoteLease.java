@@ -7,7 +7,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.tier.Lease;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.Presence;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -88,7 +88,7 @@ public final class RemoteLease extends Lease {
   }
 
   @Override
-  public Flux<List<Leased>> windows(int maxBlocks, BlockScope scope) {
+  public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope) {
     Checks.positive("maxBlocks", maxBlocks);
     if (receiver.startLayer() > 0) {
       throw new IllegalStateException("startLayer must be 0 to get whole blocks (was " + receiver.startLayer() + ")");
@@ -134,21 +134,22 @@ public final class RemoteLease extends Lease {
 
   /// The blocks of a window when its last slice has landed, before nothing. Drafts are the receiver's and end with the
   /// stream, so they are sealed at once, not when somebody asks for the window.
-  private static List<Leased> sealed(GetReceiver.Landed landed, Map<Integer, BlockDraft> window, BlockScope scope) {
+  private static List<LeasedBlock> sealed(GetReceiver.Landed landed, Map<Integer, BlockDraft> window,
+      BlockScope scope) {
     for (int i = 0; i < landed.drafts().size(); i++) {
       window.put(landed.header().positions()[i], landed.drafts().get(i));
     }
     if (!landed.header().endsWindow()) {
       return List.of();
     }
-    List<Leased> leased = new ArrayList<>(window.size());
-    window.forEach((position, draft) -> leased.add(new Leased(position, scope.adopt(draft.seal()))));
+    List<LeasedBlock> leased = new ArrayList<>(window.size());
+    window.forEach((position, draft) -> leased.add(new LeasedBlock(position, scope.adopt(draft.seal()))));
     window.clear();
     return leased;
   }
 
-  private static List<List<Leased>> chunks(List<Leased> window, int maxBlocks) {
-    List<List<Leased>> chunks = new ArrayList<>();
+  private static List<List<LeasedBlock>> chunks(List<LeasedBlock> window, int maxBlocks) {
+    List<List<LeasedBlock>> chunks = new ArrayList<>();
     for (int i = 0; i < window.size(); i += maxBlocks) {
       chunks.add(window.subList(i, Math.min(i + maxBlocks, window.size())));
     }

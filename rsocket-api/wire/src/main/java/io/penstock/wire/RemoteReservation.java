@@ -8,7 +8,7 @@ import io.penstock.block.LayerSlice;
 import io.penstock.block.Permits;
 import io.penstock.block.SliceOrder;
 import io.penstock.block.SliceShape;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.LeasedWindow;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt;
@@ -75,9 +75,9 @@ final class RemoteReservation extends Reservation {
   }
 
   private static Flux<LayerSlice> slices(PutWindow window, List<Block> blocks) {
-    List<Leased> leased = new ArrayList<>(window.positions().size());
+    List<LeasedBlock> leased = new ArrayList<>(window.positions().size());
     for (int position : window.positions()) {
-      leased.add(new Leased(position, blocks.get(position).share()));
+      leased.add(new LeasedBlock(position, blocks.get(position).share()));
     }
     return LeasedWindow.of(leased, new SliceShape(leased.size(), window.maxSliceBytes(), SliceOrder.LAYER_FIRST, 0))
         .slices(window.index());

@@ -9,7 +9,7 @@ import io.penstock.block.Checksum;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
-import io.penstock.block.SlicePlace;
+import io.penstock.block.SlicePosition;
 import io.penstock.block.SpaceId;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -49,7 +49,8 @@ import java.util.zip.CRC32C;
 /// @param keysCrc CRC32C of the hashes of the blocks' keys: binds the bytes to their keys, whatever happened to the
 ///     request on its way
 /// @param bytes length of the header: where the payload starts
-record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][] checksums, int keysCrc, int bytes) {
+record SliceHeader(SlicePosition place, GranuleRange range, int[] positions, int[][] checksums, int keysCrc,
+    int bytes) {
   static final int MAGIC = 0x31534B50;
   static final int MAGIC_OFFSET = 0;
   static final int VERSION_OFFSET = 4;
@@ -213,12 +214,12 @@ record SliceHeader(SlicePlace place, GranuleRange range, int[] positions, int[][
     require(came <= maxSliceBytes, "payload bytes", () -> "<= " + maxSliceBytes, came);
   }
 
-  private static SlicePlace place(ByteBuf data, int start) {
+  private static SlicePosition place(ByteBuf data, int start) {
     int window = data.getIntLE(start + WINDOW_OFFSET);
     int remaining = data.getIntLE(start + REMAINING_OFFSET);
     require(window >= 0, "window", () -> ">= 0", window);
     require(remaining >= 0, "remaining", () -> ">= 0", remaining);
-    return new SlicePlace(window, remaining);
+    return new SlicePosition(window, remaining);
   }
 
   private static int[] positions(ByteBuf data, int start, int blocks, int keys) {

@@ -1,6 +1,6 @@
 package io.penstock.wire;
 
-import io.penstock.block.ArenaRoom;
+import io.penstock.block.HeldSlots;
 import io.penstock.block.BlockArena;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
@@ -22,7 +22,7 @@ final class SlotsAhead {
   private final Serial serial;
   private final Runnable proceed;
   private final Consumer<Throwable> failed;
-  private final List<ArenaRoom> rooms = new ArrayList<>(2);
+  private final List<HeldSlots> rooms = new ArrayList<>(2);
   private Permits.@Nullable Ticket ticket;
 
   /// @param proceed a step of the stream, after a turn in the arena's line
@@ -38,7 +38,7 @@ final class SlotsAhead {
   /// Slots that are held.
   int left() {
     int left = 0;
-    for (ArenaRoom room : rooms) {
+    for (HeldSlots room : rooms) {
       left += room.left();
     }
     return left;
@@ -52,18 +52,18 @@ final class SlotsAhead {
     if (wanted <= 0 || ticket != null) {
       return;
     }
-    ArenaRoom room = arena.tryHold(wanted);
+    HeldSlots room = arena.tryHold(wanted);
     if (room != null) {
       rooms.add(scope.adopt(room));
     } else if (mayWait) {
-      rooms.forEach(ArenaRoom::close);
+      rooms.forEach(HeldSlots::close);
       rooms.clear();
       ticket = arena.hold(count, granted -> serial.run(() -> turn(granted)),
           error -> serial.run(() -> failed.accept(error)));
     }
   }
 
-  private void turn(ArenaRoom room) {
+  private void turn(HeldSlots room) {
     ticket = null;
     rooms.add(scope.adopt(room)); // closes it if the stream is over
     proceed.run();
@@ -74,7 +74,7 @@ final class SlotsAhead {
     if (rooms.isEmpty()) {
       return null;
     }
-    ArenaRoom room = rooms.getFirst();
+    HeldSlots room = rooms.getFirst();
     BlockDraft draft = scope.adopt(room.draft(key));
     if (room.left() == 0) {
       rooms.removeFirst().close();

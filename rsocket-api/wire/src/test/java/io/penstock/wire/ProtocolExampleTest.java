@@ -17,7 +17,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SlicePlace;
+import io.penstock.block.SlicePosition;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -74,7 +74,8 @@ final class ProtocolExampleTest {
     draft.produced(GranuleRange.all(LAYOUT));
     GranuleRange layer0 = GranuleRange.whole(0, 2);
     try (draft;
-        LayerSlice slice = new LayerSlice(new SlicePlace(0, 1), layer0, new int[] {0}, List.of(draft.span(layer0)))) {
+        LayerSlice slice =
+            new LayerSlice(new SlicePosition(0, 1), layer0, new int[] {0}, List.of(draft.span(layer0)))) {
       ByteBuf header = SliceHeader.encode(slice, SPACE.id(), LAYOUT, HEAP);
       return Unpooled.wrappedBuffer(header, HEAP.buffer().writeBytes(slice.spans().getFirst().buffer()));
     }

@@ -22,7 +22,7 @@ import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.HostTierOptions;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import io.penstock.tier.TierListener;
@@ -225,7 +225,7 @@ final class ReceiverFuzzTest {
     BlockScope scope = new BlockScope();
     int count = 0;
     for (Block block : tier.lease(ALL, OnMiss.SKIP, scope).flatMapMany(lease -> lease.windows(KEYS, scope))
-        .flatMapIterable(window -> window).map(Leased::block).toIterable()) {
+        .flatMapIterable(window -> window).map(LeasedBlock::block).toIterable()) {
       count++;
       block.verify("fuzz");
       if (!forged) {

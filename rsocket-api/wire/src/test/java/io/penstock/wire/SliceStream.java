@@ -11,7 +11,7 @@ import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceOrder;
-import io.penstock.block.SlicePlace;
+import io.penstock.block.SlicePosition;
 import io.penstock.block.SlicePlan;
 import io.penstock.testkit.Blocks;
 import java.lang.foreign.ValueLayout;
@@ -36,13 +36,13 @@ record SliceStream(CacheSpace space, int windowBlocks, int startLayer, int maxSl
       List<Block> blocks = positions.stream().map(position -> Blocks.block(arena, keys.get(position))).toList();
       List<SlicePlan.Cut> cuts = SlicePlan.of(layout, blocks.size(), startLayer, maxSliceBytes, order);
       for (int i = 0; i < cuts.size(); i++) {
-        to.add(slice(new SlicePlace(number, cuts.size() - 1 - i), cuts.get(i), blocks, positions));
+        to.add(slice(new SlicePosition(number, cuts.size() - 1 - i), cuts.get(i), blocks, positions));
       }
       blocks.forEach(Block::close);
     }
   }
 
-  private byte[] slice(SlicePlace place, SlicePlan.Cut cut, List<Block> blocks, List<Integer> positions) {
+  private byte[] slice(SlicePosition place, SlicePlan.Cut cut, List<Block> blocks, List<Integer> positions) {
     int[] named = new int[cut.blocks()];
     List<LayerSpan> spans = new ArrayList<>();
     for (int i = 0; i < named.length; i++) {

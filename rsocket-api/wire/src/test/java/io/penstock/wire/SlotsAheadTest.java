@@ -2,7 +2,7 @@ package io.penstock.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.block.ArenaRoom;
+import io.penstock.block.HeldSlots;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
@@ -51,7 +51,7 @@ final class SlotsAheadTest {
 
   @Test
   void hold_whatIsNotFree_waitsForAllOfItAndHoldsNothingMeanwhile() {
-    ArenaRoom others = Objects.requireNonNull(arena.tryHold(3));
+    HeldSlots others = Objects.requireNonNull(arena.tryHold(3));
     try (BlockScope scope = new BlockScope()) {
       SlotsAhead slots = slots(scope);
       slots.hold(1, true);
@@ -68,7 +68,7 @@ final class SlotsAheadTest {
 
   @Test
   void stop_leavesTheLine_andTheScopeGivesBackWhatIsHeld() {
-    ArenaRoom others = Objects.requireNonNull(arena.tryHold(3));
+    HeldSlots others = Objects.requireNonNull(arena.tryHold(3));
     try (BlockScope scope = new BlockScope()) {
       SlotsAhead slots = slots(scope);
       slots.hold(2, true);

@@ -6,7 +6,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +16,7 @@ import reactor.core.publisher.Mono;
 final class StoreRival implements Rival {
   private final JournalStore store;
   private final GranuleRange all;
-  private final List<Rest> rests = new ArrayList<>();
+  private final List<StoredBlock> rests = new ArrayList<>();
 
   StoreRival(EngineKind engine, Path directory, Contest contest) {
     this.all = GranuleRange.all(contest.space().layout());
@@ -41,7 +41,7 @@ final class StoreRival implements Rival {
 
   @Override
   public Mono<Void> read(int[] numbers, List<BlockDraft> drafts) {
-    List<Rest> wanted = new ArrayList<>(numbers.length);
+    List<StoredBlock> wanted = new ArrayList<>(numbers.length);
     for (int number : numbers) {
       wanted.add(rests.get(number));
     }
@@ -51,6 +51,6 @@ final class StoreRival implements Rival {
   @Override
   public void close() {
     store.close().block();
-    rests.forEach(Rest::close);
+    rests.forEach(StoredBlock::close);
   }
 }

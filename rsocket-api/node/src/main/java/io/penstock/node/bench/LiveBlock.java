@@ -1,18 +1,18 @@
 package io.penstock.node.bench;
 
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 
 /// A block at rest that may be overwritten while it is read: its rest is closed behind the last reader.
 final class LiveBlock {
-  private final Rest rest;
+  private final StoredBlock rest;
   /// Guarded by `this`.
   private int holds = 1;
 
-  LiveBlock(Rest rest) {
+  LiveBlock(StoredBlock rest) {
     this.rest = rest;
   }
 
-  Rest rest() {
+  StoredBlock rest() {
     return rest;
   }
 

@@ -10,7 +10,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena;
 import io.penstock.storage.JournalStore;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
@@ -54,7 +54,7 @@ final class LiveBlocks implements AutoCloseable {
     blocks.getAndSet(random.nextInt(blocks.length()), new LiveBlock(put(store))).release();
   }
 
-  private Rest put(JournalStore store) {
+  private StoredBlock put(JournalStore store) {
     try (Block block = block(made++)) {
       return requireNonNull(store.put(List.of(block)).block(), "rests").getFirst();
     }
@@ -98,7 +98,7 @@ final class LiveBlocks implements AutoCloseable {
   }
 
   /// The journal was opened again: these are its blocks now.
-  void found(List<Rest> rests) {
+  void found(List<StoredBlock> rests) {
     if (rests.size() != blocks.length()) {
       throw new IllegalStateException("blocks found must be " + blocks.length() + " (was " + rests.size() + ")");
     }

@@ -13,7 +13,7 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Sizes;
 import io.penstock.tier.Lease;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -95,8 +95,8 @@ final class GetCommand extends ClientCommand {
     long done = 0;
     List<String> different = new ArrayList<>();
     try (WritableByteChannel to = open()) {
-      for (List<Leased> window : lease.windows(windowBlocks, scope).toIterable(1)) {
-        for (Leased one : window) {
+      for (List<LeasedBlock> window : lease.windows(windowBlocks, scope).toIterable(1)) {
+        for (LeasedBlock one : window) {
           try (Block block = one.block()) {
             if (verify && GeneratedInput.differs(block)) {
               different.add(block.key().toString());

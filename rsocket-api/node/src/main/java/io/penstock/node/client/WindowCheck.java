@@ -10,7 +10,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.node.cli.Reason;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.tier.Lease;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.wire.ConnectionLostException;
 import io.penstock.wire.ErrorCode;
@@ -111,8 +111,8 @@ final class WindowCheck {
         fates.put(keys.get(i), lease.found().get(i) ? BlockFate.UNKNOWN : BlockFate.MISSING); // until it has come
       }
       lease.found().bits().stream().mapToObj(keys::get).forEach(found::add);
-      for (List<Leased> window : lease.windows(windowBlocks, scope).toIterable(1)) {
-        for (Leased one : window) {
+      for (List<LeasedBlock> window : lease.windows(windowBlocks, scope).toIterable(1)) {
+        for (LeasedBlock one : window) {
           try (Block block = one.block()) {
             fates.put(keys.get(one.position()), GeneratedInput.differs(block) ? BlockFate.CORRUPT : BlockFate.PRESENT);
           }

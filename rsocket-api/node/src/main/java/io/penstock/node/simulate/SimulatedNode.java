@@ -9,7 +9,7 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.HostTierOptions;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.TierEvent;
@@ -185,7 +185,7 @@ final class SimulatedNode {
         seen.size() + " of " + keys.size() + " visible blocks can be read");
   }
 
-  private BlockKey compared(Leased leased) {
+  private BlockKey compared(LeasedBlock leased) {
     BlockLayout layout = scenario.layout();
     GranuleRange all = GranuleRange.all(layout);
     try (var block = leased.block(); var span = block.span(all)) {

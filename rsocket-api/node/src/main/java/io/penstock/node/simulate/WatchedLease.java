@@ -3,7 +3,7 @@ package io.penstock.node.simulate;
 import io.penstock.block.BlockScope;
 import io.penstock.tier.ForwardingLease;
 import io.penstock.tier.Lease;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import java.util.List;
 import reactor.core.publisher.Flux;
 
@@ -22,7 +22,7 @@ final class WatchedLease extends ForwardingLease {
   }
 
   @Override
-  public Flux<List<Leased>> windows(int maxBlocks, BlockScope scope) {
+  public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope) {
     return super.windows(maxBlocks, scope).doOnCancel(this::end).doOnTerminate(this::end);
   }
 

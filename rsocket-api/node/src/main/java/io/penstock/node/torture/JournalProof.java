@@ -17,7 +17,7 @@ import io.penstock.storage.check.CheckReport;
 import io.penstock.storage.check.Damage;
 import io.penstock.storage.check.JournalCheck;
 import io.penstock.storage.check.SegmentReport;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -92,7 +92,7 @@ final class JournalProof implements AutoCloseable {
 
   private void checkBlocks(JournalStore store) {
     Set<Long> there = new HashSet<>();
-    for (Rest rest : store.recovered()) {
+    for (StoredBlock rest : store.recovered()) {
       long number = TortureJournal.number(rest.key());
       there.add(number);
       read(store, rest, number);
@@ -105,7 +105,7 @@ final class JournalProof implements AutoCloseable {
     ledger.settle(there);
   }
 
-  private void read(JournalStore store, Rest rest, long number) {
+  private void read(JournalStore store, StoredBlock rest, long number) {
     if (!ledger.mayBe(number)) {
       cameBack++;
       found("came back: block " + number);

@@ -13,7 +13,7 @@ import io.penstock.node.torture.AckLog.Word;
 import io.penstock.storage.JournalBusyException;
 import io.penstock.storage.JournalStore;
 import io.penstock.storage.engine.StorageFullException;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +36,7 @@ final class TortureHand {
   private final AtomicLong next;
   private final int most;
   private final SlabArena arena = new SlabArena("torture", TortureJournal.SPACE.layout(), MOST_PUT + 1, 1);
-  private final TreeMap<Long, Rest> live = new TreeMap<>();
+  private final TreeMap<Long, StoredBlock> live = new TreeMap<>();
   private List<Long> removed = List.of();
 
   /// @param next number of the next new block
@@ -51,7 +51,7 @@ final class TortureHand {
 
   /// @param found what is there already
   /// @param steps after which it ends; endless if 0
-  void work(List<Rest> found, int steps) {
+  void work(List<StoredBlock> found, int steps) {
     found.forEach(rest -> live.put(TortureJournal.number(rest.key()), rest));
     for (int step = 0; steps == 0 || step < steps; step++) {
       if (random.nextInt(100) < READ_PERCENT) {
@@ -90,10 +90,10 @@ final class TortureHand {
     acks.say(Word.PUTS, numbers);
     List<Block> blocks = numbers.stream().map(this::block).toList();
     try {
-      List<Rest> rests = requireNonNull(store.put(blocks).block());
+      List<StoredBlock> rests = requireNonNull(store.put(blocks).block());
       acks.say(Word.STORED, numbers);
       for (int i = 0; i < rests.size(); i++) {
-        Rest before = live.put(numbers.get(i), rests.get(i));
+        StoredBlock before = live.put(numbers.get(i), rests.get(i));
         if (before != null) {
           before.close();
         }
@@ -125,7 +125,7 @@ final class TortureHand {
     List<Long> numbers = new ArrayList<>();
     int keep = random.nextInt(4); // all in a row, or some here and there
     long from = any();
-    for (Map.Entry<Long, Rest> each : live.tailMap(from).entrySet()) {
+    for (Map.Entry<Long, StoredBlock> each : live.tailMap(from).entrySet()) {
       if (numbers.size() < MOST_REMOVED && (keep == 0 || random.nextInt(keep + 1) == 0)) {
         numbers.add(each.getKey());
       }

@@ -9,7 +9,7 @@ import io.penstock.storage.engine.ChronicleEngine;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.PlainEngine;
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -163,13 +163,13 @@ final class TortureWriter {
 
   private static void work(Orders orders, JournalStore store, AckLog acks) {
     AtomicLong next = new AtomicLong(orders.next());
-    List<List<Rest>> shares = shares(store.recovered());
+    List<List<StoredBlock>> shares = shares(store.recovered());
     try (ExecutorService hands = Executors.newFixedThreadPool(HANDS)) {
       List<CompletableFuture<Void>> all = new ArrayList<>();
       for (int i = 0; i < HANDS; i++) {
         TortureHand hand =
             new TortureHand(store, acks, orders.seed() * HANDS + i, next, TortureJournal.LIVE_BLOCKS / HANDS);
-        List<Rest> share = shares.get(i);
+        List<StoredBlock> share = shares.get(i);
         all.add(CompletableFuture.runAsync(() -> hand.work(share, orders.steps()), hands));
       }
       CompletableFuture.anyOf(all.toArray(CompletableFuture<?>[]::new)).join(); // one that fails ends all
@@ -177,8 +177,8 @@ final class TortureWriter {
     }
   }
 
-  private static List<List<Rest>> shares(List<Rest> rests) {
-    List<List<Rest>> shares = new ArrayList<>();
+  private static List<List<StoredBlock>> shares(List<StoredBlock> rests) {
+    List<List<StoredBlock>> shares = new ArrayList<>();
     for (int i = 0; i < HANDS; i++) {
       int hand = i;
       shares.add(rests.stream().filter(rest -> TortureJournal.number(rest.key()) % HANDS == hand).toList());

@@ -16,7 +16,7 @@ import io.penstock.tier.ForwardingTier;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.Lease;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.StoreUnavailableException;
@@ -72,7 +72,7 @@ final class CheckCommandTest {
     }
 
     @Override
-    public Flux<List<Leased>> windows(int maxBlocks, BlockScope scope) {
+    public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope) {
       BlockKey key = requireNonNull(rotten);
       return tier.remove(List.of(key))
           .flatMapMany(removed -> removed.get(0)

@@ -12,7 +12,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SlicePlace;
+import io.penstock.block.SlicePosition;
 import io.penstock.block.SpaceId;
 import io.penstock.node.config.BlockShape;
 import java.util.List;
@@ -105,7 +105,8 @@ final class ReadingTest {
       try (Block block = draft.seal()) {
         for (int layer = first; layer < end; layer++) {
           GranuleRange range = layer(layer);
-          reading.accept(new LayerSlice(new SlicePlace(0, 0), range, new int[] {position}, List.of(block.span(range))));
+          reading
+              .accept(new LayerSlice(new SlicePosition(0, 0), range, new int[] {position}, List.of(block.span(range))));
         }
       }
     }

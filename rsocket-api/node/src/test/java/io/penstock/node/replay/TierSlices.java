@@ -6,11 +6,11 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.SliceOrder;
-import io.penstock.block.SlicePlace;
+import io.penstock.block.SlicePosition;
 import io.penstock.block.SlicePlan;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,16 +49,16 @@ final class TierSlices implements SliceSource {
         1);
   }
 
-  private static LayerSlice slice(List<Leased> window, SlicePlan.Cut cut) {
+  private static LayerSlice slice(List<LeasedBlock> window, SlicePlan.Cut cut) {
     int[] positions = new int[cut.blocks()];
     List<LayerSpan> spans = new ArrayList<>(cut.blocks());
     try {
       for (int i = 0; i < cut.blocks(); i++) {
-        Leased leased = window.get(cut.firstBlock() + i);
+        LeasedBlock leased = window.get(cut.firstBlock() + i);
         positions[i] = leased.position();
         spans.add(leased.block().span(cut.range()));
       }
-      return new LayerSlice(new SlicePlace(0, 0), cut.range(), positions, spans);
+      return new LayerSlice(new SlicePosition(0, 0), cut.range(), positions, spans);
     } catch (RuntimeException e) {
       spans.forEach(LayerSpan::close);
       throw e;

@@ -13,7 +13,7 @@ import io.penstock.block.SliceOrder;
 import io.penstock.node.config.BlockShape;
 import io.penstock.node.replay.KvPattern;
 import io.penstock.tier.ByteBudget;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
 import io.penstock.wire.KvClient;
@@ -91,7 +91,7 @@ final class PatternClient implements AutoCloseable {
     })).flatMapIterable(keys -> keys);
   }
 
-  private static BlockKey compared(Leased leased, BlockKey key) {
+  private static BlockKey compared(LeasedBlock leased, BlockKey key) {
     try (Block block = leased.block()) {
       assertThat(block.key()).isEqualTo(key);
       int differs =

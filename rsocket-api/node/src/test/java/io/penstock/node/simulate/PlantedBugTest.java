@@ -7,7 +7,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
-import io.penstock.tier.Leased;
+import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
 import io.penstock.tier.Receipt;
@@ -84,9 +84,9 @@ final class PlantedBugTest {
   }
 
   private static class TamperingTier extends SaboteurTier {
-    private final UnaryOperator<List<Leased>> tampering;
+    private final UnaryOperator<List<LeasedBlock>> tampering;
 
-    TamperingTier(BlockTier tier, UnaryOperator<List<Leased>> tampering) {
+    TamperingTier(BlockTier tier, UnaryOperator<List<LeasedBlock>> tampering) {
       super(tier);
       this.tampering = tampering;
     }
@@ -109,10 +109,10 @@ final class PlantedBugTest {
   private static final class MixingTier extends TamperingTier {
     MixingTier(BlockTier tier) {
       super(tier, window -> {
-        List<Leased> mixed = new ArrayList<>(window);
+        List<LeasedBlock> mixed = new ArrayList<>(window);
         if (window.size() > 1) {
-          mixed.set(0, new Leased(window.get(0).position(), window.get(1).block()));
-          mixed.set(1, new Leased(window.get(1).position(), window.get(0).block()));
+          mixed.set(0, new LeasedBlock(window.get(0).position(), window.get(1).block()));
+          mixed.set(1, new LeasedBlock(window.get(1).position(), window.get(0).block()));
         }
         return mixed;
       });

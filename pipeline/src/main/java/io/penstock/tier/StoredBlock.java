@@ -6,11 +6,11 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.Owned;
 
 /// One owner's handle on a block at rest in a [BlockStore]. Closing frees its place.
-public abstract class Rest extends Owned {
+public abstract class StoredBlock extends Owned {
   private final BlockKey key;
 
   /// @param key of the block
-  protected Rest(BlockKey key) {
+  protected StoredBlock(BlockKey key) {
     this.key = requireNonNull(key, "key");
   }
 

@@ -3,12 +3,12 @@ package io.penstock.block;
 /// Slots of an arena held for blocks whose keys are not known yet, such as those a peer is about to send.
 ///
 /// Closing gives back the slots not turned into drafts. Safe from any thread.
-public final class ArenaRoom extends Owned {
+public final class HeldSlots extends Owned {
   private final SlabPart arena;
   private int left;
 
   /// Takes over `slots` that were just acquired.
-  ArenaRoom(SlabPart arena, int slots) {
+  HeldSlots(SlabPart arena, int slots) {
     this.arena = arena;
     this.left = slots;
   }

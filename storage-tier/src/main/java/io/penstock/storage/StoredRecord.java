@@ -2,15 +2,15 @@ package io.penstock.storage;
 
 import io.penstock.block.BlockKey;
 import io.penstock.storage.engine.Location;
-import io.penstock.tier.Rest;
+import io.penstock.tier.StoredBlock;
 
 /// A block at rest in a journal: its number in the [PlaceTable], which is the rest's. The record may be moved while it
 /// is read: whoever reads pins the segment of the place that it knows.
-final class JournalRest extends Rest {
+final class StoredRecord extends StoredBlock {
   private final JournalStore store;
   private final int number;
 
-  JournalRest(JournalStore store, BlockKey key, int number) {
+  StoredRecord(JournalStore store, BlockKey key, int number) {
     super(key);
     this.store = store;
     this.number = number;

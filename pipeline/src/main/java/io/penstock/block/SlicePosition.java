@@ -4,8 +4,8 @@ package io.penstock.block;
 ///
 /// @param window number of its window, from 0
 /// @param remaining slices of the same window that follow this one
-public record SlicePlace(int window, int remaining) {
-  public SlicePlace {
+public record SlicePosition(int window, int remaining) {
+  public SlicePosition {
     Checks.notNegative("window", window);
     Checks.notNegative("remaining", remaining);
   }

@@ -6,7 +6,7 @@ import reactor.core.publisher.Sinks;
 
 /// Tells those whom a full line refused when it has room again: all of them, once, at the next [#left]. For the makers
 /// of [StoreBusyException]s. Safe from any thread.
-public final class RoomAgain {
+public final class RoomSignal {
   private volatile Sinks.@Nullable Empty<Void> refused;
 
   /// Somebody is refused.
