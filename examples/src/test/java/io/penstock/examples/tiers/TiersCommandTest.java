@@ -40,7 +40,7 @@ final class TiersCommandTest {
 
     List<Step> steps = report.first().steps();
     assertThat(of(steps.get(0), LevelStat::blocks)).containsExactly(16L, 24L, 24L);
-    assertThat(of(steps.get(0), LevelStat::resting)).containsExactly(16L, 24L, 24L);
+    assertThat(of(steps.get(0), LevelStat::storedBlocks)).containsExactly(16L, 24L, 24L);
     assertThat(of(steps.get(1), LevelStat::hits)).as("from the disk").containsExactly(0L, 0L, 16L);
     assertThat(of(steps.get(2), LevelStat::hits)).as("risen").containsExactly(16L, 0L, 16L);
     assertThat(of(steps.get(3), LevelStat::hits)).as("the others").containsExactly(16L, 24L, 40L);
@@ -56,7 +56,7 @@ final class TiersCommandTest {
 
     boolean forgets = engine == EngineKind.MEMORY;
     assertThat(report.first().receipts()).isEqualTo(Map.of(forgets ? Durability.VOLATILE : Durability.WRITTEN, 64L));
-    assertThat(of(report.first().steps().getFirst(), LevelStat::resting)).containsExactly(16L, 24L, 64L);
+    assertThat(of(report.first().steps().getFirst(), LevelStat::storedBlocks)).containsExactly(16L, 24L, 64L);
     assertThat(report.second().recovered()).isEqualTo(forgets ? 0 : 64);
   }
 

@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufInputStream;
 import io.netty.buffer.ByteBufOutputStream;
-import io.penstock.tier.DiskStat;
+import io.penstock.tier.spi.DiskStat;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

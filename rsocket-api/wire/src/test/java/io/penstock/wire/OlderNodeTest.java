@@ -7,10 +7,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
-import io.penstock.tier.DiskStat;
+import io.penstock.tier.spi.DiskStat;
 import io.penstock.tier.LevelStat;
 import io.penstock.tier.Medium;
-import io.penstock.tier.StoreHealth;
+import io.penstock.tier.spi.StoreHealth;
 import io.penstock.tier.TierStat;
 import java.io.IOException;
 import java.util.List;
@@ -52,6 +52,6 @@ final class OlderNodeTest {
   @ParameterizedTest
   @EnumSource
   void figuresOfATier_mustBeThere(ControlCodec codec) {
-    assertThatThrownBy(() -> told(codec, "/stat/levels/0", "resting")).isInstanceOf(WireFormatException.class);
+    assertThatThrownBy(() -> told(codec, "/stat/levels/0", "storedBlocks")).isInstanceOf(WireFormatException.class);
   }
 }

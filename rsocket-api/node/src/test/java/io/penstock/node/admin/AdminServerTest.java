@@ -129,7 +129,7 @@ final class AdminServerTest {
             penstock_level_active{level="dram",medium="host",tier="dram"} 1.0
             penstock_level_capacity_blocks{level="dram",medium="host",tier="dram"} 10.0
             penstock_level_hits_total{level="dram",medium="host",tier="dram"} 0.0
-            penstock_level_resting_blocks{level="dram",medium="host",tier="dram"} 1.0
+            penstock_level_stored_blocks{level="dram",medium="host",tier="dram"} 1.0
             penstock_level_visible_blocks{level="dram",medium="host",tier="dram"} 1.0
             penstock_queue_capacity_blocks{medium="host",tier="dram"} +Inf
             penstock_queue_held_bytes{medium="host",tier="dram"} 0.0

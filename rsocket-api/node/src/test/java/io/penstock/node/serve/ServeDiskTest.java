@@ -186,9 +186,9 @@ final class ServeDiskTest {
     String metrics = get(node, "metrics");
     assertThat(metrics).contains("penstock_budget_in_flight_bytes{budget=\"ingress\"} 0.0", "penstock_wire_streams 0.0",
         "penstock_level_active{level=\"ssd\",medium=\"disk\",tier=\"stack\"} 1.0");
-    String resting = line(metrics, "penstock_level_resting_blocks{level=\"dram\"");
+    String stored = line(metrics, "penstock_level_stored_blocks{level=\"dram\"");
     assertThat(line(metrics, "penstock_arena_claimed_slots")).as("slots lent, all of them to blocks at rest")
-        .isEqualTo(resting);
+        .isEqualTo(stored);
   }
 
   private static String line(String metrics, String name) {
