@@ -2,8 +2,6 @@ package io.penstock.examples.tiers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.examples.ConsoleCapture;
 import io.penstock.examples.Examples;
 import io.penstock.examples.tiers.TiersReport.Step;
@@ -24,11 +22,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import tools.jackson.databind.json.JsonMapper;
 
 @Timeout(120)
 final class TiersCommandTest {
-  private static final ObjectMapper JSON =
-      new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
+  private static final JsonMapper JSON =
+      JsonMapper.shared();
 
   private final ConsoleCapture capture = new ConsoleCapture();
   @TempDir

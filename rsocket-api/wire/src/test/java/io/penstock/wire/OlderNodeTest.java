@@ -3,9 +3,6 @@ package io.penstock.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.fasterxml.jackson.dataformat.cbor.databind.CBORMapper;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -19,6 +16,10 @@ import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import tools.jackson.databind.ObjectMapper;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+import tools.jackson.dataformat.cbor.CBORMapper;
 
 /// What a node of an earlier release leaves out of its figures.
 final class OlderNodeTest {
@@ -32,7 +33,7 @@ final class OlderNodeTest {
   }
 
   private static ServerStat told(ControlCodec codec, String pointer, String... unsaid) throws IOException {
-    ObjectMapper mapper = codec == ControlCodec.CBOR ? new CBORMapper() : new ObjectMapper();
+    ObjectMapper mapper = codec == ControlCodec.CBOR ? new CBORMapper() : new JsonMapper();
     ByteBuf bytes = codec.encode(stat(DISK), UnpooledByteBufAllocator.DEFAULT);
     ObjectNode all = (ObjectNode) mapper.readTree(ByteBufUtil.getBytes(bytes));
     bytes.release();

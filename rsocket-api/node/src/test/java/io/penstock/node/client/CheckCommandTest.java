@@ -3,8 +3,6 @@ package io.penstock.node.client;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
@@ -37,6 +35,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// What `check` says of a node that does not give all that it promised.
 @Timeout(60)
@@ -135,11 +135,11 @@ final class CheckCommandTest {
     assertThat(run.err())
         .isEqualTo("no promise is known to be broken\nnothing is known of 1 block: the disk does not answer\n");
 
-    JsonNode json = new ObjectMapper().readTree(check("--json").out());
+    JsonNode json = JsonMapper.shared().readTree(check("--json").out());
     assertThat(json.get("kept").asBoolean()).isFalse();
     assertThat(json.get("broken")).isEmpty();
     assertThat(json.at("/byPromise/written/unknown").asInt()).isOne();
-    assertThat(json.get("refusal").asText()).isEqualTo("the disk does not answer");
+    assertThat(json.get("refusal").asString()).isEqualTo("the disk does not answer");
   }
 
   @Test
