@@ -8,6 +8,7 @@ module io.penstock {
   exports io.penstock;
   exports io.penstock.block;
   exports io.penstock.tier;
+  exports io.penstock.tier.spi;
   exports io.penstock.stage;
   exports io.penstock.meter;
   exports io.penstock.pool;
