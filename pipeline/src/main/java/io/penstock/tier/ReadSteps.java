@@ -7,12 +7,12 @@ import io.penstock.block.SlicePlan;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What a [RisingWindow] reads at once: the granules of one cut after the other, whole, then the layers that nobody
-/// asked for, without which a block cannot stay in memory.
+/// The steps in which a [StoreWindow] reads its blocks: the whole granules of one cut after the other, then the layers
+/// that the reader did not ask for, without which a block cannot stay in memory.
 ///
 /// @param forReader how many steps the reader waits for; one more may follow
-record RisingSteps(List<GranuleRange> all, int forReader) {
-  static RisingSteps of(BlockLayout layout, int startLayer, List<SlicePlan.Cut> cuts) {
+record ReadSteps(List<GranuleRange> all, int forReader) {
+  static ReadSteps of(BlockLayout layout, int startLayer, List<SlicePlan.Cut> cuts) {
     List<GranuleRange> all = new ArrayList<>();
     int first = GranuleRange.layers(layout, new LayerRange(startLayer, layout.layers())).first();
     int next = first;
@@ -26,7 +26,7 @@ record RisingSteps(List<GranuleRange> all, int forReader) {
     if (first > 0) {
       all.add(GranuleRange.whole(0, first));
     }
-    return new RisingSteps(List.copyOf(all), forReader);
+    return new ReadSteps(List.copyOf(all), forReader);
   }
 
   private static int end(SlicePlan.Cut cut) {
@@ -41,7 +41,7 @@ record RisingSteps(List<GranuleRange> all, int forReader) {
     return all.get(step);
   }
 
-  /// Steps until all of `cut` is here.
+  /// Steps after which all of `cut` is there.
   int until(SlicePlan.Cut cut) {
     for (int i = 0; i < forReader; i++) {
       if (all.get(i).end() >= end(cut)) {

@@ -7,34 +7,34 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-final class StartsTest {
+final class TrampolineTest {
   private final AtomicInteger runs = new AtomicInteger();
 
   @Test
   void more_afterOneThatThrew_runs() {
-    Starts starts = new Starts(() -> {
+    Trampoline starts = new Trampoline(() -> {
       if (runs.incrementAndGet() == 1) {
         throw new IllegalStateException("first");
       }
     });
-    assertThatThrownBy(starts::more).hasMessage("first");
-    starts.more();
+    assertThatThrownBy(starts::run).hasMessage("first");
+    starts.run();
     assertThat(runs).hasValue(2);
   }
 
   @Test
   void more_askedForByOneThatThrows_runs() {
-    AtomicReference<Starts> self = new AtomicReference<>();
-    Starts starts = new Starts(() -> {
+    AtomicReference<Trampoline> self = new AtomicReference<>();
+    Trampoline starts = new Trampoline(() -> {
       if (runs.incrementAndGet() == 1) {
-        self.get().more();
+        self.get().run();
         throw new IllegalStateException("first");
       }
     });
     self.set(starts);
-    assertThatThrownBy(starts::more).hasMessage("first");
+    assertThatThrownBy(starts::run).hasMessage("first");
     assertThat(runs).hasValue(2);
-    starts.more();
+    starts.run();
     assertThat(runs).hasValue(3);
   }
 }

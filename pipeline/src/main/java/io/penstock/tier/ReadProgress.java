@@ -1,27 +1,28 @@
 package io.penstock.tier;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// Where the reader of a [RisingWindow] waits until so many steps were read. One reader, one wait at a time; guarded by
-/// itself.
-final class StepGate {
+/// How many steps of a [StoreWindow] were read, and the reader that waits for more. One reader, one wait at a time. Safe
+/// from any thread.
+final class ReadProgress {
   private record Waiter(int steps, MonoSink<Boolean> sink) {}
 
   private final Supplier<? extends RuntimeException> ended;
-  private int steps;
-  private boolean isOver;
-  private @Nullable Throwable failure;
-  private @Nullable Waiter waiter;
+  @GuardedBy("this") private int steps;
+  @GuardedBy("this") private boolean isOver;
+  @GuardedBy("this") private @Nullable Throwable failure;
+  @GuardedBy("this") private @Nullable Waiter waiter;
 
-  /// @param ended what those hear who wait for more than came before the end
-  StepGate(Supplier<? extends RuntimeException> ended) {
+  /// @param ended the error of a reader that waits for more steps than were read before the end
+  ReadProgress(Supplier<? extends RuntimeException> ended) {
     this.ended = ended;
   }
 
-  /// So many steps were read.
+  /// `read` steps were read.
   void reached(int read) {
     synchronized (this) {
       steps = read;
@@ -29,17 +30,17 @@ final class StepGate {
     serve();
   }
 
-  /// Why nothing more will come; told at the [#end].
+  /// Says why no more steps will be read; the reader hears it at the [#end].
   synchronized void fail(Throwable reason) {
     failure = reason;
   }
 
-  /// Why nothing more will come, if that was told; else `e`.
+  /// The reason given to [#fail], if any; else `e`.
   synchronized RuntimeException reason(RuntimeException e) {
     return failure instanceof RuntimeException told ? told : e;
   }
 
-  /// Nothing more will come.
+  /// No more steps will be read.
   void end() {
     synchronized (this) {
       isOver = true;
@@ -65,7 +66,7 @@ final class StepGate {
     }
   }
 
-  /// Tells who waits, if it is time.
+  /// Tells the reader, if it has waited long enough.
   private void serve() {
     Waiter served;
     Throwable reason;
