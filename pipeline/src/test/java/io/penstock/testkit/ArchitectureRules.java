@@ -62,7 +62,7 @@ public final class ArchitectureRules {
         .only("net.openhft", "storage")
         .only("java.lang.foreign.Linker", "device")
         .only("sun.misc")
-        .confine("block", "java.", "org.jspecify.")
+        .confine("block", "java.", "org.jspecify.", "com.google.errorprone.annotations.")
         .injectSchedulers("stage", "disagg", "flow", "tier", "pool", "journal", "wire", "storage", "device");
   }
 

@@ -16,7 +16,7 @@ import io.penstock.device.memory.StagingPool;
 import io.penstock.device.system.CLibrary;
 import io.penstock.stage.Quiet;
 import io.penstock.stage.Stage;
-import io.penstock.tier.CopyStat;
+import io.penstock.tier.spi.CopyStat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import reactor.core.publisher.Mono;

@@ -1,7 +1,7 @@
 package io.penstock.node.serve;
 
 import io.penstock.block.CacheSpace;
-import io.penstock.node.cli.Console;
+import io.penstock.node.cli.Json;
 import io.penstock.node.config.LayoutSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
@@ -42,7 +42,7 @@ record Ready(String host, int port, @Nullable String adminHost, @Nullable Intege
   }
 
   private String line() {
-    return Console.toJson(this) + "\n";
+    return Json.of(this) + "\n";
   }
 
   /// Writes the line in one step: a reader sees all of it or the file before.

@@ -1,4 +1,4 @@
-package io.penstock.tier;
+package io.penstock.tier.spi;
 
 /// What a [BlockStore] can do now.
 public enum StoreState {

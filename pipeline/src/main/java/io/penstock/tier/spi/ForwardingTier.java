@@ -1,7 +1,16 @@
-package io.penstock.tier;
+package io.penstock.tier.spi;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.Lease;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.Presence;
+import io.penstock.tier.Reservation;
+import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierInfo;
+import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStat;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import java.util.List;

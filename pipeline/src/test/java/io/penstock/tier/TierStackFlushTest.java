@@ -3,6 +3,7 @@ package io.penstock.tier;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.tier.spi.StoreState;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
 import java.time.Duration;
@@ -18,7 +19,7 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 /// Stacks that are to end while blocks are on their way to the disk: those that the books put there get there, in
 /// bounded time.
 @Timeout(600)
-final class TierStackSettledTest extends StackSteps {
+final class TierStackFlushTest extends StackSteps {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private final VirtualTimeScheduler timers = VirtualTimeScheduler.create();
@@ -30,7 +31,7 @@ final class TierStackSettledTest extends StackSteps {
   void blocksThatWaitForTheDisk_getThere_andThoseInMemoryStay() {
     TierStack stack = stack(StackMode.EXCLUSIVE, 2);
     put(stack, 0, 1, 2, 3, 4);
-    stack.settled(PATIENCE, timers).subscribe(missed::add);
+    stack.flush(PATIENCE, timers).subscribe(missed::add);
     assertThat(missed).as("a copy is under way").isEmpty();
     runTasks();
     assertThat(missed).containsExactly(0);
@@ -44,7 +45,7 @@ final class TierStackSettledTest extends StackSteps {
     List<Receipt> receipts = new ArrayList<>();
     committed(stack, List.of(key(0))).subscribe(receipts::addAll);
     committed(stack, List.of(key(1))).subscribe(receipts::addAll);
-    stack.settled(PATIENCE, timers).subscribe(missed::add);
+    stack.flush(PATIENCE, timers).subscribe(missed::add);
     assertThat(missed).isEmpty();
     runTasks();
     assertThat(missed).containsExactly(0);
@@ -57,10 +58,10 @@ final class TierStackSettledTest extends StackSteps {
     TierStack stack = stack(StackMode.WRITE_THROUGH, 4);
     disk.health(StoreState.DEGRADED);
     put(stack, 0, 1);
-    stack.settled(PATIENCE, timers).subscribe(missed::add);
+    stack.flush(PATIENCE, timers).subscribe(missed::add);
     assertThat(missed).as("nothing is on its way").containsExactly(0);
     disk.health(StoreState.ACTIVE);
-    stack.settled(PATIENCE, timers).subscribe(missed::add);
+    stack.flush(PATIENCE, timers).subscribe(missed::add);
     assertThat(missed).hasSize(1);
     runTasks();
     assertThat(missed).containsExactly(0, 0);
@@ -72,7 +73,7 @@ final class TierStackSettledTest extends StackSteps {
   void diskThatDoesNotAnswer_isWaitedForAsLongAsIsSaid() {
     TierStack stack = stack(StackMode.EXCLUSIVE, 2);
     put(stack, 0, 1, 2, 3, 4);
-    stack.settled(PATIENCE, timers).subscribe(missed::add);
+    stack.flush(PATIENCE, timers).subscribe(missed::add);
     timers.advanceTimeBy(PATIENCE.minusMillis(1));
     assertThat(missed).isEmpty();
     timers.advanceTimeBy(Duration.ofMillis(1));
@@ -84,7 +85,7 @@ final class TierStackSettledTest extends StackSteps {
   void diskThatGoesOff_endsTheWait_andNoneOfThemIsThere() {
     TierStack stack = stack(StackMode.EXCLUSIVE, 2);
     put(stack, 0, 1, 2, 3, 4);
-    stack.settled(PATIENCE, timers).subscribe(missed::add);
+    stack.flush(PATIENCE, timers).subscribe(missed::add);
     disk.health(StoreState.OFF);
     assertThat(missed).containsExactly(3);
     assertClosesClean(stack);
@@ -94,10 +95,10 @@ final class TierStackSettledTest extends StackSteps {
   void close_endsTheWait() {
     TierStack stack = stack(StackMode.EXCLUSIVE, 2);
     put(stack, 0, 1, 2, 3, 4);
-    stack.settled(PATIENCE, timers).subscribe(missed::add);
+    stack.flush(PATIENCE, timers).subscribe(missed::add);
     stack.close().subscribe();
     assertThat(missed).containsExactly(3);
-    stack.settled(PATIENCE, timers).subscribe(missed::add);
+    stack.flush(PATIENCE, timers).subscribe(missed::add);
     assertThat(missed).as("a stack that is closed has nothing under way").containsExactly(3, 0);
     assertClosesClean(stack);
   }
@@ -106,29 +107,29 @@ final class TierStackSettledTest extends StackSteps {
   void nothingToMove_endsAtOnce_andPatienceIsSome() {
     TierStack stack = stack(StackMode.EXCLUSIVE, 2);
     put(stack, 0);
-    stack.settled(PATIENCE, timers).subscribe(missed::add);
+    stack.flush(PATIENCE, timers).subscribe(missed::add);
     assertThat(missed).containsExactly(0);
-    assertThatThrownBy(() -> stack.settled(Duration.ZERO, timers)).hasMessage("patience must be >= 1 ms (was PT0S)");
+    assertThatThrownBy(() -> stack.flush(Duration.ZERO, timers)).hasMessage("patience must be >= 1 ms (was PT0S)");
     assertClosesClean(stack);
   }
 
   @ParameterizedTest
   @EnumSource
-  void blocksOnTheirWay_getThereOrAreCounted_over500Seeds(SettlingSimulation.Stores stores) {
+  void blocksOnTheirWay_getThereOrAreCounted_over500Seeds(FlushSimulation.Stores stores) {
     run(stores, 0, 500);
   }
 
   @Tag("proof")
   @ParameterizedTest
   @EnumSource
-  void blocksOnTheirWay_getThereOrAreCounted_over20000Seeds(SettlingSimulation.Stores stores) {
+  void blocksOnTheirWay_getThereOrAreCounted_over20000Seeds(FlushSimulation.Stores stores) {
     run(stores, 500, 20_000);
   }
 
-  private static void run(SettlingSimulation.Stores stores, int from, int to) {
+  private static void run(FlushSimulation.Stores stores, int from, int to) {
     for (int seed = from; seed < to; seed++) {
       try {
-        new SettlingSimulation(seed, stores).run();
+        new FlushSimulation(seed, stores).run();
       } catch (Throwable e) {
         throw new AssertionError("seed " + seed, e);
       }

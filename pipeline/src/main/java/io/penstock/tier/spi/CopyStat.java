@@ -1,4 +1,4 @@
-package io.penstock.tier;
+package io.penstock.tier.spi;
 
 import static java.util.Objects.requireNonNull;
 

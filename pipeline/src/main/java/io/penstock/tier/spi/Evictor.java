@@ -1,4 +1,6 @@
-package io.penstock.tier;
+package io.penstock.tier.spi;
+
+import io.penstock.tier.TierEvent;
 
 /// Whom a store asks for room: the books of the stack that it belongs to.
 @FunctionalInterface
@@ -8,5 +10,5 @@ public interface Evictor {
   /// being read. Any thread, under no lock of the store.
   ///
   /// @return how many were given up; 0 if the store has none that can be
-  int giveBack(int blocks);
+  int evict(int blocks);
 }

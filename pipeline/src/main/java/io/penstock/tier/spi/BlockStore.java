@@ -1,5 +1,8 @@
-package io.penstock.tier;
+package io.penstock.tier.spi;
 
+import io.penstock.tier.Durability;
+import io.penstock.tier.Medium;
+import io.penstock.tier.TierClosedException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
@@ -52,14 +55,14 @@ public interface BlockStore {
 
   /// Has the store ask `shortage` when it has no room for blocks that it is to take, before it refuses them. A store
   /// with places asks nobody.
-  default void relieve(Evictor shortage) {}
+  default void useEvictor(Evictor shortage) {}
 
   /// Has `damaged` hear of each block at rest here that the store found damaged while nobody read it, until the store
-  /// is closed: on a thread of the store, under no lock of it. From then on [#isSound] is false for its rest.
+  /// is closed: on a thread of the store, under no lock of it. From then on [#isIntact] is false for its rest.
   default void report(Consumer<BlockKey> damaged) {}
 
   /// Whether nothing is known against `rest`, which is open.
-  default boolean isSound(StoredBlock rest) {
+  default boolean isIntact(StoredBlock rest) {
     return true;
   }
 
@@ -89,34 +92,34 @@ public interface BlockStore {
   /// look before, tells it as a change of [#health()].
   List<StoredBlock> recovered();
 
-  /// The same without an object a block, for an owner who keeps numbers: see [#cool].
+  /// The same without an object a block, for an owner who keeps numbers: see [#toNumber].
   default void recover(Recovered to) {
-    recovered().forEach(to::rest);
+    recovered().forEach(to::stored);
   }
 
-  /// Ends `rest`, but not what rests: whoever asks owns the block by its number from now on, until [#warm] makes a rest
+  /// Ends `rest`, but not what rests: whoever asks owns the block by its number from now on, until [#fromNumber] makes a rest
   /// of it again. For blocks that are not used for long, and cost nothing but bytes of their own meanwhile. Never
   /// waits.
   ///
   /// @param rest open, and not being read
   /// @return 0 or more; [#NO_NUMBER] if this store has none: the rest stays as it is
-  default int cool(StoredBlock rest) {
+  default int toNumber(StoredBlock rest) {
     return NO_NUMBER;
   }
 
   /// The rest of the block of `key`, which is at rest here under `number`. The number is nobody's from now on. Never
   /// waits.
-  default StoredBlock warm(BlockKey key, int number) {
+  default StoredBlock fromNumber(BlockKey key, int number) {
     throw new IllegalStateException("store " + name() + " must have given number " + number + " (was none)");
   }
 
   /// Takes over blocks that were found, one by one, in the order of writing.
   interface Recovered {
     /// One that has a rest, now the taker's.
-    void rest(StoredBlock rest);
+    void stored(StoredBlock rest);
 
-    /// One that has a number, now the taker's, as after [BlockStore#cool].
-    void number(BlockKey key, int number);
+    /// One that has a number, now the taker's, as after [BlockStore#toNumber].
+    void numbered(BlockKey key, int number);
 
     /// One that was found damaged, and is not here any more, if no older copy of it is.
     default void damaged(BlockKey key) {}

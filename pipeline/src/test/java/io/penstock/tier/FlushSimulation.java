@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.tier.spi.StoreState;
 import io.penstock.block.BlockKey;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
@@ -20,7 +21,7 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// A stack of the seed's shape that ends while blocks are on their way to its disk, in one thread and virtual time,
 /// with a disk that is as told.
-final class SettlingSimulation {
+final class FlushSimulation {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   /// How the stores are once the stack is to end.
@@ -55,7 +56,7 @@ final class SettlingSimulation {
   private boolean ended;
   private @Nullable Integer missed;
 
-  SettlingSimulation(long seed, Stores stores) {
+  FlushSimulation(long seed, Stores stores) {
     this.random = new Random(seed * 0x9E3779B97F4A7C15L);
     this.stores = stores;
     StackMode mode = random.nextInt(3) == 0 ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE;
@@ -107,7 +108,7 @@ final class SettlingSimulation {
     if (stores == Stores.FAILING) {
       disk.puts(put -> random.nextBoolean() ? Mono.error(new SimulatedStores.Fault()) : put);
     }
-    Disposable waiting = stack.settled(PATIENCE, timers).subscribe(blocks -> {
+    Disposable waiting = stack.flush(PATIENCE, timers).subscribe(blocks -> {
       missed = blocks;
       ended = true;
     });

@@ -1,13 +1,16 @@
-package io.penstock.tier;
+package io.penstock.tier.spi;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.tier.Lease;
+import io.penstock.tier.LeasedBlock;
+import io.penstock.tier.Presence;
 import io.penstock.block.BlockScope;
 import java.util.List;
 import reactor.core.publisher.Flux;
 
 /// A lease that is another one under its own name, and ends it with itself. Subclasses change what they differ in;
-/// [#opened] goes by [#windows].
+/// [#slicedWindows] goes by [#windows].
 public abstract class ForwardingLease extends Lease {
   private final Lease lease;
 

@@ -1,4 +1,4 @@
-package io.penstock.tier;
+package io.penstock.tier.spi;
 
 import java.util.List;
 
