@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /// What a [BlockTier] decides, and tells of it: the textbook LRU, events, figures.
-interface TierBooksContract extends WriteSteps {
+interface TierLedgerContract extends WriteSteps {
   @Test
   default void matchAndContains_areNoUse_butALeaseIs() {
     assumeTrue(contract().promises(TierPromise.EXACT_LRU));
