@@ -91,6 +91,6 @@ final class StackReplayTest {
   }
 
   private static TraceSource trace() {
-    return new TraceGenerator(new GeneratorOptions(200, 11));
+    return new TraceGenerator(new GeneratorOptions(100, 11));
   }
 }
