@@ -1,22 +1,20 @@
 package io.penstock.wire;
 
-import com.fasterxml.jackson.core.JacksonException;
-import com.fasterxml.jackson.core.StreamReadConstraints;
-import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.fasterxml.jackson.dataformat.cbor.CBORFactory;
-import com.fasterxml.jackson.dataformat.cbor.databind.CBORMapper;
 import io.penstock.block.BlockKey;
 import io.penstock.block.Plane;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+import tools.jackson.dataformat.cbor.CBORFactory;
+import tools.jackson.dataformat.cbor.CBORMapper;
 
 /// What an ERROR frame says for programs: named values, a CBOR map on the wire.
 ///
@@ -80,11 +78,7 @@ final class ErrorData {
 
   /// The map, in base64.
   String written() {
-    try {
-      return Base64.getEncoder().encodeToString(CBOR.writeValueAsBytes(values));
-    } catch (IOException e) {
-      throw new UncheckedIOException("values of an error can be written", e);
-    }
+    return Base64.getEncoder().encodeToString(CBOR.writeValueAsBytes(values));
   }
 
   /// Reads what [#written()] wrote; null if it is nothing of the kind: then the sentence is all there is.
@@ -94,7 +88,7 @@ final class ErrorData {
     }
     try {
       return CBOR.readTree(Base64.getDecoder().decode(written)) instanceof ObjectNode map ? new ErrorData(map) : null;
-    } catch (IOException | RuntimeException e) { // bytes of a stranger, who gets no second reading
+    } catch (IllegalArgumentException | JacksonException e) { // no base64, no CBOR, or a map beyond its bounds
       return null;
     }
   }
@@ -102,10 +96,10 @@ final class ErrorData {
   /// @throws WireFormatException if there is no such text
   String text(String name) {
     JsonNode value = present(name);
-    if (!value.isTextual() || value.textValue().length() > LONGEST_TEXT) {
+    if (!value.isString() || value.stringValue().length() > LONGEST_TEXT) {
       throw WireFormatException.request(name, "a text of <= " + LONGEST_TEXT + " characters", value.getNodeType());
     }
-    return value.textValue();
+    return value.stringValue();
   }
 
   /// @throws WireFormatException if there is no such number, or if it is outside its range
@@ -121,11 +115,8 @@ final class ErrorData {
   /// @throws WireFormatException if there is no key
   BlockKey key() {
     JsonNode value = present("key");
-    try {
-      return BlockKey.read(ByteBuffer.wrap(Fields.exactly("key", value.binaryValue(), BlockKey.BYTES)));
-    } catch (IOException e) {
-      throw WireFormatException.request("key", BlockKey.BYTES + " bytes", value.getNodeType());
-    }
+    byte[] bytes = value.isBinary() ? value.binaryValue() : null;
+    return BlockKey.read(ByteBuffer.wrap(Fields.exactly("key", bytes, BlockKey.BYTES)));
   }
 
   /// A `Long`, a `String` or a list of [Plane]; null if there is no such value, or one of another type.
@@ -136,7 +127,7 @@ final class ErrorData {
     } else if (value.isIntegralNumber() && value.canConvertToLong()) {
       return value.longValue();
     }
-    return value.isTextual() && value.textValue().length() <= LONGEST_TEXT ? value.textValue() : null;
+    return value.isString() && value.stringValue().length() <= LONGEST_TEXT ? value.stringValue() : null;
   }
 
   /// Null if a plane has another form than those known here.
@@ -146,7 +137,7 @@ final class ErrorData {
       for (JsonNode plane : array) {
         planes.add(CBOR.treeToValue(plane, Handshake.PlaneShape.class).plane());
       }
-    } catch (JacksonException | RuntimeException e) { // a newer node may know more kinds and types
+    } catch (JacksonException | WireFormatException | IllegalArgumentException e) { // a newer node's kinds and types
       return null;
     }
     return List.copyOf(planes);

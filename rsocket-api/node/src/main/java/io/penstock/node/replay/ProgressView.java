@@ -24,7 +24,8 @@ interface ProgressView extends AutoCloseable {
   /// Shows `view` how far it has come, at once and then twice a second until that is disposed.
   static Disposable watch(Parties parties, Tally tally, ProgressView view, Scheduler driver) {
     long[] before = {0, System.nanoTime()};
-    return Flux.interval(Duration.ZERO, Duration.ofMillis(500), driver).onBackpressureDrop().concatMap(tick -> parties.stat(), 1)
+    return Flux.interval(Duration.ZERO, Duration.ofMillis(500), driver).onBackpressureDrop()
+        .concatMap(tick -> parties.stat(), 1)
         .subscribe(stat -> {
           Tally.Sums sums = tally.sums();
           long now = System.nanoTime();

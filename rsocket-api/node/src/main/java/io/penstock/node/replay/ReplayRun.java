@@ -91,7 +91,8 @@ final class ReplayRun {
         after.loopbackBytes(), sums.corruptBlocks(),
         leakedBlocks, sums.repeatedPasses(), stat.peakInFlightBytes(), stat.budgetBytes(), rounded(seconds),
         rounded(sums.bytesDelivered() / 1e9 / Math.max(seconds, 1e-9)),
-        rounded(steady.bytesPerSecond(elapsedNanos, sums.bytesDelivered()) / 1e9), tally.firstSlice(), tally.firstLayer(),
+        rounded(steady.bytesPerSecond(elapsedNanos, sums.bytesDelivered()) / 1e9), tally.firstSlice(),
+        tally.firstLayer(),
         tally.lastLayer(), subject.ceilings());
   }
 

@@ -89,7 +89,8 @@ public final class ReportPage {
   }
 
   private static String table(Summary.Table table) {
-    return "<div class=\"group\">\n<table class=\"figures\">\n<thead>\n<tr><th scope=\"col\">" + Escape.html(table.name())
+    return "<div class=\"group\">\n<table class=\"figures\">\n<thead>\n<tr><th scope=\"col\">"
+        + Escape.html(table.name())
         + "</th>" + all(table.columns(), column -> "<th scope=\"col\">" + Escape.html(column) + "</th>")
         + "</tr>\n</thead>\n<tbody>\n" + all(table.rows(), ReportPage::row) + "</tbody>\n</table>\n</div>\n";
   }

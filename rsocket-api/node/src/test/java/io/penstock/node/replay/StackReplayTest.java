@@ -73,10 +73,10 @@ final class StackReplayTest {
   void threeLevels_inThreeProcesses_areAsInOne() {
     TierPlan plan = plan(60, 90, 150, EngineKind.CHRONICLE);
 
-    ReplayReport report = new StackReplay(FLOW, plan, LIMIT).inThreeProcesses(trace(), folder);
+    ReplayReport report = new StackReplay(FLOW, plan, LIMIT).inThreeProcesses(trace(40), folder);
 
     StackReplay.assertClean(report, "hbm", "dram", "ssd");
-    assertThat(Counts.of(report)).isEqualTo(textbook(300));
+    assertThat(Counts.of(report)).isEqualTo(Counts.ofTextbook(300, () -> trace(40)));
     assertThat(report.hitsByTier().values()).as("%s", report.hitsByTier()).allMatch(hits -> hits > 0);
   }
 
@@ -91,6 +91,10 @@ final class StackReplayTest {
   }
 
   private static TraceSource trace() {
-    return new TraceGenerator(new GeneratorOptions(100, 11));
+    return trace(100);
+  }
+
+  private static TraceSource trace(int requests) {
+    return new TraceGenerator(new GeneratorOptions(requests, 11));
   }
 }
