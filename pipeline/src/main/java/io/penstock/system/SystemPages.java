@@ -1,4 +1,4 @@
-package io.penstock.device.memory;
+package io.penstock.system;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -6,34 +6,40 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// What Linux says about its pages and nodes, read anew each time. What it does not say is taken for no.
-final class SystemPages {
+/// Huge pages and NUMA nodes of this machine, as Linux tells them. Each call reads them anew; an answer that is missing
+/// counts as none.
+public final class SystemPages {
   private final Path folder;
 
-  /// @param folder `/sys`, or what stands for it
-  SystemPages(Path folder) {
+  /// @param folder `/sys`, or a stand-in
+  public SystemPages(Path folder) {
     this.folder = folder;
   }
 
-  /// Pages of `pageBytes` that a new mapping may have: set aside, and not promised to another, or to be made on demand.
-  long free(long pageBytes) {
+  public static SystemPages ofSystem() {
+    return new SystemPages(Path.of("/sys"));
+  }
+
+  /// Pages of `pageBytes` that a new mapping may have: set aside and not promised to another mapping, or made on demand.
+  public long free(long pageBytes) {
     Path pages = folder.resolve("kernel/mm/hugepages/hugepages-" + (pageBytes >> 10) + "kB");
     long unpromised = Math.max(0, number(pages.resolve("free_hugepages")) - number(pages.resolve("resv_hugepages")));
     return unpromised
         + Math.max(0, number(pages.resolve("nr_overcommit_hugepages")) - number(pages.resolve("surplus_hugepages")));
   }
 
-  /// Whether the system makes large pages where it is asked to.
-  boolean takesAdvice() {
+  /// Whether the system makes large pages on [MemoryAdvice#LARGE_PAGES].
+  public boolean takesAdvice() {
     String enabled = text(folder.resolve("kernel/mm/transparent_hugepage/enabled"));
     return enabled.contains("[madvise]") || enabled.contains("[always]");
   }
 
-  boolean hasNode(int node) {
+  public boolean hasNode(int node) {
     return nodes().contains(node);
   }
 
-  List<Integer> nodes() {
+  /// Numbers of the NUMA nodes, ascending.
+  public List<Integer> nodes() {
     try (Stream<Path> files = Files.list(folder.resolve("devices/system/node"))) {
       return files.map(file -> file.getFileName().toString()).filter(name -> name.matches("node\\d{1,4}"))
           .map(name -> Integer.valueOf(name.substring(4))).sorted().toList();

@@ -1,48 +1,50 @@
 package io.penstock.node.config;
 
+import io.penstock.block.BlockLayout;
 import io.penstock.device.memory.MemoryPages;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.StackMode;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/// The rules that tie several settings together. A rule about a setting that was refused by itself is left out; all
-/// others are told at once.
-final class Fit {
+/// The rules that tie several settings together. A rule about a setting that was refused by itself does not apply; the
+/// broken ones are reported together.
+final class ConfigRules {
   private static final List<Setting<Capacity>> LEVELS = List.of(NodeSettings.HBM, NodeSettings.DRAM, NodeSettings.SSD);
 
   private final NodeConfig config;
   private final List<String> problems;
+  private @Nullable BlockLayout layout;
 
-  private Fit(NodeConfig config, List<String> problems) {
+  private ConfigRules(NodeConfig config, List<String> problems) {
     this.config = config;
     this.problems = problems;
   }
 
   /// Adds what of `config` cannot be at the same time.
   static void require(NodeConfig config, List<String> problems) {
-    Fit fit = new Fit(config, problems);
-    fit.rule(fit::shape, NodeSettings.BLOCK_BYTES, NodeSettings.LAYERS, NodeSettings.BLOCK_TOKENS);
-    LEVELS.forEach(level -> fit.rule(() -> fit.oneBlock(level), level, NodeSettings.BLOCK_BYTES));
-    fit.rule(fit::someLevel, NodeSettings.HBM, NodeSettings.DRAM, NodeSettings.SSD);
-    fit.rule(fit::hugePages, NodeSettings.DRAM, NodeSettings.MEMORY_PAGES);
-    fit.rule(fit::device, NodeSettings.HBM, NodeSettings.HBM_DEVICE);
-    fit.rule(fit::folder, NodeSettings.SSD, NodeSettings.SSD_DIR);
-    fit.rule(fit::writeThrough, NodeSettings.HBM, NodeSettings.DRAM, NodeSettings.SSD, NodeSettings.STACK_MODE,
-        NodeSettings.BLOCK_BYTES);
-    fit.rule(fit::segments, NodeSettings.SSD, NodeSettings.SSD_SEGMENT_BYTES, NodeSettings.BLOCK_BYTES,
-        NodeSettings.LAYERS, NodeSettings.BLOCK_TOKENS);
-    fit.rule(() -> fit.atLeast(NodeSettings.SSD_DISK_HIGH, NodeSettings.SSD_DISK_LOW), NodeSettings.SSD_DISK_HIGH,
+    ConfigRules rules = new ConfigRules(config, problems);
+    rules.rule(rules::layout, LayoutSettings.ALL.toArray(Setting<?>[]::new));
+    LEVELS.forEach(level -> rules.rule(() -> rules.oneBlock(level), level));
+    rules.rule(rules::someLevel, NodeSettings.HBM, NodeSettings.DRAM, NodeSettings.SSD);
+    rules.rule(rules::hugePages, NodeSettings.DRAM, NodeSettings.MEMORY_PAGES);
+    rules.rule(rules::device, NodeSettings.HBM, NodeSettings.HBM_DEVICE);
+    rules.rule(rules::folder, NodeSettings.SSD, NodeSettings.SSD_DIR);
+    rules.rule(rules::writeThrough, NodeSettings.HBM, NodeSettings.DRAM, NodeSettings.SSD, NodeSettings.STACK_MODE);
+    rules.rule(rules::segments, NodeSettings.SSD, NodeSettings.SSD_SEGMENT_BYTES);
+    rules.rule(() -> rules.atLeast(NodeSettings.SSD_DISK_HIGH, NodeSettings.SSD_DISK_LOW), NodeSettings.SSD_DISK_HIGH,
         NodeSettings.SSD_DISK_LOW);
-    fit.rule(() -> AscendSettings.requireFitOfMemory(config, problems), NodeSettings.HBM_DEVICE,
+    rules.rule(() -> AscendSettings.requireFitOfMemory(config, problems), NodeSettings.HBM_DEVICE,
         NodeSettings.MEMORY_NUMA, NodeSettings.MEMORY_PAGES,
         NodeSettings.DRAM, AscendSettings.FABRIC_MEMORY);
-    fit.rule(() -> AscendSettings.requireFitOfStaging(config, problems), AscendSettings.BUFFER_POOL,
+    rules.rule(() -> AscendSettings.requireFitOfStaging(config, problems), AscendSettings.BUFFER_POOL,
         AscendSettings.ASYNC_TRANSFER, AscendSettings.FABRIC_MEMORY,
         AscendSettings.GLOBAL_RESOURCE_CONFIG);
-    fit.rule(() -> fit.atLeast(NodeSettings.BUDGET, NodeSettings.SLICE_BYTES), NodeSettings.BUDGET,
+    rules.rule(() -> rules.atLeast(NodeSettings.BUDGET, NodeSettings.SLICE_BYTES), NodeSettings.BUDGET,
         NodeSettings.SLICE_BYTES);
-    fit.rule(() -> fit.atLeast(NodeSettings.RESERVE_BLOCKS, NodeSettings.WINDOW_BLOCKS), NodeSettings.RESERVE_BLOCKS,
+    rules.rule(() -> rules.atLeast(NodeSettings.RESERVE_BLOCKS, NodeSettings.WINDOW_BLOCKS),
+        NodeSettings.RESERVE_BLOCKS,
         NodeSettings.WINDOW_BLOCKS);
   }
 
@@ -53,31 +55,21 @@ final class Fit {
     }
   }
 
-  private void shape() {
-    if (!hasShape()) {
-      problems.add("block.bytes must be a multiple of %d B, that is 4 B x %s x %s (%s)".formatted(unit(),
-          config.said(NodeSettings.LAYERS),
-          config.said(NodeSettings.BLOCK_TOKENS), config.was(NodeSettings.BLOCK_BYTES)));
-    }
-  }
-
-  private boolean hasShape() {
-    return config.get(NodeSettings.BLOCK_BYTES) % unit() == 0;
-  }
-
-  private long unit() {
-    return BlockShape.unit(config.get(NodeSettings.LAYERS), config.get(NodeSettings.BLOCK_TOKENS));
+  private void layout() {
+    int before = problems.size();
+    StatedLayout.require(config, problems);
+    layout = problems.size() == before ? config.layout() : null;
   }
 
   private void oneBlock(Setting<Capacity> level) {
-    if (!holdsOne(level)) {
-      problems.add("%s must be >= one block, %s (%s)".formatted(level.key(), config.said(NodeSettings.BLOCK_BYTES),
+    if (layout != null && !holdsOne(level, layout.blockBytes())) {
+      problems.add("%s must be >= one block of %s (%s)".formatted(level.key(), Sizes.exact(layout.blockBytes()),
           config.was(level)));
     }
   }
 
-  private boolean holdsOne(Setting<Capacity> level) {
-    return !(config.get(level) instanceof Capacity.Bytes some) || some.bytes() >= config.get(NodeSettings.BLOCK_BYTES);
+  private boolean holdsOne(Setting<Capacity> level, int blockBytes) {
+    return !(config.get(level) instanceof Capacity.Bytes some) || some.bytes() >= blockBytes;
   }
 
   private void someLevel() {
@@ -115,9 +107,11 @@ final class Fit {
     }
     if (config.get(NodeSettings.SSD).isOff()) {
       problems.add("ssd must be > 0 to be written through to (%s)".formatted(config.was(NodeSettings.SSD)));
-    } else if (LEVELS.stream().allMatch(this::holdsOne)) {
-      larger(LEVELS.stream().filter(level -> !config.get(level).isOff()).toList(),
-          config.get(NodeSettings.BLOCK_BYTES));
+      return;
+    }
+    BlockLayout blocks = layout;
+    if (blocks != null && LEVELS.stream().allMatch(level -> holdsOne(level, blocks.blockBytes()))) {
+      larger(LEVELS.stream().filter(level -> !config.get(level).isOff()).toList(), blocks.blockBytes());
     }
   }
 
@@ -135,8 +129,8 @@ final class Fit {
 
   private void segments() {
     long bytes = config.get(NodeSettings.SSD_SEGMENT_BYTES); // 0 is auto
-    if (bytes > 0 && !config.get(NodeSettings.SSD).isOff() && hasShape()) {
-      long least = 8L * RecordFormat.recordBytes(config.shape().layout());
+    if (bytes > 0 && !config.get(NodeSettings.SSD).isOff() && layout != null) {
+      long least = 8L * RecordFormat.recordBytes(layout);
       if (bytes < least) {
         problems.add("ssd.segment.bytes must be >= 8 records of a block, %d B (%s)".formatted(least,
             config.was(NodeSettings.SSD_SEGMENT_BYTES)));

@@ -1,4 +1,4 @@
-package io.penstock.device.system;
+package io.penstock.system;
 
 /// Error numbers of Linux, the same on all machines that Java runs on.
 public final class Errno {
@@ -10,14 +10,14 @@ public final class Errno {
   public static final int EFAULT = 14;
   public static final int EINVAL = 22;
   public static final int EMFILE = 24;
+  public static final int ENOSPC = 28;
   public static final int ENOSYS = 38;
 
   private Errno() {}
 
-  /// What a call that answered `result` < 0 was refused for, in plain words.
-  public static String text(String call, long result) {
-    int number = (int) -result;
-    return call + " answered " + switch (number) {
+  /// Name and meaning of an error number.
+  static String text(int number) {
+    return switch (number) {
       case EPERM -> "EPERM, not permitted";
       case ENOENT -> "ENOENT, not there";
       case EAGAIN -> "EAGAIN, held by another, or more than may be locked";
@@ -26,6 +26,7 @@ public final class Errno {
       case EFAULT -> "EFAULT, no pages for it";
       case EINVAL -> "EINVAL, unknown to this system";
       case EMFILE -> "EMFILE, too many open files";
+      case ENOSPC -> "ENOSPC, the medium is full";
       case ENOSYS -> "ENOSYS, unknown to this system";
       default -> "error " + number;
     };
