@@ -14,7 +14,8 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
-/// Who may import whom, checked on class files, so that a name in a descriptor counts as much as one in code.
+/// Which package may import which, checked on class files, so that a name in a descriptor counts as much as one in
+/// code.
 ///
 /// A *room* is a package below `io.penstock` with the packages below it; every room may import the root package. An
 /// arrow from a room says what it may import. Arrows are transitive.
