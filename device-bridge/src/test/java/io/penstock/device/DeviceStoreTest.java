@@ -22,7 +22,7 @@ import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import io.penstock.tier.TierClosedException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -280,8 +280,10 @@ final class DeviceStoreTest {
     DeviceStore second = open(4);
     List<StoredBlock> rests = put(0, 1);
     List<BlockDraft> drafts = drafts(0, 1);
-    assertThatThrownBy(() -> second.read(rests, drafts, ALL)).hasMessageStartingWith("rest must be of store hbm");
-    assertThatThrownBy(() -> store.read(rests, List.of(), ALL)).hasMessage("drafts must be 1, one a rest (was 0)");
+    assertThatThrownBy(() -> second.read(rests, drafts, ALL))
+        .hasMessageStartingWith("stored block must be of store hbm");
+    assertThatThrownBy(() -> store.read(rests, List.of(), ALL))
+        .hasMessage("drafts must be 1, one a stored block (was 0)");
     close(drafts);
     close(rests);
     second.close().toFuture().join();

@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.tier.spi.StoredBlock;
 import io.penstock.block.Block;
 import io.penstock.tier.StackEntry.Resident;
 import java.util.List;

@@ -2,6 +2,8 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.StoredBlock;
 import io.penstock.block.BlockKey;
 import io.penstock.pool.Ledger;
 import io.penstock.tier.StackEntry.Resident;
@@ -33,7 +35,7 @@ final class ColdBlocks {
   }
 
   /// The block of `key` as an object again, to be looked after with [Mover#review] in the end; null if it is not cold.
-  @Nullable Resident warm(BlockKey key) {
+  @Nullable Resident fromNumber(BlockKey key) {
     int number = ledger.number(key);
     if (number < 0) {
       return null;
@@ -45,17 +47,17 @@ final class ColdBlocks {
 
   private Resident resident(BlockKey key, int number, int at) {
     Resident resident = new Resident(key, at, books.levels.size());
-    resident.places[level] = new Place(books.store(level).warm(key, number));
+    resident.places[level] = new Place(books.store(level).fromNumber(key, number));
     books.figures.warmed(resident);
     return resident;
   }
 
   /// Keeps just a number of `resident`, if that will do; whether it did.
-  boolean cool(Resident resident) {
+  boolean toNumber(Resident resident) {
     if (level < 0 || !resident.isColdAt(level)) {
       return false;
     }
-    int number = books.store(level).cool(requireNonNull(resident.places[level], "place").rest);
+    int number = books.store(level).toNumber(requireNonNull(resident.places[level], "place").rest);
     if (number == BlockStore.NO_NUMBER) {
       return false;
     }

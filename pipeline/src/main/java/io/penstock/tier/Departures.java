@@ -54,7 +54,7 @@ final class Departures {
     Aftermath after = books.aftermath();
     synchronized (books.lock) {
       if (!books.isClosedNow() && books.peek(key) instanceof Resident resident && resident.places[level] != null
-          && !books.store(level).isSound(resident.places[level].rest)) {
+          && !books.store(level).isIntact(resident.places[level].rest)) {
         countCorrupt(after);
         if (resident.hasOtherThan(level)) {
           books.mover.dropPlace(resident, level, after);

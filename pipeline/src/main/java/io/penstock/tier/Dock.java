@@ -2,6 +2,10 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.StoreHealth;
+import io.penstock.tier.spi.StoreState;
+import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.Permits;
 import io.penstock.tier.StackEntry.Resident;

@@ -2,6 +2,9 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.tier.spi.CopyStat;
+import io.penstock.tier.spi.DiskStat;
+import io.penstock.tier.spi.StoreHealth;
 import io.penstock.tier.StackEntry.Resident;
 import java.util.List;
 import java.util.function.Consumer;

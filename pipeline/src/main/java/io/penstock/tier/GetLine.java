@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.StoreBusyException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.GranuleRange;

@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.tier.spi.StoredBlock;
 import io.penstock.block.Block;
 import io.penstock.block.BudgetExhaustedException;
 import java.util.ArrayDeque;

@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import io.penstock.tier.spi.StoredBlock;
+
 /// A resting block and those who read it now. It is freed when it was given up and the last of them is done. Guarded by
 /// the stack's lock.
 final class Place {

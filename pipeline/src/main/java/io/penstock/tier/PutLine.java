@@ -1,5 +1,9 @@
 package io.penstock.tier;
 
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.StoreBusyException;
+import io.penstock.tier.spi.StoreUnavailableException;
+import io.penstock.tier.spi.StoredBlock;
 import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import java.util.ArrayDeque;

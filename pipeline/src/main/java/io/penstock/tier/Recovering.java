@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.StoredBlock;
 import io.penstock.block.BlockKey;
 import io.penstock.tier.StackEntry.Resident;
 
@@ -16,7 +18,7 @@ final class Recovering implements BlockStore.Recovered {
   }
 
   @Override
-  public void rest(StoredBlock rest) {
+  public void stored(StoredBlock rest) {
     if (books.peek(rest.key()) instanceof Resident faster) { // of another store
       if (faster.places[level] == null) {
         faster.places[level] = new Place(rest);
@@ -33,10 +35,10 @@ final class Recovering implements BlockStore.Recovered {
   }
 
   @Override
-  public void number(BlockKey key, int number) {
+  public void numbered(BlockKey key, int number) {
     books.unlistWrite(key);
     if (books.peek(key) instanceof Resident || !books.enter(key, number, level, start(), after)) {
-      rest(books.store(level).warm(key, number));
+      stored(books.store(level).fromNumber(key, number));
     }
   }
 

@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.LinkedHashSet;
 import java.util.Set;
 

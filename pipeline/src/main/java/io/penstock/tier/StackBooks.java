@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.tier.spi.BlockStore;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
@@ -112,7 +113,7 @@ final class StackBooks {
     if (entry != null) {
       return entry;
     }
-    Resident resident = cold.warm(key);
+    Resident resident = cold.fromNumber(key);
     if (resident != null) {
       restless.add(resident);
     }
@@ -128,7 +129,7 @@ final class StackBooks {
   ///
   /// @return whether that is just a number, and this object is over
   boolean cool(Resident resident) {
-    return cold.cool(resident);
+    return cold.toNumber(resident);
   }
 
   int level(BlockKey key) {

@@ -2,6 +2,9 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.StoreUnavailableException;
+import io.penstock.tier.spi.StoredBlock;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import java.util.ArrayList;

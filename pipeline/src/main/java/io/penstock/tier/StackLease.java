@@ -65,7 +65,7 @@ final class StackLease extends Lease {
   public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope) {
     Checks.positive("maxBlocks", maxBlocks);
     SliceShape whole = new SliceShape(maxBlocks, Integer.MAX_VALUE, SliceOrder.BLOCK_FIRST, 0);
-    Flux<LeasedWindow> windows = opened(whole, scope);
+    Flux<LeasedWindow> windows = slicedWindows(whole, scope);
     return leases.books.hasStores()
         ? windows.concatMap(window -> blocks(window, scope), 1)
         : windows.map(window -> ((ReadyWindow) window).handOver(scope));
@@ -80,7 +80,7 @@ final class StackLease extends Lease {
   }
 
   @Override
-  public Flux<LeasedWindow> opened(SliceShape shape, BlockScope scope) {
+  public Flux<LeasedWindow> slicedWindows(SliceShape shape, BlockScope scope) {
     return Flux.from(subscriber -> {
       if (!subscribed.compareAndSet(false, true)) {
         Operators.error(subscriber, new IllegalStateException("lease must be read once (was read before)"));

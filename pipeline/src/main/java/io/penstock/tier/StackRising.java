@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.block.ArenaClosedException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;

@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.tier.spi.BlockStore;
 import io.penstock.block.CacheSpace;
 import java.util.HashSet;
 import java.util.List;

@@ -1,5 +1,8 @@
 package io.penstock.tier;
 
+import io.penstock.tier.spi.BlockUnreadableException;
+import io.penstock.tier.spi.StoreBusyException;
+import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.tier.StackEntry.Resident;
 import java.util.List;

@@ -90,13 +90,13 @@ public final class TierStack implements BlockTier {
     after.run();
     books.docks.watch();
     for (int level = 0; level < books.levels.size(); level++) {
-      relieve(level);
+      useEvictor(level);
     }
   }
 
-  private void relieve(int level) {
+  private void useEvictor(int level) {
     if (books.levels.get(level) instanceof Level.Stored stored) {
-      stored.store().relieve(blocks -> {
+      stored.store().useEvictor(blocks -> {
         Aftermath after = books.aftermath();
         int given;
         synchronized (books.lock) {
@@ -200,7 +200,7 @@ public final class TierStack implements BlockTier {
   /// @param patience at least 1 ms
   /// @param timers clock of that
   /// @return cold
-  public Mono<Integer> settled(Duration patience, Scheduler timers) {
+  public Mono<Integer> flush(Duration patience, Scheduler timers) {
     Checks.atLeastOneMilli("patience", patience);
     requireNonNull(timers, "timers");
     return Mono.using(() -> new Settling(books), settling -> settling.over().timeout(patience, Mono.empty(), timers)

@@ -3,6 +3,8 @@ package io.penstock.tier;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.tier.spi.RoomSignal;
+import io.penstock.tier.spi.StoreBusyException;
 import io.penstock.block.BlockScope;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;

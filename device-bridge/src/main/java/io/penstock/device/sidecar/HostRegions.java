@@ -36,7 +36,7 @@ final class HostRegions {
     requireOwn(region, there, peer, true);
     NativeFile file = NativeFile.open(there);
     try {
-      requireOwn(region, file.shown(), peer, true); // what was opened, whatever was there before
+      requireOwn(region, file.shown(), peer, true); // the opened file, which may differ from the one checked before
       if (!Files.readSymbolicLink(file.shown()).toString().startsWith("/memfd:")) {
         throw refused(SideCarCode.FORBIDDEN, region, "descriptor " + source.descriptor() + " is no memfd");
       }
@@ -63,7 +63,7 @@ final class HostRegions {
     }
   }
 
-  /// Has the system find memory for all pages of a mapping now, so that none is missing when a copy touches it.
+  /// Makes all pages of a mapping now, so that a copy never touches a missing one.
   private static void populate(MemorySegment mapped) throws SystemCallException {
     try {
       NativeMemory.ofSystem().advise(mapped.address(), mapped.byteSize(), MemoryAdvice.POPULATE_WRITE);

@@ -39,7 +39,7 @@ final class StagingPoolTest {
   @AfterEach
   void allMemoryWentBack() {
     scope.close();
-    assertThat(figures.bytes(MemoryRung.PLAIN)).isZero();
+    assertThat(figures.bytes(PageKind.PLAIN)).isZero();
   }
 
   @ParameterizedTest
@@ -140,7 +140,7 @@ final class StagingPoolTest {
       }
     };
     StagingPool.open("staging", StagingSpec.parse("1:1"), 1, slow).subscribe().dispose();
-    assertThat(figures.bytes(MemoryRung.PLAIN)).isZero();
+    assertThat(figures.bytes(PageKind.PLAIN)).isZero();
   }
 
   /// One thread takes, waits, cancels and gives back in the order of a seed.

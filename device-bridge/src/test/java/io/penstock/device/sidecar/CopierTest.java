@@ -48,7 +48,7 @@ final class CopierTest {
     public void close() {}
   };
 
-  private final Scheduler hands = Schedulers.newBoundedElastic(1, 100, "hands", 60, true);
+  private final Scheduler workers = Schedulers.newBoundedElastic(1, 100, "workers", 60, true);
   private final StagingPool staging = StagingPool.of("staging", STAGING, 10,
       new MappedMemory(MappedOptions.defaults().withPages(MemoryPages.PLAIN), MemoryListener.noop())
           .map(STAGING.bytes()));
@@ -58,13 +58,13 @@ final class CopierTest {
   @AfterEach
   void close() {
     staging.close().block(LIMIT);
-    hands.dispose();
+    workers.dispose();
   }
 
   private void copy(RegionWindow from, RegionWindow to) throws InterruptedException {
-    Holds holds = new Holds(letGo::countDown);
+    RefCount holds = new RefCount(letGo::countDown);
     try (Owned _ = holds.share()) {
-      new Copier(hands, new ShortWork(hands, 1), staging).copy(List.of(new Element(from, 0, to, 0, 8192)), holds)
+      new Copier(workers, new PieceQueue(workers, 1), staging).copy(List.of(new Element(from, 0, to, 0, 8192)), holds)
           .block(LIMIT);
     } finally {
       assertThat(letGo.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).as("windows were let go").isTrue();
@@ -87,7 +87,7 @@ final class CopierTest {
 
   @Test
   void copy_withoutAThread_isRefused() {
-    hands.dispose();
+    workers.dispose();
     assertThatThrownBy(() -> copy(mapped(), mapped())).isInstanceOf(RejectedExecutionException.class);
     assertThatThrownBy(() -> copy(BROKEN, BROKEN)).isInstanceOf(RejectedExecutionException.class);
   }

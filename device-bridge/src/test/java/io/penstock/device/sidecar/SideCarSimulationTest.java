@@ -28,15 +28,15 @@ final class SideCarSimulationTest {
   private static final Duration LIFE = Duration.ofSeconds(10);
 
   @Test
-  void clients_thatLoseTheirNode_getItBack_over200Seeds() {
-    run(0, 200);
+  void clients_thatLoseTheirNode_getItBack_over60Seeds() {
+    run(0, 60);
   }
 
   @Test
   @Tag("proof")
   @Timeout(3600)
   void clients_thatLoseTheirNode_getItBack_over20000Seeds() {
-    run(200, 20_000);
+    run(60, 20_000);
   }
 
   private static void run(int from, int to) {

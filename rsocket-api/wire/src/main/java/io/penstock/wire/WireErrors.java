@@ -1,6 +1,5 @@
 package io.penstock.wire;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import io.penstock.KvException;
 import io.penstock.TransientKvException;
 import io.penstock.block.BlockCorruptException;
@@ -16,6 +15,7 @@ import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Exceptions;
+import tools.jackson.core.JacksonException;
 
 /// The one place where failures become ERROR frames and ERROR frames become failures.
 final class WireErrors {
@@ -56,7 +56,7 @@ final class WireErrors {
       case TransientKvException e -> ErrorCode.TRANSIENT;
       case KvException e -> ErrorCode.PERMANENT;
       case IllegalArgumentException e -> ErrorCode.BAD_REQUEST;
-      case JsonProcessingException e -> ErrorCode.BAD_REQUEST;
+      case JacksonException e -> ErrorCode.BAD_REQUEST;
       case IOException e -> ErrorCode.TRANSIENT;
       case CancellationException e -> ErrorCode.TRANSIENT;
       case RejectedExecutionException e -> ErrorCode.TRANSIENT; // the node is closing

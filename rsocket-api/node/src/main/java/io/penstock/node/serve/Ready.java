@@ -1,6 +1,6 @@
 package io.penstock.node.serve;
 
-import io.penstock.node.cli.Console;
+import io.penstock.node.cli.Json;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import java.io.IOException;
@@ -34,7 +34,7 @@ record Ready(String host, int port, @Nullable String adminHost, @Nullable Intege
   }
 
   private String line() {
-    return Console.toJson(this) + "\n";
+    return Json.of(this) + "\n";
   }
 
   /// Writes the line so that whoever reads the file sees all of it or none.

@@ -2,8 +2,6 @@ package io.penstock.node.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.config.NodeSettings;
 import java.io.IOException;
@@ -12,6 +10,8 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 final class PrintConfigTest {
   @TempDir
@@ -96,7 +96,7 @@ final class PrintConfigTest {
   void json_carriesTheSameForMachines() throws IOException {
     CommandLineRun run = CommandLineRun.of("serve", "--print-config", "--json", "--budget", "32MiB");
 
-    JsonNode rows = new ObjectMapper().readTree(run.out());
+    JsonNode rows = JsonMapper.shared().readTree(run.out());
     assertThat(rows).hasSize(NodeSettings.ALL.size());
     assertThat(rows.get(38).toString())
         .isEqualTo("{\"key\":\"budget\",\"value\":\"32 MiB\",\"source\":\"flag\",\"origin\":\"--budget\","
