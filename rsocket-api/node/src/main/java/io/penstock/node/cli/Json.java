@@ -8,12 +8,14 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/// JSON as every command writes and reads it: fields in the order in which a record declares them, enums by their
-/// names. A document with an unknown field is refused.
+/// JSON as every command writes and reads it: fields in the order in which a record declares them, enums by their names
+/// in lower case, as options and texts spell them. A document with an unknown field is refused.
 public final class Json {
   public static final JsonMapper MAPPER = JsonMapper.builder()
       .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
       .disable(EnumFeature.WRITE_ENUMS_USING_TO_STRING, EnumFeature.READ_ENUMS_USING_TO_STRING)
+      .enable(EnumFeature.WRITE_ENUMS_TO_LOWERCASE)
+      .enable(MapperFeature.ACCEPT_CASE_INSENSITIVE_ENUMS)
       .disable(JsonWriteFeature.ESCAPE_FORWARD_SLASHES)
       .enable(SerializationFeature.FAIL_ON_EMPTY_BEANS)
       .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.config.AscendSettings;
+import io.penstock.node.config.LayoutSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Setting;
@@ -48,7 +49,7 @@ final class AscendRuns {
   static Node start(String library, Map<Setting<?>, String> more) {
     Map<Setting<?>, String> settings =
         new HashMap<>(Map.of(NodeSettings.LISTEN_PORT, "0", NodeSettings.ADMIN_PORT, "0", NodeSettings.HBM,
-            "1000 blocks", NodeSettings.DRAM, "64 blocks", NodeSettings.BLOCK_BYTES, "4KiB", NodeSettings.HBM_DEVICE,
+            "1000 blocks", NodeSettings.DRAM, "64 blocks", LayoutSettings.BLOCK_BYTES, "4KiB", NodeSettings.HBM_DEVICE,
             "ascend", AscendSettings.LIBRARY,
             library));
     settings.putAll(more);
