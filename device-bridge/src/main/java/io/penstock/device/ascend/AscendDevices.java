@@ -164,12 +164,12 @@ public final class AscendDevices {
 
   private Mono<AscendDevice> open(int number, Scheduler thread) {
     return Mono.create(sink -> {
-      AtomicBoolean settled = new AtomicBoolean();
-      sink.onCancel(() -> settled.set(true));
+      AtomicBoolean ended = new AtomicBoolean();
+      sink.onCancel(() -> ended.set(true));
       thread.schedule(() -> {
         try {
           AscendDevice device = new AscendDevice(number, runtime, options, thread, listener, () -> closed(thread));
-          if (settled.compareAndSet(false, true)) {
+          if (ended.compareAndSet(false, true)) {
             sink.success(device);
           } else {
             closeUnheard(device);

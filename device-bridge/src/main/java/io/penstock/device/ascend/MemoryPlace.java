@@ -4,7 +4,7 @@ package io.penstock.device.ascend;
 ///
 /// @param device logical number of the device, [#HOST_ID] for the host
 /// @param shared whether it was imported: a driver may lack batches for imported memory only
-public record MemoryPlace(int device, boolean shared) {
+record MemoryPlace(int device, boolean shared) {
   private static final int DEVICE_TYPE = 1;
   private static final int HOST_ID = -1;
 

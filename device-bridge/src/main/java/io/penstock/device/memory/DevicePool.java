@@ -82,18 +82,18 @@ public final class DevicePool {
   }
 
   private Mono<DeviceMemory> fresh(long size, long bytes, BlockScope scope) {
-    AtomicBoolean settled = new AtomicBoolean();
+    AtomicBoolean ended = new AtomicBoolean();
     BlockScope arriving = new BlockScope();
     return device.allocate(size, arriving)
         .onErrorResume(DeviceMemoryExhaustedException.class,
             e -> trim(0) > 0 ? device.allocate(size, arriving) : Mono.error(e))
-        .map(memory -> settled.compareAndSet(false, true) ? lend(memory, bytes, scope) : memory) // the latter was cancelled
-        .doOnError(e -> notGot(settled, size, arriving))
-        .doOnCancel(() -> notGot(settled, size, arriving));
+        .map(memory -> ended.compareAndSet(false, true) ? lend(memory, bytes, scope) : memory) // the latter was cancelled
+        .doOnError(e -> notGot(ended, size, arriving))
+        .doOnCancel(() -> notGot(ended, size, arriving));
   }
 
-  private void notGot(AtomicBoolean settled, long size, BlockScope arriving) {
-    if (settled.compareAndSet(false, true)) {
+  private void notGot(AtomicBoolean ended, long size, BlockScope arriving) {
+    if (ended.compareAndSet(false, true)) {
       arriving.close();
       end(size);
     }

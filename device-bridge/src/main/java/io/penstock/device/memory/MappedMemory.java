@@ -4,8 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
 import io.penstock.block.Checks;
-import io.penstock.system.Errno;
-import io.penstock.system.MemoryAdvice;
 import io.penstock.system.NativeMemory;
 import io.penstock.system.SystemCallException;
 import io.penstock.system.SystemPages;
@@ -208,10 +206,10 @@ public final class MappedMemory implements HostMemorySource {
     }
     boolean advised = kind == PageKind.ADVISED_2M;
     try {
-      calls.advise(address, bytes, advised ? MemoryAdvice.LARGE_PAGES : MemoryAdvice.POPULATE_WRITE);
+      calls.advise(address, bytes, advised ? NativeMemory.Advice.LARGE_PAGES : NativeMemory.Advice.POPULATE_WRITE);
     } catch (SystemCallException e) {
       // Linux before 5.14 cannot populate; the mapping has promised the pages, at least
-      if (advised || e.errno() != Errno.EINVAL) {
+      if (advised || e.errno() != SystemCallException.EINVAL) {
         unmap(calls, address, bytes);
         throw e;
       }

@@ -78,21 +78,21 @@ public final class StagingPool {
   public Mono<StagingBuffer> acquire(BlockScope scope) {
     requireNonNull(scope, "scope");
     return Mono.create(sink -> {
-      AtomicBoolean settled = new AtomicBoolean();
+      AtomicBoolean ended = new AtomicBoolean();
       Permits.Ticket ticket = permits.acquire(1, () -> {
-        if (settled.compareAndSet(false, true)) {
+        if (ended.compareAndSet(false, true)) {
           sink.success(scope.adopt(lend()));
         } else { // cancelled while the grant was on its way
           permits.release(1);
           freeIfIdle();
         }
       }, refusal -> {
-        if (settled.compareAndSet(false, true)) {
+        if (ended.compareAndSet(false, true)) {
           sink.error(refusal);
         }
       });
       sink.onCancel(() -> {
-        if (settled.compareAndSet(false, true)) {
+        if (ended.compareAndSet(false, true)) {
           ticket.cancel();
         }
       });

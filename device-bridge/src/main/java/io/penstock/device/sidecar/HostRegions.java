@@ -3,8 +3,6 @@ package io.penstock.device.sidecar;
 import io.penstock.KvException;
 import io.penstock.device.sidecar.RegionSource.MappedFile;
 import io.penstock.device.sidecar.RegionSource.Memfd;
-import io.penstock.system.Errno;
-import io.penstock.system.MemoryAdvice;
 import io.penstock.system.NativeFile;
 import io.penstock.system.NativeMemory;
 import io.penstock.system.SystemCallException;
@@ -66,9 +64,9 @@ final class HostRegions {
   /// Makes all pages of a mapping now, so that a copy never touches a missing one.
   private static void populate(MemorySegment mapped) throws SystemCallException {
     try {
-      NativeMemory.ofSystem().advise(mapped.address(), mapped.byteSize(), MemoryAdvice.POPULATE_WRITE);
+      NativeMemory.ofSystem().advise(mapped.address(), mapped.byteSize(), NativeMemory.Advice.POPULATE_WRITE);
     } catch (SystemCallException e) {
-      if (e.errno() != Errno.EINVAL) { // Linux before 5.14 does not know how
+      if (e.errno() != SystemCallException.EINVAL) { // Linux before 5.14 does not know how
         throw e;
       }
     }

@@ -81,7 +81,7 @@ final class DriverPagesTest {
     }
   }
 
-  /// The calls for memory, those that were refused with a mark.
+  /// The calls for memory; refused ones have a mark.
   private List<String> calls() {
     return driver.log().stream().filter(call -> call.function().matches("aclrt.*(Mem|Physical|Host|Access).*")
         && !call.function().matches("aclrt(GetMemInfo|Memcpy.*)")).map(DriverPagesTest::text).toList();
@@ -113,7 +113,7 @@ final class DriverPagesTest {
     assertThatThrownBy(() -> memory.segment().get(JAVA_BYTE, 0)).isInstanceOf(IllegalStateException.class);
   }
 
-  /// How many rungs the double's own limits refuse.
+  /// The double's own limits refuse this many kinds of pages.
   @ParameterizedTest
   @CsvSource({"0, NODE_1G", "1, HOST_1G", "2, HOST_2M"})
   void rungWithoutPages_isPassedOver(int refused, PageKind kind) {

@@ -147,7 +147,7 @@ final class MappedMemoryTest {
   @Test
   void lock_isKept_orIsAFallback() {
     MappedOptions locked = MappedOptions.defaults().withPages(MemoryPages.PLAIN).withLock(true);
-    try (HostMemory memory = memory(locked).map(4096)) { // less than anybody's limit
+    try (HostMemory memory = memory(locked).map(4096)) { // less than any limit
       assertThat(memory.fallbacks()).isEmpty();
       assertThat(calls.log).containsExactly("map", "lock");
       assertThat(memory.kind()).isEqualTo(new MemoryKind(PageKind.PLAIN, OptionalInt.empty(), true));

@@ -135,7 +135,7 @@ final class StagingPoolTest {
 
       @Override
       public Mono<HostMemory> allocate(long bytes, BlockScope arriving) {
-        // Comes as nobody waits any more
+        // Comes after the last wait
         return Mono.create(sink -> sink.onCancel(() -> arriving.adopt(source.map(bytes))));
       }
     };

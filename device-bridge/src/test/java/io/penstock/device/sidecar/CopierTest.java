@@ -26,13 +26,13 @@ import org.junit.jupiter.api.Timeout;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/// What becomes of windows and staging memory when a copy by hand breaks in a way that Reactor does not signal.
+/// Windows and staging memory are released when a copy on the host fails with an error that Reactor does not signal.
 @Timeout(60)
 final class CopierTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
   private static final StagingSpec STAGING = new StagingSpec(1, 1 << 20);
 
-  /// Breaks whoever reads or writes it.
+  /// Fails each read and write.
   private static final InFile BROKEN = new InFile() {
     @Override
     public void read(long offset, MemorySegment into) {

@@ -28,12 +28,12 @@ final class PieceQueueTest {
     workers.hold();
   }
 
-  /// Nothing that anybody would want back.
+  /// A hold on nothing.
   private static Owned nothing() {
     return new RefCount(() -> {}).share();
   }
 
-  /// So many calls of a piece.
+  /// Calls of one piece each.
   private void add(int pieces) {
     for (int i = 0; i < pieces; i++) {
       add(work, () -> made.add("piece"));

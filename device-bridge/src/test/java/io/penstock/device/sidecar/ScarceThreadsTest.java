@@ -7,8 +7,8 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/// What becomes of those who wait for a node that has no thread for them. That nothing is left, nor given back twice,
-/// is seen after each test.
+/// Callers get an end also from a node without threads. After each test nothing is left mapped, and nothing was
+/// unmapped twice.
 final class ScarceThreadsTest extends SimulatedSideCar {
   @AfterEach
   void threadsAgain() {
