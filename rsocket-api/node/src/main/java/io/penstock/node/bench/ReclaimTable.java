@@ -12,7 +12,7 @@ final class ReclaimTable {
   static String of(ReclaimReport report) {
     TextTable table = new TextTable("READS", "COUNT", "P50", "P90", "P99", "P99.9", "MOST");
     row(table, "nothing put", report.quiet());
-    row(table, "blocks overwritten and moved", report.reclaiming());
+    row(table, "blocks put and moved", report.reclaiming());
     return table + "\n" + verdict(report);
   }
 

@@ -8,6 +8,7 @@ import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.LastWord;
 import io.penstock.node.cli.LayoutOptions;
 import io.penstock.node.cli.Reason;
+import io.penstock.node.cli.ReportFiles;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.client.HostPort;
@@ -63,7 +64,7 @@ import reactor.core.scheduler.Schedulers;
       "  penstock replay --hbm \"200 blocks\" --dram \"300 blocks\" --ssd \"500 blocks\"",
       "  penstock replay --hbm \"200 blocks\" --hbm-device ascend --ascend-lib /usr/local/Ascend/latest/lib64/libascendcl.so",
       "  penstock replay --processes --limit 300",
-      "  penstock replay conversation_trace.jsonl --report-html report.html",
+      "  penstock replay conversation_trace.jsonl --report report.html",
       ""
     })
 public final class ReplayCommand implements Callable<Integer> {
@@ -111,12 +112,8 @@ public final class ReplayCommand implements Callable<Integer> {
   @Option(names = "--ceilings", description = "Measure beforehand what the machine can do at most, for comparison.")
   private boolean measuresCeilings;
 
-  @Option(names = "--report", paramLabel = "FILE", description = "Write the report there, as JSON.")
-  private @Nullable Path report;
-
-  @Option(names = "--report-html", paramLabel = "FILE",
-      description = "Write a page with charts of the run there, for a browser.")
-  private @Nullable Path reportHtml;
+  @Mixin
+  private final ReportFiles reports = new ReportFiles();
 
   @Option(names = "--json", description = "Print the report as JSON instead of a table.")
   private boolean json;
@@ -133,7 +130,7 @@ public final class ReplayCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     requireTogether();
     FlowPlan plan = Flag.named(() -> FlowPlan.of(space(), budget, pace().concurrency()));
-    ReplayOutput output = new ReplayOutput(console, json, reportHtml, report);
+    ReplayOutput output = new ReplayOutput(console, json, reports);
     Map<String, Double> ceilings = measuresCeilings ? new Ceilings(System::nanoTime).measure() : Map.of();
     try (tiers) {
       return replay(plan, ceilings, output);
