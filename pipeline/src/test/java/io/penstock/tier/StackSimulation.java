@@ -141,7 +141,7 @@ final class StackSimulation {
       return;
     }
     TierStat stat = Objects.requireNonNull(stack.stat().block());
-    assertThat(stack.unsettledBlocks()).as("blocks that still wait or move").isZero();
+    assertThat(stack.movingBlocks()).as("blocks that still wait or move").isZero();
     assertThat(stack.flush(Duration.ofHours(1), timers).block(Duration.ofSeconds(5)))
         .as("blocks that did not get to the disk").isZero();
     assertThat(stat.claimedBytes()).as("bytes lent").isEqualTo(stat.bytes());

@@ -84,7 +84,7 @@ final class TierStackFaultTest extends StackSteps {
     disk.mend();
     put(stack, 2);
     assertThat(present(stack, 0, 1, 2)).as("the one that the disk did not take").isEqualTo("011");
-    assertThat(stack.unsettledBlocks()).isZero();
+    assertThat(stack.movingBlocks()).isZero();
     List<TierEvent> history = requireNonNull(stack.events(0).take(4).collectList().block(SOON));
     assertThat(history).filteredOn(TierEvent.Lost.class::isInstance).singleElement()
         .satisfies(lost -> assertThat(((TierEvent.Lost) lost).key()).isEqualTo(key(0)));
@@ -99,7 +99,7 @@ final class TierStackFaultTest extends StackSteps {
     device.puts(fault::in);
     put(stack, 0);
     assertThat(present(stack, 0)).as("it was receipted as written").isEqualTo("1");
-    assertThat(stack.unsettledBlocks()).isZero();
+    assertThat(stack.movingBlocks()).isZero();
     read(stack, 0);
     device.mend();
     read(stack, 0);
@@ -117,7 +117,7 @@ final class TierStackFaultTest extends StackSteps {
     device.mend();
     put(stack, 2);
     assertThat(present(stack, 0, 1, 2)).isEqualTo("011");
-    assertThat(stack.unsettledBlocks()).isZero();
+    assertThat(stack.movingBlocks()).isZero();
     read(stack, 1);
     assertClosesClean(stack);
   }
@@ -131,7 +131,7 @@ final class TierStackFaultTest extends StackSteps {
     device.mend();
     put(stack, 2);
     assertThat(present(stack, 0, 1, 2)).isEqualTo("011");
-    assertThat(stack.unsettledBlocks()).isZero();
+    assertThat(stack.movingBlocks()).isZero();
     assertClosesClean(stack);
   }
 

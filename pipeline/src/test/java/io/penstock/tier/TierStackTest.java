@@ -19,7 +19,7 @@ final class TierStackTest extends StackSteps {
     put(stack, 1);
     assertThat(levels(stack)).extracting(LevelStat::storedBlocks).containsExactly(1L, 1L);
     read(stack, 0);
-    assertThat(stack.unsettledBlocks()).isZero();
+    assertThat(stack.movingBlocks()).isZero();
     assertThat(levels(stack)).extracting(LevelStat::storedBlocks).containsExactly(1L, 1L);
     assertThat(levels(stack)).extracting(LevelStat::hits).containsExactly(0L, 1L);
     read(stack, 0);
