@@ -97,7 +97,7 @@ final class PenstockMainTest {
     "bench recovery --size big | bench recovery: --size must be whole bytes, in B, KiB, MiB, GiB or TiB (was big)",
     "bench recovery --block-bytes 1MiB --segment 2MiB | bench recovery: --block-bytes must be > 0 and less than a ninth of --segment, 2 MiB (was 1 MiB)",
     "bench reclaim --churn much | bench reclaim: --churn must be a number (was much)",
-    "simulate --seeds 5..1 | simulate: --seeds must rise (was 5..1)",
+    "simulate --seeds 5..1 | simulate: --seeds must be A..B with A <= B (was 5..1)",
     "load --acks x --blocks 0 | load: --blocks must be from 1 to 4294967296 (was 0)",
     "get --key abc | get: "
   })

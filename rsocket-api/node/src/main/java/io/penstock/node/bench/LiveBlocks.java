@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntConsumer;
 import reactor.core.publisher.Mono;
 
-/// A fixed number of blocks in a store, each under a key of its own, overwritten by chance.
+/// A fixed number of blocks in a store, each under a key of its own, overwritten in random order.
 final class LiveBlocks implements AutoCloseable {
   /// One that is made, and those that are read.
   private static final int SLOTS = 1 + PacedReads.MOST;
@@ -56,7 +56,7 @@ final class LiveBlocks implements AutoCloseable {
 
   private StoredBlock put(JournalStore store) {
     try (Block block = block(made++)) {
-      return requireNonNull(store.put(List.of(block)).block(), "rests").getFirst();
+      return requireNonNull(store.put(List.of(block)).block(), "a put stores its block").getFirst();
     }
   }
 
@@ -107,7 +107,7 @@ final class LiveBlocks implements AutoCloseable {
     }
   }
 
-  /// Lets go of all rests; of a store that is closed, these free nothing.
+  /// Releases all stored blocks; those of a closed store free nothing.
   void letGo() {
     for (int i = 0; i < blocks.length(); i++) {
       LiveBlock block = blocks.getAndSet(i, null);

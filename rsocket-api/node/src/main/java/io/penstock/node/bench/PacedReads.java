@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Recorder;
 import org.jspecify.annotations.Nullable;
 
-/// Reads blocks chosen by chance at a fixed rate, whatever the reads take: a read's time counts from the moment it was
+/// Reads random blocks at a fixed rate, however long a read takes: a read's time counts from the moment it was
 /// due.
 final class PacedReads implements AutoCloseable {
   /// On their way at a time; who would be one more is late.

@@ -23,8 +23,10 @@ import picocli.CommandLine.Option;
 @Command(
     name = "reclaim",
     description = {"Measures what compaction costs readers and the disk.", "",
-      "Fills a journal, overwrites random blocks until compaction is steady, then reads blocks at a fixed rate: first while"
-          + " nothing is put, then while blocks are put, and so others moved, at a fixed rate as well. A read's time counts"
+      "Fills a journal, overwrites random blocks until compaction is steady, then reads blocks at a fixed rate:"
+          + " first while"
+          + " nothing is put, then while blocks are put, and so others moved, at a fixed rate as well. A read's"
+          + " time counts"
           + " from the moment it was due.",
       "",
       "Ends with 1 if the p99 of reads is more than twice its value without puts, or if the write amplification differs"
@@ -37,7 +39,8 @@ final class ReclaimCommand implements Callable<Integer> {
   private final Console console;
 
   @Option(names = "--dir", paramLabel = "FOLDER",
-      description = "A folder on the disk that is measured; the bench deletes what it writes there (default: a temporary folder). "
+      description = "A folder on the disk that is measured; the bench deletes what it writes there (default: a"
+          + " temporary folder). "
           + Folders.MADE)
   private @Nullable Path dir;
 

@@ -23,11 +23,14 @@ import picocli.CommandLine.Option;
     description = {
       "Measures how long opening and checking a folder of blocks take, beside a plain read of the same files.",
       "",
-      "Writes the folder first, unless it exists. Each round reads the files from end to end, checks every byte, opens the"
+      "Writes the folder first, unless it exists. Each round reads the files from end to end, checks every byte,"
+          + " opens the"
           + " folder with checkpoints, and opens it without.",
       "",
-      "Ends with 1 if the check takes more than 1.25 times the read of its round, if opening takes more than 1 s per 10 GB,"
-          + " or 3 s without checkpoints; files of less than 1 GiB are measured and not judged. Ends with 74 if the folder"
+      "Ends with 1 if the check takes more than 1.25 times the read of its round, if opening takes more than 1 s"
+          + " per 10 GB,"
+          + " or 3 s without checkpoints; files of less than 1 GiB are measured and not judged. Ends with 74 if the"
+          + " folder"
           + " cannot be measured.",
       ""},
     mixinStandardHelpOptions = true,
@@ -37,7 +40,8 @@ final class RecoveryCommand implements Callable<Integer> {
   private final Console console;
 
   @Option(names = "--dir", paramLabel = "FOLDER",
-      description = "The folder of blocks. A folder of an earlier run with the same options is measured as it is; a new one is written and kept (default: a temporary folder, deleted afterwards). "
+      description = "The folder of blocks. A folder of an earlier run with the same options is measured as it is; a"
+          + " new one is written and kept (default: a temporary folder, deleted afterwards). "
           + Folders.MADE)
   private @Nullable Path dir;
 

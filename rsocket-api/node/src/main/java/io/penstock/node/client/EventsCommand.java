@@ -15,7 +15,8 @@ import reactor.core.publisher.Flux;
 @Command(
     name = "events",
     description = {"Prints what happened to a node's blocks, and goes on with what happens, one event a line.", "",
-      "It may be long before anything happens: an event is waited for however long it takes, and --timeout is for reaching the node alone.",
+      "It may be long before anything happens: an event is waited for however long it takes, and --timeout is for"
+          + " reaching the node alone.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
@@ -24,7 +25,8 @@ final class EventsCommand extends ClientCommand {
   private static final int AHEAD = 256;
 
   @Option(names = "--from", paramLabel = "SEQUENCE", defaultValue = "1",
-      description = "First event wanted; older ones that are no longer kept are told as skipped (default: ${DEFAULT-VALUE}).")
+      description = "First event wanted; older ones that are no longer kept are reported as skipped (default:"
+          + " ${DEFAULT-VALUE}).")
   private long from;
 
   @Option(names = "--limit", paramLabel = "N", defaultValue = "0",

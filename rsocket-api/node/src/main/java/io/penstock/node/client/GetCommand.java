@@ -79,7 +79,8 @@ final class GetCommand extends ClientCommand {
     }
     if (console.showsResults() && output == null && !discard && !force) {
       throw new IllegalArgumentException(
-          "--output, --discard or --force must be given (was none: standard output is a terminal, and blocks are raw bytes)");
+          "--output, --discard or --force must be given (was none: standard output is a terminal, and blocks are"
+              + " raw bytes)");
     }
     List<BlockKey> keys = choice.of(config.space(), console.in());
     if (output != null) {

@@ -84,7 +84,7 @@ final class CopyCommand implements Callable<Integer> {
   /// @param calls batch calls, as all figures but the speed those of the last round
   /// @param elementsPerCall most elements of one of them
   /// @param singleCalls calls that copied an element each
-  /// @param differing elements that arrived with other bytes; −1 if nobody looked
+  /// @param differing elements that arrived with other bytes; −1 without `--verify`
   /// @param gigabytesPerSecond 10⁹ bytes a second, the median of the rounds
   record Result(String library, int elements, long bytes, long totalBytes, String direction, int rounds, String method,
       int calls, int elementsPerCall,

@@ -27,7 +27,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "probe",
     description = {"Tells which library of Ascend devices is found, what it can do, and what is set for it.", "",
-      "Ends with 69 if there is none. One that lacks what Penstock needs, or has other structs, is an error that names it.",
+      "Ends with 69 if there is none. One that lacks what Penstock needs, or has other structs, is an error that"
+          + " names it.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Where the processes of a replay log to. A folder that nobody named is temporary: it goes at the end, and when a
+/// Where the processes of a replay log to. Without `--dir` the folder is temporary: it goes at the end, and when a
 /// signal ends the run; it stays when something went wrong, which is what logs are for.
 final class LogFolder {
   private final @Nullable Path named;

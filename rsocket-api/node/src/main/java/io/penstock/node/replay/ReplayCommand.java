@@ -62,7 +62,8 @@ import reactor.core.scheduler.Schedulers;
       "  penstock replay",
       "  penstock replay conversation_trace.jsonl --dram \"1000 blocks\" --report report.json",
       "  penstock replay --hbm \"200 blocks\" --dram \"300 blocks\" --ssd \"500 blocks\"",
-      "  penstock replay --hbm \"200 blocks\" --hbm-device ascend --ascend-lib /usr/local/Ascend/latest/lib64/libascendcl.so",
+      "  penstock replay --hbm \"200 blocks\" --hbm-device ascend --ascend-lib"
+          + " /usr/local/Ascend/latest/lib64/libascendcl.so",
       "  penstock replay --processes --limit 300",
       "  penstock replay conversation_trace.jsonl --report report.html",
       ""
@@ -79,12 +80,14 @@ public final class ReplayCommand implements Callable<Integer> {
   private final TierFlags tiers;
 
   @Option(names = "--concurrency", paramLabel = "N",
-      description = "Requests under way at a time; the node decides on them in trace order in any case (default: ${DEFAULT-VALUE}).",
+      description = "Requests under way at a time; the node decides on them in trace order in any case (default:"
+          + " ${DEFAULT-VALUE}).",
       defaultValue = "4")
   private int concurrency;
 
   @Option(names = "--speed", paramLabel = "X",
-      description = "0 as fast as demand allows, 1 in the trace's own time, 2 twice as fast (default: ${DEFAULT-VALUE}).",
+      description = "0 as fast as demand allows, 1 in the trace's own time, 2 twice as fast (default:"
+          + " ${DEFAULT-VALUE}).",
       defaultValue = "0")
   private double speed;
 
@@ -156,7 +159,7 @@ public final class ReplayCommand implements Callable<Integer> {
     return outcome.isClean() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
 
-  /// @param timeline to fill meanwhile, if anybody wants it
+  /// @param timeline to fill during the run; null without charts
   private ReplayReport replay(ReplaySubject subject, @Nullable TierPlan kept, @Nullable Timeline timeline,
       LogFolder logs) {
     Scheduler driver = Schedulers.newSingle("replay-driver");

@@ -37,7 +37,8 @@ final class TierFlags implements AutoCloseable {
   private final DeviceFlags device;
 
   @Option(names = "--dram", paramLabel = "CAPACITY",
-      description = "What it keeps in memory: a size, \"N blocks\" or unbounded (default: 4 GiB, at most half of the memory).")
+      description = "What it keeps in memory: a size, \"N blocks\" or unbounded (default: 4 GiB, at most half of"
+          + " the memory).")
   private @Nullable String dram;
 
   @Option(names = "--ssd", paramLabel = "CAPACITY",
@@ -53,7 +54,8 @@ final class TierFlags implements AutoCloseable {
   private @Nullable String engine;
 
   @Option(names = {"--ssd-durability", "--durability"}, paramLabel = "NAME",
-      description = "When blocks on disk are forced to the medium: none, interval or always (default: none, for a replay starts cold).")
+      description = "When blocks on disk are forced to the medium: none, interval or always (default: none, for a"
+          + " replay starts cold).")
   private @Nullable String durability;
 
   @Option(names = "--engine", paramLabel = "NAME", hidden = true, description = "The same, shorter.")
@@ -61,7 +63,8 @@ final class TierFlags implements AutoCloseable {
 
   @Option(names = "--stack-mode", paramLabel = "NAME",
       description = {
-        "exclusive: a block is on one level. write_through: it is on disk before it is visible, and on all levels from its own down;",
+        "exclusive: a block is on one level. write_through: it is on disk before it is visible, and on all levels"
+            + " from its own down;",
         "--dram must then be larger than --hbm, and --ssd larger than both (default: exclusive)."})
   private @Nullable String mode;
 
