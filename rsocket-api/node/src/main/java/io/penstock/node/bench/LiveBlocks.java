@@ -86,8 +86,8 @@ final class LiveBlocks implements AutoCloseable {
       block = blocks.get(index);
     }
     LiveBlock held = block;
-    BlockDraft draft = claim(held.rest().key());
-    return store.read(List.of(held.rest()), List.of(draft), all).doFinally(end -> {
+    BlockDraft draft = claim(held.stored().key());
+    return store.read(List.of(held.stored()), List.of(draft), all).doFinally(end -> {
       draft.close();
       held.release();
     });
@@ -98,17 +98,17 @@ final class LiveBlocks implements AutoCloseable {
   }
 
   /// The journal was opened again: these are its blocks now.
-  void found(List<StoredBlock> rests) {
-    if (rests.size() != blocks.length()) {
-      throw new IllegalStateException("blocks found must be " + blocks.length() + " (was " + rests.size() + ")");
+  void found(List<StoredBlock> recovered) {
+    if (recovered.size() != blocks.length()) {
+      throw new IllegalStateException("blocks found must be " + blocks.length() + " (was " + recovered.size() + ")");
     }
-    for (int i = 0; i < rests.size(); i++) {
-      blocks.set(i, new LiveBlock(rests.get(i)));
+    for (int i = 0; i < recovered.size(); i++) {
+      blocks.set(i, new LiveBlock(recovered.get(i)));
     }
   }
 
   /// Releases all stored blocks; those of a closed store free nothing.
-  void letGo() {
+  void releaseAll() {
     for (int i = 0; i < blocks.length(); i++) {
       LiveBlock block = blocks.getAndSet(i, null);
       if (block != null) {
@@ -119,7 +119,7 @@ final class LiveBlocks implements AutoCloseable {
 
   @Override
   public void close() {
-    letGo();
+    releaseAll();
     arena.close();
   }
 }

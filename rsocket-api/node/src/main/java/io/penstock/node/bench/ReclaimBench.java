@@ -78,7 +78,7 @@ final class ReclaimBench {
       }
     } finally {
       store.close().block();
-      blocks.letGo();
+      blocks.releaseAll();
     }
   }
 

@@ -1,5 +1,6 @@
 package io.penstock.node.replay;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.TemporaryFolder;
 import java.io.IOException;
@@ -13,10 +14,11 @@ import org.jspecify.annotations.Nullable;
 final class LogFolder {
   private final @Nullable Path named;
   private final Consumer<String> say;
+  @GuardedBy("this")
   private @Nullable TemporaryFolder temporary;
 
   /// @param named null for a temporary one
-  /// @param say hears of what was made, or could not be deleted
+  /// @param say takes a line about a folder that was made or could not be deleted
   LogFolder(@Nullable Path named, Consumer<String> say) {
     this.named = named;
     this.say = say;

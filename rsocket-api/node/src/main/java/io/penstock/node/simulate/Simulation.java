@@ -24,7 +24,7 @@ import reactor.core.scheduler.Scheduler;
 ///
 /// The tier, the server, the clients and RSocket are the real ones. For the time of a run Reactor's default schedulers
 /// are the simulation's, in the whole JVM; so run one at a time.
-public final class Simulation {
+final class Simulation {
   private static final Duration LONGEST_RUN = Duration.ofHours(24);
   /// Longer than anything that nobody waits for any more.
   private static final Duration REST = Duration.ofSeconds(10);
