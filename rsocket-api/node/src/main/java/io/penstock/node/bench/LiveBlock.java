@@ -6,8 +6,7 @@ import io.penstock.tier.spi.StoredBlock;
 /// A stored block that may be overwritten while it is read: the last reader closes it.
 final class LiveBlock {
   private final StoredBlock stored;
-  @GuardedBy("this")
-  private int holds = 1;
+  @GuardedBy("this") private int holds = 1;
 
   LiveBlock(StoredBlock stored) {
     this.stored = stored;

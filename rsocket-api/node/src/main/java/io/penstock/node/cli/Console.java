@@ -34,6 +34,11 @@ public record Console(InputStream in, PrintStream out, PrintStream err, boolean 
         Terminal.isBehind(2) && !"dumb".equals(System.getenv("TERM")), Terminal.isBehind(1), System.getenv());
   }
 
+  /// The same streams, with progress in lines instead of bars.
+  public Console withoutBars() {
+    return new Console(in, out, err, false, showsResults, environment);
+  }
+
   private static PrintStream stream(FileDescriptor descriptor) {
     return new PrintStream(new FileOutputStream(descriptor), true, StandardCharsets.UTF_8);
   }

@@ -14,8 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class LogFolder {
   private final @Nullable Path named;
   private final Consumer<String> say;
-  @GuardedBy("this")
-  private @Nullable TemporaryFolder temporary;
+  @GuardedBy("this") private @Nullable TemporaryFolder temporary;
 
   /// @param named null for a temporary one
   /// @param say takes a line about a folder that was made or could not be deleted

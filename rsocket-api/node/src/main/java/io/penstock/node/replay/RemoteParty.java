@@ -18,12 +18,9 @@ import reactor.core.publisher.MonoSink;
 final class RemoteParty implements DecodeParty, PrefillParty {
   private final String name;
   private final ControlLine line;
-  @GuardedBy("this")
-  private final Map<Long, Call> calls = new HashMap<>();
-  @GuardedBy("this")
-  private long nextCall = 1;
-  @GuardedBy("this")
-  private @Nullable PartyGoneException gone;
+  @GuardedBy("this") private final Map<Long, Call> calls = new HashMap<>();
+  @GuardedBy("this") private long nextCall = 1;
+  @GuardedBy("this") private @Nullable PartyGoneException gone;
   private volatile PartyStat last = new PartyStat(0, 0, 0, 0);
 
   RemoteParty(String name, ControlLine line) {

@@ -48,9 +48,10 @@ import reactor.core.scheduler.Schedulers;
     description = {
       "Replays a trace of LLM requests through a node and checks every byte.",
       "",
-      "For each request a decode client asks the node for its blocks, a prefill client puts what is missing,",
-      "and the decode client makes every byte anew and compares. Nothing moves that was not asked for.",
-      "The node is as the options say: of variables in the environment only PENSTOCK_ASCEND_LIB counts.",
+      "For each request a decode client asks the node for its blocks, a prefill client puts the missing ones, and the"
+          + " decode client makes every byte again and compares. Only blocks that a client asks for move.",
+      "",
+      "The options alone state the node; of the environment only PENSTOCK_ASCEND_LIB counts.",
       ""
     },
     mixinStandardHelpOptions = true,
@@ -62,8 +63,8 @@ import reactor.core.scheduler.Schedulers;
       "  penstock replay",
       "  penstock replay conversation_trace.jsonl --dram \"1000 blocks\" --report report.json",
       "  penstock replay --hbm \"200 blocks\" --dram \"300 blocks\" --ssd \"500 blocks\"",
-      "  penstock replay --hbm \"200 blocks\" --hbm-device ascend --ascend-lib"
-          + " /usr/local/Ascend/latest/lib64/libascendcl.so",
+      "  penstock replay --hbm \"200 blocks\" --hbm-device ascend \\",
+      "      --ascend-lib /usr/local/Ascend/latest/lib64/libascendcl.so",
       "  penstock replay --processes --limit 300",
       "  penstock replay conversation_trace.jsonl --report report.html",
       ""

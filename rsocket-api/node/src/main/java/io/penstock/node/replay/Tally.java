@@ -9,30 +9,18 @@ import org.HdrHistogram.PackedHistogram;
 final class Tally {
   private static final long LONGEST_NANOS = 3_600_000_000_000L;
 
-  @GuardedBy("this")
-  private final Histogram firstSlice = new Histogram(LONGEST_NANOS, 3);
-  @GuardedBy("this")
-  private final Histogram firstLayer = new Histogram(LONGEST_NANOS, 3);
-  @GuardedBy("this")
-  private final Histogram lastLayer = new Histogram(LONGEST_NANOS, 3);
-  @GuardedBy("this")
-  private PackedHistogram firstSlices = newInterval();
-  @GuardedBy("this")
-  private long requests;
-  @GuardedBy("this")
-  private long blockRefs;
-  @GuardedBy("this")
-  private long hits;
-  @GuardedBy("this")
-  private long prefixHits;
-  @GuardedBy("this")
-  private long bytesDelivered;
-  @GuardedBy("this")
-  private long bytesVerified;
-  @GuardedBy("this")
-  private long corruptBlocks;
-  @GuardedBy("this")
-  private long repeatedPasses;
+  @GuardedBy("this") private final Histogram firstSlice = new Histogram(LONGEST_NANOS, 3);
+  @GuardedBy("this") private final Histogram firstLayer = new Histogram(LONGEST_NANOS, 3);
+  @GuardedBy("this") private final Histogram lastLayer = new Histogram(LONGEST_NANOS, 3);
+  @GuardedBy("this") private PackedHistogram firstSlices = newInterval();
+  @GuardedBy("this") private long requests;
+  @GuardedBy("this") private long blockRefs;
+  @GuardedBy("this") private long hits;
+  @GuardedBy("this") private long prefixHits;
+  @GuardedBy("this") private long bytesDelivered;
+  @GuardedBy("this") private long bytesVerified;
+  @GuardedBy("this") private long corruptBlocks;
+  @GuardedBy("this") private long repeatedPasses;
 
   /// The sums at one moment.
   record Sums(long requests, long blockRefs, long hits, long prefixHits, long bytesDelivered, long bytesVerified,
