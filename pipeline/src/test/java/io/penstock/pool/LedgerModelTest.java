@@ -45,7 +45,7 @@ final class LedgerModelTest {
       if (random.nextInt(5) == 0) {
         capacities[capacities.length - 1] = Ledger.UNBOUNDED;
       }
-      Pair pair = new Pair(new Ledger<>(new KeyLines(SPACE, hashBits), policy, capacities),
+      Pair pair = new Pair(new Ledger<>(new KeyTable(SPACE, hashBits), policy, capacities),
           new LedgerModel<>(policy, capacities));
       for (int i = 0; i < operations; i++) {
         pair.step(random, key(random, keys), i, capacities.length, seed);

@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /// What a [BlockTier] decides, and tells of it: the textbook LRU, events, figures.
-interface TierBooksContract extends WriteSteps {
+interface TierLedgerContract extends WriteSteps {
   /// How many runs of random references are compared with the textbook; fewer for a tier whose calls cost much.
   default int randomRuns() {
     return 60;
