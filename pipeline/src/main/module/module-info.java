@@ -1,4 +1,5 @@
 /// The kernel: words, memory, ports, stages and flows.
+@SuppressWarnings("requires-transitive-automatic") // they have no descriptors, but names in their manifests
 module io.penstock {
   requires transitive reactor.core;
   requires transitive org.reactivestreams;
