@@ -14,7 +14,8 @@ import org.junit.jupiter.api.Test;
 
 /// The table of settings, and the manual's copy of it.
 final class AscendSettingTest {
-  private static final Path MANUAL = Path.of(System.getProperty("basedir", "")).toAbsolutePath().resolve("docs/ascend.md");
+  private static final Path MANUAL =
+      Path.of(System.getProperty("basedir", "")).toAbsolutePath().resolve("docs/ascend.md");
   private static final String HEAD = "| Setting | Also | Default | Meaning | Without effect, because |";
 
   @Test
