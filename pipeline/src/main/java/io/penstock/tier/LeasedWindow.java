@@ -1,19 +1,61 @@
 package io.penstock.tier;
 
+import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.Owned;
 import io.penstock.block.SlicePlan;
 import io.penstock.block.SliceShape;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import reactor.core.publisher.Flux;
 
 /// Some blocks of a lease, to be sent slice by slice: their bytes may still be on their way up from a slower level.
 ///
 /// Owns its blocks; closing it, which the end of its slices does, closes them.
 public abstract class LeasedWindow extends Owned {
-  /// A window of blocks that are all there. Takes them over.
+  /// A window of blocks that are all there. Takes them over, also if it throws.
+  ///
+  /// @throws IllegalArgumentException if the blocks have not one layout
   public static LeasedWindow of(List<LeasedBlock> blocks, SliceShape shape) {
+    BlockLayout layout = blocks.getFirst().block().layout();
+    for (LeasedBlock leased : blocks) {
+      if (!leased.block().layout().equals(layout)) {
+        blocks.forEach(one -> one.block().close());
+        throw new IllegalArgumentException(
+            "layout of a window must be one (was " + layout + " and " + leased.block().layout() + ")");
+      }
+    }
     return new ReadyWindow(blocks, shape);
+  }
+
+  /// The slices of one window after the other; the windows are numbered from 0. A window is asked for when a slice of it
+  /// is wanted, and a slice is made when it is asked for.
+  ///
+  /// @param scope owns the slices emitted
+  public static Flux<LayerSlice> cut(Flux<? extends LeasedWindow> windows, BlockScope scope) {
+    return Flux.defer(() -> {
+      AtomicInteger number = new AtomicInteger();
+      return cut(windows, window -> window.opened(number.getAndIncrement()), scope);
+    });
+  }
+
+  /// The same for windows of any kind.
+  ///
+  /// @param slices of a window; no scope has adopted them
+  public static <W> Flux<LayerSlice> cut(Flux<? extends W> windows, Function<? super W, Flux<LayerSlice>> slices,
+      BlockScope scope) {
+    return WindowSlices.of(windows, slices, scope);
+  }
+
+  private Flux<LayerSlice> opened(int number) {
+    try {
+      return slices(number);
+    } catch (RuntimeException e) { // such as a row that exceeds a slice
+      close();
+      throw e;
+    }
   }
 
   /// Number of blocks.

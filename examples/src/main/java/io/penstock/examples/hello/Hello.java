@@ -18,7 +18,7 @@ import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
-import io.penstock.wire.ProducingSource;
+import io.penstock.flow.ProducingSource;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpListener;
 import io.penstock.wire.transport.TcpServerOptions;

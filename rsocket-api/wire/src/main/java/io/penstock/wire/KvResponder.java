@@ -5,10 +5,10 @@ import io.penstock.PenstockVersion;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
-import io.penstock.block.LayerSlice;
 import io.penstock.block.Permits;
 import io.penstock.block.SliceShape;
 import io.penstock.block.SpaceId;
+import io.penstock.stage.SplitLayers;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedWindow;
@@ -17,7 +17,6 @@ import io.penstock.tier.TierInfo;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -120,8 +119,10 @@ final class KvResponder implements RSocket {
       InFlight inFlight = streams.enter(request.ticket());
       return Flux.using(BlockScope::new,
           scope -> serving.tier().lease(keys, onMiss, scope)
-              .flatMapMany(lease -> SliceGate.of(windows(lease, onMiss, shape, scope), cutter(), framing,
-                  () -> call.reply(found(lease)), inFlight)),
+              .flatMapMany(lease -> lease.opened(shape, scope)
+                  .transform(windows -> limited(windows, onMiss))
+                  .transform(SplitLayers.into(scope))
+                  .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight))),
           scope -> {
             scope.close();
             inFlight.over();
@@ -144,14 +145,7 @@ final class KvResponder implements RSocket {
         serving.options().awaitTimeout(), serving.timers(), streams.enter(request.ticket())::over), keys));
   }
 
-  /// Numbers the windows of one stream.
-  private static Function<LeasedWindow, Flux<LayerSlice>> cutter() {
-    AtomicInteger number = new AtomicInteger();
-    return window -> window.slices(number.getAndIncrement());
-  }
-
-  private Flux<LeasedWindow> windows(Lease lease, OnMiss onMiss, SliceShape shape, BlockScope scope) {
-    Flux<LeasedWindow> windows = lease.opened(shape, scope);
+  private Flux<LeasedWindow> limited(Flux<LeasedWindow> windows, OnMiss onMiss) {
     return onMiss == OnMiss.SKIP ? windows : AwaitLimit.of(windows, serving.options().awaitTimeout(), serving.timers());
   }
 

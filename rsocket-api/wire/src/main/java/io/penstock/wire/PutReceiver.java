@@ -185,7 +185,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     try {
       return window.land(data, keys);
     } catch (IllegalStateException e) {
-      throw window.isOver() ? new TierClosedException(setting.tier().info().name()) : e;
+      throw window.isRevoked() ? new TierClosedException(setting.tier().info().name()) : e;
     }
   }
 

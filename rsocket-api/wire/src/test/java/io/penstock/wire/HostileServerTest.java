@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.flow.ProducingSource;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -256,8 +257,8 @@ final class HostileServerTest {
     List<ByteBuf> buffers = new ArrayList<>();
     List<Throwable> failures = new ArrayList<>();
     GetReceiver receiver =
-        new GetReceiver(new GetReceiver.Setting(arena, SPACE.id(), budget.permits(), 4096, WINDOW, 4, 0,
-            SliceOrder.LAYER_FIRST, ControlCodec.CBOR, error -> error), ALL, found -> {}, failures::add);
+        new GetReceiver(new GetSetting(arena, SPACE.id(), budget.permits(), 4096, WINDOW, 4, 0,
+            SliceOrder.LAYER_FIRST, ControlCodec.CBOR, error -> error), ALL, (stream, found) -> {}, failures::add);
     receiver.onSubscribe(Operators.emptySubscription());
     for (byte[] payload : after(decision, slices)) {
       ByteBuf data = Unpooled.buffer().writeBytes(payload);
@@ -265,7 +266,7 @@ final class HostileServerTest {
       receiver.onNext(ByteBufPayload.create(data));
     }
     buffers.forEach(buffer -> assertEquals(0, buffer.refCnt()));
-    assertThrows(WireFormatException.class, () -> Flux.<GetReceiver.Landed>from(
+    assertThrows(WireFormatException.class, () -> Flux.<LandedSlice>from(
         subscriber -> receiver.read(Operators.toCoreSubscriber(subscriber))).blockLast(WireNode.PATIENCE));
     leaks.assertEmpty();
   }

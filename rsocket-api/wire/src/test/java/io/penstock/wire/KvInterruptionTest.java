@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.tier.PutSource;
 import io.penstock.KvException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.flow.ProducingSource;
 import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;

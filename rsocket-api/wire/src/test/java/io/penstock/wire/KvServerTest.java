@@ -2,6 +2,8 @@ package io.penstock.wire;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.penstock.flow.ProducingSource;
+import io.penstock.tier.PutSource;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;

@@ -3,6 +3,8 @@ package io.penstock.wire;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.flow.ProducingSource;
+import io.penstock.tier.PutSource;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;

@@ -2,6 +2,8 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.flow.ProducingSource;
+import io.penstock.tier.PutSource;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.penstock.block.BlockKey;

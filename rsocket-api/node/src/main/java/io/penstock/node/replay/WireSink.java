@@ -6,8 +6,8 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.SliceOrder;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.KvClient;
-import io.penstock.wire.ProducingSource;
-import io.penstock.wire.PutSource;
+import io.penstock.flow.ProducingSource;
+import io.penstock.tier.PutSource;
 import java.util.List;
 import reactor.core.publisher.Mono;
 

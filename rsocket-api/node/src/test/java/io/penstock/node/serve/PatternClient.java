@@ -18,7 +18,7 @@ import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
-import io.penstock.wire.ProducingSource;
+import io.penstock.flow.ProducingSource;
 import io.penstock.wire.RemoteLease;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;

@@ -1,4 +1,4 @@
-package io.penstock.wire;
+package io.penstock.flow;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.GranuleRange;

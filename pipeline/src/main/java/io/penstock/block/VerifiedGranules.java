@@ -8,31 +8,30 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/// Which granules of a draft, and which rows of them, its writer has stated, and their checksums. Guarded by its draft.
+/// Which granules of a draft, and which rows of them, are verified, and their checksums. Guarded by its draft.
 ///
-/// What was stated is final: it is never stated anew, so a checksum is always the one of the bytes as they were
-/// produced.
-final class Statements {
+/// Verified bytes are final, so a checksum is always that of the bytes as they were produced.
+final class VerifiedGranules {
   private final BlockLayout layout;
   private final int[] checksums;
   private final BitSet whole;
-  /// Granules of which only some rows were stated: first row → (rows, CRC).
+  /// Granules of which only some rows are verified: first row → (rows, CRC).
   private final Map<Integer, TreeMap<Integer, Rows>> partial = new HashMap<>(0);
 
   private record Rows(int count, int crc) {}
 
-  Statements(BlockLayout layout) {
+  VerifiedGranules(BlockLayout layout) {
     this.layout = layout;
     this.checksums = new int[layout.granules()];
     this.whole = new BitSet(layout.granules());
   }
 
-  /// One a granule; those of stated granules are final. Shared, not copied.
+  /// One a granule; those of verified granules are final. Shared, not copied.
   int[] checksums() {
     return checksums;
   }
 
-  /// The first granule not stated in full; the number of granules if there is none.
+  /// The first granule that lacks bytes; the number of granules if every one is whole.
   int firstMissing() {
     return whole.nextClearBit(0);
   }
@@ -41,21 +40,21 @@ final class Statements {
     return layout.granules() - whole.cardinality();
   }
 
-  /// True if every granule of `range` was stated in full.
+  /// True if every granule of `range` is whole.
   boolean cover(GranuleRange range) {
     return whole.nextClearBit(range.first()) >= range.end();
   }
 
-  /// The CRC of `rows`, which were stated just so, of a granule that still lacks others; null if they were not.
+  /// The CRC of exactly `rows`, whose granule still lacks other rows; null if they are not verified as one run.
   @Nullable Integer crcOfRows(GranuleRange rows) {
-    Rows same = rows.isWhole() ? null : stated(rows);
+    Rows same = rows.isWhole() ? null : sameRows(rows);
     return same == null ? null : same.crc();
   }
 
-  /// True if any byte of `range` was stated.
+  /// True if any byte of `range` is verified.
   boolean touch(GranuleRange range) {
-    int stated = whole.nextSetBit(range.first());
-    if (stated >= 0 && stated < range.end()) {
+    int next = whole.nextSetBit(range.first());
+    if (next >= 0 && next < range.end()) {
       return true;
     }
     if (partial.isEmpty()) {
@@ -67,45 +66,41 @@ final class Statements {
     return partial.keySet().stream().anyMatch(granule -> granule >= range.first() && granule < range.end());
   }
 
-  /// The parts of `range` that were not stated: runs of granules, or its rows as they are.
-  List<GranuleRange> rest(GranuleRange range) {
+  /// The parts of `range` that are not verified: runs of granules, or its rows as they are.
+  List<GranuleRange> missing(GranuleRange range) {
     if (!range.isWhole()) {
-      return whole.get(range.first()) || stateAlike(range) ? List.of() : List.of(range);
+      return whole.get(range.first()) || sameRows(range) != null ? List.of() : List.of(range);
     }
-    List<GranuleRange> rest = new ArrayList<>(1);
+    List<GranuleRange> missing = new ArrayList<>(1);
     for (int first = whole.nextClearBit(range.first()); first < range.end();) {
-      int stated = whole.nextSetBit(first);
-      int end = stated < 0 ? range.end() : Math.min(stated, range.end());
-      rest.add(GranuleRange.whole(first, end - first));
+      int next = whole.nextSetBit(first);
+      int end = next < 0 ? range.end() : Math.min(next, range.end());
+      missing.add(GranuleRange.whole(first, end - first));
       first = whole.nextClearBit(end);
     }
-    return rest;
+    return missing;
   }
 
-  private boolean stateAlike(GranuleRange rows) {
-    return stated(rows) != null;
-  }
-
-  private @Nullable Rows stated(GranuleRange rows) {
+  private @Nullable Rows sameRows(GranuleRange rows) {
     TreeMap<Integer, Rows> parts = partial.get(rows.first());
     Rows same = parts == null ? null : parts.get(rows.firstRow());
     return same != null && same.count() == rows.rows() ? same : null;
   }
 
-  /// States `range`, whose checksums are `sums`; what was stated before stays as it was.
+  /// Adds `range`, whose checksums are `sums`; what was verified before stays as it was.
   ///
-  /// @throws IllegalStateException if some but not all rows of `range` were stated before
-  void state(GranuleRange range, int[] sums) {
+  /// @throws IllegalStateException if some but not all rows of `range` were verified before
+  void add(GranuleRange range, int[] sums) {
     if (range.isWhole()) {
       for (int i = 0; i < sums.length; i++) {
-        stateGranule(range.first() + i, sums[i]);
+        addGranule(range.first() + i, sums[i]);
       }
     } else if (!whole.get(range.first())) {
-      stateRows(range, sums[0]);
+      addRows(range, sums[0]);
     }
   }
 
-  private void stateGranule(int granule, int crc) {
+  private void addGranule(int granule, int crc) {
     if (!whole.get(granule)) {
       checksums[granule] = crc;
       whole.set(granule);
@@ -113,11 +108,11 @@ final class Statements {
     }
   }
 
-  private void stateRows(GranuleRange range, int crc) {
-    if (stateAlike(range)) {
+  private void addRows(GranuleRange range, int crc) {
+    if (sameRows(range) != null) {
       return;
     } else if (touchRows(range)) {
-      throw new IllegalStateException("rows must not be stated twice (was " + range + ")");
+      throw new IllegalStateException("rows must not be verified twice (was " + range + ")");
     }
     TreeMap<Integer, Rows> parts = partial.computeIfAbsent(range.first(), granule -> new TreeMap<>());
     parts.put(range.firstRow(), new Rows(range.rows(), crc));
@@ -132,7 +127,7 @@ final class Statements {
     for (Rows rows : parts.values()) {
       sum = Checksum.combine(sum, rows.crc(), (long) rows.count() * layout.rowBytes(granule));
     }
-    stateGranule(granule, sum);
+    addGranule(granule, sum);
   }
 
   private boolean touchRows(GranuleRange range) {

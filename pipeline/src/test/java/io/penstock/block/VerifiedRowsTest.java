@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /// Slices that cut a granule are shared row by row, before the granule is whole.
-final class StatedRowsTest {
+final class VerifiedRowsTest {
   private static final BlockLayout LAYOUT = BlockLayout.attention(1, 4, 1, 8, ElementType.INT8);
   private static final BlockKey KEY = CacheSpace.of("rows", LAYOUT).key(new BlockHash(1, 2));
   private static final GranuleRange FIRST = GranuleRange.rows(0, 0, 2);
@@ -33,7 +33,7 @@ final class StatedRowsTest {
   }
 
   @Test
-  void rows_statedAsTheyAre_areSharedBeforeTheirGranuleIsWhole() {
+  void rows_verifiedAsTheyAre_areSharedBeforeTheirGranuleIsWhole() {
     try (BlockDraft draft = draft()) {
       produce(draft, FIRST);
       try (LayerSpan span = draft.span(FIRST)) {
@@ -61,7 +61,7 @@ final class StatedRowsTest {
     try (BlockDraft draft = draft()) {
       produce(draft, FIRST);
       assertThatThrownBy(() -> draft.span(REST)).isInstanceOf(IllegalStateException.class)
-          .hasMessageContaining("granules must be stated before they are shared");
+          .hasMessageContaining("granules must be verified before they are shared");
       assertThatThrownBy(() -> draft.span(GranuleRange.whole(0, 1))).isInstanceOf(IllegalStateException.class);
     }
   }

@@ -1,9 +1,11 @@
-package io.penstock.wire;
+package io.penstock.tier;
 
+import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
+import io.penstock.block.DraftWindow;
 import java.util.List;
 
-/// A window for which the server has room now.
+/// A window for which a tier has room now.
 ///
 /// @param index number of the window, from 0
 /// @param positions for each wanted key its index in the request
@@ -17,5 +19,11 @@ public record PutWindow(int index, List<Integer> positions, List<BlockKey> keys,
       throw new IllegalArgumentException(
           "positions must be as many as keys (was " + positions.size() + ", " + keys.size() + ")");
     }
+  }
+
+  /// The window whose wanted keys are those of `drafts`.
+  static PutWindow of(DraftWindow drafts, int maxSliceBytes) {
+    return new PutWindow(drafts.number(), List.copyOf(drafts.byPosition().keySet()),
+        drafts.drafts().stream().map(BlockDraft::key).toList(), maxSliceBytes);
   }
 }

@@ -1,4 +1,4 @@
-package io.penstock.wire;
+package io.penstock.flow;
 
 import static java.util.Objects.requireNonNull;
 
@@ -14,20 +14,21 @@ import io.penstock.block.SliceOrder;
 import io.penstock.block.SlicePosition;
 import io.penstock.block.SlicePlan;
 import io.penstock.tier.ByteBudget;
-import java.util.ArrayList;
+import io.penstock.tier.PutSource;
+import io.penstock.tier.PutWindow;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A prefill: claims drafts for a whole window, then computes layer after layer and sends each as soon as it is
+/// A prefill: claims drafts for a whole window, then computes layer after layer and gives each as soon as it is
 /// computed, checksummed in the same pass.
 ///
-/// Puts of one source may run at the same time, over any number of connections: as many as the arena holds windows of
-/// begin, the others wait in line, first come, first served. Whatever else claims memory of the arena is not counted:
-/// it must give it back without waiting for one of these puts, or a put could wait for memory until the node ends it as
-/// silent. So share one source, not one arena.
+/// Puts of one source may run at the same time, over any number of connections. As many begin as the arena holds
+/// windows; the others wait in a queue, first come, first served. Other claims on the arena are not counted: they must
+/// end without waiting for one of these puts, or a put waits for memory until the node ends it as silent. So share one
+/// source, not one arena.
 public final class ProducingSource implements PutSource {
-  /// Longest line of puts that wait for their turn; one more fails with [io.penstock.block.BudgetExhaustedException].
+  /// Most puts that wait for their turn; one more fails with [io.penstock.block.BudgetExhaustedException].
   private static final int MAX_WAITING_PUTS = 1024;
 
   private final BlockArena arena;
@@ -55,7 +56,7 @@ public final class ProducingSource implements PutSource {
   @Override
   public Flux<LayerSlice> window(PutWindow window) {
     return Flux.using(BlockScope::new,
-        scope -> drafts(window.keys(), scope).flatMapMany(drafts -> produce(window, drafts)),
+        scope -> drafts(window.keys(), scope).flatMapMany(drafts -> new Production(window, drafts).slices()),
         BlockScope::close);
   }
 
@@ -69,35 +70,41 @@ public final class ProducingSource implements PutSource {
     });
   }
 
-  private Flux<LayerSlice> produce(PutWindow window, List<BlockDraft> drafts) {
-    List<SlicePlan.Cut> cuts = SlicePlan.of(arena.layout(), drafts.size(), 0, window.maxSliceBytes(), order);
-    return Flux.range(0, cuts.size())
-        .map(i -> slice(window, drafts, cuts.get(i), new SlicePosition(window.index(), cuts.size() - 1 - i)));
-  }
+  /// The computation of one window.
+  private final class Production implements LayerSlice.Spans {
+    private final PutWindow window;
+    private final List<BlockDraft> drafts;
 
-  /// Computes what was not computed yet: a granule is whole, and its checksum known, before the first of its rows is
-  /// sent.
-  private void produce(BlockDraft draft, GranuleRange range) {
-    for (GranuleRange missing : draft.unstated(range)) {
-      draft.write(missing, memory -> writer.write(draft.key(), missing, memory));
-      draft.produced(missing);
+    Production(PutWindow window, List<BlockDraft> drafts) {
+      this.window = window;
+      this.drafts = drafts;
     }
-  }
 
-  private LayerSlice slice(PutWindow window, List<BlockDraft> drafts, SlicePlan.Cut cut, SlicePosition place) {
-    int[] positions = new int[cut.blocks()];
-    List<LayerSpan> spans = new ArrayList<>(cut.blocks());
-    try {
-      for (int i = 0; i < cut.blocks(); i++) {
-        positions[i] = window.positions().get(cut.firstBlock() + i);
-        BlockDraft draft = drafts.get(cut.firstBlock() + i);
-        produce(draft, GranuleRange.whole(cut.range().first(), cut.range().count()));
-        spans.add(draft.span(cut.range()));
+    Flux<LayerSlice> slices() {
+      List<SlicePlan.Cut> cuts = SlicePlan.of(arena.layout(), drafts.size(), 0, window.maxSliceBytes(), order);
+      return Flux.range(0, cuts.size())
+          .map(i -> LayerSlice.of(cuts.get(i), new SlicePosition(window.index(), cuts.size() - 1 - i), this));
+    }
+
+    @Override
+    public int position(int i) {
+      return window.positions().get(i);
+    }
+
+    @Override
+    public LayerSpan span(int i, GranuleRange range) {
+      BlockDraft draft = drafts.get(i);
+      compute(draft, GranuleRange.whole(range.first(), range.count()));
+      return draft.span(range);
+    }
+
+    /// Computes what was not computed yet: a granule is whole, and its checksum known, before the first of its rows is
+    /// sent.
+    private void compute(BlockDraft draft, GranuleRange range) {
+      for (GranuleRange missing : draft.unverified(range)) {
+        draft.write(missing, memory -> writer.write(draft.key(), missing, memory));
+        draft.produced(missing);
       }
-      return new LayerSlice(place, cut.range(), positions, spans);
-    } catch (RuntimeException e) {
-      spans.forEach(LayerSpan::close);
-      throw e;
     }
   }
 }

@@ -4,4 +4,4 @@ package io.penstock.block;
 ///
 /// @param rows inside one granule
 /// @param crc CRC32C of their bytes
-record StatedRows(GranuleRange rows, int crc) {}
+record VerifiedRows(GranuleRange rows, int crc) {}
