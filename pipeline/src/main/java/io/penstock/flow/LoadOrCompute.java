@@ -31,8 +31,8 @@ public final class LoadOrCompute {
   /// | threads | the tier's, and those of `compute` |
   /// | signals | errors of the tier and of `compute` |
   ///
-  /// @param compute has the blocks that the lease admitted put into the tier; called if the lease admitted any, while
-  ///     the others are read
+  /// @param compute hears of the decision, and answers what puts the admitted blocks into the tier: subscribed while the
+  ///     others are read, if the lease admitted any
   /// @param scope owns the slices emitted; close each when read
   public static Flux<LayerSlice> layers(BlockTier tier, List<BlockKey> keys, SliceShape shape,
       Function<? super Lease, ? extends Mono<Void>> compute, BlockScope scope) {
@@ -40,11 +40,10 @@ public final class LoadOrCompute {
     requireNonNull(compute, "compute");
     return tier.lease(keys, OnMiss.ADMIT, scope).flatMapMany(lease -> {
       Flux<LayerSlice> slices = lease.slices(shape, scope);
-      return lease.admitted().count() == 0 ? slices : Flux.merge(PREFETCH, slices, computed(lease, compute));
+      Mono<Void> computed = compute.apply(lease);
+      return lease.admitted().count() == 0
+          ? slices
+          : Flux.merge(PREFETCH, slices, computed.then(Mono.<LayerSlice>empty()));
     });
-  }
-
-  private static Flux<LayerSlice> computed(Lease lease, Function<? super Lease, ? extends Mono<Void>> compute) {
-    return Mono.defer(() -> compute.apply(lease)).then(Mono.<LayerSlice>empty()).flux();
   }
 }

@@ -37,7 +37,7 @@ public abstract class LeasedWindow extends Owned {
   public static Flux<LayerSlice> cut(Flux<? extends LeasedWindow> windows, BlockScope scope) {
     return Flux.defer(() -> {
       AtomicInteger number = new AtomicInteger();
-      return cut(windows, window -> window.opened(number.getAndIncrement()), scope);
+      return cut(windows, window -> slices(window, number.getAndIncrement()), scope);
     });
   }
 
@@ -49,11 +49,11 @@ public abstract class LeasedWindow extends Owned {
     return WindowSlices.of(windows, slices, scope);
   }
 
-  private Flux<LayerSlice> opened(int number) {
+  private static Flux<LayerSlice> slices(LeasedWindow window, int number) {
     try {
-      return slices(number);
+      return window.slices(number);
     } catch (RuntimeException e) { // such as a row that exceeds a slice
-      close();
+      window.close();
       throw e;
     }
   }

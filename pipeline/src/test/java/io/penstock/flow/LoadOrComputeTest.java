@@ -104,7 +104,8 @@ final class LoadOrComputeTest extends StageContract<BlockKey, LayerSlice> {
   @Test
   void cancel_cancelsTheComputation() {
     PublisherProbe<Void> compute = PublisherProbe.of(Mono.never());
-    StepVerifier.create(load(compute.mono())).expectNextCount(4).then(compute::assertWasSubscribed).thenCancel().verify(LIMIT);
+    StepVerifier.create(load(compute.mono())).expectNextCount(4).then(compute::assertWasSubscribed).thenCancel()
+        .verify(LIMIT);
     compute.assertWasCancelled();
   }
 }

@@ -4,6 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.node.cli.Plural;
 import io.penstock.node.config.Sizes;
 
@@ -70,10 +72,9 @@ record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBy
     return (int) Math.min(Integer.MAX_VALUE, budgetBytes / SHARES / space.layout().blockBytes());
   }
 
-  /// Puts that the prefill party may have under way: each is sure of a window of its memory. One that has the node's
-  /// credit may wait for memory, and must not wait for one that has the memory and waits for that credit.
-  int prefillPuts() {
-    return Math.max(1, prefillSlots() / windowBlocks);
+  /// How blocks are cut.
+  SliceShape shape() {
+    return new SliceShape(windowBlocks, sliceBytes, SliceOrder.LAYER_FIRST, 0);
   }
 
   private static int largestPlane(BlockLayout layout) {
