@@ -26,6 +26,11 @@ public final class BlockScope implements AutoCloseable {
     return owned;
   }
 
+  /// The same, unless a scope owns `owned` already.
+  public <T extends Owned> T adoptUnowned(T owned) {
+    return owned.scope == null ? adopt(owned) : owned;
+  }
+
   /// True once the scope closes what it adopts: the subscription is over.
   public boolean isClosed() {
     synchronized (lock) {

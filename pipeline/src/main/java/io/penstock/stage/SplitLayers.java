@@ -31,7 +31,7 @@ public final class SplitLayers {
 
   /// Cuts windows of any kind.
   ///
-  /// @param cut the slices of a window, each made when it is asked for; no scope has adopted them
+  /// @param cut the slices of a window, each made when it is asked for
   /// @param scope owns the slices emitted
   public static <W> Stage<W, LayerSlice> by(Function<? super W, Flux<LayerSlice>> cut, BlockScope scope) {
     requireNonNull(cut, "cut");

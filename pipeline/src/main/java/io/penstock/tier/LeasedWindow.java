@@ -43,7 +43,6 @@ public abstract class LeasedWindow extends Owned {
 
   /// The same for windows of any kind.
   ///
-  /// @param slices of a window; no scope has adopted them
   public static <W> Flux<LayerSlice> cut(Flux<? extends W> windows, Function<? super W, Flux<LayerSlice>> slices,
       BlockScope scope) {
     return WindowSlices.of(windows, slices, scope);

@@ -17,7 +17,7 @@ public interface PutSource {
   /// [io.penstock.block.SlicePosition#window()] equal to `window.index()` and falling `remaining`.
   ///
   /// Subscribed once, after the slices of the window before were taken. The taker asks for slices as it can take them,
-  /// and owns each from the moment it is emitted; no scope has adopted it.
+  /// and closes each.
   Flux<LayerSlice> window(PutWindow window);
 
   /// Lets a put begin: subscribed once, before the tier hears of the put; it may wait.

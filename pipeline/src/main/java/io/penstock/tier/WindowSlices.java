@@ -190,7 +190,7 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
 
     @Override
     public void onNext(LayerSlice slice) {
-      scope.adopt(slice);
+      scope.adoptUnowned(slice);
       synchronized (WindowSlices.this) {
         requested = requested == Long.MAX_VALUE ? requested : requested - 1;
       }
