@@ -1,13 +1,8 @@
 package io.penstock.spelling;
 
+import io.penstock.figures.SourceFiles;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.FileVisitResult;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -20,7 +15,6 @@ import morfologik.stemming.Dictionary;
 /// Checks words against a British dictionary and the list of the field's own terms; needs no network.
 final class Spelling {
   private static final String BRITISH = "/org/languagetool/resource/en/hunspell/en_GB.dict";
-  private static final Set<String> NOT_OURS = Set.of("target", ".git", ".idea", ".vscode");
 
   private final Speller speller;
   private final Set<String> terms;
@@ -32,8 +26,7 @@ final class Spelling {
 
   /// Lists what is misspelt in a repository's Markdown and Java files, each as *file:line: word*.
   List<String> mistakesBelow(Path root) throws IOException {
-    return prose(root).stream()
-        .sorted()
+    return SourceFiles.below(root).stream()
         .flatMap(file -> mistakesIn(file).map(mistake -> root.relativize(file) + ":" + mistake))
         .toList();
   }
@@ -64,36 +57,7 @@ final class Spelling {
   }
 
   private static List<Prose.Word> words(Path file) {
-    try {
-      String text = Files.readString(file);
-      return file.toString().endsWith(".md") ? Prose.ofMarkdown(text) : Prose.ofJava(text);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  /// The files to read; folders that a build or git writes to are not entered, for they change meanwhile.
-  private static List<Path> prose(Path root) throws IOException {
-    List<Path> found = new ArrayList<>();
-    Files.walkFileTree(
-        root,
-        new SimpleFileVisitor<>() {
-          @Override
-          public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
-            return NOT_OURS.contains(folder.getFileName().toString())
-                ? FileVisitResult.SKIP_SUBTREE
-                : FileVisitResult.CONTINUE;
-          }
-
-          @Override
-          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-            String name = file.toString();
-            if (name.endsWith(".md") || name.endsWith(".java")) {
-              found.add(file);
-            }
-            return FileVisitResult.CONTINUE;
-          }
-        });
-    return found;
+    String text = SourceFiles.read(file);
+    return file.toString().endsWith(".md") ? Prose.ofMarkdown(text) : Prose.ofJava(text);
   }
 }

@@ -114,6 +114,11 @@ public final class Permits {
     return capacity;
   }
 
+  /// Longest queue.
+  public int maxWaiters() {
+    return maxWaiters;
+  }
+
   /// Units taken and not given back.
   public synchronized long inUse() {
     return inUse;

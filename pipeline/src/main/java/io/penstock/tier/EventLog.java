@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Checks;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,10 +14,10 @@ import reactor.core.publisher.Flux;
 /// Memory is the ring, however slow a reader: one that falls behind gets [TierEvent.Skipped]. [#append] only records,
 /// so it may run under a lock; [#signal()] emits and must not.
 final class EventLog {
-  private final TierEvent[] ring;
+  @GuardedBy("this") private final TierEvent[] ring;
   private final List<EventReader> readers = new CopyOnWriteArrayList<>();
-  private long lastSequence;
-  private boolean closed;
+  @GuardedBy("this") private long lastSequence;
+  @GuardedBy("this") private boolean closed;
 
   EventLog(int capacity) {
     Checks.positive("capacity", capacity);
@@ -85,7 +86,7 @@ final class EventLog {
     return new ArrayList<>(readers);
   }
 
-  private int slot(long sequence) {
+  @GuardedBy("this") private int slot(long sequence) {
     return (int) (sequence % ring.length);
   }
 }

@@ -44,7 +44,7 @@ public abstract class Lease extends Owned {
   ///
   /// @param scope owns the windows emitted; the end of a window's slices closes it
   /// @return a stream for one subscriber
-  public Flux<LeasedWindow> opened(SliceShape shape, BlockScope scope) {
+  public Flux<LeasedWindow> slicedWindows(SliceShape shape, BlockScope scope) {
     return windows(shape.windowBlocks(), scope).map(window -> LeasedWindow.of(window, shape));
   }
 
@@ -55,6 +55,6 @@ public abstract class Lease extends Owned {
   /// @param scope owns the slices emitted; close each when read, or memory is held until the scope ends
   /// @return a stream for one subscriber
   public Flux<LayerSlice> slices(SliceShape shape, BlockScope scope) {
-    return LeasedWindow.cut(opened(shape, scope), scope).doFinally(end -> close());
+    return LeasedWindow.cut(slicedWindows(shape, scope), scope).doFinally(end -> close());
   }
 }

@@ -13,7 +13,7 @@ import io.penstock.testkit.StageContract;
 import io.penstock.testkit.StageFixtures;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.StoreUnavailableException;
+import io.penstock.tier.TierClosedException;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -84,7 +84,7 @@ final class LoadPrefixBlocksTest extends StageContract<BlockKey, Block> {
 
   @Test
   void errorOfTheTier_isPassedOn() {
-    StoreUnavailableException gone = new StoreUnavailableException("gone");
+    TierClosedException gone = new TierClosedException("host");
     StepVerifier.create(load(FaultyTier.failing(tier, FaultyTier.Call.MATCH, gone), StageFixtures.keys(8)))
         .expectErrorSatisfies(error -> assertThat(error).isSameAs(gone)).verify(LIMIT);
   }

@@ -4,6 +4,7 @@ import static io.penstock.testkit.BlockTierContract.EVENT_LOG_SIZE;
 import static io.penstock.testkit.BlockTierContract.RESERVE_BLOCKS;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.block.BlockKey;
 import io.penstock.tier.BlockTier;
@@ -18,9 +19,32 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /// What a [BlockTier] decides, and tells of it: the textbook LRU, events, figures.
-interface TierBooksContract extends TierSteps {
+interface TierBooksContract extends WriteSteps {
+  @Test
+  default void matchAndContains_areNoUse_butALeaseIs() {
+    assumeTrue(contract().promises(TierPromise.EXACT_LRU));
+    BlockTier tier = tier(2);
+    put(tier, keys(0, 2));
+    value(tier.match(keys(0, 1)));
+    value(tier.contains(keys(0, 1)));
+    put(tier, keys(2, 3));
+    assertThat(value(tier.contains(keys(0, 3)))).as("0 was the least recently used").isEqualTo(presence(3, 1, 2));
+    assertThat(got(tier, keys(1, 2))).hasSize(1);
+    put(tier, keys(3, 4));
+    assertThat(value(tier.contains(keys(0, 4)))).as("1 was used").isEqualTo(presence(4, 1, 3));
+  }
+
+  @Test
+  default void info_saysWhatTheTierIs() {
+    BlockTier tier = tier(8);
+    assertThat(tier.info().space()).isEqualTo(SPACE);
+    assertThat(tier.info().name()).isNotBlank();
+    assertThat(tier.info().capacityBlocks()).isEqualTo(8);
+  }
+
   @Test
   default void decisions_equalTheTextbookLru_onRandomReferences() {
+    assumeTrue(contract().promises(TierPromise.EXACT_LRU));
     for (int seed = 0; seed < 60; seed++) {
       Random random = new Random(seed);
       int capacity = 1 + random.nextInt(6);
@@ -63,6 +87,7 @@ interface TierBooksContract extends TierSteps {
 
   @Test
   default void events_areNumberedWithoutHoles_andTellWhatIsVisible() {
+    assumeTrue(contract().promises(TierPromise.EVENTS));
     BlockTier tier = tier(3);
     Collector<TierEvent> live = new Collector<>(Long.MAX_VALUE);
     tier.events(0).subscribe(live);
@@ -93,6 +118,7 @@ interface TierBooksContract extends TierSteps {
 
   @Test
   default void events_forASlowReader_skipWhatIsNoLongerKept() {
+    assumeTrue(contract().promises(TierPromise.EVENTS));
     BlockTier tier = tier(2);
     Collector<TierEvent> slow = new Collector<>(1);
     tier.events(0).subscribe(slow);
@@ -121,6 +147,7 @@ interface TierBooksContract extends TierSteps {
 
   @Test
   default void stat_countsWhatHappened() {
+    assumeTrue(contract().promises(TierPromise.EXACT_LRU));
     BlockTier tier = tier(2);
     put(tier, keys(0, 3));
     assertThat(got(tier, keys(0, 3))).hasSize(2);

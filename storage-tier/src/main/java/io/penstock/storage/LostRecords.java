@@ -10,7 +10,7 @@ import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.record.RecordName;
-import io.penstock.tier.BlockUnreadableException;
+import io.penstock.tier.spi.BlockUnreadableException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;

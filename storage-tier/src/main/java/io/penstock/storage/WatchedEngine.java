@@ -7,7 +7,7 @@ import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.engine.StorageFullException;
 import io.penstock.storage.record.RecordFormat;
-import io.penstock.tier.StoreUnavailableException;
+import io.penstock.tier.spi.StoreUnavailableException;
 import java.lang.foreign.MemorySegment;
 
 /// An engine whose [DiskHealth] hears how long everything takes, and what fails.

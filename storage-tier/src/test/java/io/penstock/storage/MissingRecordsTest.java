@@ -3,7 +3,7 @@ package io.penstock.storage;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.storage.engine.Location;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.util.List;

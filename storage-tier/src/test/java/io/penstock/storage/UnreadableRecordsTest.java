@@ -13,8 +13,8 @@ import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.BlockUnreadableException;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.BlockUnreadableException;
+import io.penstock.tier.spi.StoredBlock;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -67,7 +67,7 @@ final class UnreadableRecordsTest extends JournalFixture {
   }
 
   private void assertLostOnce() {
-    assertThat(store.isSound(bad)).isFalse();
+    assertThat(store.isIntact(bad)).isFalse();
     assertThat(store.diskStat().unreadable()).isEqualTo(1).isEqualTo(store.disk().unreadable());
     assertThat(store.disk().liveBytes()).isEqualTo(9L * RECORD);
     assertFails(bad, BlockUnreadableException.class);
@@ -81,7 +81,7 @@ final class UnreadableRecordsTest extends JournalFixture {
   void recordThatIsGivenUp_isLostToItsFirstReader() {
     disk.failAt(at(bad));
     giveUpBad();
-    assertThat(store.isSound(bad)).isTrue();
+    assertThat(store.isIntact(bad)).isTrue();
     assertFails(bad, BlockUnreadableException.class);
     assertLostOnce();
   }
@@ -103,7 +103,7 @@ final class UnreadableRecordsTest extends JournalFixture {
     disk.failAt(at(bad));
     store.scrub(SCRUB);
     time.advanceTimeBy(Duration.ofMinutes(1));
-    assertThat(store.isSound(bad)).isTrue();
+    assertThat(store.isIntact(bad)).isTrue();
     assertThat(store.diskStat().unreadable()).isZero();
     assertThat(store.scrubbed().failed()).isEqualTo(1);
     assertThat(store.diskStat().problems()).singleElement().asString().startsWith("scrub: could not read");
@@ -121,7 +121,7 @@ final class UnreadableRecordsTest extends JournalFixture {
     assertReadable(store, rests);
     disk.failAt(at(bad));
     assertFails(bad, StorageFailedException.class);
-    assertThat(store.isSound(bad)).isTrue();
+    assertThat(store.isIntact(bad)).isTrue();
     disk.failAt();
     time.advanceTimeBy(Duration.ofSeconds(2));
     assertReadable(store, rests);

@@ -45,7 +45,7 @@ final class Hello {
     var space = CacheSpace.of("my-model", BlockLayout.attention(8, 16, 2, 64, ElementType.BF16));
     var key = space.key(new PrefixHasher(List.of()).next(BlockHash.ROOT, IntStream.range(0, 16).toArray()));
 
-    // A node: 1,000 blocks of memory, served on a free port. Never more than 8 MiB on their way into it.
+    // A node: 1,000 blocks of memory, served on a free port. Never more than 8 MiB on their way in and out.
     var tier = new HostTier(space, HostTierOptions.defaults(1_000), TierListener.noop());
     var server = KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops),
         tier, KvServerOptions.defaults(), new ByteBudget("node", 8 << 20, 64), timers);

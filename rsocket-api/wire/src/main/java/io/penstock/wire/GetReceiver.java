@@ -51,7 +51,7 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
     this.keys = keys;
     this.decided = decided;
     this.refused = refused;
-    this.credit = new SliceCredit(setting.budget(), setting.maxSliceBytes(), serial, this::proceed);
+    this.credit = new SliceCredit(Budget.of(setting.budget()), setting.maxSliceBytes(), serial, this::proceed);
     this.slots = new SlotsAhead(setting.arena(), scope, serial, this::proceed, this::fail);
   }
 

@@ -1,6 +1,5 @@
 package io.penstock.wire;
 
-import io.penstock.block.BytePermit;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -14,13 +13,13 @@ final class InFlight {
   private int slices;
   private boolean over;
 
-  /// One more slice; the answer is run once when the socket released it, and closes `permit`.
-  Runnable enter(BytePermit permit) {
+  /// One more slice; the answer is run once when the socket released it, and runs `released`.
+  Runnable enter(Runnable released) {
     synchronized (this) {
       slices++;
     }
     return () -> {
-      permit.close();
+      released.run();
       leave();
     };
   }

@@ -48,7 +48,7 @@ public final class KvClient {
     this.space = space.id();
     this.welcome = welcome;
     this.framing = new SliceFraming(this.space, space.layout(), ByteBufAllocator.DEFAULT, sliceBytes(),
-        new Permits("send window", options.sendWindowBytes(), 1024));
+        Budget.of(new Permits("send window", options.sendWindowBytes(), 1024)));
   }
 
   /// Connects and agrees on version, space and limits.

@@ -1,8 +1,6 @@
 package io.penstock.wire;
 
-import io.penstock.block.BytePermit;
 import io.penstock.block.LayerSlice;
-import io.penstock.block.Permits;
 import io.rsocket.Payload;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +23,7 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
   private @Nullable Subscription slices;
   /// A slice whose bytes wait for room.
   private @Nullable LayerSlice waiting;
-  private Permits.@Nullable Ticket ticket;
+  private Budget.@Nullable Place place;
   /// A slice was asked for and has not come.
   private boolean asked;
   private boolean ended;
@@ -106,33 +104,25 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
     if (framing.sendWindow().tryAcquire(bytes)) {
       send(bytes);
     } else {
-      ticket = framing.sendWindow().acquire(bytes, () -> serial.run(() -> send(bytes)));
+      place = framing.sendWindow().acquire(bytes, () -> serial.run(() -> send(bytes)));
     }
   }
 
   /// Sends the slice that waits; room for its bytes was taken.
   private void send(int bytes) {
-    BytePermit permit = new BytePermit(framing.sendWindow(), bytes);
     LayerSlice slice = waiting;
-    ticket = null;
+    place = null;
     waiting = null;
-    if (slice == null) {
-      permit.close();
+    if (slice == null || done) { // cancelled between its arrival and now
+      framing.sendWindow().release(bytes);
+      if (slice != null) {
+        slice.close();
+      }
       return;
     }
-    if (done) { // cancelled between its arrival and now
-      slice.close();
-      permit.close();
-      return;
-    }
-    Payload payload;
     try (slice) {
-      payload = framing.encode(slice, inFlight.enter(permit));
-    } catch (Throwable e) {
-      permit.close();
-      throw e;
+      emit(framing.encode(slice, inFlight.enter(() -> framing.sendWindow().release(bytes))));
     }
-    emit(payload);
     proceed();
   }
 
@@ -161,8 +151,8 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
     if (slices != null && !ended) {
       slices.cancel();
     }
-    if (ticket != null && ticket.cancel()) {
-      ticket = null;
+    if (place != null && place.cancel()) {
+      place = null;
     }
     if (waiting != null) {
       waiting.close();

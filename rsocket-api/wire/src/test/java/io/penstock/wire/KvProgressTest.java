@@ -117,7 +117,7 @@ final class KvProgressTest {
     Scheduler timers = Schedulers.newSingle("timers", true);
     KvServerOptions options = WireNode.options(window).withSendWindowBytes(WireNode.SLICE_BYTES).withWindowsAhead(1);
     try (WireNode node = new WireNode(link, SPACE, HostTierOptions.defaults(24).withReserveBlocks(window), options,
-        WireNode.SLICE_BYTES, timers)) {
+        2 * WireNode.SLICE_BYTES, timers)) {
       SlabArena landing = node.arena(window);
       ByteBudget budget = node.budget(1);
       KvClient reader = node.client(WireNode.clientOptions(window), landing, budget);
@@ -141,7 +141,7 @@ final class KvProgressTest {
       CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).orTimeout(60, TimeUnit.SECONDS).join();
       assertTrue(bytes.get() > 0);
       assertEquals(WireNode.SLICE_BYTES, budget.peakBytes());
-      assertEquals(WireNode.SLICE_BYTES, node.ingress.peakBytes());
+      assertTrue(node.ingress.peakBytes() <= 2 * WireNode.SLICE_BYTES, "one slice each way");
       assertEquals(window, landing.highWaterSlots());
       node.requireHonestTier(node.keys(0, 40));
     }

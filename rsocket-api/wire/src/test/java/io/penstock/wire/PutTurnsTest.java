@@ -48,7 +48,7 @@ final class PutTurnsTest {
   private final SimulatedTime time = new SimulatedTime(1);
   private final SimulatedLink link = SimulatedLink.of(time, "link", UnpooledByteBufAllocator.DEFAULT, LinkPlan.quiet());
   private final HostTier tier = new HostTier(SPACE, HostTierOptions.defaults(256), TierListener.noop());
-  private final ByteBudget ingress = leaks.watch(new ByteBudget("ingress", SLICE_BYTES, 64)); // one slice for all
+  private final ByteBudget ingress = leaks.watch(new ByteBudget("node", 2 * SLICE_BYTES, 64)); // one slice each way
   private final SlabArena memory = leaks.watch(new SlabArena("prefill", SPACE.layout(), WINDOW + WINDOW / 2, 64));
   private final PutSource source = new ProducingSource(memory, SliceOrder.LAYER_FIRST,
       (key, range, to) -> Blocks.fill(key, range.offset(SPACE.layout()), to));

@@ -1,6 +1,9 @@
 package io.penstock.storage.engine;
 
+import io.penstock.system.FileAdvice;
+import io.penstock.system.NativeFile;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /// Has the system fetch the heads of records ahead of whoever visits them one by one: a medium gives dozens of them in
 /// the time of one.
@@ -14,16 +17,16 @@ final class HeadsAhead implements AutoCloseable {
   private static final int BEFORE_BYTES = 32;
   private static final int HEAD_BYTES = 2 << 10;
 
-  private final int descriptor;
+  private final @Nullable NativeFile file;
   private final long end;
   private long last;
   private long stride;
   /// As far as it was fetched.
   private long fetched;
 
-  /// @param end of the segment in `file`
-  HeadsAhead(Path file, long end) {
-    this.descriptor = NativePages.openToAdvise(file);
+  /// @param end of the segment in `path`
+  HeadsAhead(Path path, long end) {
+    this.file = NativePages.openToAdvise(path);
     this.end = end;
   }
 
@@ -31,24 +34,24 @@ final class HeadsAhead implements AutoCloseable {
   void visit(long offset) {
     long distance = offset - last;
     last = offset;
-    if (distance == stride && distance >= LEAST_STRIDE && descriptor >= 0) {
-      fetch(offset);
+    if (distance == stride && distance >= LEAST_STRIDE && file != null) {
+      fetch(file, offset);
     }
     stride = distance;
   }
 
-  private void fetch(long offset) {
+  private void fetch(NativeFile from, long offset) {
     long to = Math.min(end, offset + RECORDS * stride + 1);
     for (long at = offset + Math.max(1, (fetched - offset) / stride + 1) * stride; at < to; at += stride) {
-      PageAdvice.fetch(descriptor, at - BEFORE_BYTES, BEFORE_BYTES + HEAD_BYTES);
+      NativePages.advise(from, at - BEFORE_BYTES, BEFORE_BYTES + HEAD_BYTES, FileAdvice.WILL_NEED);
       fetched = at;
     }
   }
 
   @Override
   public void close() {
-    if (descriptor >= 0) {
-      NativePages.close(descriptor);
+    if (file != null) {
+      file.close();
     }
   }
 }

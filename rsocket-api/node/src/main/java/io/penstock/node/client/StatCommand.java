@@ -7,17 +7,18 @@ import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.Sizes;
-import io.penstock.tier.DiskStat;
+import io.penstock.tier.spi.DiskStat;
 import io.penstock.tier.LevelStat;
 import io.penstock.tier.Medium;
 import io.penstock.tier.MemoryStat;
-import io.penstock.tier.StoreHealth;
-import io.penstock.tier.StoreState;
+import io.penstock.tier.spi.StoreHealth;
+import io.penstock.tier.spi.StoreState;
 import io.penstock.tier.TierStat;
 import io.penstock.tier.TieringStat;
 import io.penstock.wire.ServerStat;
 import java.util.Locale;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 
 /// Shows what a node holds and what it has done.
@@ -64,14 +65,18 @@ final class StatCommand extends ClientCommand {
         .row("evicted", tier.evicted())
         .row("corrupt", tier.corrupt())
         .row("last event", String.valueOf(tier.lastSequence()))
-        .row("puts, in flight", Sizes.human(node.inFlightBytes()))
-        .row("puts, at peak", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
+        .row("in flight", Sizes.human(node.inFlightBytes()) + outgoing(node.outgoingBytes()))
+        .row("at peak", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
     tier.levels().forEach(level -> table.row("level " + level.name(), level(level)));
     tier.memory().forEach(memory -> table.row("memory", memory(memory)));
     tier.levels().stream().map(LevelStat::disk).filter(Objects::nonNull).forEach(disk -> withDisk(table, disk));
     return tier.levels().stream().anyMatch(level -> level.medium() == Medium.DISK)
         ? withTiering(table, tier.tiering())
         : table;
+  }
+
+  private static String outgoing(@Nullable Long bytes) {
+    return bytes == null ? "" : ", of which " + Sizes.human(bytes) + " on the way out";
   }
 
   private static void withDisk(TextTable table, DiskStat disk) {
@@ -113,7 +118,7 @@ final class StatCommand extends ClientCommand {
   /// too.
   private static String level(LevelStat level) {
     return "%s of %s blocks, %s here, %s%s".formatted(Numbers.of(level.blocks()), capacity(level.capacityBlocks()),
-        Plural.of(level.resting(), "copy", "copies"), Plural.of(level.hits(), "hit"), state(level.health()));
+        Plural.of(level.storedBlocks(), "copy", "copies"), Plural.of(level.hits(), "hit"), state(level.health()));
   }
 
   private static String memory(MemoryStat memory) {

@@ -33,7 +33,7 @@ record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBy
   FlowPlan {
     requireNonNull(space, "space");
     long windowBytes = (long) windowBlocks * space.layout().blockBytes();
-    requireBudget(budgetBytes, SHARES * Math.max(windowBytes, sliceBytes),
+    requireBudget(budgetBytes, SHARES * Math.max(windowBytes, 2L * sliceBytes),
         Plural.of(windowBlocks, "block") + " a window");
     requireBudget(budgetBytes, 2L * concurrency * creditSlices * sliceBytes,
         Plural.of(concurrency, "request") + " at a time");
@@ -47,7 +47,7 @@ record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBy
     long quarter = budgetBytes / SHARES;
     int window = Math.clamp(Math.min(WINDOW_BYTES, quarter) / layout.blockBytes(), 1, MAX_WINDOW_BLOCKS);
     long stream = budgetBytes / 2 / Math.max(1, concurrency);
-    int slice = Math.clamp(Math.min(quarter, stream / 2), Math.max(LEAST_SLICE_BYTES, largestPlane(layout)),
+    int slice = Math.clamp(Math.min(quarter / 2, stream / 2), Math.max(LEAST_SLICE_BYTES, largestPlane(layout)),
         Math.max(SLICE_BYTES, largestPlane(layout)));
     return new FlowPlan(space, budgetBytes, concurrency, slice, Math.clamp(stream / slice, 1, CREDIT_SLICES), window);
   }
@@ -62,7 +62,7 @@ record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBy
     return 2 * windowBlocks * concurrency;
   }
 
-  /// The node's quarter, for what is put.
+  /// The node's quarter, for what is put and what is read.
   long nodeBudgetBytes() {
     return budgetBytes / SHARES;
   }

@@ -2,8 +2,6 @@ package io.penstock.node.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.OwnCommand;
 import io.penstock.node.config.NodeConfig;
@@ -21,6 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Mono;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// What a command that a signal ends leaves for machines: what was done so far.
 @Timeout(60)
@@ -35,7 +35,7 @@ final class InterruptedCommandTest {
     try (BufferedReader out = process.inputReader(); BufferedReader err = process.errorReader()) {
       assertThat(err.readLine()).isEqualTo("silent");
       process.toHandle().destroy(); // which leaves its streams open
-      JsonNode document = new ObjectMapper().readTree(out.readLine());
+      JsonNode document = JsonMapper.shared().readTree(out.readLine());
       assertThat(out.readLine()).isNull();
       assertThat(process.waitFor()).isEqualTo(143);
       assertThat(document.get("interrupted").asBoolean()).isTrue();

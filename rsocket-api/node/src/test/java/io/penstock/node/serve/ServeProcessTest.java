@@ -2,7 +2,6 @@ package io.penstock.node.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
@@ -41,6 +40,7 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Sinks;
 import reactor.netty.resources.LoopResources;
+import tools.jackson.databind.json.JsonMapper;
 
 /// A node in a process of its own: its signals, its death, its return.
 @Timeout(120)
@@ -56,7 +56,7 @@ final class ServeProcessTest {
     try (NodeProcess node = NodeProcess.start(folder, "--dram", "50 blocks", "--ready-file", readyFile.toString())) {
       assertThat(node.said())
           .startsWith("serving on 127.0.0.1:" + node.port() + ", admin on http://127.0.0.1:" + node.adminPort());
-      assertThat(new ObjectMapper().readTree(readyFile.toFile())).isEqualTo(node.ready());
+      assertThat(JsonMapper.shared().readTree(readyFile.toFile())).isEqualTo(node.ready());
 
       assertThat(run(node, "put", "--count", "20").exitCode()).isZero();
       assertThat(run(node, "get", "--trace-id", "0-19", "--verify", "--discard", "--json").out())
@@ -69,7 +69,7 @@ final class ServeProcessTest {
       assertThat(http(node, "/metrics").body()).contains(
           "penstock_tier_stored_blocks_total{medium=\"host\",tier=\"dram\"} 20.0",
           "penstock_tier_references_total{medium=\"host\",result=\"hit\",tier=\"dram\"} 20.0",
-          "penstock_budget_in_flight_bytes{budget=\"ingress\"} 0.0", "penstock_wire_connections 0.0",
+          "penstock_budget_in_flight_bytes{budget=\"node\"} 0.0", "penstock_wire_connections 0.0",
           "penstock_wire_streams 0.0",
           "jvm_memory_used_bytes", "netty_allocator_memory_used");
 

@@ -3,7 +3,6 @@ package io.penstock.node.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.KvException;
 import io.penstock.block.BlockKey;
 import io.penstock.node.AdminRequest;
@@ -35,6 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.json.JsonMapper;
 
 /// A node of three levels in a process of its own: its end, its return, and folders that it must not take.
 @Timeout(180)
@@ -80,11 +80,12 @@ final class ServeStackTest {
       client.put(PatternClient.keys(0, 100)).blockLast(SOON);
       assertThat(client.read(PatternClient.keys(0, 100))).hasSize(100);
 
-      var tier = new ObjectMapper().readTree(http(node, "/health").body()).get("tiers").get(0);
-      assertThat(tier.get("name").asText()).isEqualTo("stack");
-      assertThat(tier.get("levels")).extracting(level -> level.get("name").asText()).containsExactly("hbm", "dram",
+      var tier = JsonMapper.shared().readTree(http(node, "/health").body()).get("tiers").get(0);
+      assertThat(tier.get("name").asString()).isEqualTo("stack");
+      assertThat(tier.get("levels")).extracting(level -> level.get("name").asString()).containsExactly("hbm", "dram",
           "ssd");
-      assertThat(tier.get("levels")).extracting(level -> level.get("medium").asText()).containsExactly("device", "host",
+      assertThat(tier.get("levels")).extracting(level -> level.get("medium").asString()).containsExactly("device",
+          "host",
           "disk");
       assertThat(tier.get("levels")).extracting(level -> level.get("blocks").asInt()).containsExactly(10, 20, 70);
       assertThat(tier.get("levels")).extracting(level -> level.get("capacityBlocks").asInt()).containsExactly(10, 20,
@@ -110,7 +111,7 @@ final class ServeStackTest {
           "\nlevel dram       20 of 20 blocks, ",
           "\nlevel ssd        70 of 1,000 blocks, ");
       assertThat(CommandLineRun.of(stat).out()).containsPattern("\nmemory +32.0 MiB: .*; on any node, not locked\n");
-      var json = new ObjectMapper().readTree(
+      var json = JsonMapper.shared().readTree(
           CommandLineRun.of(Stream.concat(Stream.of(stat), Stream.of("--json")).toArray(String[]::new)).out());
       assertThat(json.at("/stat/levels")).extracting(level -> level.get("blocks").asInt()).containsExactly(10, 20, 70);
       assertThat(json.at("/stat/memory/0/bytes").asLong()).isEqualTo(32 << 20);

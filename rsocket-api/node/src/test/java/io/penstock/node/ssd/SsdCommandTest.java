@@ -2,8 +2,6 @@ package io.penstock.node.ssd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.block.Block;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
@@ -27,12 +25,14 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// `penstock ssd`: what it says, and with which exit code.
 @Timeout(60)
 final class SsdCommandTest {
   private static final CacheSpace SPACE = Blocks.smallSpace();
-  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final JsonMapper JSON = JsonMapper.shared();
 
   @TempDir
   Path folder;
@@ -95,8 +95,8 @@ final class SsdCommandTest {
 
     assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
     JsonNode damage = json(run).get("damage").get(0);
-    assertThat(damage.get("kind").asText()).isEqualTo("PAYLOAD");
-    assertThat(damage.get("key").asText()).isEqualTo(Blocks.key(SPACE, 0).toString());
+    assertThat(damage.get("kind").asString()).isEqualTo("PAYLOAD");
+    assertThat(damage.get("key").asString()).isEqualTo(Blocks.key(SPACE, 0).toString());
     assertThat(damage.get("granule").asInt()).isEqualTo(1);
     assertThat(damage.get("offset").asInt()).isEqualTo(64);
     assertThat(CommandLineRun.of("ssd", "verify", folder.toString()).out()).contains("segment-0000000001.log",

@@ -2,8 +2,6 @@ package io.penstock.node.torture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.torture.AckLog.Word;
 import io.penstock.storage.EngineKind;
@@ -20,11 +18,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// `penstock torture ssd`: whatever a journal promised before it was killed is there.
 @Timeout(120)
 final class SsdTortureTest {
-  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final JsonMapper JSON = JsonMapper.shared();
 
   @TempDir
   private Path temporary;

@@ -1,0 +1,75 @@
+package io.penstock.figures;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/// Checks the whole repository for words that it does not use, and for lines that are too long.
+final class GoneWordsTest {
+  private static final Path ROOT = Path.of(System.getProperty("basedir", "")).toAbsolutePath().getParent();
+  private static final Path FILE = Path.of("A.java");
+
+  /// Lines of more than 120 columns that comments and strings still have; this number only falls.
+  private static final int LONG_LINES = 168;
+
+  @Test
+  void noWordThatIsGone_isUsed() throws IOException {
+    List<GoneWord> words = GoneWord.of(ROOT).stream().filter(word -> !word.isReported()).toList();
+
+    assertThat(sources().flatMap(file -> GoneWord.uses(words, ROOT.relativize(file), SourceFiles.read(file)).stream())
+        .map(GoneWord.Use::toString)).as("words of .spelling/gone.txt").isEmpty();
+  }
+
+  @Test
+  void noLineOfJava_hasMoreThan120Columns() throws IOException {
+    assertThat(sources().filter(file -> file.toString().endsWith(".java"))
+        .flatMap(file -> ModuleFigures.longLines(SourceFiles.read(file)).stream()
+            .map(line -> ROOT.relativize(file) + ":" + line)))
+        .as("lines of more than %d columns", ModuleFigures.LONGEST_LINE).hasSizeLessThanOrEqualTo(LONG_LINES);
+  }
+
+  @Test
+  void wordsOfNamesCommentsAndStrings_areFound() {
+    List<GoneWord> words = List.of(GoneWord.parse("put lines? → write queue"));
+    String text = """
+        /// Waits in the put
+        /// line.
+        final PutLine first;
+        String said = "the put lines";
+        int PUT_LINES, output, lines, inputLine;
+        """;
+
+    assertThat(GoneWord.uses(words, FILE, text)).extracting(GoneWord.Use::line).containsExactly(1, 3, 4, 5);
+  }
+
+  @Test
+  void use_isToldWithFileLineAndWhatToSay() {
+    List<GoneWord> words = List.of(GoneWord.parse("~ whoever → the caller"));
+
+    assertThat(GoneWord.uses(words, FILE, "\n// Whoever")).singleElement().hasToString(
+        "A.java:2: whoever (say: the caller)");
+    assertThat(words.getFirst().isReported()).isTrue();
+    assertThat(GoneWord.parse("whoever → the caller").isReported()).isFalse();
+  }
+
+  @Test
+  void lineWithoutAnArrow_isRefused() {
+    assertThatThrownBy(() -> GoneWord.parse("whoever")).isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("(was whoever)");
+  }
+
+  @Test
+  void figures_countMainCodeAlone_andLongLinesByCodePoint() throws IOException {
+    assertThat(ModuleFigures.longLines("x".repeat(121) + "\n" + "€".repeat(120) + "\n")).containsExactly(1);
+    assertThat(ModuleFigures.of(ROOT, ROOT.resolve("pipeline"), List.of()).publicTypes()).isBetween(20L, 120L);
+  }
+
+  private static Stream<Path> sources() throws IOException {
+    return SourceFiles.below(ROOT).stream();
+  }
+}
