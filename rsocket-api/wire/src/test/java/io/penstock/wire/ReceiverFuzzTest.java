@@ -200,7 +200,7 @@ final class ReceiverFuzzTest {
     boolean forged = FaultyPeer.broken(payloads, 0, random);
     Signals signals = new Signals();
     PutReceiver receiver = new PutReceiver(signals,
-        new PutReceiver.Setting(tier, budget.permits(), 2, stream.maxSliceBytes(),
+        new PutReceiver.Setting(tier, Budget.of(budget.permits()), 2, stream.maxSliceBytes(),
             Math.min(stream.windowBlocks(), KEYS), ReceiverFuzzTest::payload, Duration.ofMinutes(1),
             VirtualTimeScheduler.create(),
             () -> signals.over++),
