@@ -8,8 +8,8 @@ import io.penstock.tier.spi.StoreHealth;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The stores of a [TierStack] by level, and what the stack takes them to be able to do. Used in decisions only, but for
-/// [#forEach] and [#at].
+/// The stores of a [TierStack] by level, and what the stack takes them to be able to do. Used in decisions only, but
+/// for [#forEach] and [#at].
 final class AttachedStores {
   private final StackShape shape;
   private final @Nullable AttachedStore[] stores;

@@ -4,8 +4,8 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 
-/// How blocks leave a [TierStack]: evicted, removed by a caller, or lost; each with its event, once. Their bytes go when
-/// no reader and no move needs them ([Mover]). Used in decisions only, unless a method says otherwise.
+/// How blocks leave a [TierStack]: evicted, removed by a caller, or lost; each with its event, once. Their bytes go
+/// when no reader and no move needs them ([Mover]). Used in decisions only, unless a method says otherwise.
 final class Removals {
   /// Victims of another level that are looked at for each block that has to go: few of them have a copy in the store.
   private static final int LOOKED_AT = 8;
@@ -42,7 +42,8 @@ final class Removals {
     }
   }
 
-  /// The store of `level` found its bytes of the block of `key` damaged. Intact bytes elsewhere stay. Outside a decision.
+  /// The store of `level` found its bytes of the block of `key` damaged. Intact bytes elsewhere stay. Outside a
+  /// decision.
   void damaged(int level, BlockKey key) {
     state.decide(after -> {
       if (!state.isClosed() && state.index().find(key, after) instanceof Resident block && block.isStored(level)

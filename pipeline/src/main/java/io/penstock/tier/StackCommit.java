@@ -105,8 +105,8 @@ final class StackCommit {
       }
     }
 
-    /// A store that takes no blocks does not fail the writer as long as there is another level: the receipts say what is
-    /// true.
+    /// A store that takes no blocks does not fail the writer as long as there is another level: the receipts say what
+    /// is true.
     @Override
     public void failed(Throwable error, DeferredActions after) {
       if (error instanceof StoreUnavailableException && state.shape().last() > 0) {

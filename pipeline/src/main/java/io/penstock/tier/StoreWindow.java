@@ -24,9 +24,9 @@ import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A window of which some blocks are read from stores. It claims memory for all of them at once, then reads a few layers
-/// of each at a time, in the order in which they are sent, as fast as the stores give them, at whatever pace the reader
-/// asks for slices.
+/// A window of which some blocks are read from stores. It claims memory for all of them at once, then reads a few
+/// layers of each at a time, in the order in which they are sent, as fast as the stores give them, at whatever pace the
+/// reader asks for slices.
 ///
 /// Its monitor is never held while it makes a decision of the stack.
 final class StoreWindow extends LeasedWindow implements LayerSlice.Spans {
@@ -323,8 +323,8 @@ final class StoreWindow extends LeasedWindow implements LayerSlice.Spans {
 
   /// Gives everything back, once; the reader, if it still waits, hears of the end.
   ///
-  /// @param over whether the read into it has ended; before that, or while memory is just being granted, the thread that
-  ///     reads or grants cleans up
+  /// @param over whether the read into it has ended; before that, or while memory is just being granted, the thread
+  ///     that reads or grants cleans up
   private void cleanUp(boolean over) {
     List<BlockDraft> drafts;
     synchronized (this) {

@@ -14,7 +14,7 @@ public abstract class BlockTierContract extends TierContract
     implements
       TierLeaseContract,
       TierWriteContract,
-      TierBooksContract,
+      TierLedgerContract,
       TierEndContract {
   /// Slots that a tier has beyond its capacity.
   protected static final int RESERVE_BLOCKS = 4;

@@ -71,20 +71,20 @@ public interface BlockStore {
 
   /// Copies `blocks` here as one batch, all or nothing, and compares their checksums on the way.
   ///
-  /// | | |
-  /// |---|---|
-  /// | ownership | the blocks stay the caller's, who keeps them open until the end; the rests are the caller's |
-  /// | asked for | once at a time by each stack: its other batches wait for their turn |
-  /// | signals | [io.penstock.block.BlockCorruptException] naming the key; [TierClosedException]; [StoreUnavailableException] and [StoreBusyException], after which the blocks stay where they are; other [io.penstock.KvException]s of the store |
+  /// - Ownership: the blocks stay the caller's, who keeps them open until the end; the stored blocks are the caller's.
+  /// - Asked for once at a time by each stack: its other batches wait for their turn.
+  /// - Signals: [io.penstock.block.BlockCorruptException] naming the key; [TierClosedException];
+  ///   [StoreUnavailableException] and [StoreBusyException], after which the blocks stay where they are; other
+  ///   [io.penstock.KvException]s of the store.
   Mono<List<StoredBlock>> put(List<Block> blocks);
 
   /// Copies `range` of each resting block into the draft at the same index, and states it there with
   /// [BlockDraft#verify].
   ///
-  /// | | |
-  /// |---|---|
-  /// | ownership | rests and drafts stay the caller's, who closes neither before the end |
-  /// | signals | [io.penstock.block.BlockCorruptException] naming the first damaged key; [TierClosedException]; [StoreBusyException] and [StoreUnavailableException], after which, and only then, the blocks are still looked for here; the store's own errors |
+  /// - Ownership: stored blocks and drafts stay the caller's, who closes none before the end.
+  /// - Signals: [io.penstock.block.BlockCorruptException] naming the first damaged key; [TierClosedException];
+  ///   [StoreBusyException] and [StoreUnavailableException], after which, and only then, the stack looks for the blocks
+  ///   here again; other errors of the store.
   Mono<Void> read(List<? extends StoredBlock> rests, List<BlockDraft> drafts, GranuleRange range);
 
   /// Blocks found at opening that nobody has taken yet, in the order of writing, at most one a key; the caller owns
@@ -97,9 +97,9 @@ public interface BlockStore {
     recovered().forEach(to::stored);
   }
 
-  /// Ends `rest`, but not what rests: whoever asks owns the block by its number from now on, until [#fromNumber] makes a rest
-  /// of it again. For blocks that are not used for long, and cost nothing but bytes of their own meanwhile. Never
-  /// waits.
+  /// Ends `rest`, but not what rests: whoever asks owns the block by its number from now on, until [#fromNumber] makes
+  /// a rest of it again. For blocks that are not used for long, and cost nothing but bytes of their own meanwhile.
+  /// Never waits.
   ///
   /// @param rest open, and not being read
   /// @return 0 or more; [#NO_NUMBER] if this store has none: the rest stays as it is
