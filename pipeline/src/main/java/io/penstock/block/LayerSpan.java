@@ -64,7 +64,7 @@ public final class LayerSpan extends Owned {
     return slot.memory.asSlice(range.offset(layout), bytes()).asReadOnly();
   }
 
-  /// The bytes as a direct buffer for a socket, under the same rule as [#memory()]; nobody may write into it.
+  /// The bytes as a direct buffer for a socket, under the same rule as [#memory()]; read-only by agreement.
   public ByteBuffer buffer() {
     return slot.buffer(range.offset(layout), bytes());
   }

@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Checks;
 import io.penstock.block.LayerSlice;
@@ -16,7 +17,7 @@ import reactor.util.context.Context;
 /// last slice of the window before was taken: a window holds memory, and a reader that has stopped must not hold memory
 /// that it did not ask for. Reactor's `concatMap` asks at once.
 ///
-/// State is guarded by `this`; signals leave outside the lock.
+/// Signals leave outside the lock.
 ///
 /// @param <W> what is cut
 final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
@@ -27,14 +28,14 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
   @SuppressWarnings("NullAway.Init") // set before any other signal can come
   private volatile Subscription windows;
   /// Slices of the current window.
-  private @Nullable Subscription slices;
-  private long requested;
+  @GuardedBy("this") private @Nullable Subscription slices;
+  @GuardedBy("this") private long requested;
   /// A window was asked for and has not come.
-  private boolean asked;
+  @GuardedBy("this") private boolean asked;
   /// The slices of a window have not ended.
-  private boolean cutting;
-  private boolean windowsEnded;
-  private boolean over;
+  @GuardedBy("this") private boolean cutting;
+  @GuardedBy("this") private boolean windowsEnded;
+  @GuardedBy("this") private boolean over;
 
   private WindowSlices(CoreSubscriber<? super LayerSlice> actual, Function<? super W, Flux<LayerSlice>> cut,
       BlockScope scope) {

@@ -116,7 +116,7 @@ final class BudgetLane implements Budget {
       } else {
         budget.release(waiter.bytes);
       }
-    } finally { // a grant that throws stops no one behind it
+    } finally { // a grant that throws stops none behind it
       serve();
     }
   }

@@ -43,7 +43,7 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
   private @Nullable Throwable peerFailure;
   private @Nullable Throwable failure;
 
-  /// @param decided hears of the node's decision and whom to read from
+  /// @param decided hears of the node's decision and of the stream to read
   /// @param refused hears of the error that came instead
   GetReceiver(GetSetting setting, List<BlockKey> keys, BiConsumer<GetReceiver, Messages.Found> decided,
       Consumer<Throwable> refused) {

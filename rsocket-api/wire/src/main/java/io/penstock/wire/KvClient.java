@@ -159,7 +159,7 @@ public final class KvClient {
   /// Lets the node decide on `keys` and leases what it found.
   ///
   /// A stream that is read holds a window of the arena and at least one slice of the budget while it awaits blocks;
-  /// whoever must get something to be able to put them needs an arena and a budget with room beside it.
+  /// a caller that must get blocks to be able to put those needs an arena and a budget with room beside it.
   ///
   /// @param onMiss what the node does about the others
   /// @param scope owns the lease

@@ -48,7 +48,7 @@ final class RemoteReservation extends Reservation {
     return skipped;
   }
 
-  /// The node may have got a block from somebody else meanwhile: then no receipt comes for it, and the answer is
+  /// The node may have got a block from another writer meanwhile: then no receipt comes for it, and the answer is
   /// shorter.
   @Override
   public Mono<List<Receipt>> commit(List<BlockDraft> complete) {

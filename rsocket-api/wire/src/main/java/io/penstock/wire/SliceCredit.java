@@ -10,7 +10,7 @@ import org.reactivestreams.Subscription;
 /// maximum before it is asked for, and refunded when it was dealt with, or will not be any more. So what is on its way
 /// stays within the budget, over all streams that share it.
 ///
-/// Waits in the budget's line for one slice, and only while nothing is on its way. Every call is a step of the stream's
+/// Waits in the budget's queue for one slice, and only while nothing is on its way. Every call is a step of the stream's
 /// [Serial], and so is the turn that comes.
 final class SliceCredit {
   private final Budget budget;
@@ -23,7 +23,7 @@ final class SliceCredit {
   private boolean stopped;
 
   /// @param sliceBytes what a slice is charged
-  /// @param proceed a step of the stream, after a turn in the budget's line
+  /// @param proceed a step of the stream, after a turn in the budget's queue
   SliceCredit(Budget budget, int sliceBytes, Serial serial, Runnable proceed) {
     this.budget = budget;
     this.sliceBytes = sliceBytes;
@@ -91,7 +91,7 @@ final class SliceCredit {
     }
   }
 
-  /// Leaves the line and refunds what is on its way: whatever still comes is not landed.
+  /// Leaves the queue and refunds what is on its way, which is not landed any more.
   void stop() {
     stopped = true;
     if (place != null && place.cancel()) {

@@ -16,7 +16,7 @@ record SliceFraming(SpaceId space, BlockLayout layout, ByteBufAllocator allocato
     Budget sendWindow) {
   /// A payload with shares of its own of the blocks of `slice`, which stays the caller's.
   ///
-  /// @param released runs once when nobody holds the payload any more
+  /// @param released runs once when the last hold on the payload is gone
   Payload encode(LayerSlice slice, Runnable released) {
     SliceBuf bytes = new SliceBuf(allocator, slice.spans().size() + 2, released);
     try {

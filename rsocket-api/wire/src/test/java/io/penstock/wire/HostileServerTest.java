@@ -139,7 +139,7 @@ final class HostileServerTest {
 
   private KvClient connect() {
     KvClient connected = KvClient.connect(TcpClientTransport.create(server.address()),
-        KvClientOptions.defaults().withMaxSliceBytes(4096).withWindowBlocks(WINDOW), SPACE, arena, budget)
+        KvClientOptions.builder().maxSliceBytes(4096).windowBlocks(WINDOW).build(), SPACE, arena, budget)
         .block(WireNode.PATIENCE);
     client = connected;
     return connected;
@@ -310,7 +310,7 @@ final class HostileServerTest {
             .fragment(64).bind(TcpServerTransport.create("127.0.0.1", 0)).block(WireNode.PATIENCE));
     try {
       assertThrows(ConnectionLostException.class, () -> KvClient.connect(TcpClientTransport.create(cutting.address()),
-          KvClientOptions.defaults().withMaxSliceBytes(4096), SPACE, arena, budget).block(WireNode.PATIENCE));
+          KvClientOptions.builder().maxSliceBytes(4096).build(), SPACE, arena, budget).block(WireNode.PATIENCE));
     } finally {
       cutting.dispose();
     }

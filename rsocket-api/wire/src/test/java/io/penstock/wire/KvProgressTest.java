@@ -68,7 +68,7 @@ final class KvProgressTest {
         try (WireNode node = WireNode.of(link, CacheSpace.of("shape", layout), window)) {
           List<BlockKey> keys = node.keys(0, 15);
           for (SliceOrder order : SliceOrder.values()) {
-            KvClient client = node.client(WireNode.clientOptions(window).withOrder(order),
+            KvClient client = node.client(WireNode.asking(window).order(order).build(),
                 node.arena(Math.max(15, window)), node.budget(2));
             assertEquals(15L,
                 client.put(keys, node.source((SlabArena) client.arena(), order)).count().block(WireNode.PATIENCE));
@@ -77,7 +77,7 @@ final class KvProgressTest {
             node.requireHonestTier(keys);
             for (int start : new int[] {1, layout.layers() - 1}) {
               KvClient late =
-                  node.client(WireNode.clientOptions(window).withOrder(order).withStartLayer(start), node.arena(window),
+                  node.client(WireNode.asking(window).order(order).startLayer(start).build(), node.arena(window),
                       node.budget(1));
               assertEquals(15L * layout.layerBytes() * (layout.layers() - start),
                   node.get(late, keys, OnMiss.SKIP).block(WireNode.PATIENCE), layout + " " + order + " from " + start);

@@ -64,7 +64,7 @@ final class KvServerTest {
 
   private KvClient open() {
     return KvClient.connect(TcpClientTransport.create(((CloseableChannel) server.listening()).address()),
-        KvClientOptions.defaults().withMaxSliceBytes(SLICE_BYTES).withWindowBlocks(WINDOW), SPACE, arena, budget)
+        KvClientOptions.builder().maxSliceBytes(SLICE_BYTES).windowBlocks(WINDOW).build(), SPACE, arena, budget)
         .block();
   }
 

@@ -91,7 +91,7 @@ final class PutTurnsTest {
         KvServerOptions.defaults().withLimits(new Limits(SLICE_BYTES, WINDOW, 256)).withSendWindowBytes(SLICE_BYTES);
     run(KvServer.bind(link.server(), tier, options, ingress, time.scheduler()));
     return run(KvClient.connect(link.client(),
-        KvClientOptions.defaults().withMaxSliceBytes(SLICE_BYTES).withWindowBlocks(WINDOW), SPACE,
+        KvClientOptions.builder().maxSliceBytes(SLICE_BYTES).windowBlocks(WINDOW).build(), SPACE,
         memory, leaks.watch(new ByteBudget("client", SLICE_BYTES, 64))));
   }
 

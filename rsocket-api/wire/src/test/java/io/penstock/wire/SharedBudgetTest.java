@@ -125,7 +125,7 @@ final class SharedBudgetTest {
 
     private KvClient connect() {
       return now(KvClient.connect(link.client(),
-          KvClientOptions.defaults().withMaxSliceBytes(SLICE_BYTES).withWindowBlocks(WINDOW), SPACE,
+          KvClientOptions.builder().maxSliceBytes(SLICE_BYTES).windowBlocks(WINDOW).build(), SPACE,
           leaks.watch(new SlabArena("client", SPACE.layout(), 2 * WINDOW, 64)),
           leaks.watch(new ByteBudget("client", 16 * SLICE_BYTES, 64))));
     }
@@ -163,12 +163,12 @@ final class SharedBudgetTest {
     try (WireNode node = new WireNode(transport, space, HostTierOptions.defaults(512).withReserveBlocks(32), options,
         4L * slice, Schedulers.newSingle("timers", true))) {
       SlabArena arena = node.arena(32);
-      KvClientOptions asking = KvClientOptions.defaults().withMaxSliceBytes(slice).withWindowBlocks(16);
-      KvClient writer = node.client(asking, arena, node.budget(64));
+      KvClientOptions.Builder asking = KvClientOptions.builder().maxSliceBytes(slice).windowBlocks(16);
+      KvClient writer = node.client(asking.build(), arena, node.budget(64));
       requireNonNull(
           writer.put(node.keys(0, 128), node.source(arena, SliceOrder.LAYER_FIRST)).count().block(WireNode.PATIENCE));
       try (Relay relay = Relay.to(transport.port(node.server), Relay.Fault.none(), true)) {
-        KvClient reader = node.client(transport.client(relay.port()), asking.withCreditSlices(240), node.arena(160),
+        KvClient reader = node.client(transport.client(relay.port()), asking.creditSlices(240).build(), node.arena(160),
             node.budget(8192));
         CompletableFuture<Long> get = node.get(reader, node.keys(0, 128), OnMiss.SKIP).toFuture();
         awaitTrue(() -> node.ingress.inUseBytes() >= 3L * slice);

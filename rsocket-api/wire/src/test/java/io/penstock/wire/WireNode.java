@@ -74,7 +74,11 @@ final class WireNode implements AutoCloseable {
   }
 
   static KvClientOptions clientOptions(int windowBlocks) {
-    return KvClientOptions.defaults().withMaxSliceBytes(SLICE_BYTES).withWindowBlocks(windowBlocks);
+    return asking(windowBlocks).build();
+  }
+
+  static KvClientOptions.Builder asking(int windowBlocks) {
+    return KvClientOptions.builder().maxSliceBytes(SLICE_BYTES).windowBlocks(windowBlocks);
   }
 
   int port() {

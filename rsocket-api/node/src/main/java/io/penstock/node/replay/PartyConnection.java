@@ -52,8 +52,8 @@ final class PartyConnection {
       SlabArena arena = new SlabArena(name, plan.space().layout(), slots, WAITERS);
       ByteBudget budget = new ByteBudget("budget of " + name, budgetBytes, WAITERS);
       KvClientOptions options =
-          KvClientOptions.defaults().withName("replay-" + name).withMaxSliceBytes(plan.sliceBytes())
-              .withWindowBlocks(plan.windowBlocks()).withCreditSlices(plan.creditSlices());
+          KvClientOptions.builder().name("replay-" + name).maxSliceBytes(plan.sliceBytes())
+              .windowBlocks(plan.windowBlocks()).creditSlices(plan.creditSlices()).build();
       return KvClient.connect(transport, options, plan.space(), arena, budget)
           .map(client -> new PartyConnection(plan, client, arena, budget))
           .doOnError(error -> arena.close()).doOnCancel(arena::close);

@@ -225,7 +225,7 @@ final class ServeProcessTest {
     private long bytes;
 
     Party(NodeProcess node) {
-      KvClientOptions options = KvClientOptions.defaults().withCreditSlices(1).withMaxSliceBytes(64 << 10);
+      KvClientOptions options = KvClientOptions.builder().creditSlices(1).maxSliceBytes(64 << 10).build();
       client = KvClient
           .connect(TcpTransport.client(TcpClientOptions.to("127.0.0.1", node.port()), loops), options, space, arena,
               new ByteBudget("reader", 1 << 20, 4))
