@@ -107,8 +107,9 @@ final class SharedBudgetTest {
 
         now(put(writer, keys(BLOCKS, 3 * BLOCKS))); // while all readers stand still
 
-        time.advance(STALL);
-        assertThat(until(() -> gets.stream().allMatch(CompletableFuture::isDone))).as("all gets end").isTrue();
+        // A reader that waited behind the others stands still after them
+        assertThat(time.runUntil(() -> gets.stream().allMatch(CompletableFuture::isDone),
+            STALL.multipliedBy(readers).plus(SOON))).as("all gets end").isTrue();
         assertThat(gets).allMatch(get -> get.getNow(0L) == (long) BLOCKS * SPACE.layout().blockBytes());
         assertThat(budget.peakBytes()).isLessThanOrEqualTo(budget.capacityBytes());
         assertThat(budget.inUseBytes()).isZero();
@@ -159,7 +160,7 @@ final class SharedBudgetTest {
     CacheSpace space = CacheSpace.of("stall", layout);
     int slice = 128 << 10;
     KvServerOptions options =
-        KvServerOptions.defaults().withLimits(new Limits(slice, 16, 256)).withSendWindowBytes(4L * slice);
+        KvServerOptions.defaults().withLimits(new Limits(slice, 128, 256)).withSendWindowBytes(4L * slice);
     try (WireNode node = new WireNode(transport, space, HostTierOptions.defaults(512).withReserveBlocks(32), options,
         4L * slice, Schedulers.newSingle("timers", true))) {
       SlabArena arena = node.arena(32);
@@ -168,7 +169,8 @@ final class SharedBudgetTest {
       requireNonNull(
           writer.put(node.keys(0, 128), node.source(arena, SliceOrder.LAYER_FIRST)).count().block(WireNode.PATIENCE));
       try (Relay relay = Relay.to(transport.port(node.server), Relay.Fault.none(), true)) {
-        KvClient reader = node.client(transport.client(relay.port()), asking.creditSlices(240).build(), node.arena(160),
+        KvClient reader = node.client(transport.client(relay.port()),
+            asking.windowBlocks(128).creditSlices(240).build(), node.arena(128),
             node.budget(8192));
         CompletableFuture<Long> get = node.get(reader, node.keys(0, 128), OnMiss.SKIP).toFuture();
         awaitTrue(() -> node.ingress.inUseBytes() >= 3L * slice);
