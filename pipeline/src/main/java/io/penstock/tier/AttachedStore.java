@@ -14,9 +14,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// A store of a [TierStack]: whether it takes and gives blocks, its slots, and the moves that wait for it: blocks to put
-/// ([WriteQueue]) and blocks to read ([ReadQueue]), one batch each way at a time. Besides, windows are read from the
-/// store ([StoreWindow]), one read a window, so never more than there is transfer memory.
+/// A store of a [TierStack]: whether it takes and gives blocks, its slots, and the moves that wait for it: blocks to
+/// put ([WriteQueue]) and blocks to read ([ReadQueue]), one batch each way at a time. Besides, windows are read from
+/// the store ([StoreWindow]), one read a window, so never more than there is transfer memory.
 ///
 /// A copy that fails costs what [StoreFailures] says; one that finds the store busy waits until it has room. So memory
 /// comes back and the queues go on, whatever the store does. Used in decisions only, unless a method says otherwise.

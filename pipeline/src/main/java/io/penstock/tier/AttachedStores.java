@@ -8,8 +8,8 @@ import io.penstock.tier.spi.StoreHealth;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The stores of a [TierStack] by level, and what the stack takes them to be able to do. Used in decisions only, but for
-/// [#forEach] and [#at].
+/// The stores of a [TierStack] by level, and what the stack takes them to be able to do. Used in decisions only, but
+/// for [#forEach] and [#at].
 final class AttachedStores {
   private final StackShape shape;
   private final @Nullable AttachedStore[] stores;
@@ -66,8 +66,6 @@ final class AttachedStores {
     int level = readableLevel(block);
     return level >= 0 && gives(level);
   }
-
-  // What the stores say of themselves
 
   StoreHealth health(int level) {
     return stores[level] == null ? StoreHealth.GOOD : shape.store(level).health();

@@ -5,9 +5,9 @@ import java.util.stream.IntStream;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/// One wait until the blocks that a [TierStack] moves to its disks, and the commits that it writes through, have arrived
-/// there. It starts no move, and waits for no disk that takes no blocks, because nothing moves to such a disk. Used in
-/// decisions only, unless a method says otherwise.
+/// One wait until the blocks that a [TierStack] moves to its disks, and the commits that it writes through, have
+/// arrived there. It starts no move, and waits for no disk that takes no blocks, because nothing moves to such a disk.
+/// Used in decisions only, unless a method says otherwise.
 final class Flush {
   private final StackState state;
   private final Sinks.Empty<Void> over = Sinks.empty();

@@ -22,8 +22,8 @@ public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, Sto
   /// Number of blocks.
   public abstract int size();
 
-  /// The slices, in the order of [SlicePlan], each as soon as its bytes are there; the first layers come before the last
-  /// ones are read.
+  /// The slices, in the order of [SlicePlan], each as soon as its bytes are there; the first layers come before the
+  /// last ones are read.
   ///
   /// | | |
   /// |---|---|

@@ -11,9 +11,9 @@ import java.util.function.LongSupplier;
 /// are fewer.
 ///
 /// A reservation is admitted when the queue has room for its blocks, or is empty. Those blocks, or the ones that they
-/// evict from memory, are put to the disk later or never, so that holding their room in the queue could delay others for
-/// nothing. Hence the queue can exceed its bound by as many blocks as memory has slots for. Blocks that a lease admits
-/// and promoted blocks do not wait here: the memory that they need bounds them. Used in decisions only, but for
+/// evict from memory, are put to the disk later or never, so that holding their room in the queue could delay others
+/// for nothing. Hence the queue can exceed its bound by as many blocks as memory has slots for. Blocks that a lease
+/// admits and promoted blocks do not wait here: the memory that they need bounds them. Used in decisions only, but for
 /// [#admit].
 final class OffloadQueue {
   private static final long NANOS_A_MILLI = 1_000_000;
@@ -40,8 +40,6 @@ final class OffloadQueue {
   boolean isEmpty() {
     return blocks == 0;
   }
-
-  // Reservations
 
   /// Runs `go` when `count` more blocks may come. Outside a decision.
   ///
@@ -96,8 +94,6 @@ final class OffloadQueue {
     waiting.forEach(each -> after.then(() -> each.reservation().fail(reason)));
     waiting.clear();
   }
-
-  // Blocks
 
   /// `write`, whose blocks count from now until its end.
   WriteQueue.Write counted(WriteQueue.Write write) {

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// How many steps of a [StoreWindow] were read, and the reader that waits for more. One reader, one wait at a time. Safe
-/// from any thread.
+/// How many steps of a [StoreWindow] were read, and the reader that waits for more. One reader, one wait at a time.
+/// Safe from any thread.
 final class ReadProgress {
   private record Waiter(int steps, MonoSink<Boolean> sink) {}
 

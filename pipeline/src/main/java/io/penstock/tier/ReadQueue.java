@@ -10,8 +10,8 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 
 /// What a [TierStack] reads from one store to move it: one batch at a time, in the order of asking. A batch that finds
-/// the store busy goes back to the front until the store has room. A block that was written anew while it was read keeps
-/// the new bytes. Used in decisions only, but for [#start].
+/// the store busy goes back to the front until the store has room. A block that was written anew while it was read
+/// keeps the new bytes. Used in decisions only, but for [#start].
 final class ReadQueue {
   /// One block on its way to host memory, to stay there or to pass through.
   private record Read(Resident block, StoreCopy copy, BlockDraft draft, boolean toHost) {}
@@ -45,8 +45,6 @@ final class ReadQueue {
     waiting.forEach(read -> giveBack(read, after));
     waiting.clear();
   }
-
-  // A batch
 
   /// Starts a batch if the store is free for one. Outside a decision.
   void start() {

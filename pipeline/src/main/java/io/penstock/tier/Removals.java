@@ -4,8 +4,8 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 
-/// How blocks leave a [TierStack]: evicted, removed by a caller, or lost; each with its event, once. Their bytes go when
-/// no reader and no move needs them ([Mover]). Used in decisions only, unless a method says otherwise.
+/// How blocks leave a [TierStack]: evicted, removed by a caller, or lost; each with its event, once. Their bytes go
+/// when no reader and no move needs them ([Mover]). Used in decisions only, unless a method says otherwise.
 final class Removals {
   /// Victims of another level that are looked at for each block that has to go: few of them have a copy in the store.
   private static final int LOOKED_AT = 8;
@@ -15,8 +15,6 @@ final class Removals {
   Removals(StackState state) {
     this.state = state;
   }
-
-  // Damage
 
   /// Compares `block`, which is in host memory, with its checksums, if reads are verified. Outside a decision.
   ///
@@ -42,7 +40,8 @@ final class Removals {
     }
   }
 
-  /// The store of `level` found its bytes of the block of `key` damaged. Intact bytes elsewhere stay. Outside a decision.
+  /// The store of `level` found its bytes of the block of `key` damaged. Intact bytes elsewhere stay. Outside a
+  /// decision.
   void damaged(int level, BlockKey key) {
     state.decide(after -> {
       if (!state.isClosed() && state.index().find(key, after) instanceof Resident block && block.isStored(level)
@@ -66,8 +65,6 @@ final class Removals {
     }
     after.review(block);
   }
-
-  // Eviction
 
   /// The block leaves because there is no room for it.
   void evict(Resident block, DeferredActions after) {
@@ -103,8 +100,6 @@ final class Removals {
       evict(block, after);
     }
   }
-
-  // Wishes
 
   /// Removes `key`; false if it is not visible.
   boolean remove(BlockKey key, DeferredActions after) {

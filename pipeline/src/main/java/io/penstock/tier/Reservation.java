@@ -10,14 +10,13 @@ public abstract class Reservation extends Owned {
   /// A draft for each key that the tier wants, in key order; owned by this reservation.
   public abstract List<BlockDraft> drafts();
 
-  /// Keys without a draft: the tier has them, or somebody else is writing them. No receipt will come for these.
+  /// Keys without a draft: the tier has them, or another writer is writing them. They get no receipt.
   public abstract Presence skipped();
 
   /// Makes complete drafts of this reservation visible, all in one step, and answers a receipt for each, in order.
   ///
-  /// | | |
-  /// |---|---|
-  /// | signals | [io.penstock.block.IncompleteBlockException] if a granule is missing: nothing was published; [TierClosedException] |
+  /// Signals [io.penstock.block.IncompleteBlockException] if a granule is missing: nothing was published then; and
+  /// [TierClosedException].
   ///
   /// @return a cold `Mono`; each subscription is one commit
   public abstract Mono<List<Receipt>> commit(List<BlockDraft> complete);

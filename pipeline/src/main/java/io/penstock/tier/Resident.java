@@ -248,8 +248,8 @@ final class Resident implements StackEntry {
     return true;
   }
 
-  /// Whether its bytes are in the store of level `store` alone, and no reader and no move needs them: then the number of
-  /// its stored block is enough.
+  /// Whether its bytes are in the store of level `store` alone, and no reader and no move needs them: then the number
+  /// of its stored block is enough.
   boolean isIdleIn(int store) {
     StoreCopy copy = copies[store];
     return !removed && !moving && wait == null && pins == 0 && copy != null && !copy.isRead()

@@ -45,8 +45,6 @@ final class StackCommit {
     });
   }
 
-  // Sealing
-
   private List<Block> sealed(StackReservation reservation, List<BlockDraft> complete) {
     if (reservation.isClosed()) {
       throw writes.ended();
@@ -105,8 +103,8 @@ final class StackCommit {
       }
     }
 
-    /// A store that takes no blocks does not fail the writer as long as there is another level: the receipts say what is
-    /// true.
+    /// A store that takes no blocks does not fail the writer as long as there is another level: the receipts say what
+    /// is true.
     @Override
     public void failed(Throwable error, DeferredActions after) {
       if (error instanceof StoreUnavailableException && state.shape().last() > 0) {
@@ -120,8 +118,6 @@ final class StackCommit {
       });
     }
   }
-
-  // Publishing
 
   /// Makes `blocks` visible, each with its event and its receipt, and serves the leases that wait for them. Closes them
   /// and throws if the reservation was revoked meanwhile.
@@ -152,8 +148,7 @@ final class StackCommit {
   }
 
   /// @return the sequence number of the event
-  private long publish(StackReservation reservation, Block block, @Nullable StoredBlock stored,
-      DeferredActions after) {
+  private long publish(StackReservation reservation, Block block, @Nullable StoredBlock stored, DeferredActions after) {
     BlockKey key = block.key();
     Pending pending = requireNonNull(reservation.take(key), "a reserved key is being written");
     long sequence = state.history().stored(key);

@@ -12,20 +12,22 @@ import org.jspecify.annotations.Nullable;
 ///
 /// The holder of a slot of one part may wait for a slot of a later part, never the other way round:
 ///
-/// | part | for | waits for |
-/// |---|---|---|
-/// | ingress | blocks being written, and written ones that have to move on | a slot of a device, `resident`, the disk |
-/// | transfer, of each store | windows that are read for readers, of which no block comes from a slower store | readers only |
-/// | promotion | blocks that were read and are promoted | a slot of a device, `resident` |
-/// | resident | blocks of the host level, and a few beyond its capacity | a slot of a device (promoted), the disk (demoted) |
-/// | bounce | blocks on their way from a device to a disk | the disk |
+/// - `ingress`: blocks being written, and written ones that have to move on. Wait for a slot of a device, `resident`,
+///   or the disk.
+/// - `transfer`, one for each store: windows that are read for readers, of which no block comes from a slower store.
+///   Wait for readers only.
+/// - `promotion`: blocks that were read and are promoted. Wait for a slot of a device, or `resident`.
+/// - `resident`: blocks of the host level, and a few beyond its capacity. Wait for a slot of a device if they are
+///   promoted, for the disk if they are demoted.
+/// - `bounce`: blocks on their way from a device to a disk. Wait for the disk.
 ///
 /// A block on a device waits for `resident` when it is demoted, so a block that is promoted and one that is demoted
-/// might wait for each other. They cannot, because `resident` has R > 0 slots beyond the level's capacity D. Assume that
-/// all H slots of the device and all D + R slots are taken, and that no disk helps. Of the blocks in `resident`, x are
-/// to be promoted and y stay: x + y = D + R. Of the blocks on the device, v are to be demoted and u stay: u + v = H. The
-/// ledger puts at most H blocks on the device, u + x ≤ H, so x ≤ v; and at most D in host memory, y + v ≤ D, so v ≤ x −
-/// R. Hence R ≤ 0. So some copy goes on as long as a block is not where it belongs and no reader holds what it needs.
+/// might wait for each other. They cannot, because `resident` has R > 0 slots beyond the level's capacity D. Assume
+/// that all H slots of the device and all D + R slots are taken, and that no disk helps. Of the blocks in `resident`, x
+/// are to be promoted and y stay: x + y = D + R. Of the blocks on the device, v are to be demoted and u stay: u + v =
+/// H. The ledger puts at most H blocks on the device, u + x ≤ H, so x ≤ v; and at most D in host memory, y + v ≤ D, so
+/// v ≤ x − R. Hence R ≤ 0. So some copy goes on as long as a block is not where it belongs and no reader holds what it
+/// needs.
 ///
 /// Where the first level is host memory, blocks are written where they stay, and ingress is one with `resident`.
 final class StackMemory {

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 /// The state of a [TierStack], and the one lock that guards it.
 ///
 /// Only this class takes the lock. Every change is a *decision*: [#decide] locks, runs the decision, has the [Mover]
-/// review the blocks that it changed, unlocks, and runs the actions that it deferred. A class that is "used in decisions
-/// only" relies on this lock; a method that changes its state takes the [DeferredActions] of the decision.
+/// review the blocks that it changed, unlocks, and runs the actions that it deferred. A class that is "used in
+/// decisions only" relies on this lock; a method that changes its state takes the [DeferredActions] of the decision.
 final class StackState {
   private final Object lock = new Object();
   @GuardedBy("lock") private @Nullable DeferredActions underWay;
@@ -63,7 +63,7 @@ final class StackState {
     DeferredActions after = new DeferredActions();
     try {
       synchronized (lock) {
-        return underWay == null ? outermost(decision, after) : decision.apply(underWay);
+        return underWay == null ? run(decision, after) : decision.apply(underWay);
       }
     } finally {
       if (!Thread.holdsLock(lock)) {
@@ -72,7 +72,7 @@ final class StackState {
     }
   }
 
-  @GuardedBy("lock") private <T extends @Nullable Object> T outermost(Function<DeferredActions, T> decision, DeferredActions after) {
+  @GuardedBy("lock") private <T extends @Nullable Object> T run(Function<DeferredActions, T> decision, DeferredActions after) {
     underWay = after;
     try {
       T answer = decision.apply(after);

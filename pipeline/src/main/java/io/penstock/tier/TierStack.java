@@ -29,14 +29,15 @@ import reactor.core.scheduler.Scheduler;
 /// A key is in the ledger from the moment it is admitted or reserved; its block is visible from the commit on. A victim
 /// leaves the ledger at once, and memory when its last reader ends: that is what the slots beyond the capacity are for.
 ///
-/// | | |
-/// |---|---|
-/// | units | capacities in blocks of [CacheSpace#layout()] |
-/// | threads | any; decisions take one lock; blocks are closed, copies started, readers and the listener told outside it |
-/// | backpressure | a reservation waits for slots, a window for transfer memory, both in bounded, fair queues |
-/// | cancel | ends the wait; a copy that was started goes on, and the ledger learns how it ended |
-/// | errors | a store that fails costs the blocks that it was to take or give, with an event [TierEvent.Lost], unless a slower level has them, too |
-/// | an unhealthy store | nobody waits for it: blocks that were to be demoted to it are evicted, blocks that were to be written through to it get a volatile receipt, blocks in it are misses until it is healthy again |
+/// - Units: capacities in blocks of [CacheSpace#layout()].
+/// - Threads: any. Decisions take one lock; blocks are closed, copies started, readers and the listener told outside
+///   it.
+/// - Backpressure: a reservation waits for slots, a window for transfer memory, both in bounded, fair queues.
+/// - Cancel: ends the wait. A copy that was started goes on, and the ledger learns how it ended.
+/// - Errors: a store that fails costs the blocks that it was to take or give, with an event [TierEvent.Lost], unless a
+///   slower level has them, too.
+/// - An unhealthy store: no request waits for it. Blocks that were to be demoted to it are evicted, blocks that were to
+///   be written through to it get a volatile receipt, blocks in it are misses until it is healthy again.
 public final class TierStack implements BlockTier {
   private final StackState state;
   private final StackWrites writes;
@@ -150,15 +151,14 @@ public final class TierStack implements BlockTier {
   }
 
   /// Waits for the blocks that move to a disk or wait to, and for commits that are written through, so that [#close],
-  /// which waits for none of them, does not leave them behind. Starts no move: blocks that the ledger has in memory stay
-  /// there. For callers that put nothing any more; what is put meanwhile is waited for, too.
+  /// which waits for none of them, does not leave them behind. Starts no move: blocks that the ledger has in memory
+  /// stay there. For callers that put nothing any more; what is put meanwhile is waited for, too.
   ///
-  /// | | |
-  /// |---|---|
-  /// | unit | blocks |
-  /// | signals | how many of the blocks that were moving at the subscription have not arrived: 0 if all have; else `patience` is over, the stack was closed, or a store failed. A commit tells its own writer |
-  /// | threads | that of a store, of `timers`, or of the caller who closes the stack |
-  /// | cancel | waits no more; the moves go on |
+  /// - Unit: blocks.
+  /// - Signals: how many of the blocks that were moving at the subscription have not arrived. It is 0 if all have; else
+  ///   `patience` is over, the stack was closed, or a store failed. A commit tells its own writer.
+  /// - Threads: that of a store, of `timers`, or of the caller who closes the stack.
+  /// - Cancel: waits no more; the moves go on.
   ///
   /// @param patience at least 1 ms
   /// @param timers clock of that

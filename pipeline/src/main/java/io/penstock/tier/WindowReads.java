@@ -143,8 +143,8 @@ final class WindowReads {
         .anyMatch(block -> block.isRead() && state.mover().isToBePromoted(block.promised())));
   }
 
-  /// The bytes of `blocks` are in host memory: promotes those that the ledger has higher up, if there is memory in which
-  /// they can wait for that.
+  /// The bytes of `blocks` are in host memory: promotes those that the ledger has higher up, if there is memory in
+  /// which they can wait for that.
   void landed(List<WindowBlock> blocks) {
     state.decide(after -> {
       for (WindowBlock block : blocks) {

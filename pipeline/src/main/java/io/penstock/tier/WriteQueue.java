@@ -16,13 +16,13 @@ import reactor.core.publisher.Mono;
 /// of each stack, and refuses no second one as busy.
 ///
 /// A batch takes as many waiting writes as fit, and divides none. The queue is bounded by host memory, because each
-/// write in it holds blocks there. If a block turns out to be damaged, its write fails and the others are tried again. A
-/// batch that finds the store busy goes back to the front until the store has room. Any other error fails all writes of
-/// the batch. Used in decisions only, but for [#start].
+/// write in it holds blocks there. If a block turns out to be damaged, its write fails and the others are tried again.
+/// A batch that finds the store busy goes back to the front until the store has room. Any other error fails all writes
+/// of the batch. Used in decisions only, but for [#start].
 final class WriteQueue {
   /// Blocks to be put together. Ends with exactly one call of [#done] or [#failed]. Used in decisions only.
   interface Write {
-    /// What is put, open until the end; none if nobody needs it any more.
+    /// What is put, open until the end; none if it is not needed any more.
     List<Block> blocks();
 
     /// @param stored one for each block, now the write's
@@ -98,8 +98,6 @@ final class WriteQueue {
     waiting.clear();
     failed.forEach(write -> write.failed(state.shape().closed(), after));
   }
-
-  // A batch
 
   /// Starts a batch if the store is free for one. Outside a decision.
   void start() {

@@ -21,7 +21,7 @@ final class ReplayPage {
   /// @param circumstances what else is worth knowing about the run: its command line, its machine
   static String of(ReplayReport report, RunSeries series, List<Row> circumstances) {
     Summary summary = new Summary("Replay of " + report.trace(), verdict(report), report.isClean(), tiles(report),
-        groups(report, circumstances));
+        groups(report, circumstances), List.of(ReportRows.latencies(report)));
     return ReportPage.of(summary, Json.of(new Data(report, series)), "penstock " + report.penstock());
   }
 
@@ -37,6 +37,7 @@ final class ReplayPage {
     return List.of(tile("Requests", "%,d", r.requests()),
         tile("Hits of block references", "%.2f %%", 100 * r.hitRate()),
         tile("Delivered and verified", "%.3f GB/s", r.gigabytesPerSecond()),
+        tile("Once the JVM is warm", "%.3f GB/s", r.steadyGigabytesPerSecond()),
         tile("First slice, median", "%.3f ms", r.firstLayerMicros().p50() / 1e3),
         tile("Most of the budget in flight", "%.1f %%", 100.0 * r.peakInFlightBytes() / Math.max(1, r.budgetBytes())));
   }

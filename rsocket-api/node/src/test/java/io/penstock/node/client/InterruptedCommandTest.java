@@ -5,8 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.OwnCommand;
 import io.penstock.node.config.NodeConfig;
-import io.penstock.testkit.FaultyTier;
+import io.penstock.node.serve.QuickStart;
 import io.penstock.testkit.FaultyTier.Call;
+import io.penstock.testkit.FaultyTier;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.TierListener;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
@@ -24,6 +26,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /// What a command that a signal ends leaves for machines: what was done so far.
 @Timeout(60)
+@ExtendWith(QuickStart.class)
 final class InterruptedCommandTest {
   @TempDir
   private Path folder;

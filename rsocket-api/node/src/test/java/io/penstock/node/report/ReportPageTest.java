@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.report.Summary.Group;
 import io.penstock.node.report.Summary.Row;
+import io.penstock.node.report.Summary.Table;
+import io.penstock.node.report.Summary.TableRow;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -25,7 +27,8 @@ final class ReportPageTest {
   void text_ofAnyKind_isEscapedWhereverItStands() throws JacksonException {
     String page = ReportPage.of(
         new Summary(EVIL, EVIL, false, List.of(new Row(EVIL, EVIL)),
-            List.of(new Group(EVIL, List.of(new Row(EVIL, EVIL))))),
+            List.of(new Group(EVIL, List.of(new Row(EVIL, EVIL)))),
+            List.of(new Table(EVIL, List.of(EVIL), List.of(new TableRow(EVIL, List.of(EVIL)))))),
         JsonMapper.shared().writeValueAsString(Map.of("trace", EVIL)), EVIL);
 
     assertThat(page).doesNotContain("<script>alert", "<!-- \"")

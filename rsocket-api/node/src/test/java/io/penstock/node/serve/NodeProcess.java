@@ -107,6 +107,11 @@ final class NodeProcess implements AutoCloseable {
     return process.isAlive();
   }
 
+  /// Lets a moment pass, or less if the node ends: for a test that looks for something again and again.
+  void pause() throws InterruptedException {
+    process.waitFor(5, TimeUnit.MILLISECONDS);
+  }
+
   int exitCode() throws InterruptedException {
     assertThat(process.waitFor(30, TimeUnit.SECONDS)).as("the node ends; standard error: " + said()).isTrue();
     return process.exitValue();

@@ -5,8 +5,8 @@ import static java.util.Objects.requireNonNull;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/// Objects, named by small numbers; numbers that were given back are taken again first.
-final class Values<V> {
+/// Objects by small numbers. A number that was given back is used again first.
+final class ValuePool<V> {
   private static final int CHUNK_BITS = 10;
   private static final int CHUNK = 1 << CHUNK_BITS;
 

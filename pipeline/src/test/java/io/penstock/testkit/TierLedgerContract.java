@@ -19,7 +19,12 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /// What a [BlockTier] decides, and tells of it: the textbook LRU, events, figures.
-interface TierBooksContract extends WriteSteps {
+interface TierLedgerContract extends WriteSteps {
+  /// How many runs of random references are compared with the textbook; fewer for a tier whose calls cost much.
+  default int randomRuns() {
+    return 60;
+  }
+
   @Test
   default void matchAndContains_areNoUse_butALeaseIs() {
     assumeTrue(contract().promises(TierPromise.EXACT_LRU));
@@ -45,7 +50,7 @@ interface TierBooksContract extends WriteSteps {
   @Test
   default void decisions_equalTheTextbookLru_onRandomReferences() {
     assumeTrue(contract().promises(TierPromise.EXACT_LRU));
-    for (int seed = 0; seed < 60; seed++) {
+    for (int seed = 0; seed < randomRuns(); seed++) {
       Random random = new Random(seed);
       int capacity = 1 + random.nextInt(6);
       BlockTier tier = tier(capacity);
