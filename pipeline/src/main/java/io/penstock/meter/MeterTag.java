@@ -7,7 +7,7 @@ import io.micrometer.common.docs.KeyName;
 enum MeterTag implements KeyName {
   /// Configured name of a tier.
   TIER("tier"),
-  /// Where a tier's bytes rest, a [io.penstock.tier.Medium] in lower case.
+  /// Where a tier's bytes are stored, a [io.penstock.tier.Medium] in lower case.
   MEDIUM("medium"),
   /// Configured name of a level of a tier.
   LEVEL("level"),
