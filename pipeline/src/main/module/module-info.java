@@ -14,5 +14,5 @@ module io.penstock {
   exports io.penstock.flow;
   exports io.penstock.meter;
   exports io.penstock.pool;
-  exports io.penstock.system to io.penstock.device, io.penstock.storage, io.penstock.wire;
+  exports io.penstock.system to io.penstock.device, io.penstock.storage;
 }
