@@ -79,7 +79,8 @@ public final class RemoteTier implements BlockTier {
   @Override
   public Flux<Receipt> put(List<BlockKey> keys, SliceShape shape, PutSource source) {
     shape.requireWholeBlocks();
-    return Flux.defer(() -> closed ? Flux.error(closed()) : client.put(keys, source))
+    Flux<Receipt> receipts = client.put(keys, source);
+    return Flux.defer(() -> closed ? Flux.error(closed()) : receipts)
         .onErrorMap(ConnectionLostException.class, e -> closed ? closed() : e);
   }
 

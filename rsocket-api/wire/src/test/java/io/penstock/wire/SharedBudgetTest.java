@@ -54,7 +54,7 @@ final class SharedBudgetTest {
   /// Readers whose link stands still, and a writer, under many seeds.
   @Test
   void readersThatStall_keepNoWriterFromTheBudget_andHoldTheirWindow() {
-    for (int seed = 0; seed < 200; seed++) {
+    for (int seed = 0; seed < 50; seed++) {
       try (LeakLedger leaks = new LeakLedger()) {
         new StalledReaders(seed, leaks).run();
       }
