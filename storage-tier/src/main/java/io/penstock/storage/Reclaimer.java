@@ -4,7 +4,6 @@ import io.penstock.KvException;
 import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /// Moves live blocks out of segments that are mostly dead, a step at a time, as [ReclaimOptions] say. Used by the
@@ -18,12 +17,6 @@ final class Reclaimer {
   /// A segment that is fuller is left alone: moving would take nearly what it gives.
   private static final double FULLEST = 0.95;
 
-  /// A victim is read no further when so many of its other blocks failed: three failures in a row are the disk's.
-  private static final int MOST_FAILED = SuspectRecords.TOO_MANY - 1;
-
-  /// So many other blocks are looked at; and where the disk gives none, no more may be left for them to be given up.
-  private static final int FEW = 8;
-
   private final SegmentEngine engine;
   private final SegmentBook book;
   private final PlaceTable places;
@@ -35,10 +28,6 @@ final class Reclaimer {
   private final long segmentBytes;
   private final int recordBytes;
   private int victim;
-  /// Blocks of the victim, beside those that were to be moved, that could not be read.
-  private int failed;
-  /// One of them could.
-  private boolean gave;
   private final DiskWater water;
   private boolean draining;
   private long movedBytes;
@@ -46,8 +35,6 @@ final class Reclaimer {
   private long corrupt;
   /// What keeps segments from being emptied.
   private @Nullable KvException unread;
-  /// What kept damage from being set aside.
-  private @Nullable KvException unkept;
 
   Reclaimer(SegmentEngine engine, SegmentBook book, PlaceTable places, JournalLog log, RecordMover mover,
       LostRecords lost,
@@ -71,7 +58,7 @@ final class Reclaimer {
   }
 
   private boolean isTooMuch() {
-    double held = (double) (book.needed() - book.kept().size()) * segmentBytes; // nothing that is moved makes those go
+    double held = (double) book.needed() * segmentBytes;
     if (options.capacityBytes() != ReclaimOptions.UNLIMITED) {
       draining = held > (draining ? options.lowWater() : options.highWater()) * options.capacityBytes();
     }
@@ -117,8 +104,6 @@ final class Reclaimer {
   long step(long bytes) {
     if (victim == 0) {
       victim = pick();
-      failed = 0;
-      gave = false;
     }
     long done = 0;
     long before = corrupt;
@@ -131,7 +116,6 @@ final class Reclaimer {
       unreadable.forget(victim);
       victim = 0;
       reclaimed++;
-      unkept = corrupt > before ? unkept : null;
     }
     return done;
   }
@@ -152,24 +136,20 @@ final class Reclaimer {
     if (from == null) {
       return 0; // closed meanwhile
     }
-    Flaw flaw;
     try {
-      flaw = read(from);
-    } catch (RecordUnreadableException e) { // the disk gives others
-      if (!mayGiveUp(number)) {
-        leave(e);
-        return 0;
+      Flaw flaw = read(from);
+      if (flaw == null) {
+        log.move(number, from, mover);
+        movedBytes += recordBytes;
+      } else {
+        lose(number, from, flaw);
       }
-      giveUp(number, from, e);
-      return recordBytes; // as much was asked for, and more while others were looked at
+    } catch (RecordUnreadableException e) { // its owner hears of it with the next read: the key cannot be had
+      if (lost.lose(number, from, e)) {
+        book.freed(from.segment());
+      }
     }
-    if (flaw == null) {
-      log.move(number, from, mover);
-      movedBytes += recordBytes;
-    } else {
-      setAside(number, from, flaw);
-    }
-    return recordBytes; // kept aside: as much was written
+    return recordBytes; // also of what was lost: as much was read
   }
 
   private @Nullable Flaw read(Place from) {
@@ -187,56 +167,11 @@ final class Reclaimer {
     victim = 0;
   }
 
-  /// Whether it is not the whole segment that the disk does not give: it gives another block of the victim, or each of
-  /// the few that are left was tried as often as this one.
-  private boolean mayGiveUp(int number) {
-    if (gave) {
-      return true;
-    }
-    int[] others = IntStream.of(places.numbers(victim)).filter(each -> each != number).toArray();
-    int[] untold = IntStream.of(others).filter(each -> !isTold(each)).toArray();
-    int at = untold.length - 1; // the last, the middle one, …, the first: what cannot be read lies side by side
-    for (int asked = 0; at >= 0 && asked < FEW && failed < MOST_FAILED; asked++) {
-      gave = isGiven(untold[at]);
-      if (gave) {
-        return true;
-      }
-      at = at == 0 ? -1 : at / 2;
-    }
-    return untold.length == 0 && others.length <= FEW;
-  }
-
-  private boolean isTold(int number) {
-    Place place = places.placeIn(victim, number);
-    return place != null && lost.isUnreadable(place);
-  }
-
-  private boolean isGiven(int number) {
-    Place place = places.placeIn(victim, number);
-    try {
-      if (place != null) {
-        mover.read(place);
-      }
-      return place != null;
-    } catch (StorageFailedException | RecordUnreadableException e) {
-      failed++;
-      return false;
-    }
-  }
-
-  private void setAside(int number, Place from, Flaw flaw) {
-    StorageFailedException failure = lost.lose(number, from, mover, flaw, dead -> {
+  private void lose(int number, Place from, Flaw flaw) {
+    lost.lose(number, from, mover, flaw, dead -> {
       corrupt++;
       book.freed(dead.segment());
     });
-    unkept = failure == null ? unkept : failure;
-  }
-
-  /// Who owns the block hears of it when he reads it: what its record says of whose it is cannot be had.
-  private void giveUp(int number, Place from, RecordUnreadableException why) {
-    if (lost.lose(number, from, why)) {
-      book.freed(from.segment());
-    }
   }
 
   /// Milliseconds until a segment may be tried that could not be read, if any has to wait; else 0.
@@ -253,6 +188,6 @@ final class Reclaimer {
   SpaceStat stat(@Nullable KvException failure) {
     return new SpaceStat(book.segments(), segmentBytes, book.live() * recordBytes, log.userBytes(), movedBytes,
         reclaimed, corrupt,
-        lost.unreadable(), failure != null ? failure : unreadable.isAny(book::exists) ? unread : unkept);
+        lost.unreadable(), failure != null ? failure : unreadable.isAny(book::exists) ? unread : null);
   }
 }

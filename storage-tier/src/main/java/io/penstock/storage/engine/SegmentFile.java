@@ -82,6 +82,12 @@ final class SegmentFile extends StoredSegment {
     return path;
   }
 
+  /// Gives back what lies behind `newEnd`.
+  void cut(long newEnd) throws IOException {
+    channel.truncate(newEnd);
+    end(Math.min(end(), newEnd));
+  }
+
   FileChannel channel() {
     return channel;
   }
@@ -119,11 +125,6 @@ final class SegmentFile extends StoredSegment {
     if (wasAway) {
       letGo(offset, end);
     }
-  }
-
-  @Override
-  void write(long offset, MemorySegment bytes) throws IOException {
-    Transfer.write(channel, offset, bytes.asByteBuffer());
   }
 
   @Override

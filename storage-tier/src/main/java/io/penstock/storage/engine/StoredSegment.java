@@ -66,9 +66,6 @@ abstract class StoredSegment {
     read(offset, parts);
   }
 
-  /// Writes `bytes` over those that begin at `offset`, all of which lie before [#end].
-  abstract void write(long offset, MemorySegment bytes) throws IOException;
-
   /// Forces what was appended to the medium.
   abstract void force() throws IOException;
 

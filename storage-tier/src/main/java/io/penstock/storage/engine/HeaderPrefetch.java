@@ -2,11 +2,10 @@ package io.penstock.storage.engine;
 
 import java.nio.file.Path;
 
-/// Has the system fetch the heads of records ahead of whoever visits them one by one: a medium gives dozens of them in
-/// the time of one.
+/// Prefetches record headers; a disk serves dozens of small reads in the time of one.
 ///
 /// Where they are is a guess: most records of a segment are as long as the one before. One thread.
-final class HeadsAhead implements AutoCloseable {
+final class HeaderPrefetch implements AutoCloseable {
   private static final int RECORDS = 64;
   /// Records that lie closer are read ahead by the system itself.
   private static final int LEAST_STRIDE = 32 << 10;
@@ -22,7 +21,7 @@ final class HeadsAhead implements AutoCloseable {
   private long fetched;
 
   /// @param end of the segment in `file`
-  HeadsAhead(Path file, long end) {
+  HeaderPrefetch(Path file, long end) {
     this.descriptor = NativePages.openToAdvise(file);
     this.end = end;
   }
