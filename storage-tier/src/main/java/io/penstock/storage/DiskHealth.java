@@ -4,6 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.RecordUnreadableException;
+import io.penstock.storage.engine.UnknownLocationException;
+import java.lang.foreign.Arena;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.engine.StorageFullException;
@@ -22,7 +24,7 @@ import reactor.util.Loggers;
 /// | a write, a sync or a delete fails, or there is no room | degraded |
 /// | [#TOO_MANY] reads fail and none succeeds in between | off |
 /// | anything takes longer than it may | off, until it has ended |
-/// | a probe succeeds: written, forced, read again and deleted | active |
+/// | a probe succeeds: written, forced, read again and deleted; and the failed read, too | active |
 ///
 /// One read that fails costs its block and tells nothing of the disk. Without a clock the disk always counts as healthy.
 /// Safe from any thread.
@@ -31,6 +33,8 @@ final class DiskHealth {
 
   /// So many failed reads in a row are the disk's.
   static final int TOO_MANY = 3;
+  /// A record that fails in so many probes of a disk that takes what is written fails alone.
+  private static final int PATIENCE = 12;
   /// A sync may take so many times as long as a read.
   private static final int SLOW = 4;
 
@@ -50,6 +54,9 @@ final class DiskHealth {
   @GuardedBy("this") private @Nullable KvException writeTrouble;
   @GuardedBy("this") private @Nullable KvException readTrouble;
   private volatile int failedReads;
+  /// Read again by each probe.
+  @GuardedBy("this") private @Nullable Location suspect;
+  @GuardedBy("this") private int suspectProbes;
   private boolean asked;
   private long wait;
   private boolean closed;
@@ -142,7 +149,13 @@ final class DiskHealth {
       return e;
     }
     boolean isOfTheDisk = countFailed() >= TOO_MANY;
-    change(() -> readTrouble = isOfTheDisk ? e : readTrouble);
+    if (isOfTheDisk) {
+      change(() -> {
+        readTrouble = e;
+        suspect = record;
+        suspectProbes = 0;
+      });
+    }
     return isOfTheDisk ? e : new RecordUnreadableException(record, e);
   }
 
@@ -199,16 +212,34 @@ final class DiskHealth {
       int slot = enterSlow();
       KvException unwritten = failureOf(probed::probe);
       leave(slot);
+      KvException unread = failureOf(() -> readSuspect(probed));
       change(() -> {
         writeTrouble = unwritten;
-        if (unwritten == null || unwritten instanceof StorageFullException) { // it answers
+        boolean answers = unwritten == null || unwritten instanceof StorageFullException;
+        if (unread == null || (answers && ++suspectProbes >= PATIENCE)) { // then it is that record, not the disk
           readTrouble = null;
+          suspect = null;
           failedReads = 0;
         }
-        wait = unwritten == null
+        wait = unwritten == null && readTrouble == null
             ? options.firstProbe().toMillis()
             : Math.min(2 * wait, options.lastProbe().toMillis());
       });
+    }
+  }
+
+  /// Reads again what failed when the disk was given up.
+  private void readSuspect(SegmentEngine probed) {
+    Location record;
+    synchronized (this) {
+      record = suspect;
+    }
+    if (record != null) {
+      try (Arena arena = Arena.ofConfined()) {
+        probed.read(record, 0, arena.allocate(record.length()));
+      } catch (UnknownLocationException | RecordUnreadableException e) {
+        // it is gone: that tells nothing of the disk
+      }
     }
   }
 

@@ -5,9 +5,12 @@ import io.penstock.block.SpaceId;
 import io.penstock.storage.record.RecordName;
 import io.penstock.storage.record.RecordNames;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /// The blocks that an opening finds: the newest record of each, until the tier takes them. One thread.
@@ -15,8 +18,8 @@ final class FoundBlocks {
   private final SpaceId space;
   private final PlaceTable places;
   private final RecordNames names = new RecordNames();
-  /// Records that a newer one of the same block replaces, and that no removal names.
-  private final Map<RecordName, DeadRecord> replaced = new HashMap<>();
+  /// Records that a newer one of the same block replaces, and that no removal names: by their sequences.
+  private final Map<BlockKey, NavigableMap<Long, Place>> replaced = new HashMap<>();
 
   /// Takes over blocks one by one.
   @FunctionalInterface
@@ -51,12 +54,11 @@ final class FoundBlocks {
         return false;
       }
       if (there > place.sequence()) {
-        replaced.put(new RecordName(key, place.sequence()),
-            new DeadRecord(new RecordName(key, place.sequence()), place.segment()));
+        replace(key, place);
         return true;
       }
-      DeadRecord older = drop(row);
-      replaced.put(older.named(), older);
+      replace(key, places.place(names.number(row)));
+      drop(row);
     }
     names.put(key.hash(), place.sequence(), places.add(place));
     return true;
@@ -68,9 +70,25 @@ final class FoundBlocks {
   @Nullable DeadRecord remove(RecordName name) {
     int row = name.key().space().equals(space) ? names.row(name.key().hash()) : RecordNames.NONE;
     if (row == RecordNames.NONE || names.number(row) == RecordNames.NONE || names.sequence(row) != name.sequence()) {
-      return replaced.remove(name);
+      return removeReplaced(name);
     }
-    return drop(row);
+    DeadRecord dead = drop(row);
+    NavigableMap<Long, Place> older = replaced.getOrDefault(name.key(), Collections.emptyNavigableMap());
+    if (!older.isEmpty()) {
+      Place newest = older.pollLastEntry().getValue();
+      names.put(name.key().hash(), newest.sequence(), places.add(newest));
+    }
+    return dead;
+  }
+
+  private @Nullable DeadRecord removeReplaced(RecordName name) {
+    NavigableMap<Long, Place> older = replaced.get(name.key());
+    Place removed = older == null ? null : older.remove(name.sequence());
+    return removed == null ? null : new DeadRecord(name, removed.segment());
+  }
+
+  private void replace(BlockKey key, Place place) {
+    replaced.computeIfAbsent(key, any -> new TreeMap<>()).put(place.sequence(), place);
   }
 
   private DeadRecord drop(int row) {
@@ -83,7 +101,10 @@ final class FoundBlocks {
 
   /// Records that count no more, though no removal says so.
   List<DeadRecord> replaced() {
-    return new ArrayList<>(replaced.values());
+    List<DeadRecord> dead = new ArrayList<>();
+    replaced.forEach((key, older) -> older.values()
+        .forEach(place -> dead.add(new DeadRecord(new RecordName(key, place.sequence()), place.segment()))));
+    return dead;
   }
 
   private BlockKey key(int row) {

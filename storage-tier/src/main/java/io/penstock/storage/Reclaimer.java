@@ -1,9 +1,13 @@
 package io.penstock.storage;
 
 import io.penstock.KvException;
+import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
+import java.io.EOFException;
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// Moves live blocks out of segments that are mostly dead, a step at a time, as [ReclaimOptions] say. Used by the
@@ -28,6 +32,8 @@ final class Reclaimer {
   private final long segmentBytes;
   private final int recordBytes;
   private int victim;
+  /// Records that could not be read once; those of segments that are gone go, too.
+  private final Set<Location> failed = new HashSet<>();
   private final DiskWater water;
   private boolean draining;
   private long movedBytes;
@@ -114,6 +120,8 @@ final class Reclaimer {
     }
     if (victim > 0 && next == PlaceTable.NONE) {
       unreadable.forget(victim);
+      int emptied = victim;
+      failed.removeIf(each -> each.segment() == emptied);
       victim = 0;
       reclaimed++;
     }
@@ -144,8 +152,13 @@ final class Reclaimer {
       } else {
         lose(number, from, flaw);
       }
-    } catch (RecordUnreadableException e) { // its owner hears of it with the next read: the key cannot be had
-      if (lost.lose(number, from, e)) {
+    } catch (RecordUnreadableException e) {
+      if (!(e.getCause() instanceof EOFException) && failed.add(from.location())) {
+        leave(e); // the next turn of this segment tells whether it fails again
+        return 0;
+      }
+      failed.remove(from.location());
+      if (lost.lose(number, from, e)) { // its owner hears of it with the next read: the key cannot be had
         book.freed(from.segment());
       }
     }

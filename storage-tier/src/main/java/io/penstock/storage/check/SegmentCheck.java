@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Compares every byte of one segment.
 final class SegmentCheck implements SegmentWalk.Visitor {
+  private static final int PAGE_BYTES = 4096;
+
   private final JournalFiles.Stored stored;
   private final SegmentWindow file;
   private final RecordCheck records;
@@ -63,6 +65,11 @@ final class SegmentCheck implements SegmentWalk.Visitor {
   }
 
   SegmentCheck run() {
+    try {
+      file.bytes(0, (int) Math.min(file.start(), file.size()));
+    } catch (SegmentUnreadableException e) {
+      unreadable(e.offset(), e);
+    }
     try {
       new SegmentWalk(file, this).run();
     } catch (SegmentUnreadableException e) {
@@ -138,10 +145,15 @@ final class SegmentCheck implements SegmentWalk.Visitor {
             "record must be of segment %d (was of %d)".formatted(stored.number(), each.segment())));
     boolean isOther = found.stream().anyMatch(each -> each.offset() >= end);
     boolean isTold = !own.isEmpty() && own.getLast().difference() != null && !own.getLast().isFinished();
-    if (!isTold && !isOther && !isEmptyBehind && end < file.size() && !isEnd(end)) {
+    if (!isTold && !isUnreadable(end, file.size()) && !isOther && !isEmptyBehind && end < file.size() && !isEnd(end)) {
       damage.add(Damage.unknown(stored.number(), end, file.size() - end, DamageKind.TORN,
           "nothing must follow the last record (was something)"));
     }
+  }
+
+  private boolean isUnreadable(long from, long to) {
+    return damage.stream().anyMatch(
+        each -> each.kind() == DamageKind.UNREADABLE && each.offset() >= from && each.offset() < to);
   }
 
   private boolean isEnd(long at) {
@@ -165,7 +177,7 @@ final class SegmentCheck implements SegmentWalk.Visitor {
   public void broken(long from, long to) {
     boolean isTold = !found.isEmpty() && from < found.getLast().end(); // with the record that was not finished
     long begin = isTold ? Math.min(to, found.getLast().end()) : from;
-    if (to - begin > file.between()) {
+    if (to - begin > file.between() && !isUnreadable(begin, to)) {
       damage.add(Damage.unknown(stored.number(), begin, to - begin, DamageKind.HEAD,
           "a record must begin here (did not)"));
     }
@@ -173,7 +185,7 @@ final class SegmentCheck implements SegmentWalk.Visitor {
 
   @Override
   public void unreadable(long at, SegmentUnreadableException why) {
-    unreadable(at, 1, why);
+    unreadable(at, PAGE_BYTES - at % PAGE_BYTES, why);
   }
 
   private void unreadable(long at, long length, SegmentUnreadableException why) {

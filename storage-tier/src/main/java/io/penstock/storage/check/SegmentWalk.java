@@ -19,6 +19,7 @@ public final class SegmentWalk {
   private final RecordCheck records;
   private final Visitor visitor;
   private int unreadable;
+  private long lastUnreadable = -1;
 
   /// Hears what there is, in the order of the file.
   public interface Visitor {
@@ -98,6 +99,10 @@ public final class SegmentWalk {
   }
 
   private void unreadable(SegmentUnreadableException e) {
+    if (e.offset() == lastUnreadable) {
+      return;
+    }
+    lastUnreadable = e.offset();
     if (++unreadable > MOST_UNREADABLE) {
       throw e;
     }

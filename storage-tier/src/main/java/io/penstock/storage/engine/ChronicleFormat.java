@@ -53,7 +53,7 @@ final class ChronicleFormat {
   /// Tells `file` where its records begin: behind what Chronicle notes at the head of a cycle. The words between
   /// records are Chronicle's own: no reader needs them.
   static SegmentWindow window(SegmentWindow file) {
-    int number = SegmentHead.number(file, HEAD_AT);
+    int number = SegmentHead.numberIfReadable(file, HEAD_AT);
     long at = 0;
     for (int length = noted(file, at); length > 0; length = noted(file, at)) {
       at += HEADER_BYTES + length + (-length & (HEADER_BYTES - 1));
@@ -63,9 +63,13 @@ final class ChronicleFormat {
 
   /// Bytes that Chronicle noted for itself behind the word at `at`; 0 if there are none.
   private static int noted(SegmentWindow file, long at) {
-    long left = file.size() - at - HEADER_BYTES;
-    int word = left < 0 ? 0 : file.word(at);
-    int length = word & LENGTH;
-    return (word & END_OF_FILE) == META_DATA && length <= left ? length : 0;
+    try {
+      long left = file.size() - at - HEADER_BYTES;
+      int word = left < 0 ? 0 : file.word(at);
+      int length = word & LENGTH;
+      return (word & END_OF_FILE) == META_DATA && length <= left ? length : 0;
+    } catch (SegmentUnreadableException e) {
+      return 0; // the walk will tell
+    }
   }
 }

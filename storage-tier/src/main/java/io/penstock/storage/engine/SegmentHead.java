@@ -35,7 +35,7 @@ final class SegmentHead {
   }
 
   /// Number of the segment whose head is at `at`; 0 if there is no whole head.
-  static int number(SegmentWindow file, long at) {
+  private static int number(SegmentWindow file, long at) {
     if (file.size() - at < BYTES) {
       return 0;
     }
@@ -45,8 +45,17 @@ final class SegmentHead {
     return isWhole ? head.get(INT, NUMBER_AT) : 0;
   }
 
+  /// The same; 0 if the medium does not give it.
+  static int numberIfReadable(SegmentWindow file, long at) {
+    try {
+      return number(file, at);
+    } catch (SegmentUnreadableException e) {
+      return 0; // the walk will tell
+    }
+  }
+
   /// Tells `file` that its records lie behind a head, without anything between them.
   static SegmentWindow window(SegmentWindow file) {
-    return file.holds(number(file, 0), Math.min(BYTES, file.size()), 0);
+    return file.holds(numberIfReadable(file, 0), Math.min(BYTES, file.size()), 0);
   }
 }

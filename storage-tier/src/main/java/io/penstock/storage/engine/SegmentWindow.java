@@ -25,6 +25,8 @@ public final class SegmentWindow implements AutoCloseable {
   /// Bytes of a piece: what was read is still in the processor's own cache when it is compared.
   public static final int BYTES = 1 << 20;
 
+  /// The next record is near, mostly.
+  private static final int FIRST_BYTES = 2 << 10;
   private static final MemorySegment ZEROS = Arena.ofAuto().allocate(BYTES);
 
   private final Path path;
@@ -123,9 +125,10 @@ public final class SegmentWindow implements AutoCloseable {
     return between;
   }
 
-  /// Whether the engine's own mark says that nothing follows `at`.
+  /// Whether the engine's own word at `at` says that no record was begun there.
   public boolean isEnd(long at) {
-    return between > 0 && size - at >= between && word(at) == ChronicleFormat.END_OF_FILE;
+    int word = between > 0 && size - at >= between ? word(at) : -1;
+    return word == 0 || word == ChronicleFormat.END_OF_FILE;
   }
 
   /// The 4 bytes at `at`.
@@ -170,11 +173,11 @@ public final class SegmentWindow implements AutoCloseable {
   /// Where `word` lies first from `start` on, at a multiple of `step` from there; -1 if it does not.
   public long find(long word, long start, int step) {
     long at = start;
-    for (int piece = Math.min(pieceBytes, BYTES); size - at >= Long.BYTES; piece = BYTES) {
-      int length = (int) Math.min(piece, size - at);
-      MemorySegment bytes = bytes(at, length);
-      int i = 0;
-      for (; i <= length - Long.BYTES; i += step) {
+    for (int piece = FIRST_BYTES; size - at >= Long.BYTES; piece = BYTES) {
+      long end = readable(at, (int) Math.min(piece, size - at));
+      MemorySegment bytes = bytes(at, (int) (end - at));
+      long i = 0;
+      for (; i <= bytes.byteSize() - Long.BYTES; i += step) {
         if (bytes.get(LONG, i) == word) {
           return at + i;
         }
@@ -187,14 +190,28 @@ public final class SegmentWindow implements AutoCloseable {
   /// Whether all bytes from `start` on are zero.
   public boolean isZero(long start) {
     long at = start;
-    for (int piece = Math.min(pieceBytes, BYTES); at < size; piece = BYTES) {
-      MemorySegment bytes = bytes(at, (int) Math.min(piece, size - at));
-      if (bytes.mismatch(ZEROS.asSlice(0, bytes.byteSize())) >= 0) {
+    for (int piece = Long.BYTES; at < size; piece = BYTES) {
+      long end = readable(at, (int) Math.min(piece, size - at));
+      if (bytes(at, (int) (end - at)).mismatch(ZEROS.asSlice(0, end - at)) >= 0) {
         return false;
       }
-      at += bytes.byteSize();
+      at = end;
     }
     return true;
+  }
+
+  /// Where the bytes end, `length` of them from `at` on at most, that the medium gives; fails if it does not give the
+  /// first ones.
+  private long readable(long at, int length) {
+    try {
+      require(at, length);
+      return at + length;
+    } catch (SegmentUnreadableException e) {
+      if (e.offset() - at < Long.BYTES) {
+        throw e;
+      }
+      return e.offset();
+    }
   }
 
   private void move(long at, int length) {

@@ -28,29 +28,24 @@ public final class RecordNames {
     return slots;
   }
 
-  /// Has the record of `hash` with `sequence` count, in place of the one of that hash.
+  /// Has the record of `hash` with `sequence` count, in place of the one of that hash, whose row counts no more.
   ///
   /// @param number any but [#NONE]
   public void put(BlockHash hash, long sequence, int number) {
-    int row = row(hash);
-    if (row == NONE) {
-      row = take(hash);
+    int older = row(hash);
+    if (older != NONE && number(older) != NONE) {
+      drop(older);
     }
-    live += number(row) == NONE ? 1 : 0;
-    rows.set(row, NUMBER, number);
-    rows.setLong(row, SEQUENCE, sequence);
-  }
-
-  private int take(BlockHash hash) {
     if (4L * (rows.size() + 1) > 3L * slots.length) {
       grow();
     }
-    int row = rows.take();
-    rows.set(row, NUMBER, NONE);
+    int row = rows.take(); // a new one: rows are in the order of writing
+    rows.set(row, NUMBER, number);
+    rows.setLong(row, SEQUENCE, sequence);
     rows.setLong(row, HIGH, hash.high());
     rows.setLong(row, LOW, hash.low());
     slots[slot(slots, hash.high(), hash.low())] = row;
-    return row;
+    live++;
   }
 
   private void grow() {
@@ -71,7 +66,7 @@ public final class RecordNames {
     return slot;
   }
 
-  /// The row of `hash`, whether it counts or not; [#NONE] if there is none.
+  /// The newest row of `hash`, whether it counts or not; [#NONE] if there is none.
   public int row(BlockHash hash) {
     return slots[slot(slots, hash.high(), hash.low())];
   }
