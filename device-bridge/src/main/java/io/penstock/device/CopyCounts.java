@@ -2,7 +2,7 @@ package io.penstock.device;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.tier.CopyStat;
+import io.penstock.tier.spi.CopyStat;
 import java.util.concurrent.atomic.LongAdder;
 
 /// Counts the copies of one device, for those who implement [Device]. Safe from any thread.

@@ -1,7 +1,7 @@
 package io.penstock.device;
 
 import io.penstock.block.BlockScope;
-import io.penstock.tier.CopyStat;
+import io.penstock.tier.spi.CopyStat;
 import reactor.core.publisher.Mono;
 
 /// An accelerator's memory, and the engine that copies to and from it.

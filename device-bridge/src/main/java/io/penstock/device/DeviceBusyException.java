@@ -1,6 +1,6 @@
 package io.penstock.device;
 
-import io.penstock.tier.StoreBusyException;
+import io.penstock.tier.spi.StoreBusyException;
 import reactor.core.publisher.Mono;
 
 /// The queue of a device is full: nothing of this work was done, and a retry after some of the queue was done can

@@ -2,7 +2,7 @@ package io.penstock.device;
 
 import io.penstock.block.BlockArena;
 import io.penstock.block.CacheSpace;
-import io.penstock.tier.ForwardingTier;
+import io.penstock.tier.spi.ForwardingTier;
 import io.penstock.tier.Level;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;

@@ -22,7 +22,7 @@ import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import io.penstock.tier.TierClosedException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -76,7 +76,7 @@ final class DeviceTierTest extends BlockTierContract {
     long deadline = System.nanoTime() + LIMIT.toNanos();
     while (true) {
       TierStat stat = requireNonNull(tier.stat().block(LIMIT));
-      if (tier.arena().claimedSlots() == 0 && stat.levels().getFirst().resting() == stat.blocks()) {
+      if (tier.arena().claimedSlots() == 0 && stat.levels().getFirst().storedBlocks() == stat.blocks()) {
         return;
       }
       assertThat(System.nanoTime()).as("until all blocks are on the device").isLessThan(deadline);

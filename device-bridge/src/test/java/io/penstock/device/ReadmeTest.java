@@ -15,15 +15,14 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The README's example of a side-car compiles as it is shown.
+/// The manual's example of a side-car compiles as it is shown.
 final class ReadmeTest {
   @TempDir
   private Path folder;
 
   @Test
   void sideCarExample_compilesAsShown() throws IOException {
-    String section = Files.readString(Path.of(System.getProperty("basedir", ""), "README.md").toAbsolutePath())
-        .split("\n## Side-car\n")[1];
+    String section = Files.readString(Path.of(System.getProperty("basedir", ""), "docs/sidecar.md").toAbsolutePath());
     String shown =
         section.substring(section.indexOf("```java\n") + 8, section.indexOf("```\n", section.indexOf("```java\n") + 8));
     JavaFileObject source = new SimpleJavaFileObject(URI.create("string:///Example.java"), JavaFileObject.Kind.SOURCE) {

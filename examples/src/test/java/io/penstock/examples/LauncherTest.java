@@ -77,8 +77,9 @@ final class LauncherTest {
             "replay",
             "two words",
             "");
-    assertThat(outcome.out()).as("where the JVM left none").doesNotContain("SharedArchiveFile");
-    assertThat(outcome.err().lines()).singleElement().asString().contains("building");
+    assertThat(outcome.out()).as("where the JVM left none").doesNotContain("AOTCache");
+    assertThat(outcome.err().lines()).satisfiesExactly(line -> assertThat(line).contains("building"),
+        line -> assertThat(line).contains("training"));
   }
 
   @Test
@@ -90,20 +91,20 @@ final class LauncherTest {
   }
 
   @Test
-  void archiveOfClasses_isMadeWithTheBuild_andUsedUnlessTheUserHasOne() throws Exception {
+  void cache_isTrainedWithTheBuild_andUsedUnlessTheUserHasOne() throws Exception {
     Path jdk = jdk("25.0.4");
     program(jdk.resolve("bin/java"),
-        "for each; do case $each in -XX:ArchiveClassesAtExit=*) : > \"${each#*=}\" ;; esac; done\n" + JAVA);
+        "for each; do case $each in -XX:AOTCacheOutput=*) : > \"${each#*=}\" ;; esac; done\n" + JAVA);
     environment.put("PENSTOCK_JAVA_HOME", jdk.toString());
-    String archive = root + "/examples/target/launcher/classes.jsa";
+    String cache = root + "/examples/target/launcher/penstock.aot";
     environment.put("PENSTOCK_JAVA_OPTS", "-Dmine=1");
 
-    assertThat(launch("stat").out().lines()).containsSubsequence("-XX:SharedArchiveFile=" + archive, "-Xlog:cds*=off",
+    assertThat(launch("stat").out().lines()).containsSubsequence("-XX:AOTCache=" + cache, "-Xlog:aot*=off",
         "-Dmine=1", "stat");
-    assertThat(Path.of(archive)).exists();
-    assertThat(launch("stat").out().lines()).contains("-XX:SharedArchiveFile=" + archive);
+    assertThat(Path.of(cache)).exists();
+    assertThat(launch("stat").out().lines()).contains("-XX:AOTCache=" + cache);
     environment.put("PENSTOCK_JAVA_OPTS", "-XX:AOTCache=mine");
-    assertThat(launch("stat").out()).doesNotContain("SharedArchiveFile");
+    assertThat(launch("stat").out()).doesNotContain(cache);
   }
 
   @Test

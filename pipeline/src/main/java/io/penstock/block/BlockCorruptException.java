@@ -6,6 +6,7 @@ import io.penstock.TransientKvException;
 ///
 /// Transient: the holder quarantines the block, so the same call answers another copy, or a miss.
 public final class BlockCorruptException extends TransientKvException {
+  private final String boundary;
   private final BlockKey key;
   private final int granule;
   private final int expected;
@@ -14,10 +15,16 @@ public final class BlockCorruptException extends TransientKvException {
   public BlockCorruptException(String boundary, BlockKey key, int granule, int expected, int actual) {
     super("block %s at %s: CRC32C of granule %d must be %08x (was %08x)".formatted(key, boundary, granule, expected,
         actual));
+    this.boundary = boundary;
     this.key = key;
     this.granule = granule;
     this.expected = expected;
     this.actual = actual;
+  }
+
+  /// Where the bytes were checked.
+  public String boundary() {
+    return boundary;
   }
 
   public BlockKey key() {

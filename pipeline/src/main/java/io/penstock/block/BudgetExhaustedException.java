@@ -2,17 +2,19 @@ package io.penstock.block;
 
 import io.penstock.TransientKvException;
 
-/// More wait for a budget than its line may hold; a retry after some of them were served can succeed.
+/// The queue of a budget is full. A retry after some waiters were served can succeed.
 public final class BudgetExhaustedException extends TransientKvException {
   private final String budget;
   private final long wanted;
   private final long free;
+  private final int maxWaiters;
 
   public BudgetExhaustedException(String budget, long wanted, long free, int maxWaiters) {
     super(budget + ": waiters must be <= " + maxWaiters + " (was one more, for " + wanted + " of " + free + " free)");
     this.budget = budget;
     this.wanted = wanted;
     this.free = free;
+    this.maxWaiters = maxWaiters;
   }
 
   /// Name of the budget.
@@ -28,5 +30,10 @@ public final class BudgetExhaustedException extends TransientKvException {
   /// Units that were free at that moment.
   public long free() {
     return free;
+  }
+
+  /// Most waiters that the queue holds.
+  public int maxWaiters() {
+    return maxWaiters;
   }
 }

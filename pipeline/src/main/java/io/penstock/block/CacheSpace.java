@@ -43,8 +43,30 @@ public record CacheSpace(String model, BlockLayout layout, int group, String ten
     return new BlockKey(id(), hash);
   }
 
-  /// The first field in which `other` differs, as *name: this value, other value*; the salt's values are not told.
-  public Optional<String> difference(CacheSpace other) {
+  /// A field in which two spaces differ, and its values; those of the salt are never told.
+  ///
+  /// @param field `model`, `layout.layers`, `layout.tokens`, `layout.order`, `layout.planes`, `group` or `tenantSalt`
+  /// @param here a text, a number, or a list of [Plane]
+  /// @param there of the same type
+  public record Difference(String field, Object here, Object there) {
+    /// Tenants differ; what their salts are is a secret.
+    public static final Difference SALT = new Difference("tenantSalt", "the same", "another");
+
+    public Difference {
+      requireNonNull(field, "field");
+      requireNonNull(here, "here");
+      requireNonNull(there, "there");
+    }
+
+    /// *field: this value, other value*.
+    @Override
+    public String toString() {
+      return field + ": " + here + ", " + there;
+    }
+  }
+
+  /// The first field in which `other` differs.
+  public Optional<Difference> difference(CacheSpace other) {
     if (!model.equals(other.model)) {
       return differs("model", model, other.model);
     } else if (layout.layers() != other.layout.layers()) {
@@ -52,16 +74,16 @@ public record CacheSpace(String model, BlockLayout layout, int group, String ten
     } else if (layout.tokens() != other.layout.tokens()) {
       return differs("layout.tokens", layout.tokens(), other.layout.tokens());
     } else if (layout.order() != other.layout.order()) {
-      return differs("layout.order", layout.order(), other.layout.order());
+      return differs("layout.order", layout.order().name(), other.layout.order().name());
     } else if (!layout.planes().equals(other.layout.planes())) {
       return differs("layout.planes", layout.planes(), other.layout.planes());
     } else if (group != other.group) {
       return differs("group", group, other.group);
     }
-    return tenantSalt.equals(other.tenantSalt) ? Optional.empty() : Optional.of("tenantSalt: values differ");
+    return tenantSalt.equals(other.tenantSalt) ? Optional.empty() : Optional.of(Difference.SALT);
   }
 
-  private static Optional<String> differs(String name, Object here, Object there) {
-    return Optional.of(name + ": " + here + ", " + there);
+  private static Optional<Difference> differs(String name, Object here, Object there) {
+    return Optional.of(new Difference(name, here, there));
   }
 }

@@ -5,16 +5,23 @@ import io.penstock.TransientKvException;
 /// A draft was sealed, or a stream ended, before all granules of a block had come.
 public final class IncompleteBlockException extends TransientKvException {
   private final BlockKey key;
+  private final int firstMissing;
   private final int missing;
 
   public IncompleteBlockException(BlockKey key, int firstMissing, int missing) {
     super("block %s: granules missing must be 0 (was %d, first %d)".formatted(key, missing, firstMissing));
     this.key = key;
+    this.firstMissing = firstMissing;
     this.missing = missing;
   }
 
   public BlockKey key() {
     return key;
+  }
+
+  /// The first granule that never came.
+  public int firstMissing() {
+    return firstMissing;
   }
 
   /// How many granules never came.

@@ -3,7 +3,7 @@ package io.penstock.meter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
-import io.penstock.tier.DiskStat;
+import io.penstock.tier.spi.DiskStat;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;

@@ -49,7 +49,7 @@ public enum KvMeters implements MeterDocumentation {
       MeterTag.TIER,
       MeterTag.LEVEL, MeterTag.MEDIUM),
   /// Blocks whose bytes are on a level: the books may be ahead, and a disk keeps copies of what rose.
-  LEVEL_RESTING("penstock.level.resting", Meter.Type.GAUGE, "blocks", "Blocks whose bytes are on a level",
+  LEVEL_STORED("penstock.level.stored", Meter.Type.GAUGE, "blocks", "Blocks whose bytes are on a level",
       MeterTag.TIER, MeterTag.LEVEL,
       MeterTag.MEDIUM),
   /// References that found their block in the books of a level.

@@ -5,7 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.LevelStat;
-import io.penstock.tier.StoreState;
+import io.penstock.tier.spi.StoreState;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import io.penstock.tier.TieringStat;
@@ -82,7 +82,7 @@ public final class TierGauges {
     Tags tags = TierTags.of(tier.info().name(), level);
     Gauges.gauge(registry, KvMeters.LEVEL_CAPACITY, tags, this, any -> blocks(level.capacityBlocks()));
     show(registry, KvMeters.LEVEL_VISIBLE, tags, stat -> stat.levels().get(number).blocks());
-    show(registry, KvMeters.LEVEL_RESTING, tags, stat -> stat.levels().get(number).resting());
+    show(registry, KvMeters.LEVEL_STORED, tags, stat -> stat.levels().get(number).storedBlocks());
     show(registry, KvMeters.LEVEL_ACTIVE, tags, stat -> active(stat.levels().get(number).health().state()));
     FunctionCounter.builder(KvMeters.LEVEL_HITS.getName(), this, gauges -> {
       TierStat stat = gauges.latest;

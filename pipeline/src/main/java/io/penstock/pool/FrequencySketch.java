@@ -1,16 +1,14 @@
 package io.penstock.pool;
 
 import io.penstock.block.BlockKey;
-import java.util.Arrays;
 import java.util.BitSet;
 
-/// About how often keys were used lately, in four bits a key: a count-min sketch of four rows whose counters are halved
-/// each time that eight uses for each expected key were counted. So an estimate is never below the uses since the last
-/// halving, up to 15, and seldom above.
+/// Estimates how often keys were used lately: a count-min sketch of four rows of 4-bit counters. All counters are
+/// halved after eight uses for each expected key. An estimate is never below the uses since the last halving, up to 15,
+/// and seldom above.
 ///
-/// Counters are halved when they are looked at, and a few more with each use, so that no use waits for all of them.
-/// Memory is fixed: two bytes for each key that is expected. Pure; not thread-safe, also to be read: its pool guards
-/// it.
+/// A counter is halved when it is read, and a few more with each use, so that no use waits for all of them. Memory is
+/// fixed: two bytes for each expected key. Pure; not thread-safe, not even for reads: its owner guards it.
 public final class FrequencySketch {
   /// Counters stop here.
   public static final int MOST = 15;
@@ -18,7 +16,7 @@ public final class FrequencySketch {
   private static final int ROWS = 4;
   private static final int COUNTERS_A_WORD = 16;
   private static final int USES_A_KEY = 8;
-  /// Words halved with each use, at least: all of them long before the next time.
+  /// Words halved with each use, at least, so that all are halved long before the next halving.
   private static final int WORDS_A_USE = 8;
   private static final int MOST_KEYS = 1 << 28;
   private static final long LOW_BITS = 0x7777777777777777L;
@@ -26,17 +24,17 @@ public final class FrequencySketch {
       {0x9E3779B97F4A7C15L, 0xC2B2AE3D27D4EB4FL, 0x165667B19E3779F9L, 0xD6E8FEB86659FD93L};
 
   private final long[] words;
-  /// A bit a word, which is `side` if the word was halved as often as it should be.
+  /// One bit a word; it equals `side` if the last halving has reached the word.
   private final BitSet sides;
   private boolean side;
-  /// Words from here on may not have been halved.
+  /// The words before it were halved.
   private int next;
-  /// Counters of a row, less one: a power of two.
+  /// Counters of a row, a power of two, less one.
   private final int mask;
   private final long window;
   private long counted;
 
-  /// @param expectedKeys distinct keys among which those that are used often are to be found, in `(0, 2^28]`
+  /// @param expectedKeys distinct keys among which to find the frequently used ones, in `(0, 2^28]`
   public FrequencySketch(long expectedKeys) {
     if (expectedKeys <= 0 || expectedKeys > MOST_KEYS) {
       throw new IllegalArgumentException("expectedKeys must be in (0, " + MOST_KEYS + "] (was " + expectedKeys + ")");
@@ -67,7 +65,7 @@ public final class FrequencySketch {
     return least;
   }
 
-  /// About how often `key` was used lately.
+  /// Estimated number of recent uses of `key`.
   public int estimate(BlockKey key) {
     int least = MOST;
     for (int row = 0; row < ROWS; row++) {
@@ -89,15 +87,6 @@ public final class FrequencySketch {
       words[i] = (words[i] >>> 1) & LOW_BITS;
     }
     return words[i];
-  }
-
-  /// Forgets everything.
-  public void clear() {
-    Arrays.fill(words, 0);
-    sides.clear();
-    side = false;
-    next = words.length;
-    counted = 0;
   }
 
   private int place(int row, BlockKey key) {

@@ -3,11 +3,10 @@ package io.penstock.pool;
 import io.penstock.block.Checks;
 import java.util.Arrays;
 
-/// Rows of a fixed number of `int` values, named by small numbers: what an object of a few fields costs without its
-/// head and its pointers.
+/// Rows of a fixed number of `int` values, by small numbers: objects of a few fields without headers and pointers.
 ///
 /// Rows lie in chunks, so growing copies at most one chunk and never needs the memory of two tables. A row that was
-/// given back is taken again first; memory of rows once taken stays. Not thread-safe.
+/// given back is used again first; the memory of rows stays. Not thread-safe.
 public final class IntRows {
   /// No row.
   public static final int NONE = -1;
@@ -18,9 +17,9 @@ public final class IntRows {
 
   private final int width;
   private int[][] chunks = new int[1][0];
-  /// Rows ever taken: the next one that is new.
+  /// The next new row: the number of rows ever taken.
   private int rows;
-  /// The row given back last; each of these names the one before it in its first column.
+  /// The row given back last; the first column of each such row names the one given back before it.
   private int given = NONE;
   private int size;
 
@@ -29,7 +28,7 @@ public final class IntRows {
     this.width = Checks.positive("width", width);
   }
 
-  /// A row that nobody has; what is in it is undefined.
+  /// Takes a row, whose content is undefined.
   ///
   /// @throws IllegalStateException if there are no more numbers
   public int take() {
@@ -59,7 +58,7 @@ public final class IntRows {
     size = 0;
   }
 
-  /// Called with one row after the other: gives back the memory of those before `row`, which nobody touches again.
+  /// Frees the memory of the rows before `row`, which nothing reads again. Called with one row after the other.
   public void discard(int row) {
     int chunk = (row >>> CHUNK_BITS) - 1;
     if (chunk >= 0 && (row & (CHUNK_ROWS - 1)) == 0) {

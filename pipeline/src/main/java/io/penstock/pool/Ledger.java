@@ -14,49 +14,48 @@ import org.jspecify.annotations.Nullable;
 /// Decides hit and victim in reference order, exactly as the textbook policy does: touch, or insert and evict one at a
 /// time.
 ///
-/// The capacity may be cut into levels, fastest first: a key enters at level 0, whoever is one too many there moves
-/// down a level, and who is one too many on the last leaves. A use brings a key back to level 0 (LRU), so the levels,
-/// read one after the other, are the order of one policy over the whole capacity: hits and victims do not depend on how
-/// it was cut.
+/// The capacity may be divided into levels, fastest first. A key enters at level 0. A full level demotes its eviction
+/// victim by one level; the last level evicts it. A use promotes a key to level 0 (LRU). So the levels, read one after
+/// the other, are the order of one policy over the whole capacity: hits and victims do not depend on the division.
 ///
-/// Pure bookkeeping: it owns nothing and tells the caller who moved and who left. Every operation is O(levels), and
-/// growing copies 64 KiB at most. A key costs 37 bytes in chunks of primitives, and 8 more for the value; where a
-/// number will do instead of a value, that is among the 37. Not thread-safe: its pool guards it.
+/// Pure bookkeeping: it owns nothing, and tells the caller which keys it moved and evicted. Every operation is
+/// O(levels), and growing copies 64 KiB at most. A key costs 37 bytes in chunks of primitives, and 8 more for a value;
+/// a number instead of a value is among the 37. Not thread-safe: its owner guards it.
 ///
-/// @param <V> what the pool remembers of a block
+/// @param <V> what the owner keeps of a key
 public final class Ledger<V> {
   /// No limit on the number of blocks.
   public static final long UNBOUNDED = Long.MAX_VALUE;
 
-  private static final int NONE = KeyLines.NONE;
+  private static final int NONE = KeyTable.NONE;
 
   private final EvictionPolicy policy;
-  private final List<Shelf> levels = new ArrayList<>();
-  private final KeyLines lines;
+  private final List<LruList> levels = new ArrayList<>();
+  private final KeyTable rows;
   private final LevelBytes levelOf = new LevelBytes();
-  private final Remembered<V> remembered;
+  private final LedgerValues<V> values;
   private Gate<V> gate = (value, level) -> true;
 
-  /// Hears where a key went that the policy moved. Must not call back.
+  /// Hears of each key that the policy moved. Must not call back.
   @FunctionalInterface
   public interface Moves<V> {
     /// `value` is on `level` now; the number of levels means that it was evicted.
     void moved(BlockKey key, V value, int level);
 
-    /// The same of a key of which a number is remembered, and that was on `from`.
+    /// The same of a key with a number, which was on `from`.
     default void movedNumber(BlockKey key, int number, int from, int level) {
       throw new IllegalStateException(
           "key must have a value to be moved (was " + key + ", with number " + number + ")");
     }
   }
 
-  /// Says who may move down where. Must not call back.
+  /// Says which level takes a key that is demoted. Must not call back.
   @FunctionalInterface
   public interface Gate<V> {
-    /// Whether `level` takes `value`, which is one too many above it; whom no level takes leaves.
+    /// Whether `level` takes `value`, which a level above has no room for; a key that no level takes is evicted.
     boolean takes(V value, int level);
 
-    /// The same of a key of which a number is remembered.
+    /// The same of a key with a number.
     default boolean takesNumber(int level) {
       return true;
     }
@@ -65,215 +64,220 @@ public final class Ledger<V> {
   /// @param space of all keys
   /// @param capacityBlocks most blocks of each level, fastest first; 1 to 127 of them, each [#UNBOUNDED] or above 0
   public Ledger(SpaceId space, EvictionPolicy policy, long... capacityBlocks) {
-    this(new KeyLines(space, -1), policy, capacityBlocks);
+    this(new KeyTable(space, -1), policy, capacityBlocks);
   }
 
-  Ledger(KeyLines lines, EvictionPolicy policy, long... capacityBlocks) {
+  Ledger(KeyTable rows, EvictionPolicy policy, long... capacityBlocks) {
     this.policy = requireNonNull(policy, "policy");
-    this.lines = lines;
-    this.remembered = new Remembered<>(lines);
+    this.rows = rows;
+    this.values = new LedgerValues<>(rows);
     if (capacityBlocks.length == 0 || capacityBlocks.length > Byte.MAX_VALUE) {
       throw new IllegalArgumentException(
           "capacityBlocks must be of 1 to " + Byte.MAX_VALUE + " levels (was " + capacityBlocks.length + ")");
     }
     for (long capacity : capacityBlocks) {
-      levels.add(new Shelf(lines, levelOf, levels.size(), capacity));
+      levels.add(new LruList(rows, levelOf, levels.size(), capacity));
     }
   }
 
-  /// Has `gate` asked about everyone who is to move down; without, every level takes everyone.
+  /// Asks `gate` about each key that is demoted; without it every level takes every key.
   public Ledger<V> gate(Gate<V> gate) {
     this.gate = requireNonNull(gate, "gate");
     return this;
   }
 
-  /// The value that is remembered of `key`, without counting as a use; null if there is none.
+  /// The value of `key`, without counting as a use; null if it has none.
   public @Nullable V peek(BlockKey key) {
-    int line = lines.find(key);
-    return line == NONE || remembered.isNumber(line) ? null : remembered.value(line);
+    int row = rows.find(key);
+    return row == NONE || values.isNumber(row) ? null : values.value(row);
   }
 
-  /// The number that is remembered of `key`, −1 if there is none.
+  /// The number of `key`; −1 if it has none.
   public int number(BlockKey key) {
-    int line = lines.find(key);
-    return line == NONE || !remembered.isNumber(line) ? -1 : remembered.number(line);
+    int row = rows.find(key);
+    return row == NONE || !values.isNumber(row) ? -1 : values.number(row);
   }
 
-  /// The level of `key`, −1 if it is not here.
+  /// The level of `key`; −1 if it is absent.
   public int level(BlockKey key) {
-    int line = lines.find(key);
-    return line == NONE ? -1 : levelOf.get(line);
+    int row = rows.find(key);
+    return row == NONE ? -1 : levelOf.get(row);
   }
 
-  /// Counts a use of `key`, of which no number is remembered, which moves it to level 0 and others down if the policy
-  /// wants so; null means that it is not here.
+  /// Counts a use of `key`, which has no number. With LRU that promotes it to level 0, and demotes others.
   ///
   /// @param moves hears of the others, and of `key` if it changed its level
+  /// @return its value; null if the key is absent
   public @Nullable V touch(BlockKey key, Moves<V> moves) {
-    int line = lines.find(key);
-    if (line == NONE) {
+    int row = rows.find(key);
+    if (row == NONE) {
       return null;
     }
-    V value = remembered.value(line);
+    V value = values.value(row);
     if (policy == EvictionPolicy.LRU) {
-      int before = levelOf.get(line);
-      levels.get(before).unlink(line);
-      levels.getFirst().link(line);
+      int before = levelOf.get(row);
+      levels.get(before).unlink(row);
+      levels.getFirst().link(row);
       if (before > 0) {
         moves.moved(key, value, 0);
-        settle(0, moves);
+        demoteFrom(0, moves);
       }
     }
     return value;
   }
 
-  /// Counts a use of `key` that leaves it on its level, as the most recently used there if the policy wants so; null
-  /// means that it is not here.
+  /// Counts a use of `key` that leaves it on its level, with LRU as the most recently used there.
+  ///
+  /// @return its value; null if the key is absent
   public @Nullable V refresh(BlockKey key) {
-    int line = lines.find(key);
-    if (line == NONE) {
+    int row = rows.find(key);
+    if (row == NONE) {
       return null;
     }
     if (policy == EvictionPolicy.LRU) {
-      Shelf shelf = levels.get(levelOf.get(line));
-      shelf.unlink(line);
-      shelf.link(line);
+      LruList list = levels.get(levelOf.get(row));
+      list.unlink(row);
+      list.link(row);
     }
-    return remembered.value(line);
+    return values.value(row);
   }
 
-  /// The next `count` victims of `level`, or all that there are.
+  /// The next `count` victims of `level`, or all it has.
   public List<BlockKey> next(int level, int count) {
     return levels.get(level).next(count);
   }
 
-  /// Adds `key`, which is not here, as the most recently used; whoever is one too many moves down or leaves.
+  /// Adds `key`, which is absent, as the most recently used; demotes or evicts another if a level is full.
   ///
   /// @param moves hears of the others
   public void insert(BlockKey key, V value, Moves<V> moves) {
     insertAt(0, key, value, moves);
   }
 
-  /// The same, for a key that starts lower down: as the most recently used of `level`.
+  /// The same, as the most recently used of `level`.
   public void insertAt(int level, BlockKey key, V value, Moves<V> moves) {
     requireNonNull(value, "value");
     requireAbsent(key);
-    int line = lines.add(key);
-    remembered.set(line, value);
-    levels.get(level).link(line);
-    settle(level, moves);
+    int row = rows.add(key);
+    values.set(row, value);
+    levels.get(level).link(row);
+    demoteFrom(level, moves);
   }
 
   /// The same, with a number instead of a value.
   public void insertNumberAt(int level, BlockKey key, int number, Moves<V> moves) {
     Checks.notNegative("number", number);
     requireAbsent(key);
-    int line = lines.add(key);
-    remembered.setNumber(line, number);
-    levels.get(level).link(line);
-    settle(level, moves);
+    int row = rows.add(key);
+    values.setNumber(row, number);
+    levels.get(level).link(row);
+    demoteFrom(level, moves);
   }
 
   private void requireAbsent(BlockKey key) {
-    if (lines.find(key) != NONE) {
+    if (rows.find(key) != NONE) {
       throw new IllegalStateException("key must be absent to be inserted (was present, " + key + ")");
     }
   }
 
-  /// Moves on who is one too many, from `level` down.
-  private void settle(int level, Moves<V> moves) {
+  /// Demotes the victims of levels that are too full, from `level` down.
+  private void demoteFrom(int level, Moves<V> moves) {
     int i = level;
     while (i < levels.size() && levels.get(i).isTooFull()) {
       int from = i;
       int victim = levels.get(from).first();
-      BlockKey key = lines.key(victim);
+      BlockKey key = rows.key(victim);
       levels.get(from).unlink(victim);
       i = below(from, victim);
-      if (remembered.isNumber(victim)) {
-        int number = remembered.number(victim);
+      if (values.isNumber(victim)) {
+        int number = values.number(victim);
         put(victim, i);
         moves.movedNumber(key, number, from, i);
       } else {
-        V value = remembered.value(victim);
+        V value = values.value(victim);
         put(victim, i);
         moves.moved(key, value, i);
       }
     }
   }
 
-  /// The next level below `level` that takes `line`; the number of levels if none does.
-  private int below(int level, int line) {
+  /// The next level below `level` that takes the key in `row`; the number of levels if none does.
+  private int below(int level, int row) {
     int next = level + 1;
-    while (next < levels.size() && !takes(next, line)) {
+    while (next < levels.size() && !takes(next, row)) {
       next++;
     }
     return next;
   }
 
-  private boolean takes(int level, int line) {
-    return remembered.isNumber(line) ? gate.takesNumber(level) : gate.takes(remembered.value(line), level);
+  private boolean takes(int level, int row) {
+    return values.isNumber(row) ? gate.takesNumber(level) : gate.takes(values.value(row), level);
   }
 
-  /// Puts `line`, which is on no level, on `level`, or out of the ledger if there is none.
-  private void put(int line, int level) {
+  /// Puts `row`, which is on no level, on `level`, or out of the ledger if there is no such level.
+  private void put(int row, int level) {
     if (level < levels.size()) {
-      levels.get(level).link(line);
+      levels.get(level).link(row);
     } else {
-      drop(line);
+      drop(row);
     }
   }
 
-  private void drop(int line) {
-    remembered.forget(line);
-    lines.remove(line);
+  private void drop(int row) {
+    values.forget(row);
+    rows.remove(row);
   }
 
-  /// Changes what is remembered of `key`, which is here, without counting as a use.
+  /// Changes the value of `key`, which is present, without counting as a use.
   public void update(BlockKey key, V value) {
-    remembered.replace(present(key), requireNonNull(value, "value"));
+    values.replace(present(key), requireNonNull(value, "value"));
   }
 
-  /// The same: a number is remembered from now on.
+  /// Gives `key` a number instead of its value or number.
   public void updateNumber(BlockKey key, int number) {
     Checks.notNegative("number", number);
-    remembered.replaceNumber(present(key), number);
+    values.replaceNumber(present(key), number);
   }
 
   private int present(BlockKey key) {
-    int line = lines.find(key);
-    if (line == NONE) {
+    int row = rows.find(key);
+    if (row == NONE) {
       throw new IllegalStateException("key must be present to be updated (was absent, " + key + ")");
     }
-    return line;
+    return row;
   }
 
-  /// Removes `key`, of which no number is remembered; null means that it was not here.
+  /// Removes `key`, which has no number.
+  ///
+  /// @return its value; null if it was absent
   public @Nullable V remove(BlockKey key) {
-    int line = lines.find(key);
-    if (line == NONE) {
+    int row = rows.find(key);
+    if (row == NONE) {
       return null;
     }
-    V value = remembered.value(line);
-    levels.get(levelOf.get(line)).unlink(line);
-    drop(line);
+    V value = values.value(row);
+    levels.get(levelOf.get(row)).unlink(row);
+    drop(row);
     return value;
   }
 
-  /// Removes everything and answers the values that were remembered, next victim first; numbers are forgotten.
+  /// Removes everything.
+  ///
+  /// @return the values, next victim first; numbers are forgotten
   public List<V> clear() {
-    List<V> kept = new ArrayList<>(remembered.values());
-    for (Shelf shelf : levels.reversed()) {
-      forEachValue(shelf, line -> kept.add(remembered.value(line)));
-      shelf.clear();
+    List<V> kept = new ArrayList<>(values.values());
+    for (LruList list : levels.reversed()) {
+      forEachValue(list, row -> kept.add(values.value(row)));
+      list.clear();
     }
-    lines.clear();
+    rows.clear();
     levelOf.clear();
-    remembered.clear();
+    values.clear();
     return kept;
   }
 
   public int size() {
-    return lines.size();
+    return rows.size();
   }
 
   /// Keys on `level`.
@@ -281,25 +285,16 @@ public final class Ledger<V> {
     return levels.get(level).size();
   }
 
-  /// Keys on `level` of which a value is remembered, next victim first, each told to `reader`.
+  /// Tells `reader` each key on `level` with its value, next victim first; keys with a number are left out.
   public void forEach(int level, BiConsumer<BlockKey, V> reader) {
-    forEachValue(levels.get(level), line -> reader.accept(lines.key(line), remembered.value(line)));
+    forEachValue(levels.get(level), row -> reader.accept(rows.key(row), values.value(row)));
   }
 
-  private void forEachValue(Shelf shelf, IntConsumer reader) {
-    shelf.forEach(line -> {
-      if (!remembered.isNumber(line)) {
-        reader.accept(line);
+  private void forEachValue(LruList list, IntConsumer reader) {
+    list.forEach(row -> {
+      if (!values.isNumber(row)) {
+        reader.accept(row);
       }
     });
-  }
-
-  /// Most blocks over all levels.
-  public long capacityBlocks() {
-    long total = 0;
-    for (Shelf shelf : levels) {
-      total = shelf.capacity() > UNBOUNDED - total ? UNBOUNDED : total + shelf.capacity();
-    }
-    return total;
   }
 }

@@ -2,13 +2,12 @@ package io.penstock.pool;
 
 import io.penstock.block.BlockKey;
 
-/// Which blocks are worth the disk when they leave memory. Asked under a pool's lock: quick, and must not call back.
+/// Which blocks are demoted to the disk when they leave memory. Asked under a lock: must be quick, and not call back.
 @FunctionalInterface
 public interface OffloadRule {
-  /// Whether `key` goes on to the disk; if not, it leaves as evicted.
+  /// Whether `key` is demoted to the disk; if not, it is evicted.
   ///
-  /// @param uses about how often it was used lately, 15 at most, as [FrequencySketch] counts; 0 if it was put and never
-  ///     asked for
+  /// @param uses its recent uses as [FrequencySketch] estimates them, 15 at most; 0 if it was put and never asked for
   boolean takes(BlockKey key, int uses);
 
   /// Every block.
@@ -16,12 +15,12 @@ public interface OffloadRule {
     return usedAtLeast(0);
   }
 
-  /// Blocks that were used so often.
+  /// Blocks that were used at least `uses` times.
   static OffloadRule usedAtLeast(int uses) {
     return new UsedAtLeast(uses);
   }
 
-  /// Blocks that were used so often: a value, so that those who would count nothing can tell.
+  /// Blocks that were used at least `uses` times. A value, so that the owner sees when it need not count uses.
   record UsedAtLeast(int uses) implements OffloadRule {
     public UsedAtLeast {
       if (uses < 0 || uses > FrequencySketch.MOST) {

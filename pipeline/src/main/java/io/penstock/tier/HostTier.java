@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.tier.spi.ForwardingTier;
 import io.penstock.block.BlockArena;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.ChunkSource;

@@ -43,7 +43,7 @@ public abstract class Lease extends Owned {
   ///
   /// @param scope owns the windows emitted; the end of a window's slices closes it
   /// @return a stream for one subscriber
-  public Flux<LeasedWindow> opened(SliceShape shape, BlockScope scope) {
+  public Flux<LeasedWindow> slicedWindows(SliceShape shape, BlockScope scope) {
     return windows(shape.windowBlocks(), scope).map(window -> LeasedWindow.of(window, shape));
   }
 }

@@ -12,28 +12,29 @@ import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
 
-/// The stream of the windows of one [StackLease]. A window that needs memory for bytes from below waits for it, and
-/// nothing overtakes it. Never emits under the tier's lock.
+/// The stream of the windows of one [StackLease], in order: a window that waits for memory, to be read from stores, is
+/// overtaken by none. Its fields are written by the thread that emits. Never emits in a decision.
 final class LeaseWindows extends DemandLoop {
-  private final StackLeases leases;
+  private final StackState state;
   private final StackLease lease;
   private final Subscriber<? super LeasedWindow> subscriber;
   private final SliceShape shape;
   private final BlockScope scope;
   private volatile boolean done;
-  private volatile @Nullable RisingWindow rising;
-  /// Whether `rising` was begun before anybody asked for it.
-  private volatile boolean ahead;
+  /// The next window, which waits for memory or for demand.
+  private volatile @Nullable StoreWindow next;
+  /// Whether `next` was started before there was demand for it.
+  private volatile boolean prefetched;
   private boolean begun;
 
-  LeaseWindows(StackLeases leases, StackLease lease, Subscriber<? super LeasedWindow> subscriber, SliceShape shape,
+  LeaseWindows(StackState state, StackLease lease, Subscriber<? super LeasedWindow> subscriber, SliceShape shape,
       BlockScope scope) {
-    this.leases = leases;
+    this.state = state;
     this.lease = lease;
     this.subscriber = subscriber;
-    // with stores there is memory for so many blocks from below; without them every block of a window is in memory and
-    // costs none
-    int most = leases.books.hasStores() ? leases.books.options.transferBlocks() : Integer.MAX_VALUE;
+    StackShape stack = state.shape();
+    // A window that is read from stores needs transfer memory; without stores all blocks are in memory
+    int most = stack.hasStores() ? stack.options().transferBlocks() : Integer.MAX_VALUE;
     this.shape = shape.withWindowBlocks(Math.min(shape.windowBlocks(), most));
     this.scope = scope;
   }
@@ -51,21 +52,21 @@ final class LeaseWindows extends DemandLoop {
       Throwable misuse = misuse();
       if (misuse != null) {
         fail(misuse);
-      } else if (!(rising != null ? emitRising() : emitNext())) {
+      } else if (!(next != null ? emitNext() : takeNext())) {
         return;
       }
     }
-    dropRising();
+    dropNext();
   }
 
-  /// False if there is nothing to emit now.
-  private boolean emitNext() {
+  /// Makes a window of the blocks that are ready; false if there is nothing to do now.
+  private boolean takeNext() {
     boolean wanted = isWanted();
-    StackLeases.Taken taken = leases.take(lease, wanted ? shape.windowBlocks() : 0);
+    StackLease.Taken taken = lease.take(wanted ? shape.windowBlocks() : 0);
     if (taken.failure() != null) {
       fail(taken.failure());
     } else if (!taken.items().isEmpty()) {
-      take(taken.items());
+      make(taken.items());
     } else if (taken.ended()) {
       done = true;
       lease.close();
@@ -73,91 +74,32 @@ final class LeaseWindows extends DemandLoop {
     } else if (lease.isClosed()) {
       fail(ended());
     } else {
-      return !wanted && begun && readAhead();
+      return !wanted && begun && prefetch();
     }
     return true;
   }
 
-  /// Begins to read the window that comes next; false if it is in memory, or there is no memory that nobody needs.
-  private boolean readAhead() {
-    int most = Math.min(shape.windowBlocks(), leases.books.options.tiering().prefetchBlocks());
-    List<StackLease.Item> items = most == 0 ? List.of() : leases.takeAhead(lease, most);
-    if (items.isEmpty()) {
-      return false;
-    }
-    RisingWindow window = new RisingWindow(leases.rising(), items, shape);
-    if (!window.claimAhead(this::drain)) {
-      leases.putBack(lease, items);
-      return false;
-    }
-    leases.prefetched(window.missing(), 0, 0);
-    ahead = true;
-    rising = window;
-    return true;
-  }
-
-  /// Why a stream whose lease is closed has no more.
-  private RuntimeException ended() {
-    return leases.books.isClosed()
-        ? leases.books.closedException()
-        : new CancellationException("lease ended before its stream");
-  }
-
-  private void take(List<StackLease.Item> items) {
+  private void make(List<LeaseItem> items) {
     BlockCorruptException corrupt = firstCorrupt(items);
     if (corrupt != null) {
-      leases.giveUp(items);
+      lease.giveUp(items);
       fail(corrupt);
-    } else if (items.stream().allMatch(item -> item.block() != null)) {
-      List<LeasedBlock> window = new ArrayList<>(items.size());
-      items.forEach(item -> window.add(new LeasedBlock(item.position(), requireNonNull(item.block()))));
-      emit(new ReadyWindow(window, shape));
+    } else if (items.stream().allMatch(LeaseItem.InMemory.class::isInstance)) {
+      List<LeasedBlock> blocks = new ArrayList<>(items.size());
+      items.forEach(item -> blocks.add(new LeasedBlock(item.position(), ((LeaseItem.InMemory) item).block())));
+      emit(new ReadyWindow(blocks, shape));
     } else {
-      RisingWindow window = new RisingWindow(leases.rising(), items, shape);
-      rising = window;
+      StoreWindow window = new StoreWindow(state.windows(), items, shape);
+      next = window;
       window.claim(this::drain);
     }
   }
 
-  /// False if its memory was not granted yet, or nobody wants it yet.
-  private boolean emitRising() {
-    RisingWindow window = requireNonNull(rising);
-    Throwable refusal = window.refusal();
-    if (refusal instanceof ArenaClosedException) {
-      fail(leases.books.closedException());
-    } else if (refusal != null) {
-      fail(refusal);
-    } else if (lease.isClosed()) {
-      fail(ended());
-    } else if (window.isGranted() && isWanted()) {
-      rising = null;
-      countAhead(window, true);
-      emit(window);
-    } else {
-      return false;
-    }
-    return true;
-  }
-
-  private void countAhead(RisingWindow window, boolean useful) {
-    if (ahead) {
-      ahead = false;
-      leases.prefetched(0, useful ? window.missing() : 0, useful ? 0 : window.missing());
-    }
-  }
-
-  private void emit(LeasedWindow window) {
-    begun = true;
-    scope.adopt(window);
-    spend();
-    subscriber.onNext(window);
-  }
-
-  private @Nullable BlockCorruptException firstCorrupt(List<StackLease.Item> items) {
-    for (StackLease.Item item : items) {
+  private @Nullable BlockCorruptException firstCorrupt(List<LeaseItem> items) {
+    for (LeaseItem item : items) {
       try {
-        if (item.block() != null) {
-          leases.books.departures.requireSound(item.block());
+        if (item instanceof LeaseItem.InMemory here) {
+          state.removals().requireIntact(here.block());
         }
       } catch (BlockCorruptException e) {
         return e;
@@ -168,6 +110,67 @@ final class LeaseWindows extends DemandLoop {
     return null;
   }
 
+  /// Emits the next window; false if its memory was not granted yet, or there is no demand for it yet.
+  private boolean emitNext() {
+    StoreWindow window = requireNonNull(next);
+    Throwable refusal = window.refusal();
+    if (refusal instanceof ArenaClosedException) {
+      fail(state.shape().closed());
+    } else if (refusal != null) {
+      fail(refusal);
+    } else if (lease.isClosed()) {
+      fail(ended());
+    } else if (window.isGranted() && isWanted()) {
+      next = null;
+      countPrefetched(window, true);
+      emit(window);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  private void emit(LeasedWindow window) {
+    begun = true;
+    scope.adopt(window);
+    spend();
+    subscriber.onNext(window);
+  }
+
+  // Prefetch
+
+  /// Starts to read the next window before there is demand for it; false if it is in memory, or memory is short.
+  private boolean prefetch() {
+    int most = Math.min(shape.windowBlocks(), state.shape().options().tiering().prefetchBlocks());
+    List<LeaseItem> items = most == 0 ? List.of() : lease.takeStored(most);
+    if (items.isEmpty()) {
+      return false;
+    }
+    StoreWindow window = new StoreWindow(state.windows(), items, shape);
+    if (!window.prefetch(this::drain)) {
+      lease.putBack(items);
+      return false;
+    }
+    state.decide(after -> state.figures().prefetched(window.missing()));
+    prefetched = true;
+    next = window;
+    return true;
+  }
+
+  private void countPrefetched(StoreWindow window, boolean useful) {
+    if (prefetched) {
+      prefetched = false;
+      state.decide(after -> state.figures().prefetchEnded(window.missing(), useful));
+    }
+  }
+
+  // The end
+
+  /// Why a stream whose lease is closed has no more windows.
+  private RuntimeException ended() {
+    return state.isClosed() ? state.shape().closed() : new CancellationException("lease ended before its stream");
+  }
+
   private void fail(Throwable error) {
     if (!done) {
       done = true;
@@ -176,11 +179,11 @@ final class LeaseWindows extends DemandLoop {
     }
   }
 
-  private void dropRising() {
-    RisingWindow window = rising;
+  private void dropNext() {
+    StoreWindow window = next;
     if (window != null) {
-      rising = null;
-      countAhead(window, false);
+      next = null;
+      countPrefetched(window, false);
       window.close();
     }
   }

@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.tier.spi.BlockStore;
 import io.penstock.block.Checks;
 
 /// One level of a [TierStack]: a place for blocks, and how many of them the books may put there.

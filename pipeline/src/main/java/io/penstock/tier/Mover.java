@@ -1,268 +1,245 @@
 package io.penstock.tier;
 
 import io.penstock.block.Block;
-import io.penstock.tier.MoveWait.Need;
-import io.penstock.tier.StackEntry.Resident;
-import java.util.ArrayList;
+import io.penstock.tier.MoveQueue.Need;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Brings bytes to where the books say: one block has one copy under way at a time, copies to and from a store go in
-/// batches ([Dock]).
+/// Brings bytes to the levels on which the ledger has their blocks: one copy of a block is under way at a time, copies
+/// to and from a store go in batches ([AttachedStore]).
 ///
-/// A block keeps what it holds until the copy is there, and holds nothing else while it waits; the order in which
-/// memory may wait for memory, and why it has no cycle, stands at [StackMemory].
-///
-/// A block whose bytes are only below its level rises when somebody reads it, not before.
-///
-/// Everything here runs under the stack's lock, but for the turns that come and the copies that end, which take it;
-/// what must not be done under it (closing, claiming, copying) goes to an [Aftermath].
+/// A block keeps what it holds until the copy is there, and holds nothing else while it waits; [StackMemory] says in
+/// which order memory may wait for memory, and why that has no cycle. A block whose bytes are only below its level is
+/// promoted when somebody reads it, not before. Used in decisions only.
 final class Mover {
-  private final StackBooks books;
-  private final Docks docks;
-  private final MoveLine line;
+  private final StackState state;
+  private final StackShape shape;
   private final int host;
-  private final boolean inclusive;
   private final int levels;
-  /// Those that are short of a copy until a store is well again.
+  private final MoveQueue queue;
+  /// Blocks that lack a copy until a store works again.
   private final Set<Resident> deferred = new LinkedHashSet<>();
-  /// Entries that were in the books when they closed, until the stores have closed, too.
+  /// What the ledger had when the stack closed, until the stores have closed, too.
   private List<StackEntry> last = List.of();
   private boolean storesClosed;
 
-  Mover(StackBooks books) {
-    this.books = books;
-    this.host = books.host;
-    this.levels = books.levels.size();
-    this.inclusive = books.options.mode() == StackMode.WRITE_THROUGH;
-    this.docks = books.docks;
-    this.line = new MoveLine(books, this);
-    docks.make(books, this);
+  Mover(StackState state) {
+    this.state = state;
+    this.shape = state.shape();
+    this.host = shape.host();
+    this.levels = shape.levels().size();
+    this.queue = new MoveQueue(state);
   }
 
-  private boolean wanted(Resident entry, int level) {
-    return inclusive ? level >= entry.level : level == entry.level;
+  // Where a block belongs
+
+  private boolean belongsOn(Resident block, int level) {
+    return shape.isWriteThrough() ? level >= block.level() : level == block.level();
   }
 
-  private boolean has(Resident entry, int level) {
-    return level == host ? entry.host != null && entry.atHost : entry.places[level] != null;
+  boolean belongsInHost(Resident block) {
+    return host >= 0 && belongsOn(block, host);
   }
 
-  /// Whether `entry` belongs on `level` and is not there.
-  boolean isShortOf(Resident entry, int level) {
-    return wanted(entry, level) && !has(entry, level);
+  private boolean has(Resident block, int level) {
+    return level == host ? block.isOnHostLevel() : block.isStored(level);
   }
 
-  /// The lowest level on which `entry` belongs and is not, and may get now; −1 if there is none.
-  private int missing(Resident entry) {
+  /// Whether `block` is where the ledger has it.
+  boolean isOnOwnLevel(Resident block) {
+    return has(block, block.level());
+  }
+
+  /// Whether `block` belongs on `level` and is not there.
+  boolean lacks(Resident block, int level) {
+    return belongsOn(block, level) && !has(block, level);
+  }
+
+  /// The slowest level on which `block` belongs and is not, and to which it may be copied now; −1 if there is none.
+  private int target(Resident block) {
     for (int level = levels - 1; level >= 0; level--) {
-      if (isShortOf(entry, level) && mayGo(entry, level)) {
+      if (lacks(block, level) && mayCopyTo(block, level)) {
         return level;
       }
     }
     return -1;
   }
 
-  /// Whether its copy on `level` is to be made now: one that only repeats what is above may wait.
-  private boolean mayGo(Resident entry, int level) {
-    boolean own = level == entry.level;
-    if (docks.takes(level) && (own || level == host || !deferred.contains(entry))) {
+  /// Whether the copy on `level` is to be made now: one that only repeats what is above may wait.
+  private boolean mayCopyTo(Resident block, int level) {
+    boolean own = level == block.level();
+    if (state.stores().takes(level) && (own || level == host || !deferred.contains(block))) {
       return true;
     }
-    deferred.add(entry);
+    deferred.add(block);
     return false;
   }
 
-  /// Whether its own level cannot have it now, nor any below has it.
-  private boolean hasNoHome(Resident entry) {
-    if (docks.takes(entry.level)) {
+  /// Whether its own level cannot have it now, and no level below has it.
+  private boolean hasNoLevel(Resident block) {
+    if (state.stores().takes(block.level())) {
       return false;
     }
-    for (int level = entry.level; level < levels; level++) {
-      if (has(entry, level)) {
+    for (int level = block.level(); level < levels; level++) {
+      if (has(block, level)) {
         return false;
       }
     }
     return true;
   }
 
-  /// True if a block whose bytes have just been read from a store has a use for them on the host level, or on its way
-  /// up.
-  boolean isWanted(Resident entry) {
-    return !entry.gone && !entry.released && !entry.moving && entry.host == null && !books.isClosedNow()
-        && missing(entry) >= 0;
-  }
-
-  boolean belongsInHost(Resident entry) {
-    return host >= 0 && wanted(entry, host);
+  /// Whether a block that was just read from a store is to be promoted.
+  boolean isToBePromoted(Resident block) {
+    return !block.isRemoved() && !block.isReleased() && !block.isMoving() && !block.isInMemory() && !state.isClosed()
+        && target(block) >= 0;
   }
 
   // How the stores are
 
-  /// Repeats what is above when the store that did not take it does again.
-  void defer(Resident entry) {
-    deferred.add(entry);
+  /// Copies `block` again when the store that did not take it does.
+  void defer(Resident block) {
+    deferred.add(block);
   }
 
-  /// Whether the books want `entry` on a level that has it.
-  boolean isHome(Resident entry) {
-    return has(entry, entry.level);
-  }
-
-  /// The store of `level` takes or gives now what it did not, or the other way round: whoever waited for that is looked
-  /// after.
-  void stateChanged(int level, Aftermath after) {
-    List<Resident> touched = new ArrayList<>(deferred);
+  /// The store of `level` began or ceased to take or give blocks: reviews the blocks that wait for that.
+  void stateChanged(int level, DeferredActions after) {
+    deferred.forEach(after::review);
     deferred.clear();
-    touched.addAll(line.waitingFor(level));
-    touched.forEach(entry -> review(entry, after));
+    queue.waitingFor(level).forEach(after::review);
   }
 
-  // Deciding
+  // Reviewing
 
-  /// Looks after `entry` after anything about it changed: starts what it needs, lets go of what it does not.
-  void review(Resident entry, Aftermath after) {
-    if (entry.released) {
+  /// Starts the copy that `block` needs and drops those it does not need. Follows each change of the block, at the end
+  /// of the decision.
+  void review(Resident block, DeferredActions after) {
+    if (block.isReleased()) {
       return;
     }
-    if (books.isClosedNow()) {
-      retire(entry, after);
-    } else if (entry.moving) {
+    if (state.isClosed()) {
+      retire(block, after);
+    } else if (block.isMoving()) {
       return;
-    } else if (entry.gone) {
-      line.leave(entry, after);
-      if (entry.pins == 0) {
-        release(entry, after);
+    } else if (block.isRemoved()) {
+      queue.leave(block, after);
+      if (!block.isPinned()) {
+        release(block, after);
       }
+    } else if (hasNoLevel(block)) {
+      state.removals().evict(block, after);
     } else {
-      settle(entry, after);
+      settle(block, after);
     }
   }
 
-  private void settle(Resident entry, Aftermath after) {
-    if (hasNoHome(entry)) {
-      books.departures.evict(entry, after);
-      return;
-    }
-    int target = missing(entry);
-    Need need = target < 0 ? null : need(entry, target);
-    if (entry.wait != null && !entry.wait.isFor(need, target)) {
-      line.leave(entry, after);
+  private void settle(Resident block, DeferredActions after) {
+    int target = target(block);
+    Need need = target < 0 ? null : need(block, target);
+    MoveQueue.Wait wait = block.currentWait();
+    if (wait != null && !wait.isFor(need, target)) {
+      queue.leave(block, after);
     }
     if (target < 0) {
-      dropSurplus(entry, after);
-    } else if (entry.wait == null && need != null) {
-      seek(entry, need, target, after);
+      dropSurplus(block, after);
+    } else if (block.currentWait() == null && need != null) {
+      move(block, need, target, after);
     }
-    if (books.cool(entry)) {
-      deferred.remove(entry);
+    if (state.index().keepNumber(block)) {
+      deferred.remove(block);
     }
   }
 
-  /// What `entry` needs to get to `target`; null if its bytes are below, where they stay until somebody reads them.
-  private @Nullable Need need(Resident entry, int target) {
-    if (entry.host != null) {
-      return target == host ? Need.HOST_CHARGE : Need.PLACE;
+  /// What `block` needs to get to `target`; null if its bytes are below, where they stay until somebody reads them.
+  private @Nullable Need need(Resident block, int target) {
+    if (block.isInMemory()) {
+      return target == host ? Need.HOST_CHARGE : Need.STORE_SLOT;
     }
-    int from = entry.fastestPlace();
-    if (from <= target && !docks.gives(from)) {
-      deferred.add(entry);
+    int from = block.fastestStore();
+    if (from <= target && !state.stores().gives(from)) {
+      deferred.add(block);
       return null;
     }
-    return from > target ? null : target == host ? Need.HOST_SLOT : Need.BOUNCE;
+    return from > target ? null : target == host ? Need.HOST_SLOT : Need.BOUNCE_SLOT;
   }
 
-  private void seek(Resident entry, Need need, int target, Aftermath after) {
-    if (need == Need.PLACE && docks.at(target).tryPlace()) {
-      docks.at(target).put(entry, after);
-      return;
+  private void move(Resident block, Need need, int target, DeferredActions after) {
+    if (need == Need.STORE_SLOT && state.stores().at(target).tryTakeSlot()) {
+      state.stores().at(target).put(block, after);
+    } else {
+      queue.add(block, need, target, after);
     }
-    line.enter(entry, need, target, after);
   }
 
-  // Letting go
+  // Dropping
 
-  /// Every copy that the books want is there: the others go, but for copies on disk, which cost no memory and save a
-  /// copy later.
-  private void dropSurplus(Resident entry, Aftermath after) {
-    if (host < 0 || !wanted(entry, host)) {
-      dropHost(entry, after);
+  /// All copies that the ledger wants are there: the others go, but for copies on a disk, which cost no memory and save
+  /// a copy later.
+  private void dropSurplus(Resident block, DeferredActions after) {
+    if (!belongsInHost(block)) {
+      dropHost(block, after);
     }
     for (int level = 0; level < levels; level++) {
-      if (!wanted(entry, level) && books.levels.get(level).medium() != Medium.DISK) {
-        dropPlace(entry, level, after);
+      if (!belongsOn(block, level) && !shape.isDisk(level)) {
+        dropCopy(block, level, after);
       }
     }
   }
 
-  private void release(Resident entry, Aftermath after) {
-    entry.released = true;
-    deferred.remove(entry);
-    dropHost(entry, after);
+  private void release(Resident block, DeferredActions after) {
+    block.release();
+    deferred.remove(block);
+    dropHost(block, after);
     for (int level = 0; level < levels; level++) {
-      dropPlace(entry, level, after);
+      dropCopy(block, level, after);
     }
   }
 
-  void dropHost(Resident entry, Aftermath after) {
-    Block block = entry.host;
-    if (block != null) {
-      entry.host = null;
-      entry.atHost = false;
-      after.close(block);
-      books.figures.counted(entry);
+  void dropHost(Resident block, DeferredActions after) {
+    Block left = block.leaveMemory();
+    if (left != null) {
+      after.close(left);
     }
   }
 
-  void dropPlace(Resident entry, int level, Aftermath after) {
-    Place place = entry.places[level];
-    if (place != null) {
-      entry.places[level] = null;
-      docks.at(level).giveUp(place, after);
-      books.figures.counted(entry);
-    }
-  }
-
-  /// Tells the listener that blocks came to `to`, unless they were written there.
-  void hearMoved(int from, int to, int blocks, Aftermath after) {
-    if (from >= 0 && blocks > 0) {
-      after.hear(() -> books.listener.moved(books.levels.get(from), books.levels.get(to), blocks,
-          blocks * books.blockBytes()));
+  void dropCopy(Resident block, int level, DeferredActions after) {
+    StoreCopy copy = block.removeCopy(level);
+    if (copy != null) {
+      state.stores().at(level).drop(copy, after);
     }
   }
 
   // The end
 
-  /// The books have closed with these entries in them: nothing moves any more, host memory goes back.
-  void close(List<StackEntry> entries, Aftermath after) {
+  /// The stack has closed with `entries` in its ledger: nothing moves any more, host memory goes back.
+  void close(List<StackEntry> entries, DeferredActions after) {
     last = entries;
     deferred.clear();
-    docks.forEach(dock -> dock.close(after));
+    state.stores().forEach(store -> store.close(after));
     reviewLast(after);
   }
 
-  /// The stores have closed: what rests on a disk stays there, and memory of a device goes back with the rests.
-  void storesClosed(Aftermath after) {
+  /// The stores have closed: blocks on a disk stay there, device memory goes back.
+  void storesClosed(DeferredActions after) {
     storesClosed = true;
     reviewLast(after);
     last = List.of();
   }
 
-  private void reviewLast(Aftermath after) {
+  private void reviewLast(DeferredActions after) {
     for (StackEntry entry : last) {
-      if (entry instanceof Resident resident) {
-        review(resident, after);
+      if (entry instanceof Resident block) {
+        after.review(block);
       }
     }
   }
 
-  private void retire(Resident entry, Aftermath after) {
-    line.leave(entry, after);
-    dropHost(entry, after);
-    if (!entry.moving && entry.pins == 0 && (entry.gone || storesClosed)) {
-      release(entry, after);
+  private void retire(Resident block, DeferredActions after) {
+    queue.leave(block, after);
+    dropHost(block, after);
+    if (!block.isMoving() && !block.isPinned() && (block.isRemoved() || storesClosed)) {
+      release(block, after);
     }
   }
 }

@@ -2,25 +2,27 @@ package io.penstock.tier;
 
 import io.penstock.block.Block;
 import io.penstock.block.BudgetExhaustedException;
+import io.penstock.tier.spi.StoredBlock;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.function.LongSupplier;
 
-/// How many blocks of a [TierStack] wait for a disk or are being put to it, and the line of reservations that wait
-/// until they are fewer.
+/// How many blocks of a [TierStack] wait for a disk or are being put to it, and the reservations that wait until they
+/// are fewer.
 ///
-/// A reservation is let in when the queue has room for as many blocks as it brings, or is empty: what it brings, or
-/// what leaves memory for it, may be put to the disk a little later, or never, and nobody would wake those who waited
-/// for that. So the queue can be longer than its bound by what memory has slots for. What a lease admits, and blocks
-/// that rise, are not held back: the memory that they need bounds them. Guarded by the stack's lock.
+/// A reservation is admitted when the queue has room for its blocks, or is empty. Those blocks, or the ones that they
+/// evict from memory, are put to the disk later or never, so that holding their room in the queue could delay others
+/// for nothing. Hence the queue can exceed its bound by as many blocks as memory has slots for. Blocks that a lease
+/// admits and promoted blocks do not wait here: the memory that they need bounds them. Used in decisions only, but for
+/// [#admit].
 final class OffloadQueue {
   private static final long NANOS_A_MILLI = 1_000_000;
 
-  private final StackBooks books;
+  private final StackState state;
   private final LongSupplier nanos;
   private final long most;
-  private final ArrayDeque<Waiting> line = new ArrayDeque<>();
-  private final Starts starts = new Starts(this::letIn);
+  private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+  private final Trampoline admissions = new Trampoline(this::admitWaiting);
   private long blocks;
   private long peak;
   private long waitedNanos;
@@ -29,116 +31,124 @@ final class OffloadQueue {
 
   private record Waiting(StackReservation reservation, int blocks, Runnable go) {}
 
-  OffloadQueue(StackBooks books, LongSupplier nanos) {
-    this.books = books;
+  OffloadQueue(StackState state, LongSupplier nanos) {
+    this.state = state;
     this.nanos = nanos;
-    this.most = books.options.tiering().mostQueued(books.blockBytes());
+    this.most = state.shape().options().tiering().mostQueued(state.shape().blockBytes());
   }
 
-  /// Runs `go` when `count` more may come; fails `reservation` if too many wait already. Not under the lock.
-  void admit(StackReservation reservation, int count, Runnable go) {
-    synchronized (books.lock) {
-      books.requireOpen();
-      if (!line.isEmpty() || isFull(count)) {
-        stand(new Waiting(reservation, count, go));
-        return;
-      }
-    }
-    go.run();
-  }
-
-  private void stand(Waiting waiting) {
-    line.removeIf(each -> each.reservation().isClosed());
-    if (line.size() >= books.options.maxWaiters()) {
-      throw new BudgetExhaustedException("queue of blocks for the disk", waiting.blocks(), Math.max(0, most - blocks),
-          books.options.maxWaiters());
-    }
-    withheld++;
-    line.add(waiting);
-  }
-
-  /// Under the lock.
   boolean isEmpty() {
     return blocks == 0;
+  }
+
+  // Reservations
+
+  /// Runs `go` when `count` more blocks may come. Outside a decision.
+  ///
+  /// @throws BudgetExhaustedException if too many reservations wait already
+  void admit(StackReservation reservation, int count, Runnable go) {
+    boolean now = state.answer(after -> {
+      state.requireOpen();
+      if (waiting.isEmpty() && !isFull(count)) {
+        return true;
+      }
+      await(new Waiting(reservation, count, go));
+      return false;
+    });
+    if (now) {
+      go.run();
+    }
+  }
+
+  private void await(Waiting next) {
+    int maxWaiters = state.shape().options().maxWaiters();
+    waiting.removeIf(each -> each.reservation().isClosed());
+    if (waiting.size() >= maxWaiters) {
+      throw new BudgetExhaustedException("queue of blocks for the disk", next.blocks(), Math.max(0, most - blocks),
+          maxWaiters);
+    }
+    withheld++;
+    waiting.add(next);
   }
 
   private boolean isFull(int more) {
     return blocks > 0 && more > most - blocks;
   }
 
-  private void letIn() {
-    while (true) {
-      Waiting next;
-      synchronized (books.lock) {
-        next = line.peek();
-        if (next == null || (isFull(next.blocks()) && !next.reservation().isClosed())) {
-          return;
-        }
-        line.remove();
-      }
-      if (!next.reservation().isClosed()) {
-        next.go().run();
-      }
+  private void admitWaiting() {
+    for (List<Waiting> next = nextAdmitted(); !next.isEmpty(); next = nextAdmitted()) {
+      next.stream().filter(each -> !each.reservation().isClosed()).forEach(each -> each.go().run());
     }
   }
 
-  /// `turn`, counted until its end. Under the lock.
-  PutLine.Turn counted(PutLine.Turn turn) {
-    return new Counted(turn, turn.blocks().size(), nanos.getAsLong());
+  /// The first that waits, if it may go on or has ended; else none.
+  private List<Waiting> nextAdmitted() {
+    return state.answer(after -> {
+      Waiting next = waiting.peek();
+      boolean stays = next == null || (isFull(next.blocks()) && !next.reservation().isClosed());
+      return stays ? List.of() : List.of(waiting.remove());
+    });
   }
 
-  private final class Counted implements PutLine.Turn {
-    private final PutLine.Turn turn;
+  /// Fails the reservations that wait.
+  void close(DeferredActions after) {
+    TierClosedException reason = state.shape().closed();
+    waiting.forEach(each -> after.then(() -> each.reservation().fail(reason)));
+    waiting.clear();
+  }
+
+  // Blocks
+
+  /// `write`, whose blocks count from now until its end.
+  WriteQueue.Write counted(WriteQueue.Write write) {
+    int count = write.blocks().size();
+    blocks += count;
+    peak = Math.max(peak, blocks);
+    return new Counted(write, count, nanos.getAsLong());
+  }
+
+  private void left(Counted write, DeferredActions after) {
+    blocks -= write.count;
+    long waited = nanos.getAsLong() - write.since;
+    waitedNanos += waited * write.count;
+    longestNanos = Math.max(longestNanos, waited);
+    if (!waiting.isEmpty()) {
+      after.then(admissions::run);
+    }
+  }
+
+  private final class Counted implements WriteQueue.Write {
+    private final WriteQueue.Write write;
     private final int count;
     private final long since;
 
-    Counted(PutLine.Turn turn, int count, long since) {
-      this.turn = turn;
+    Counted(WriteQueue.Write write, int count, long since) {
+      this.write = write;
       this.count = count;
       this.since = since;
-      blocks += count;
-      peak = Math.max(peak, blocks);
     }
 
     @Override
     public List<Block> blocks() {
-      return turn.blocks();
+      return write.blocks();
     }
 
     @Override
-    public void done(List<StoredBlock> rests, Aftermath after) {
-      left(after);
-      turn.done(rests, after);
+    public void done(List<StoredBlock> stored, DeferredActions after) {
+      left(this, after);
+      write.done(stored, after);
     }
 
     @Override
-    public void failed(Throwable error, Aftermath after) {
-      left(after);
-      turn.failed(error, after);
-    }
-
-    private void left(Aftermath after) {
-      blocks -= count;
-      long waited = nanos.getAsLong() - since;
-      waitedNanos += waited * count;
-      longestNanos = Math.max(longestNanos, waited);
-      if (!line.isEmpty()) {
-        after.then(starts::more);
-      }
+    public void failed(Throwable error, DeferredActions after) {
+      left(this, after);
+      write.failed(error, after);
     }
   }
 
-  /// Fails whoever waits. Under the lock.
-  void close(Aftermath after) {
-    TierClosedException reason = books.closedException();
-    line.forEach(each -> after.then(() -> each.reservation().fail(reason)));
-    line.clear();
-  }
-
-  /// Adds the other figures to its own.
-  TieringStat stat(long held, long prefetched, long useful, long wasted, long givenBack) {
-    return new TieringStat(blocks, blocks * books.blockBytes(), peak, most, waitedNanos / NANOS_A_MILLI,
-        longestNanos / NANOS_A_MILLI,
-        withheld, held, prefetched, useful, wasted, givenBack);
+  /// Its own figures and the given ones.
+  TieringStat stat(long held, long prefetched, long useful, long wasted, long evictedForRoom) {
+    return new TieringStat(blocks, blocks * state.shape().blockBytes(), peak, most, waitedNanos / NANOS_A_MILLI,
+        longestNanos / NANOS_A_MILLI, withheld, held, prefetched, useful, wasted, evictedForRoom);
   }
 }

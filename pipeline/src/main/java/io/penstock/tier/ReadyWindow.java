@@ -4,12 +4,12 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
-import io.penstock.block.SlicePosition;
 import io.penstock.block.SlicePlan;
+import io.penstock.block.SlicePosition;
 import io.penstock.block.SliceShape;
 import java.util.List;
-import java.util.concurrent.CancellationException;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /// A window of blocks in host memory.
 final class ReadyWindow extends LeasedWindow implements LayerSlice.Spans {
@@ -28,9 +28,8 @@ final class ReadyWindow extends LeasedWindow implements LayerSlice.Spans {
 
   @Override
   public Flux<LayerSlice> slices(int number) {
-    List<SlicePlan.Cut> cuts =
-        SlicePlan.of(blocks.getFirst().block().layout(), blocks.size(), shape.startLayer(), shape.sliceBytes(),
-            shape.order());
+    List<SlicePlan.Cut> cuts = SlicePlan.of(blocks.getFirst().block().layout(), blocks.size(), shape.startLayer(),
+        shape.sliceBytes(), shape.order());
     return Flux.range(0, cuts.size())
         .map(i -> LayerSlice.of(cuts.get(i), new SlicePosition(number, cuts.size() - 1 - i), this))
         .doFinally(end -> close());
@@ -46,10 +45,15 @@ final class ReadyWindow extends LeasedWindow implements LayerSlice.Spans {
     return blocks.get(i).block().span(range);
   }
 
+  @Override
+  Mono<List<LeasedBlock>> blocks(BlockScope scope) {
+    return Mono.fromCallable(() -> handOver(scope));
+  }
+
   /// Gives the blocks to `scope`, one by one; the window is over.
   List<LeasedBlock> handOver(BlockScope scope) {
     if (!markClosed()) {
-      throw new CancellationException("window must be open (was closed)");
+      throw closed();
     }
     blocks.forEach(leased -> scope.adopt(leased.block()));
     return blocks;

@@ -15,9 +15,8 @@ public abstract class Reservation extends Owned {
 
   /// Makes complete drafts of this reservation visible, all in one step, and answers a receipt for each, in order.
   ///
-  /// | | |
-  /// |---|---|
-  /// | signals | [io.penstock.block.IncompleteBlockException] if a granule is missing: nothing was published; [TierClosedException] |
+  /// Signals [io.penstock.block.IncompleteBlockException] if a granule is missing: nothing was published then; and
+  /// [TierClosedException].
   ///
   /// @return a cold `Mono`; each subscription is one commit
   public abstract Mono<List<Receipt>> commit(List<BlockDraft> complete);

@@ -4,6 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.tier.spi.StoreUnavailableException;
+import io.penstock.tier.spi.StoredBlock;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -11,33 +14,30 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// From drafts to receipts: seal, put to the last store if the stack is written through, publish. All or nothing.
+/// From drafts to receipts: seals the drafts, puts the blocks to the last store if the stack is written through, and
+/// makes them visible, all in one decision or none.
 final class StackCommit {
-  private final StackBooks books;
+  private final StackState state;
   private final StackWrites writes;
-  private final StackPublication publication;
-  /// The last level's store, if a block has to be there before it is visible.
-  private final @Nullable BlockStore through;
 
-  StackCommit(StackBooks books, StackWrites writes) {
-    this.books = books;
+  StackCommit(StackState state, StackWrites writes) {
+    this.state = state;
     this.writes = writes;
-    this.publication = new StackPublication(books, writes);
-    this.through = books.options.mode() == StackMode.WRITE_THROUGH ? books.store(books.levels.size() - 1) : null;
   }
 
   Mono<List<Receipt>> commit(StackReservation reservation, List<BlockDraft> complete) {
-    if (through == null) {
+    if (!state.shape().isWriteThrough()) {
       return Mono.fromCallable(
-          () -> publication.publish(reservation, sealed(reservation, complete), List.of(), Durability.VOLATILE));
+          () -> publish(reservation, sealed(reservation, complete), List.of(), Durability.VOLATILE));
     }
     return Mono.create(sink -> {
       try {
         List<Block> blocks = sealed(reservation, complete);
         if (blocks.isEmpty()) {
           sink.success(List.of());
-        } else {
-          writeThrough(reservation, blocks, sink);
+        } else { // goes on when the caller leaves, and publishes
+          WriteThrough write = new WriteThrough(reservation, blocks, sink);
+          state.decide(after -> state.stores().at(state.shape().last()).put(write, after));
         }
       } catch (RuntimeException e) {
         sink.error(e);
@@ -45,61 +45,7 @@ final class StackCommit {
     });
   }
 
-  /// Publishes when the bytes are below. The copy goes on when the caller leaves, and so does the commit.
-  private void writeThrough(StackReservation reservation, List<Block> blocks, MonoSink<List<Receipt>> sink) {
-    Aftermath after = books.aftermath();
-    synchronized (books.lock) {
-      books.docks.last().put(new Written(reservation, blocks, sink), after);
-    }
-    after.run();
-  }
-
-  /// Blocks of one commit on their way to the last store; they become visible there, all or none.
-  private final class Written implements PutLine.Turn {
-    private final StackReservation reservation;
-    private final List<Block> blocks;
-    private final MonoSink<List<Receipt>> sink;
-
-    /// Takes over `blocks`.
-    Written(StackReservation reservation, List<Block> blocks, MonoSink<List<Receipt>> sink) {
-      this.reservation = reservation;
-      this.blocks = blocks;
-      this.sink = sink;
-    }
-
-    @Override
-    public List<Block> blocks() {
-      return blocks;
-    }
-
-    @Override
-    public void done(List<StoredBlock> rests, Aftermath after) {
-      after.then(() -> publish(rests, requireNonNull(through).durability()));
-    }
-
-    private void publish(List<StoredBlock> rests, Durability durability) {
-      try {
-        sink.success(publication.publish(reservation, blocks, rests, durability));
-      } catch (RuntimeException e) {
-        sink.error(e);
-      }
-    }
-
-    /// The store's weakness is no failure of the writer as long as there is another level: the receipts say what is
-    /// true.
-    @Override
-    public void failed(Throwable error, Aftermath after) {
-      if (error instanceof StoreUnavailableException && books.levels.size() > 1) {
-        after.then(() -> publish(List.of(), Durability.VOLATILE));
-        return;
-      }
-      blocks.forEach(after::close);
-      after.then(() -> {
-        writes.revoke(reservation, blocks);
-        sink.error(error);
-      });
-    }
-  }
+  // Sealing
 
   private List<Block> sealed(StackReservation reservation, List<BlockDraft> complete) {
     if (reservation.isClosed()) {
@@ -108,13 +54,11 @@ final class StackCommit {
     if (!new HashSet<>(reservation.drafts()).containsAll(complete)) {
       throw new IllegalArgumentException("drafts must be of this reservation (was another's)");
     }
-    for (BlockDraft draft : complete) {
-      draft.requireComplete();
-    }
+    complete.forEach(BlockDraft::requireComplete);
     try {
       return sealed(complete);
     } catch (IllegalStateException e) {
-      throw books.isClosed() ? books.closedException() : e;
+      throw state.isClosed() ? state.shape().closed() : e;
     }
   }
 
@@ -127,6 +71,125 @@ final class StackCommit {
     } catch (RuntimeException e) {
       blocks.forEach(Block::close);
       throw e;
+    }
+  }
+
+  /// Blocks of one commit on their way to the last store; they become visible when they are there.
+  private final class WriteThrough implements WriteQueue.Write {
+    private final StackReservation reservation;
+    private final List<Block> blocks;
+    private final MonoSink<List<Receipt>> sink;
+
+    /// Takes over `blocks`.
+    WriteThrough(StackReservation reservation, List<Block> blocks, MonoSink<List<Receipt>> sink) {
+      this.reservation = reservation;
+      this.blocks = blocks;
+      this.sink = sink;
+    }
+
+    @Override
+    public List<Block> blocks() {
+      return blocks;
+    }
+
+    @Override
+    public void done(List<StoredBlock> stored, DeferredActions after) {
+      after.then(() -> answer(stored, state.shape().store(state.shape().last()).durability()));
+    }
+
+    private void answer(List<StoredBlock> stored, Durability durability) {
+      try {
+        sink.success(publish(reservation, blocks, stored, durability));
+      } catch (RuntimeException e) {
+        sink.error(e);
+      }
+    }
+
+    /// A store that takes no blocks does not fail the writer as long as there is another level: the receipts say what
+    /// is true.
+    @Override
+    public void failed(Throwable error, DeferredActions after) {
+      if (error instanceof StoreUnavailableException && state.shape().last() > 0) {
+        after.then(() -> answer(List.of(), Durability.VOLATILE));
+        return;
+      }
+      blocks.forEach(after::close);
+      after.then(() -> {
+        writes.revoke(reservation, blocks);
+        sink.error(error);
+      });
+    }
+  }
+
+  // Publishing
+
+  /// Makes `blocks` visible, each with its event and its receipt, and serves the leases that wait for them. Closes them
+  /// and throws if the reservation was revoked meanwhile.
+  ///
+  /// @param stored the blocks in the last store; empty if they are not there
+  /// @param durability what the receipts promise
+  private List<Receipt> publish(StackReservation reservation, List<Block> blocks, List<StoredBlock> stored,
+      Durability durability) {
+    List<Receipt> receipts = state.answer(after -> {
+      if (state.isClosed() || !reservation.writesAll(blocks)) {
+        blocks.forEach(after::close);
+        stored.forEach(after::close);
+        return List.of();
+      }
+      List<Receipt> written = new ArrayList<>(blocks.size());
+      for (int i = 0; i < blocks.size(); i++) {
+        StoredBlock copy = stored.isEmpty() ? null : stored.get(i);
+        long sequence = publish(reservation, blocks.get(i), copy, after);
+        written.add(new Receipt(blocks.get(i).key(), state.shape().info().name(), durability, sequence));
+      }
+      state.history().committed(blocks.size(), after);
+      return written;
+    });
+    if (receipts.size() < blocks.size()) {
+      throw writes.ended();
+    }
+    return receipts;
+  }
+
+  /// @return the sequence number of the event
+  private long publish(StackReservation reservation, Block block, @Nullable StoredBlock stored,
+      DeferredActions after) {
+    BlockKey key = block.key();
+    Pending pending = requireNonNull(reservation.take(key), "a reserved key is being written");
+    long sequence = state.history().stored(key);
+    writes.serve(pending, block, after);
+    if (pending.isListed()) {
+      Resident resident = new Resident(key, state.index().level(key), state.figures());
+      give(resident, block, stored, after);
+      state.index().show(resident, after);
+    } else if (state.index().find(key, after) instanceof Resident known) { // no store gave its bytes
+      give(known, block, stored, after);
+      after.review(known);
+    } else { // evicted before its bytes came: the leases that waited have it, the stack does not keep it
+      state.history().evicted(key, after);
+      after.close(block);
+      if (stored != null) {
+        after.close(stored);
+      }
+    }
+    return sequence;
+  }
+
+  /// Gives `resident` the bytes that were written, in memory and in the last store, but for those that it has already.
+  private void give(Resident resident, Block block, @Nullable StoredBlock stored, DeferredActions after) {
+    int last = state.shape().last();
+    if (resident.isInMemory()) {
+      after.close(block);
+    } else {
+      boolean onHostLevel = state.shape().host() == 0;
+      resident.land(block, onHostLevel);
+      state.history().moved(-1, 0, onHostLevel ? 1 : 0, after);
+    }
+    if (stored != null && resident.isStored(last)) {
+      after.close(stored);
+    } else if (stored != null) {
+      resident.addCopy(last, new StoreCopy(stored));
+      state.history().moved(-1, last, 1, after);
     }
   }
 }

@@ -1,103 +1,127 @@
 package io.penstock.tier;
 
-import io.penstock.tier.StackEntry.Resident;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Counts of a [TierStack], kept as things happen, so that asking costs nothing. Guarded by the stack's lock.
+/// Counts of a [TierStack], kept as things happen, so that asking costs little. Used in decisions only.
 final class StackFigures {
-  private final List<Level> levels;
-  private final int host;
+  private final StackShape shape;
   private final long[] hitsOfLevel;
   private final long[] arrivals;
-  private final long[] visibleOfLevel;
-  private final long[] restingOnLevel;
+  private final long[] visibleOnLevel;
+  private final long[] storedOnLevel;
   private long visible;
-  /// Blocks, visible or still leased, whose bytes are in stores alone.
-  private long restingOnly;
-  long hits;
-  long misses;
-  long stored;
-  long evicted;
-  long corrupt;
-  /// Hits that did not make a block rise.
-  long held;
-  long prefetched;
-  long prefetchedUseful;
-  long prefetchedWasted;
-  long givenBack;
+  private long inStoresOnly;
+  private long hits;
+  private long misses;
+  private long stored;
+  private long evicted;
+  private long corrupt;
+  private long held;
+  private long prefetched;
+  private long prefetchedUseful;
+  private long prefetchedWasted;
+  private long evictedForRoom;
 
-  StackFigures(List<Level> levels, int host) {
-    this.levels = levels;
-    this.host = host;
-    this.hitsOfLevel = new long[levels.size()];
-    this.arrivals = new long[levels.size()];
-    this.visibleOfLevel = new long[levels.size()];
-    this.restingOnLevel = new long[levels.size()];
+  StackFigures(StackShape shape) {
+    this.shape = shape;
+    int levels = shape.levels().size();
+    this.hitsOfLevel = new long[levels];
+    this.arrivals = new long[levels];
+    this.visibleOnLevel = new long[levels];
+    this.storedOnLevel = new long[levels];
   }
 
+  int levels() {
+    return hitsOfLevel.length;
+  }
+
+  // Where blocks are: told by Resident, and by StackIndex for numbers
+
+  /// `more` visible blocks, 1 or −1, are on `level` of the ledger.
+  void visible(int level, int more) {
+    visible += more;
+    visibleOnLevel[level] += more;
+  }
+
+  /// `more` blocks have bytes in the store of `level`.
+  void stored(int level, int more) {
+    storedOnLevel[level] += more;
+  }
+
+  /// `more` blocks have bytes that the host level pays for.
+  void onHostLevel(int more) {
+    storedOnLevel[shape.host()] += more;
+  }
+
+  /// `more` blocks, visible or still leased, have bytes in stores alone.
+  void inStoresOnly(int more) {
+    inStoresOnly += more;
+  }
+
+  // What happened
+
+  /// `blocks` were copied, or handed over, to `level`.
+  void arrived(int level, int blocks) {
+    arrivals[level] += blocks;
+  }
+
+  /// A reference found its block on `level` of the ledger.
   void hit(int level) {
     hitsOfLevel[level]++;
   }
 
-  void arrived(int level) {
-    arrivals[level]++;
+  /// A hit did not promote its block.
+  void held() {
+    held++;
   }
 
-  /// Blocks that `resident` adds to the visible ones of its level: 1 or −1.
-  void shown(Resident resident, int more) {
-    shown(resident.level, more);
+  /// A lease of `references` keys found `found` of them.
+  void referenced(int references, int found) {
+    hits += found;
+    misses += references - found;
   }
 
-  /// The same of a block on `level` whose place has just a number in the books.
-  void shown(int level, int more) {
-    visible += more;
-    visibleOfLevel[level] += more;
+  void committed(int blocks) {
+    stored += blocks;
   }
 
-  /// Counts a block that rests in the last store alone.
-  void cold() {
-    restingOnLevel[restingOnLevel.length - 1]++;
-    restingOnly++;
+  void evicted() {
+    evicted++;
   }
 
-  /// `resident` was made of the number of its place in the last store: it is counted already.
-  void warmed(Resident resident) {
-    resident.counted[restingOnLevel.length - 1] = true;
-    resident.restingOnly = true;
+  void evictedForRoom(int blocks) {
+    evictedForRoom += blocks;
   }
 
-  /// Counts `resident` anew after its bytes came or went somewhere.
-  void counted(Resident resident) {
-    for (int level = 0; level < restingOnLevel.length; level++) {
-      boolean now = level == host ? resident.host != null && resident.atHost : resident.places[level] != null;
-      if (now != resident.counted[level]) {
-        resident.counted[level] = now;
-        restingOnLevel[level] += now ? 1 : -1;
-      }
-    }
-    boolean only = resident.host == null && resident.fastestPlace() >= 0;
-    if (only != resident.restingOnly) {
-      resident.restingOnly = only;
-      restingOnly += only ? 1 : -1;
-    }
+  void corrupt() {
+    corrupt++;
   }
 
-  TierStat stat(StackBooks books) {
-    long blockBytes = books.blockBytes();
-    return new TierStat(visible, books.info.capacityBlocks(), visible * blockBytes,
-        (books.memory.arena.claimedSlots() + restingOnly) * blockBytes, hits, misses, stored, evicted, corrupt,
-        books.events.lastSequence(), levelStats(books),
-        books.queue.stat(held, prefetched, prefetchedUseful, prefetchedWasted, givenBack));
+  void prefetched(int blocks) {
+    prefetched += blocks;
   }
 
-  private List<LevelStat> levelStats(StackBooks books) {
-    List<LevelStat> stats = new ArrayList<>(levels.size());
-    for (int i = 0; i < levels.size(); i++) {
-      Level level = levels.get(i);
-      stats.add(new LevelStat(level.name(), level.medium(), level.capacityBlocks(), visibleOfLevel[i],
-          restingOnLevel[i], hitsOfLevel[i],
-          arrivals[i], books.docks.health(i), books.docks.copies(i), books.docks.diskStat(i)));
+  /// A reader asked for `blocks` that were prefetched for it, or left without.
+  void prefetchEnded(int blocks, boolean useful) {
+    prefetchedUseful += useful ? blocks : 0;
+    prefetchedWasted += useful ? 0 : blocks;
+  }
+
+  TierStat stat(StackState state) {
+    long claimed = state.memory().arena().claimedSlots() + inStoresOnly;
+    return new TierStat(visible, shape.info().capacityBlocks(), visible * shape.blockBytes(),
+        claimed * shape.blockBytes(), hits, misses, stored, evicted, corrupt, state.events().lastSequence(),
+        levelStats(state.stores()),
+        state.offloads().stat(held, prefetched, prefetchedUseful, prefetchedWasted, evictedForRoom));
+  }
+
+  private List<LevelStat> levelStats(AttachedStores stores) {
+    List<LevelStat> stats = new ArrayList<>(levels());
+    for (int i = 0; i < levels(); i++) {
+      Level level = shape.levels().get(i);
+      stats.add(new LevelStat(level.name(), level.medium(), level.capacityBlocks(), visibleOnLevel[i],
+          storedOnLevel[i], hitsOfLevel[i], arrivals[i], stores.health(i), stores.copies(i), stores.diskStat(i)));
     }
     return stats;
   }

@@ -1,6 +1,5 @@
 package io.penstock.tier;
 
-import io.penstock.block.Block;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Checks;
 import io.penstock.block.SliceOrder;
@@ -12,34 +11,39 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
-/// A lease of a [TierStack]: what was decided, what is ready, and who reads it. Fields marked so are guarded by the
-/// tier's lock.
+/// A lease of a [TierStack]: what was decided, what is ready for its reader, and what it waits for.
+///
+/// Filled by [StackLeases] in the decision that makes it. The methods that take [DeferredActions] are used in later
+/// decisions; the others make their own.
 final class StackLease extends Lease {
+  private final StackState state;
   private final StackLeases leases;
   private final int keys;
-  final BitSet hits = new BitSet();
-  final BitSet found = new BitSet();
-  final BitSet admitted = new BitSet();
-  final BitSet awaited = new BitSet();
-  /// What to hand out, at most one a key. Guarded by the tier's lock.
-  final ArrayDeque<Item> ready = new ArrayDeque<>();
-  /// Keys being written that this lease waits for. Guarded by the tier's lock.
-  int waiting;
-  /// Pending blocks that name this lease. Guarded by the tier's lock.
-  final List<StackEntry.Pending> pending = new ArrayList<>(0);
+  private final BitSet hits = new BitSet();
+  private final BitSet found = new BitSet();
+  private final BitSet admitted = new BitSet();
+  private final BitSet awaited = new BitSet();
+  /// What to hand out, at most one item a key. In decisions only.
+  private final ArrayDeque<LeaseItem> ready = new ArrayDeque<>();
+  /// Blocks being written that this lease waits for. In decisions only.
+  private final List<Pending> pending = new ArrayList<>(0);
   private final AtomicBoolean subscribed = new AtomicBoolean();
   private volatile @Nullable LeaseWindows windows;
 
-  /// A block of this lease: a share of its memory, or the promise of one whose bytes rest in a store.
-  record Item(int position, @Nullable Block block, StackEntry.@Nullable Resident promised) {}
+  /// What a lease hands out next.
+  ///
+  /// @param ended whether it has handed out everything
+  record Taken(List<LeaseItem> items, boolean ended, @Nullable Throwable failure) {}
 
-  StackLease(StackLeases leases, int keys) {
+  StackLease(StackState state, StackLeases leases, int keys) {
+    this.state = state;
     this.leases = leases;
     this.keys = keys;
   }
+
+  // What was decided
 
   @Override
   public Presence hits() {
@@ -61,39 +65,79 @@ final class StackLease extends Lease {
     return Presence.of(keys, awaited);
   }
 
+  /// The key at `position` is a hit.
+  void hit(int position) {
+    hits.set(position);
+  }
+
+  /// `block`, of the key at `position`, can be read.
+  void find(int position, Resident block) {
+    found.set(position);
+    ready.add(LeaseItem.of(position, block));
+  }
+
+  /// This lease admits `block` to be written, and waits for it.
+  void admit(int position, Pending block) {
+    admitted.set(position);
+    waitFor(position, block);
+  }
+
+  /// Somebody else writes `block`, for which this lease waits.
+  void await(int position, Pending block) {
+    awaited.set(position);
+    waitFor(position, block);
+  }
+
+  private void waitFor(int position, Pending block) {
+    pending.add(block);
+    block.await(this, position);
+  }
+
+  int hitCount() {
+    return hits.cardinality();
+  }
+
+  // What happens meanwhile
+
+  /// `block` was written: `item` is ready.
+  void serve(Pending block, LeaseItem item, DeferredActions after) {
+    ready.add(item);
+    abandon(block, after);
+  }
+
+  /// `block` is not waited for any more.
+  void abandon(Pending block, DeferredActions after) {
+    pending.remove(block);
+    after.signal(this);
+  }
+
+  // Reading
+
   @Override
   public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope) {
     Checks.positive("maxBlocks", maxBlocks);
     SliceShape whole = new SliceShape(maxBlocks, Integer.MAX_VALUE, SliceOrder.BLOCK_FIRST, 0);
-    Flux<LeasedWindow> windows = opened(whole, scope);
-    return leases.books.hasStores()
-        ? windows.concatMap(window -> blocks(window, scope), 1)
+    Flux<LeasedWindow> windows = slicedWindows(whole, scope);
+    return state.shape().hasStores()
+        ? windows.concatMap(window -> window.blocks(scope), 1)
         : windows.map(window -> ((ReadyWindow) window).handOver(scope));
   }
 
-  private static Mono<List<LeasedBlock>> blocks(LeasedWindow window, BlockScope scope) {
-    return switch (window) {
-      case ReadyWindow ready -> Mono.fromCallable(() -> ready.handOver(scope));
-      case RisingWindow rising -> rising.blocks(scope);
-      default -> throw new IllegalStateException("window must be of this tier (was " + window + ")");
-    };
-  }
-
   @Override
-  public Flux<LeasedWindow> opened(SliceShape shape, BlockScope scope) {
+  public Flux<LeasedWindow> slicedWindows(SliceShape shape, BlockScope scope) {
     return Flux.from(subscriber -> {
       if (!subscribed.compareAndSet(false, true)) {
         Operators.error(subscriber, new IllegalStateException("lease must be read once (was read before)"));
         return;
       }
-      LeaseWindows stream = new LeaseWindows(leases, this, subscriber, shape, scope);
+      LeaseWindows stream = new LeaseWindows(state, this, subscriber, shape, scope);
       windows = stream;
       subscriber.onSubscribe(stream);
       stream.open();
     });
   }
 
-  /// Tells the reader, if any, that something became ready, or that nothing more will. Never under the tier's lock.
+  /// Tells the reader, if there is one, that something is ready, or that nothing more will be. Outside a decision.
   void signal() {
     LeaseWindows stream = windows;
     if (stream != null) {
@@ -101,25 +145,71 @@ final class StackLease extends Lease {
     }
   }
 
-  @Override
-  protected void free() {
-    leases.end(this);
-    signal();
+  /// Takes up to `max` items that are ready.
+  Taken take(int max) {
+    return state.answer(after -> {
+      if (state.isClosed() && !isClosed()) {
+        return new Taken(List.of(), false, state.shape().closed());
+      }
+      List<LeaseItem> items = poll(max);
+      items.replaceAll(item -> item.redeemed(after));
+      return new Taken(items, ready.isEmpty() && pending.isEmpty() && !isClosed(), null);
+    });
   }
 
-  /// Takes up to `max` ready items. Guarded by the tier's lock.
-  List<Item> poll(int max) {
-    List<Item> taken = new ArrayList<>(Math.min(max, ready.size()));
+  /// Takes up to `max` items that are ready, if the first has to be read from a store: those before the next one in
+  /// memory.
+  List<LeaseItem> takeStored(int max) {
+    return state.answer(after -> {
+      int stored = 0;
+      for (LeaseItem item : ready) {
+        if (stored == max || state.isClosed() || item.isInMemory()) {
+          break;
+        }
+        stored++;
+      }
+      return poll(stored);
+    });
+  }
+
+  private List<LeaseItem> poll(int max) {
+    List<LeaseItem> taken = new ArrayList<>(Math.min(max, ready.size()));
     while (taken.size() < max && !ready.isEmpty()) {
       taken.add(ready.poll());
     }
     return taken;
   }
 
-  /// Empties `ready`. Guarded by the tier's lock.
-  List<Item> drop() {
-    List<Item> items = List.copyOf(ready);
+  /// Takes back the items of [#takeStored], as the first ones.
+  void putBack(List<LeaseItem> items) {
+    state.decide(after -> {
+      if (isClosed()) {
+        items.forEach(item -> item.giveUp(after));
+      } else {
+        items.reversed().forEach(ready::addFirst);
+      }
+    });
+  }
+
+  /// Takes back items that are not read.
+  void giveUp(List<LeaseItem> items) {
+    state.decide(after -> items.forEach(item -> item.giveUp(after)));
+  }
+
+  // The end
+
+  @Override
+  protected void free() {
+    state.decide(this::end);
+    signal();
+  }
+
+  /// Gives back what it did not hand out, and the admissions that no writer took over.
+  private void end(DeferredActions after) {
+    ready.forEach(item -> item.giveUp(after));
     ready.clear();
-    return items;
+    pending.forEach(block -> block.forget(this));
+    leases.ended(this, List.copyOf(pending), after);
+    pending.clear();
   }
 }

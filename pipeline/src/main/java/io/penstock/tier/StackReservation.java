@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.Permits;
@@ -12,61 +14,95 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// A reservation of a [TierStack]: first in line for slots, then holding drafts.
+/// A reservation of a [TierStack]: it waits for slots, then holds drafts.
 final class StackReservation extends Reservation {
+  private final StackState state;
   private final StackWrites writes;
   private final int keys;
   private final MonoSink<Reservation> sink;
-  private final AtomicBoolean settled = new AtomicBoolean();
-  final BitSet skipped = new BitSet();
-  /// Keys that this reservation writes and has not committed. Guarded by the tier's lock.
-  final Map<BlockKey, StackEntry.Pending> pending = new LinkedHashMap<>();
-  private List<BlockDraft> drafts = List.of();
-  private Permits.@Nullable Ticket ticket;
+  private final AtomicBoolean answered = new AtomicBoolean();
+  private final BitSet skipped = new BitSet();
+  /// What it writes and has not committed. Used in decisions only.
+  private final Map<BlockKey, Pending> pending = new LinkedHashMap<>();
+  @GuardedBy("this") private List<BlockDraft> drafts = List.of();
+  @GuardedBy("this") private Permits.@Nullable Ticket ticket;
 
-  StackReservation(StackWrites writes, int keys, MonoSink<Reservation> sink) {
+  StackReservation(StackState state, StackWrites writes, int keys, MonoSink<Reservation> sink) {
+    this.state = state;
     this.writes = writes;
     this.keys = keys;
     this.sink = sink;
   }
 
-  /// Remembers the place in line; it is left at once if the reservation was closed meanwhile.
-  void waitsAt(Permits.Ticket place) {
+  // In decisions
+
+  /// The key at `position` needs no draft.
+  void skip(int position) {
+    skipped.set(position);
+  }
+
+  void write(Pending block) {
+    pending.put(block.key(), block);
+  }
+
+  /// Whether it still writes all of `blocks`.
+  boolean writesAll(List<Block> blocks) {
+    return blocks.stream().allMatch(block -> pending.containsKey(block.key()));
+  }
+
+  /// Ends the write of `key`; null if it was revoked.
+  @Nullable Pending take(BlockKey key) {
+    return pending.remove(key);
+  }
+
+  /// Ends all its writes.
+  List<Pending> takeAll() {
+    List<Pending> all = List.copyOf(pending.values());
+    pending.clear();
+    return all;
+  }
+
+  // Slots
+
+  /// Keeps the ticket of its wait, which ends at once if the reservation was closed meanwhile.
+  void waitFor(Permits.Ticket taken) {
     synchronized (this) {
-      ticket = place;
+      ticket = taken;
     }
     if (isClosed()) {
-      place.cancel();
+      taken.cancel();
     }
   }
 
-  /// Takes the drafts when the turn has come.
+  /// Takes the drafts over.
   void granted(List<BlockDraft> lent) {
     synchronized (this) {
       drafts = List.copyOf(lent);
     }
     if (isClosed()) {
       lent.forEach(BlockDraft::close);
-    } else if (writes.books.isClosed()) { // room came from another reservation that the closing tier ended
-      fail(writes.books.closedException());
+    } else if (state.isClosed()) { // another reservation, which the closing stack ended, made room
+      fail(state.shape().closed());
     } else {
       succeed();
     }
   }
 
   void succeed() {
-    if (settled.compareAndSet(false, true)) {
+    if (answered.compareAndSet(false, true)) {
       sink.success(this);
     }
   }
 
-  /// Ends the reservation; its subscriber hears of it unless it was served already.
+  /// Ends the reservation; its subscriber hears of it unless it has the reservation already.
   void fail(Throwable error) {
     close();
-    if (settled.compareAndSet(false, true)) {
+    if (answered.compareAndSet(false, true)) {
       sink.error(error);
     }
   }
+
+  // What the writer uses
 
   @Override
   public synchronized List<BlockDraft> drafts() {
@@ -80,19 +116,19 @@ final class StackReservation extends Reservation {
 
   @Override
   public Mono<List<Receipt>> commit(List<BlockDraft> complete) {
-    return writes.commit().commit(this, complete);
+    return writes.commit(this, complete);
   }
 
   @Override
   protected void free() {
-    Permits.Ticket place;
+    Permits.Ticket taken;
     List<BlockDraft> lent;
     synchronized (this) {
-      place = ticket;
+      taken = ticket;
       lent = drafts;
     }
-    if (place != null) {
-      place.cancel();
+    if (taken != null) {
+      taken.cancel();
     }
     lent.forEach(BlockDraft::close);
     writes.revoke(this);

@@ -1,18 +1,67 @@
 package io.penstock.tier;
 
+import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
+import io.penstock.tier.spi.BlockStore;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/// Which lists of levels make a stack, and what the books keep on each.
-final class StackShape {
-  private StackShape() {}
-
-  /// The level of host memory, −1 if there is none.
-  ///
+/// What is fixed about a [TierStack]: its levels, options and listener. Immutable.
+///
+/// @param levels fastest first
+/// @param host the level of host memory; −1 if there is none
+record StackShape(TierInfo info, List<Level> levels, int host, StackOptions options, TierListener listener) {
   /// @throws IllegalArgumentException if the levels do not make a stack
-  static int requireStack(CacheSpace space, List<Level> levels, StackMode mode) {
+  static StackShape of(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener) {
+    List<Level> fixed = List.copyOf(levels);
+    int host = requireStack(space, fixed, options.mode());
+    long capacity = Arrays.stream(ledgerCapacities(fixed, options.mode()))
+        .reduce(0, (sum, more) -> more > Long.MAX_VALUE - sum ? Long.MAX_VALUE : sum + more);
+    TierInfo info = new TierInfo(options.name(), fixed.getFirst().medium(), space, capacity);
+    return new StackShape(info, fixed, host, options, listener);
+  }
+
+  BlockLayout layout() {
+    return info.space().layout();
+  }
+
+  long blockBytes() {
+    return layout().blockBytes();
+  }
+
+  /// The slowest level.
+  int last() {
+    return levels.size() - 1;
+  }
+
+  boolean hasStores() {
+    return levels.size() > (host < 0 ? 0 : 1);
+  }
+
+  BlockStore store(int level) {
+    return ((Level.Stored) levels.get(level)).store();
+  }
+
+  boolean isDisk(int level) {
+    return levels.get(level).medium() == Medium.DISK;
+  }
+
+  /// Whether a block is kept on its own level and on all below.
+  boolean isWriteThrough() {
+    return options.mode() == StackMode.WRITE_THROUGH;
+  }
+
+  TierClosedException closed() {
+    return new TierClosedException(info.name());
+  }
+
+  long[] ledgerCapacities() {
+    return ledgerCapacities(levels, options.mode());
+  }
+
+  private static int requireStack(CacheSpace space, List<Level> levels, StackMode mode) {
     if (levels.isEmpty()) {
       throw new IllegalArgumentException("levels must be at least one (was none)");
     }
@@ -32,8 +81,7 @@ final class StackShape {
         case Level.Host memory -> {
           if (host >= 0) {
             throw new IllegalArgumentException(
-                "levels must have one host memory (was %s and %s)".formatted(levels.get(host).name(),
-                    memory.name()));
+                "levels must have one host memory (was %s and %s)".formatted(levels.get(host).name(), memory.name()));
           }
           host = i;
         }
@@ -45,7 +93,6 @@ final class StackShape {
           "last level must be a disk to be written through to (was %s, %s)".formatted(levels.getLast().name(),
               levels.getLast().medium()));
     }
-    books(levels, mode);
     return host;
   }
 
@@ -64,9 +111,9 @@ final class StackShape {
     };
   }
 
-  /// What the ledger keeps on each level. Written through, a level repeats all above it, so it adds what it is larger
-  /// by.
-  static long[] books(List<Level> levels, StackMode mode) {
+  /// What the ledger keeps on each level. Written through, a level repeats all levels above it, so the ledger counts
+  /// only what the level has beyond them.
+  private static long[] ledgerCapacities(List<Level> levels, StackMode mode) {
     long[] capacities = levels.stream().mapToLong(Level::capacityBlocks).toArray();
     if (mode == StackMode.EXCLUSIVE) {
       return capacities;
@@ -75,8 +122,8 @@ final class StackShape {
     for (int i = 1; i < capacities.length; i++) {
       if (capacities[i] <= capacities[i - 1]) {
         throw new IllegalArgumentException(
-            "capacity of %s must be > the %d blocks of %s, which it repeats (was %d)".formatted(
-                levels.get(i).name(), capacities[i - 1], levels.get(i - 1).name(), capacities[i]));
+            "capacity of %s must be > the %d blocks of %s, which it repeats (was %d)".formatted(levels.get(i).name(),
+                capacities[i - 1], levels.get(i - 1).name(), capacities[i]));
       }
       more[i] = capacities[i] == Long.MAX_VALUE ? Long.MAX_VALUE : capacities[i] - capacities[i - 1];
     }

@@ -1,10 +1,9 @@
 package io.penstock.tier;
 
 import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.tier.StackEntry.Pending;
-import io.penstock.tier.StackEntry.Resident;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -12,34 +11,30 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
-import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// The keys of a [TierStack] that are being written: from the reservation, or the admission, to the block that
-/// everybody sees.
+/// The keys of a [TierStack] that are being written, from the reservation or the admission to the commit. The methods
+/// that take [DeferredActions], and the lookups, are used in decisions; the others make their own.
 final class StackWrites {
-  final StackBooks books;
+  private final StackState state;
   private final StackCommit commit;
-  /// Guarded by the stack's lock.
   private final Map<BlockKey, Pending> writing = new HashMap<>();
   private final Set<StackReservation> reservations = new LinkedHashSet<>();
 
-  StackWrites(StackBooks books) {
-    this.books = books;
-    this.commit = new StackCommit(books, this);
+  StackWrites(StackState state) {
+    this.state = state;
+    this.commit = new StackCommit(state, this);
   }
 
-  StackCommit commit() {
-    return commit;
-  }
+  // Reservations
 
   Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
     return Mono.create(sink -> {
-      StackReservation reservation = scope.adopt(new StackReservation(this, keys.size(), sink));
+      StackReservation reservation = scope.adopt(new StackReservation(state, this, keys.size(), sink));
       sink.onCancel(reservation::close);
       try {
-        books.queue.admit(reservation, keys.size(), () -> claim(reservation, keys));
+        state.offloads().admit(reservation, keys.size(), () -> claim(reservation, keys));
       } catch (RuntimeException e) {
         reservation.fail(e);
       }
@@ -52,142 +47,122 @@ final class StackWrites {
       if (wanted.isEmpty()) {
         reservation.succeed();
       } else {
-        reservation.waitsAt(books.memory.ingress.claim(wanted, reservation::granted, reservation::fail));
+        reservation.waitFor(state.memory().ingress().claim(wanted, reservation::granted, reservation::fail));
       }
     } catch (RuntimeException e) {
       reservation.fail(e);
     }
   }
 
-  /// Puts the keys that nobody has or writes into the books, in order, and answers them.
+  /// Enters the keys that are neither visible nor being written into the ledger, in order, and answers them.
   private List<BlockKey> enter(StackReservation reservation, List<BlockKey> keys) {
-    List<BlockKey> wanted = new ArrayList<>(keys.size());
-    Aftermath after = books.aftermath();
-    synchronized (books.lock) {
-      books.requireOpen();
-      if (reservation.isClosed()) { // its revocation has passed already, or finds everything below
+    return state.answer(after -> {
+      state.requireOpen();
+      if (reservation.isClosed()) { // its revocation came before this, or it would find what is entered here
         throw new CancellationException("reservation ended before its turn came");
       }
       reservations.add(reservation);
+      List<BlockKey> wanted = new ArrayList<>(keys.size());
       for (int i = 0; i < keys.size(); i++) {
-        if (takes(reservation, keys.get(i), after)) {
-          wanted.add(keys.get(i));
+        Pending block = enter(keys.get(i), after);
+        if (block == null) {
+          reservation.skip(i);
         } else {
-          reservation.skipped.set(i);
+          reservation.write(block);
+          wanted.add(keys.get(i));
         }
       }
-      books.reviewMoved(after);
-    }
-    after.run();
-    return wanted;
+      return wanted;
+    });
   }
 
-  /// False if somebody has `key`, or writes it.
-  private boolean takes(StackReservation reservation, BlockKey key, Aftermath after) {
+  /// Enters `key`; null if it is visible, or another reservation writes it.
+  private @Nullable Pending enter(BlockKey key, DeferredActions after) {
     Pending pending = writing.get(key);
-    if (pending != null && pending.admittedBy == null) {
-      return false;
+    if (pending != null && pending.isReserved()) {
+      return null;
     }
-    if (books.peek(key) instanceof Resident resident && books.docks.isReadable(resident)) {
-      if (pending != null) { // it could not be had when it was admitted
-        serve(pending, resident, after);
+    if (state.index().find(key, after) instanceof Resident block && state.stores().isReadable(block)) {
+      if (pending != null) { // no store gave it when it was admitted
+        writing.remove(key);
+        pending.serve(position -> LeaseItem.of(position, block), after);
       }
-      return false;
+      return null;
     }
     if (pending == null) {
       pending = new Pending(key, null);
       writing.put(key, pending);
-      books.enter(pending, after);
+      state.index().enter(pending, after);
     }
-    pending.admittedBy = null;
-    reservation.pending.put(key, pending);
-    return true;
+    pending.reserve();
+    return pending;
   }
 
-  /// Nobody has to write `pending`: whoever waits for it gets `resident`.
-  private void serve(Pending pending, Resident resident, Aftermath after) {
-    end(pending, position -> StackLeases.item(position, resident), after);
+  Mono<List<Receipt>> commit(StackReservation reservation, List<BlockDraft> complete) {
+    return commit.commit(reservation, complete);
   }
 
-  /// `pending` is written no more: whoever waits for it gets `block`. Under the lock.
-  void serve(Pending pending, Block block, Aftermath after) {
-    end(pending, position -> new StackLease.Item(position, block.share(), null), after);
-  }
+  // Admissions
 
-  private void end(Pending pending, IntFunction<StackLease.Item> item, Aftermath after) {
-    writing.remove(pending.key);
-    for (Pending.Waiter waiter : pending.waiters()) {
-      waiter.lease().ready.add(item.apply(waiter.position()));
-      settle(waiter.lease(), pending, after);
-    }
-  }
-
-  /// The block of `key` that is being written, if it is. Under the lock.
+  /// The block of `key` that is being written, if it is.
   @Nullable Pending pending(BlockKey key) {
     return writing.get(key);
   }
 
-  /// A block that `lease` will have written. Under the lock.
+  /// `lease` has the block of `key` written.
   Pending admit(BlockKey key, StackLease lease) {
     Pending pending = new Pending(key, lease);
     writing.put(key, pending);
     return pending;
   }
 
-  private static void settle(StackLease lease, Pending pending, Aftermath after) {
-    lease.waiting--;
-    lease.pending.remove(pending);
-    after.signal(lease);
+  // Ends
+
+  /// `pending` was written: the leases that wait for it get `block`.
+  void serve(Pending pending, Block block, DeferredActions after) {
+    writing.remove(pending.key());
+    pending.serve(position -> new LeaseItem.InMemory(position, block.share()), after);
   }
 
-  /// Takes back what `reservation` had not committed.
+  /// Takes back what `reservation` has not committed.
   void revoke(StackReservation reservation) {
-    Aftermath after = books.aftermath();
-    synchronized (books.lock) {
+    state.decide(after -> {
       reservations.remove(reservation);
-      reservation.pending.values().forEach(pending -> revoke(pending, after));
-      reservation.pending.clear();
-    }
-    after.run();
+      reservation.takeAll().forEach(pending -> revoke(pending, after));
+    });
   }
 
-  /// Takes back the keys of `blocks`, which could not be written: another may try, and nobody waits for them any more.
+  /// Takes back the keys of `blocks`, which could not be written: another writer may try.
   void revoke(StackReservation reservation, List<Block> blocks) {
-    Aftermath after = books.aftermath();
-    synchronized (books.lock) {
+    state.decide(after -> {
       for (Block block : blocks) {
-        Pending pending = reservation.pending.remove(block.key());
+        Pending pending = reservation.take(block.key());
         if (pending != null) {
           revoke(pending, after);
         }
       }
-    }
-    after.run();
+    });
   }
 
-  /// Nobody writes `pending` any more. Under the lock.
-  void revoke(Pending pending, Aftermath after) {
-    if (!writing.remove(pending.key, pending)) {
-      return;
-    }
-    books.unlist(pending);
-    for (Pending.Waiter waiter : pending.waiters()) {
-      settle(waiter.lease(), pending, after);
+  /// `pending` is written no more: no lease waits for it any longer.
+  void revoke(Pending pending, DeferredActions after) {
+    if (writing.remove(pending.key(), pending)) {
+      state.index().unlist(pending);
+      pending.abandon(after);
     }
   }
 
+  /// The error of a reservation that has ended.
   RuntimeException ended() {
-    return books.isClosed()
-        ? books.closedException()
+    return state.isClosed()
+        ? state.shape().closed()
         : new IllegalStateException("reservation must be open (was closed)");
   }
 
-  /// Fails every reservation. Under the lock.
-  void close(Aftermath after) {
-    writing.values().forEach(pending -> pending.listed = false);
-    TierClosedException reason = books.closedException();
-    for (StackReservation reservation : reservations) {
-      after.then(() -> reservation.fail(reason));
-    }
+  /// Fails every reservation, because the stack has closed.
+  void close(DeferredActions after) {
+    writing.values().forEach(pending -> pending.setListed(false));
+    TierClosedException reason = state.shape().closed();
+    reservations.forEach(reservation -> after.then(() -> reservation.fail(reason)));
   }
 }

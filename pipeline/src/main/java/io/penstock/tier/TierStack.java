@@ -19,32 +19,32 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// Tiers under one set of books: device memory, host memory and disk as one [BlockTier] with an exact eviction policy.
+/// Device memory, host memory and disk as one [BlockTier], with one ledger and so an exact eviction policy.
 ///
-/// One ledger decides hit, victim, rise and descent, in one short critical section over a list of keys: touch, or
-/// insert and move down one at a time, in reference order. So hits and victims equal the textbook policy over the sum
-/// of the levels, whatever the streams and the copies do meanwhile. Bytes follow the books; until they are there, the
-/// block is read from where it is.
+/// The ledger decides hits, evictions, promotions and demotions, in one short decision over the keys of a request: it
+/// touches a key, or inserts it and demotes one block at a time, in reference order. So hits and victims equal those of
+/// the textbook policy over the sum of the levels, whatever streams and copies do meanwhile. Bytes follow the ledger;
+/// until they have arrived, a block is read from where its bytes are.
 ///
-/// A key is in the books from the moment it is admitted or reserved; its block is visible from the commit on. A victim
-/// leaves the books at once and its memory when its last reader ends, which is what the slots beyond the capacity are
-/// for.
+/// A key is in the ledger from the moment it is admitted or reserved; its block is visible from the commit on. A victim
+/// leaves the ledger at once, and memory when its last reader ends: that is what the slots beyond the capacity are for.
 ///
-/// | | |
-/// |---|---|
-/// | units | capacities in blocks of [CacheSpace#layout()] |
-/// | threads | any; decisions take one lock, and blocks are closed, copies started, readers and the listener told outside it |
-/// | backpressure | a reservation waits for slots, a window for slots to rise into, both in bounded, fair lines |
-/// | cancel | ends the wait; a copy that was started goes on, and the books learn how it ended |
-/// | errors | a store that fails costs the blocks it was to take or give, with an event [TierEvent.Lost], unless they rest lower down as well |
-/// | a store that is not well | nobody waits for it: what was to sink into it is evicted, what is to be written through to it gets a receipt that is volatile, what rests in it is a miss until it is well again |
+/// - Units: capacities in blocks of [CacheSpace#layout()].
+/// - Threads: any. Decisions take one lock; blocks are closed, copies started, readers and the listener told outside
+///   it.
+/// - Backpressure: a reservation waits for slots, a window for transfer memory, both in bounded, fair queues.
+/// - Cancel: ends the wait. A copy that was started goes on, and the ledger learns how it ended.
+/// - Errors: a store that fails costs the blocks that it was to take or give, with an event [TierEvent.Lost], unless a
+///   slower level has them, too.
+/// - An unhealthy store: no request waits for it. Blocks that were to be demoted to it are evicted, blocks that were to
+///   be written through to it get a volatile receipt, blocks in it are misses until it is healthy again.
 public final class TierStack implements BlockTier {
-  private final StackBooks books;
+  private final StackState state;
   private final StackWrites writes;
   private final StackLeases leases;
   private final Mono<Void> closing;
 
-  /// Takes over the stores, and what they kept from last time into the books, on their own level.
+  /// Takes over the stores, and enters the blocks that they kept into the ledger, on the level of the store.
   ///
   /// @param levels fastest first; at most one of them host memory
   /// @param listener hears what happens, outside every lock
@@ -61,62 +61,36 @@ public final class TierStack implements BlockTier {
     this(space, levels, options, listener, System::nanoTime, chunks);
   }
 
-  /// The same with another clock, which figures of waiting are taken from and nothing else.
+  /// The same with another clock, which is used for figures of waiting alone.
   public TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
       LongSupplier nanos) {
     this(space, levels, options, listener, nanos, ChunkSource.ofJdk());
   }
 
   private TierStack(CacheSpace space, List<Level> levels, StackOptions options, TierListener listener,
-      LongSupplier nanos,
-      ChunkSource chunks) {
-    this.books = new StackBooks(space, levels, requireNonNull(options, "options"), requireNonNull(listener, "listener"),
-        requireNonNull(nanos, "nanos"), requireNonNull(chunks, "chunks"));
-    this.writes = new StackWrites(books);
-    this.leases = new StackLeases(books, writes);
+      LongSupplier nanos, ChunkSource chunks) {
+    StackShape shape = StackShape.of(space, levels, requireNonNull(options, "options"),
+        requireNonNull(listener, "listener"));
+    this.state = new StackState(shape, requireNonNull(nanos, "nanos"), requireNonNull(chunks, "chunks"));
+    this.writes = new StackWrites(state);
+    this.leases = new StackLeases(state, writes);
     this.closing = Mono.defer(this::closeNow).cache();
-    recover();
-  }
-
-  private void recover() {
-    Aftermath after = books.aftermath();
-    synchronized (books.lock) {
-      for (int level = 0; level < books.levels.size(); level++) {
-        if (books.levels.get(level) instanceof Level.Stored) {
-          books.recover(level, after);
-        }
-      }
-    }
-    after.run();
-    books.docks.watch();
-    for (int level = 0; level < books.levels.size(); level++) {
-      relieve(level);
-    }
-  }
-
-  private void relieve(int level) {
-    if (books.levels.get(level) instanceof Level.Stored stored) {
-      stored.store().relieve(blocks -> {
-        Aftermath after = books.aftermath();
-        int given;
-        synchronized (books.lock) {
-          given = books.departures.giveBack(level, blocks, after);
-        }
-        after.run();
-        return given;
-      });
-      stored.store().report(key -> books.departures.damaged(level, key));
-    }
+    state.decide(after -> state.stores().forEach(store -> store.recover(after)));
+    state.stores().forEach(AttachedStore::connect);
   }
 
   @Override
   public TierInfo info() {
-    return books.info;
+    return state.shape().info();
   }
 
   /// The host memory of this tier, for gauges.
   public SlabArena arena() {
-    return books.memory.arena;
+    return state.memory().arena();
+  }
+
+  private List<BlockKey> distinct(List<BlockKey> keys) {
+    return BlockKey.distinct(keys, info().space().id());
   }
 
   @Override
@@ -126,21 +100,19 @@ public final class TierStack implements BlockTier {
 
   @Override
   public Mono<Presence> contains(List<BlockKey> keys) {
-    List<BlockKey> asked = BlockKey.distinct(keys, books.space);
-    return Mono.fromCallable(() -> {
-      synchronized (books.lock) {
-        books.requireOpen();
-        return Presence.of(asked.size(), books.visible(asked));
-      }
-    });
+    List<BlockKey> asked = distinct(keys);
+    return Mono.fromCallable(() -> state.look(() -> {
+      state.requireOpen();
+      return Presence.of(asked.size(), state.index().visible(asked));
+    }));
   }
 
   @Override
   public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
-    List<BlockKey> asked = BlockKey.distinct(keys, books.space);
+    List<BlockKey> asked = distinct(keys);
     requireNonNull(onMiss, "onMiss");
     return Mono.create(sink -> {
-      Lease lease = scope.adopt(leases.decide(asked, onMiss));
+      Lease lease = scope.adopt(leases.lease(asked, onMiss));
       sink.onCancel(lease::close);
       sink.success(lease);
     });
@@ -148,112 +120,94 @@ public final class TierStack implements BlockTier {
 
   @Override
   public Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
-    return writes.reserve(BlockKey.distinct(keys, books.space), scope);
+    return writes.reserve(distinct(keys), scope);
   }
 
   @Override
   public Mono<Presence> remove(List<BlockKey> keys) {
-    List<BlockKey> asked = BlockKey.distinct(keys, books.space);
-    return Mono.fromCallable(() -> {
+    List<BlockKey> asked = distinct(keys);
+    return Mono.fromCallable(() -> state.answer(after -> {
+      state.requireOpen();
       BitSet removed = new BitSet();
-      Aftermath after = books.aftermath();
-      synchronized (books.lock) {
-        books.requireOpen();
-        for (int i = 0; i < asked.size(); i++) {
-          removed.set(i, books.departures.remove(asked.get(i)));
-        }
-        books.reviewMoved(after);
+      for (int i = 0; i < asked.size(); i++) {
+        removed.set(i, state.removals().remove(asked.get(i), after));
       }
-      after.run();
       return Presence.of(asked.size(), removed);
-    });
+    }));
   }
 
   @Override
   public Flux<TierEvent> events(long sequence) {
-    Flux<TierEvent> history = books.events.after(sequence);
-    return Flux.defer(() -> books.isClosed() ? Flux.error(books.closedException()) : history);
+    Flux<TierEvent> history = state.events().after(sequence);
+    return Flux.defer(() -> state.isClosed() ? Flux.error(state.shape().closed()) : history);
   }
 
   @Override
   public Mono<TierStat> stat() {
-    return Mono.fromCallable(() -> {
-      synchronized (books.lock) {
-        books.requireOpen();
-        return books.figures.stat(books);
-      }
-    });
+    return Mono.fromCallable(() -> state.look(() -> {
+      state.requireOpen();
+      return state.figures().stat(state);
+    }));
   }
 
-  /// Waits for blocks that are on their way to a disk, so that [#close], which waits for none of them, does not leave
-  /// them behind: those that the books have put on a disk and that move there or wait to, and commits that are written
-  /// through. Chooses no others: what the books have in memory stays there. For who puts nothing any more; what is put
-  /// meanwhile is waited for, too.
+  /// Waits for the blocks that move to a disk or wait to, and for commits that are written through, so that [#close],
+  /// which waits for none of them, does not leave them behind. Starts no move: blocks that the ledger has in memory
+  /// stay there. For callers that put nothing any more; what is put meanwhile is waited for, too.
   ///
-  /// | | |
-  /// |---|---|
-  /// | unit | blocks |
-  /// | signals | how many of those that were on their way at the subscription have not got there: 0 if all have; else `patience` is over, the stack was closed, or a store failed. A commit tells its own writer |
-  /// | threads | that of a store, of `timers`, or of whoever closes the stack |
-  /// | cancel | waits no more; the moves go on |
+  /// - Unit: blocks.
+  /// - Signals: how many of the blocks that were moving at the subscription have not arrived. It is 0 if all have; else
+  ///   `patience` is over, the stack was closed, or a store failed. A commit tells its own writer.
+  /// - Threads: that of a store, of `timers`, or of the caller who closes the stack.
+  /// - Cancel: waits no more; the moves go on.
   ///
   /// @param patience at least 1 ms
   /// @param timers clock of that
   /// @return cold
-  public Mono<Integer> settled(Duration patience, Scheduler timers) {
+  public Mono<Integer> flush(Duration patience, Scheduler timers) {
     Checks.atLeastOneMilli("patience", patience);
     requireNonNull(timers, "timers");
-    return Mono.using(() -> new Settling(books), settling -> settling.over().timeout(patience, Mono.empty(), timers)
-        .then(Mono.fromSupplier(settling::missed)), Settling::leave);
+    return Mono.using(() -> Flush.begin(state), flush -> flush.over().timeout(patience, Mono.empty(), timers)
+        .then(Mono.fromSupplier(flush::missed)), Flush::leave);
   }
 
-  /// Ends every wait, closes the stores, and completes when they have. What rests on disk stays there, memory of
-  /// devices goes back. Host memory goes back to the system when the last lease has ended, which may be after this
-  /// completes.
+  /// Ends every wait, closes the stores, and completes when they have. Blocks on a disk stay there, device memory goes
+  /// back. Host memory goes back to the system when the last lease has ended, which may be after this completes.
   @Override
   public Mono<Void> close() {
     return closing;
   }
 
   private Mono<Void> closeNow() {
-    Aftermath after = books.aftermath();
-    synchronized (books.lock) {
-      books.close(after);
-      books.queue.close(after);
+    state.decide(after -> {
+      state.close(after);
       writes.close(after);
       leases.close(after);
-    }
-    after.run();
-    books.events.close();
+    });
+    state.events().close();
     List<Mono<Void>> stores = new ArrayList<>();
-    for (Level level : books.levels) {
-      if (level instanceof Level.Stored stored) {
-        stores.add(Mono.defer(stored.store()::close));
-      }
-    }
+    state.stores().forEach(store -> stores.add(store.close()));
     return Mono.whenDelayError(stores).doOnTerminate(this::storesClosed);
   }
 
   private void storesClosed() {
-    Aftermath after = books.aftermath();
-    synchronized (books.lock) {
-      books.mover.storesClosed(after);
-    }
-    after.then(books.memory.arena::close);
-    after.run();
+    state.decide(after -> {
+      state.mover().storesClosed(after);
+      after.then(state.memory().arena()::close);
+    });
   }
 
-  /// Blocks whose bytes are being moved, or wait for room to be.
-  int unsettledBlocks() {
-    synchronized (books.lock) {
-      return books.residents(resident -> resident.moving || resident.wait != null).size();
-    }
+  // For tests
+
+  /// Blocks whose bytes are being moved, or wait for that.
+  int movingBlocks() {
+    return state.look(() -> state.index().residents(block -> block.isMoving() || block.currentWait() != null).size());
   }
 
   /// A share of the block of `key` in host memory, if it is there now.
   @Nullable Block hostCopy(BlockKey key) {
-    synchronized (books.lock) {
-      return books.hostCopy(key);
-    }
+    return state.look(() -> {
+      Resident block = state.index().inMemory(key);
+      return block == null ? null : block.hostBlock().share();
+    });
   }
 }

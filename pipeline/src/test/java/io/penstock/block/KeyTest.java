@@ -54,18 +54,21 @@ final class KeyTest {
     CacheSpace here = Blocks.smallSpace();
     BlockLayout layout = here.layout();
     assertThat(here.difference(Blocks.smallSpace())).isEmpty();
-    assertThat(here.difference(CacheSpace.of("other", layout))).hasValue("model: fixture, other");
+    assertThat(here.difference(CacheSpace.of("other", layout)))
+        .hasValue(new CacheSpace.Difference("model", "fixture", "other"));
     assertThat(here.difference(CacheSpace.of("fixture", layout.withOrder(TokenOrder.HND))))
-        .hasValue("layout.order: NHD, HND");
+        .hasValue(new CacheSpace.Difference("layout.order", "NHD", "HND"));
     assertThat(here.difference(CacheSpace.of("fixture", BlockLayout.attention(3, 4, 2, 4, ElementType.BF16))))
-        .hasValue("layout.layers: 2, 3");
+        .hasValue(new CacheSpace.Difference("layout.layers", 2, 3));
     assertThat(here.difference(CacheSpace.of("fixture", BlockLayout.attention(2, 5, 2, 4, ElementType.BF16))))
-        .hasValue("layout.tokens: 4, 5");
+        .hasValue(new CacheSpace.Difference("layout.tokens", 4, 5));
     assertThat(
         here.difference(CacheSpace.of("fixture", BlockLayout.attention(2, 4, 2, 4, ElementType.FP16))).orElseThrow())
-        .startsWith("layout.planes: ");
-    assertThat(here.difference(new CacheSpace("fixture", layout, 1, ""))).hasValue("group: 0, 1");
-    assertThat(here.difference(new CacheSpace("fixture", layout, 0, "secret")).orElseThrow()).startsWith("tenantSalt")
+        .asString().startsWith("layout.planes: ");
+    assertThat(here.difference(new CacheSpace("fixture", layout, 1, "")))
+        .hasValue(new CacheSpace.Difference("group", 0, 1));
+    assertThat(here.difference(new CacheSpace("fixture", layout, 0, "secret")).orElseThrow()).asString()
+        .startsWith("tenantSalt")
         .doesNotContain("secret");
   }
 

@@ -16,10 +16,10 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
-import io.penstock.tier.BlockStore;
+import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
-import io.penstock.tier.DiskStat;
+import io.penstock.tier.spi.DiskStat;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.Lease;
@@ -152,7 +152,7 @@ final class KvMetersTest {
     assertThat(registry.get("penstock.tier.lost").tag("tier", "stack").counter().count()).isEqualTo(2);
     assertThat(registry.get("penstock.level.visible").tags("level", "ssd", "medium", "disk").gauge().value())
         .isEqualTo(1);
-    assertThat(registry.get("penstock.level.resting").tags("level", "ssd").gauge().value()).as("with the copy of 0")
+    assertThat(registry.get("penstock.level.stored").tags("level", "ssd").gauge().value()).as("with the copy of 0")
         .isEqualTo(2);
     assertThat(registry.get("penstock.level.hits").tags("level", "ssd").functionCounter().count()).isEqualTo(1);
     assertThat(registry.get("penstock.level.capacity").tags("level", "ram").gauge().value()).isEqualTo(1);

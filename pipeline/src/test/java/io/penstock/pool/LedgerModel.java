@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /// What a [Ledger] is compared with: the same of one object a key and a map, as plain as can be.
 final class LedgerModel<V> {
   private final EvictionPolicy policy;
-  private final List<Shelf<V>> levels = new ArrayList<>();
+  private final List<LruList<V>> levels = new ArrayList<>();
   private final Map<BlockKey, Line<V>> lines = new HashMap<>();
 
   /// @param capacityBlocks most blocks of each level, fastest first; at least one, each [#UNBOUNDED] or above 0
@@ -23,7 +23,7 @@ final class LedgerModel<V> {
       throw new IllegalArgumentException("capacityBlocks must have a level (was empty)");
     }
     for (long capacity : capacityBlocks) {
-      levels.add(new Shelf<>(levels.size(), capacity));
+      levels.add(new LruList<>(levels.size(), capacity));
     }
   }
 
@@ -36,7 +36,7 @@ final class LedgerModel<V> {
   /// The level of `key`, −1 if it is not here.
   int level(BlockKey key) {
     Line<V> line = lines.get(key);
-    return line == null ? -1 : line.shelf.level;
+    return line == null ? -1 : line.list.level;
   }
 
   /// Counts a use of `key`, which moves it to level 0 and others down if the policy wants so; null means that it is not
@@ -49,8 +49,8 @@ final class LedgerModel<V> {
       return null;
     }
     if (policy == EvictionPolicy.LRU) {
-      int before = line.shelf.level;
-      line.shelf.unlink(line);
+      int before = line.list.level;
+      line.list.unlink(line);
       levels.getFirst().link(line);
       if (before > 0) {
         moves.moved(key, line.value, 0);
@@ -80,9 +80,9 @@ final class LedgerModel<V> {
   /// Moves on who is one too many, from `level` down.
   private void settle(int level, Ledger.Moves<V> moves) {
     for (int i = level; i < levels.size() && levels.get(i).isTooFull(); i++) {
-      Shelf<V> shelf = levels.get(i);
-      Line<V> victim = shelf.first();
-      shelf.unlink(victim);
+      LruList<V> list = levels.get(i);
+      Line<V> victim = list.first();
+      list.unlink(victim);
       if (i + 1 < levels.size()) {
         levels.get(i + 1).link(victim);
       } else {
@@ -106,15 +106,15 @@ final class LedgerModel<V> {
     if (line == null) {
       return null;
     }
-    line.shelf.unlink(line);
+    line.list.unlink(line);
     return line.value;
   }
 
   /// Removes everything and answers what was remembered, next victim first.
   List<V> clear() {
     List<V> values = new ArrayList<>(lines.size());
-    for (Shelf<V> shelf : levels.reversed()) {
-      shelf.drainTo(values);
+    for (LruList<V> list : levels.reversed()) {
+      list.drainTo(values);
     }
     lines.clear();
     return values;
@@ -138,11 +138,11 @@ final class LedgerModel<V> {
   private static final class Line<V> {
     final BlockKey key;
     V value;
-    Shelf<V> shelf;
+    LruList<V> list;
     Line<V> before;
     Line<V> after;
 
-    /// A ring of its own, on no shelf.
+    /// A ring of its own, on no list.
     @SuppressWarnings("NullAway.Init")
     Line(BlockKey key, V value) {
       this.key = key;
@@ -153,13 +153,13 @@ final class LedgerModel<V> {
   }
 
   /// One level: a ring through its lines, from the next victim to the safest.
-  private static final class Shelf<V> {
+  private static final class LruList<V> {
     final int level;
     final long capacity;
     int size;
     private @Nullable Line<V> head;
 
-    Shelf(int level, long capacity) {
+    LruList(int level, long capacity) {
       if (capacity <= 0) {
         throw new IllegalArgumentException("capacityBlocks must be > 0 (was " + capacity + ")");
       }
@@ -177,7 +177,7 @@ final class LedgerModel<V> {
 
     /// Adds `line` as the safest.
     void link(Line<V> line) {
-      line.shelf = this;
+      line.list = this;
       if (head == null) {
         head = line;
       } else {

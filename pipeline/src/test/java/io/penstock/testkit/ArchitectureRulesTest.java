@@ -74,6 +74,18 @@ final class ArchitectureRulesTest {
   }
 
   @Test
+  void nativeCallsOutsideTheirPackages_areReported() throws IOException {
+    for (String name : List.of("system.Calls", "device.ascend.Driver", "device.memory.Pages", "storage.Pages")) {
+      write("io.penstock." + name, type -> type.withField("linker", ClassDesc.of("java.lang.foreign.Linker"), 0));
+    }
+
+    assertThat(violations())
+        .containsExactly(
+            "io.penstock.device.memory.Pages must not import java.lang.foreign.Linker",
+            "io.penstock.storage.Pages must not import java.lang.foreign.Linker");
+  }
+
+  @Test
   void operatorOfTimeWithoutScheduler_isReported() throws IOException {
     ClassDesc mono = ClassDesc.of("reactor.core.publisher.Mono");
     MethodTypeDesc delay = MethodTypeDesc.of(mono, ClassDesc.of("java.time.Duration"));

@@ -5,15 +5,15 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
-import io.penstock.tier.BlockStore;
-import io.penstock.tier.DiskStat;
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.DiskStat;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.StoredBlock;
-import io.penstock.tier.Evictor;
-import io.penstock.tier.StoreHealth;
-import io.penstock.tier.StoreState;
-import io.penstock.tier.StoreUnavailableException;
+import io.penstock.tier.spi.StoredBlock;
+import io.penstock.tier.spi.Evictor;
+import io.penstock.tier.spi.StoreHealth;
+import io.penstock.tier.spi.StoreState;
+import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -76,8 +76,8 @@ public final class FaultyStore implements BlockStore {
   }
 
   @Override
-  public void relieve(Evictor shortage) {
-    store.relieve(shortage);
+  public void useEvictor(Evictor shortage) {
+    store.useEvictor(shortage);
   }
 
   @Override
@@ -141,13 +141,13 @@ public final class FaultyStore implements BlockStore {
   }
 
   @Override
-  public int cool(StoredBlock rest) {
-    return store.cool(rest);
+  public int toNumber(StoredBlock rest) {
+    return store.toNumber(rest);
   }
 
   @Override
-  public StoredBlock warm(BlockKey key, int number) {
-    return store.warm(key, number);
+  public StoredBlock fromNumber(BlockKey key, int number) {
+    return store.fromNumber(key, number);
   }
 
   @Override

@@ -8,11 +8,11 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
-import io.penstock.tier.BlockStore;
+import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.StoredBlock;
-import io.penstock.tier.Evictor;
+import io.penstock.tier.spi.StoredBlock;
+import io.penstock.tier.spi.Evictor;
 import io.penstock.tier.TierClosedException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -116,7 +116,7 @@ public final class MemoryStore implements BlockStore {
   }
 
   @Override
-  public void relieve(Evictor shortage) {
+  public void useEvictor(Evictor shortage) {
     this.shortage = shortage;
   }
 
@@ -124,7 +124,7 @@ public final class MemoryStore implements BlockStore {
   ///
   /// @return how many blocks were given up
   public int shortage(int blocks) {
-    return shortage.giveBack(blocks);
+    return shortage.evict(blocks);
   }
 
   @Override
@@ -263,11 +263,11 @@ public final class MemoryStore implements BlockStore {
 
   @Override
   public void recover(Recovered to) {
-    recovered().forEach(rest -> to.number(rest.key(), cool(rest)));
+    recovered().forEach(rest -> to.numbered(rest.key(), toNumber(rest)));
   }
 
   @Override
-  public int cool(StoredBlock rest) {
+  public int toNumber(StoredBlock rest) {
     Resting own = (Resting) rest;
     if (!own.end()) {
       throw new AssertionError("a rest must be open to be cooled (was " + rest.key() + ")");
@@ -280,7 +280,7 @@ public final class MemoryStore implements BlockStore {
   }
 
   @Override
-  public StoredBlock warm(BlockKey key, int number) {
+  public StoredBlock fromNumber(BlockKey key, int number) {
     synchronized (resting) {
       Copied copy = numbered.remove(number);
       if (copy == null || !copy.key.equals(key)) {

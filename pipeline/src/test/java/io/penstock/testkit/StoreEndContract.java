@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
-import io.penstock.tier.BlockStore;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.StoredBlock;
 import io.penstock.tier.TierClosedException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

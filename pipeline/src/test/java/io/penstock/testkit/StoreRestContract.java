@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.penstock.KvException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
-import io.penstock.tier.BlockStore;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.StoredBlock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -59,13 +59,13 @@ interface StoreRestContract extends StoreSteps {
   default void number_standsForABlock_untilItIsARestAgain() {
     BlockStore store = open(PLACES);
     List<StoredBlock> rests = put(store, 0, 6);
-    List<Integer> numbers = rests.stream().map(store::cool).toList();
+    List<Integer> numbers = rests.stream().map(store::toNumber).toList();
     assumeTrue(numbers.getFirst() != BlockStore.NO_NUMBER, "a store with numbers");
     assertThat(numbers).doesNotHaveDuplicates();
     assertThat(rests).allMatch(StoredBlock::isClosed);
     List<StoredBlock> again = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
-      again.add(store.warm(ALL.get(i), numbers.get(i)));
+      again.add(store.fromNumber(ALL.get(i), numbers.get(i)));
     }
     assertReadable(store, again);
     again.forEach(StoredBlock::close);
@@ -76,7 +76,7 @@ interface StoreRestContract extends StoreSteps {
   default void number_ofAClosedStore_isFoundAgain_andMayBeTheOwners() {
     BlockStore store = open(PLACES);
     List<StoredBlock> rests = put(store, 0, 3);
-    assumeTrue(rests.stream().mapToInt(store::cool).min().orElseThrow() != BlockStore.NO_NUMBER,
+    assumeTrue(rests.stream().mapToInt(store::toNumber).min().orElseThrow() != BlockStore.NO_NUMBER,
         "a store with numbers");
     store.close().block(PATIENCE);
     BlockStore reopened = contract().reopenStore(store);
@@ -87,7 +87,7 @@ interface StoreRestContract extends StoreSteps {
     assertThat(found.keys).isEqualTo(ALL.subList(0, 3));
     List<StoredBlock> again = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
-      again.add(reopened.warm(found.keys.get(i), found.numbers.get(i)));
+      again.add(reopened.fromNumber(found.keys.get(i), found.numbers.get(i)));
     }
     assertReadable(reopened, again);
     again.forEach(StoredBlock::close);
@@ -144,8 +144,8 @@ interface StoreRestContract extends StoreSteps {
   }
 
   private static StoredBlock cooledOnce(BlockStore store, StoredBlock rest) {
-    int number = store.cool(rest);
-    return number == BlockStore.NO_NUMBER ? rest : store.warm(rest.key(), number);
+    int number = store.toNumber(rest);
+    return number == BlockStore.NO_NUMBER ? rest : store.fromNumber(rest.key(), number);
   }
 
   final class Found implements BlockStore.Recovered {
@@ -153,12 +153,12 @@ interface StoreRestContract extends StoreSteps {
     final List<Integer> numbers = new ArrayList<>();
 
     @Override
-    public void rest(StoredBlock rest) {
+    public void stored(StoredBlock rest) {
       throw new AssertionError("a store with numbers must tell of them (was " + rest + ")");
     }
 
     @Override
-    public void number(BlockKey key, int number) {
+    public void numbered(BlockKey key, int number) {
       keys.add(key);
       numbers.add(number);
     }

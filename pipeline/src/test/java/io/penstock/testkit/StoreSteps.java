@@ -8,8 +8,8 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
-import io.penstock.tier.BlockStore;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.StoredBlock;
 import java.time.Duration;
 import java.util.List;
 

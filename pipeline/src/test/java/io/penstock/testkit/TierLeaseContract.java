@@ -1,8 +1,6 @@
 package io.penstock.testkit;
 
-import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.block.BlockScope;
@@ -14,10 +12,9 @@ import io.penstock.tier.Reservation;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Flux;
 
 /// What a [BlockTier] promises to who holds a lease: what was decided stays, and comes window by window.
-interface TierLeaseContract extends TierSteps {
+interface TierLeaseContract extends WriteSteps {
   @Test
   default void lease_skip_findsWhatIsVisible_andWaitsForNothing() {
     BlockTier tier = tier(8);
@@ -58,6 +55,7 @@ interface TierLeaseContract extends TierSteps {
 
   @Test
   default void lease_admit_takesThePlaceOfMissingKeys_andDeliversThemWhenPut() {
+    assumeTrue(contract().promises(TierPromise.EXACT_LRU));
     BlockTier tier = tier(2);
     put(tier, keys(0, 2));
     try (BlockScope scope = new BlockScope()) {
@@ -109,6 +107,7 @@ interface TierLeaseContract extends TierSteps {
 
   @Test
   default void lease_survivesEvictionAndRemoval() {
+    assumeTrue(contract().promises(TierPromise.EXACT_LRU));
     BlockTier tier = tier(2);
     put(tier, keys(0, 2));
     try (BlockScope scope = new BlockScope()) {
@@ -119,63 +118,6 @@ interface TierLeaseContract extends TierSteps {
       List<LeasedBlock> blocks = read(lease, 1, scope);
       assertThat(positions(blocks)).containsExactly(0, 1);
       blocks.forEach(leased -> Blocks.assertBytes(leased.block()));
-    }
-  }
-
-  @Test
-  default void windows_holdAtMostWhatWasAsked_oneARequest_foundOnesInKeyOrder() {
-    BlockTier tier = tier(8);
-    put(tier, keys(0, 7));
-    try (BlockScope scope = new BlockScope()) {
-      Lease lease = value(tier.lease(keys(0, 7), OnMiss.SKIP, scope));
-      Collector<List<LeasedBlock>> reader = new Collector<>(1);
-      lease.windows(3, scope).subscribe(reader);
-      await("one window", () -> reader.seen() == 1);
-      assertThat(reader.isOver()).isFalse();
-      reader.ask(1);
-      await("two windows", () -> reader.seen() == 2);
-      reader.ask(5);
-      await("the end", reader::isOver);
-      assertThat(reader.items().stream().map(List::size)).allMatch(size -> size >= 1 && size <= 3);
-      assertThat(reader.items().stream().flatMap(List::stream).map(LeasedBlock::position)).containsExactly(0, 1, 2, 3,
-          4, 5,
-          6);
-    }
-  }
-
-  @Test
-  default void windows_ofNothing_completeWithoutDemand() {
-    BlockTier tier = tier(8);
-    try (BlockScope scope = new BlockScope()) {
-      Collector<List<LeasedBlock>> reader = new Collector<>(0);
-      value(tier.lease(keys(0, 3), OnMiss.SKIP, scope)).windows(3, scope).subscribe(reader);
-      await("the end", reader::isOver);
-      assertThat(reader.failure()).isNull();
-    }
-  }
-
-  @Test
-  default void windows_areForOneSubscriber_andRefuseNonsense() {
-    BlockTier tier = tier(8);
-    put(tier, keys(0, 1));
-    try (BlockScope scope = new BlockScope()) {
-      Lease lease = value(tier.lease(keys(0, 1), OnMiss.SKIP, scope));
-      assertThatThrownBy(() -> lease.windows(0, scope)).isInstanceOf(IllegalArgumentException.class);
-      Flux<List<LeasedBlock>> windows = lease.windows(1, scope);
-      windows.subscribe(new Collector<>(0));
-      assertThatThrownBy(() -> windows.blockFirst(PATIENCE)).isInstanceOf(IllegalStateException.class);
-    }
-  }
-
-  @Test
-  default void windows_cancelled_endTheLease_butTheScopeKeepsWhatWasEmitted() {
-    BlockTier tier = tier(4);
-    put(tier, keys(0, 3));
-    try (BlockScope scope = new BlockScope()) {
-      Lease lease = value(tier.lease(keys(0, 3), OnMiss.SKIP, scope));
-      List<LeasedBlock> first = requireNonNull(lease.windows(2, scope).next().block(PATIENCE));
-      await("the lease ends", lease::isClosed);
-      first.forEach(leased -> Blocks.assertBytes(leased.block()));
     }
   }
 

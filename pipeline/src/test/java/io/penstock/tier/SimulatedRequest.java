@@ -54,7 +54,7 @@ final class SimulatedRequest {
     } else {
       SliceOrder order = SliceOrder.values()[random.nextInt(2)];
       SliceShape shape = new SliceShape(simulation.window, 64 + random.nextInt(400), order, 0);
-      lease.opened(shape, scope).concatMap(opened -> opened.slices(0), random.nextInt(2)).subscribe(reader);
+      lease.slicedWindows(shape, scope).concatMap(opened -> opened.slices(0), random.nextInt(2)).subscribe(reader);
     }
   }
 

@@ -2,6 +2,9 @@ package io.penstock.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.tier.spi.StoreBusyException;
+import io.penstock.tier.spi.StoreState;
+import io.penstock.tier.spi.StoredBlock;
 import io.penstock.TransientKvException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;

@@ -2,6 +2,8 @@ package io.penstock.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.tier.spi.StoreBusyException;
+import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 import io.penstock.pool.OffloadRule;
@@ -105,7 +107,7 @@ final class StackSimulation {
       stores.damage(keys);
       stores.weaken();
       if (stepsToClose == SETTLE_STEPS) {
-        stack.settled(Duration.ofHours(1), timers).subscribe(missed -> settled = true);
+        stack.flush(Duration.ofHours(1), timers).subscribe(missed -> settled = true);
       }
       if (stepsToClose-- == 0) {
         close();
@@ -139,8 +141,8 @@ final class StackSimulation {
       return;
     }
     TierStat stat = Objects.requireNonNull(stack.stat().block());
-    assertThat(stack.unsettledBlocks()).as("blocks that still wait or move").isZero();
-    assertThat(stack.settled(Duration.ofHours(1), timers).block(Duration.ofSeconds(5)))
+    assertThat(stack.movingBlocks()).as("blocks that still wait or move").isZero();
+    assertThat(stack.flush(Duration.ofHours(1), timers).block(Duration.ofSeconds(5)))
         .as("blocks that did not get to the disk").isZero();
     assertThat(stat.claimedBytes()).as("bytes lent").isEqualTo(stat.bytes());
     stores.checkCold(stack.arena().claimedSlots());
@@ -150,7 +152,7 @@ final class StackSimulation {
     assertThat(stack.arena().highWaterSlots()).isLessThanOrEqualTo(stack.arena().capacitySlots());
     for (LevelStat level : stat.levels()) {
       if (level.medium() != Medium.DISK) {
-        assertThat(level.resting()).as("%s", level).isLessThanOrEqualTo(level.capacityBlocks());
+        assertThat(level.storedBlocks()).as("%s", level).isLessThanOrEqualTo(level.capacityBlocks());
       }
     }
     if (isExact()) {

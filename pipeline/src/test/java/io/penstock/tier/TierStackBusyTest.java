@@ -3,6 +3,8 @@ package io.penstock.tier;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.tier.spi.RoomSignal;
+import io.penstock.tier.spi.StoreBusyException;
 import io.penstock.block.BlockScope;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
@@ -40,7 +42,7 @@ final class TierStackBusyTest extends StackSteps {
     runTasks();
     assertThat(asked).hasValue(2);
     assertThat(present(stack, 0, 1)).isEqualTo("11");
-    assertThat(stack.unsettledBlocks()).isZero();
+    assertThat(stack.movingBlocks()).isZero();
     assertClosesClean(stack);
   }
 
@@ -59,7 +61,7 @@ final class TierStackBusyTest extends StackSteps {
     runTasks();
     assertThat(asked).hasValue(2);
     assertThat(present(stack, 0, 1, 2)).isEqualTo("111");
-    assertThat(stack.unsettledBlocks()).isZero();
+    assertThat(stack.movingBlocks()).isZero();
     assertClosesClean(stack);
   }
 
@@ -72,7 +74,7 @@ final class TierStackBusyTest extends StackSteps {
     for (int i = 0; i < 20; i++) {
       committed(stack, List.of(key(i))).subscribe(receipts -> {}, error -> {});
     }
-    while (stack.unsettledBlocks() > 0) {
+    while (stack.movingBlocks() > 0) {
       runTasks();
       room.left();
     }
@@ -111,7 +113,7 @@ final class TierStackBusyTest extends StackSteps {
       committed(stack, List.of(key(i))).subscribe(receipts -> {}, error -> {});
       runTasks();
     }
-    assertThat(stack.unsettledBlocks()).isPositive();
+    assertThat(stack.movingBlocks()).isPositive();
     assertClosesClean(stack);
   }
 

@@ -84,7 +84,7 @@ final class TierStackFaultTest extends StackSteps {
     disk.mend();
     put(stack, 2);
     assertThat(present(stack, 0, 1, 2)).as("the one that the disk did not take").isEqualTo("011");
-    assertThat(stack.unsettledBlocks()).isZero();
+    assertThat(stack.movingBlocks()).isZero();
     List<TierEvent> history = requireNonNull(stack.events(0).take(4).collectList().block(SOON));
     assertThat(history).filteredOn(TierEvent.Lost.class::isInstance).singleElement()
         .satisfies(lost -> assertThat(((TierEvent.Lost) lost).key()).isEqualTo(key(0)));
@@ -99,11 +99,11 @@ final class TierStackFaultTest extends StackSteps {
     device.puts(fault::in);
     put(stack, 0);
     assertThat(present(stack, 0)).as("it was receipted as written").isEqualTo("1");
-    assertThat(stack.unsettledBlocks()).isZero();
+    assertThat(stack.movingBlocks()).isZero();
     read(stack, 0);
     device.mend();
     read(stack, 0);
-    assertThat(levels(stack)).extracting(LevelStat::resting).as("a read lifts it").containsExactly(1L, 1L);
+    assertThat(levels(stack)).extracting(LevelStat::storedBlocks).as("a read lifts it").containsExactly(1L, 1L);
     assertClosesClean(stack);
   }
 
@@ -117,7 +117,7 @@ final class TierStackFaultTest extends StackSteps {
     device.mend();
     put(stack, 2);
     assertThat(present(stack, 0, 1, 2)).isEqualTo("011");
-    assertThat(stack.unsettledBlocks()).isZero();
+    assertThat(stack.movingBlocks()).isZero();
     read(stack, 1);
     assertClosesClean(stack);
   }
@@ -131,7 +131,7 @@ final class TierStackFaultTest extends StackSteps {
     device.mend();
     put(stack, 2);
     assertThat(present(stack, 0, 1, 2)).isEqualTo("011");
-    assertThat(stack.unsettledBlocks()).isZero();
+    assertThat(stack.movingBlocks()).isZero();
     assertClosesClean(stack);
   }
 
@@ -144,7 +144,7 @@ final class TierStackFaultTest extends StackSteps {
     AtomicReference<Throwable> end = new AtomicReference<>();
     try (BlockScope scope = new BlockScope()) {
       Lease lease = requireNonNull(stack.lease(List.of(key(0)), OnMiss.SKIP, scope).block(SOON));
-      lease.opened(new SliceShape(1, 64, SliceOrder.LAYER_FIRST, 0), scope).concatMap(window -> window.slices(0))
+      lease.slicedWindows(new SliceShape(1, 64, SliceOrder.LAYER_FIRST, 0), scope).concatMap(window -> window.slices(0))
           .subscribe(LayerSlice::close, end::set);
     }
     runTasks();
@@ -172,7 +172,7 @@ final class TierStackFaultTest extends StackSteps {
     runTasks();
     forgetful.reads(read -> Mono.create(sink -> tasks.add(sink::success))); // says that it is done, and did nothing
     Lease lease = requireNonNull(stack.lease(List.of(key(0)), OnMiss.SKIP, scope).block(SOON));
-    lease.opened(new SliceShape(1, 64, SliceOrder.LAYER_FIRST, 0), scope).subscribe(window -> {}, error -> {});
+    lease.slicedWindows(new SliceShape(1, 64, SliceOrder.LAYER_FIRST, 0), scope).subscribe(window -> {}, error -> {});
     runTasks();
     assertThat(stuck.get()).isNull();
     assertClosesClean(stack);
@@ -273,7 +273,7 @@ final class TierStackFaultTest extends StackSteps {
     put(again, 4);
     assertThat(present(again, 0, 1, 2, 3, 4)).as("the oldest goes first").isEqualTo("01111");
     read(again, 3);
-    assertThat(levels(again)).extracting(LevelStat::resting).as("a read lifts it").containsExactly(2L, 4L);
+    assertThat(levels(again)).extracting(LevelStat::storedBlocks).as("a read lifts it").containsExactly(2L, 4L);
     assertClosesClean(again);
   }
 
@@ -283,10 +283,10 @@ final class TierStackFaultTest extends StackSteps {
     MemoryStore hdd = new MemoryStore("hdd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run);
     TierStack first = written(new Level.Stored(ssd, 1), new Level.Stored(hdd, 4));
     put(first, 0);
-    assertThat(levels(first)).extracting(LevelStat::resting).containsExactly(1L, 1L);
+    assertThat(levels(first)).extracting(LevelStat::storedBlocks).containsExactly(1L, 1L);
     first.close().block(SOON);
     TierStack again = written(new Level.Stored(ssd.reopened(), 1), new Level.Stored(hdd.reopened(), 4));
-    assertThat(levels(again)).extracting(LevelStat::resting).containsExactly(1L, 1L);
+    assertThat(levels(again)).extracting(LevelStat::storedBlocks).containsExactly(1L, 1L);
     assertClosesClean(again);
   }
 
@@ -297,7 +297,7 @@ final class TierStackFaultTest extends StackSteps {
         options().withIngressBlocks(many).withBatchBlocks(1), TierListener.noop());
     putAll(stack, Blocks.keys(SPACE, 0, many));
     putAll(stack, Blocks.keys(SPACE, many, 2L * many));
-    assertThat(levels(stack)).extracting(LevelStat::resting).containsExactly((long) many, (long) many);
+    assertThat(levels(stack)).extracting(LevelStat::storedBlocks).containsExactly((long) many, (long) many);
     assertClosesClean(stack);
   }
 
@@ -311,7 +311,8 @@ final class TierStackFaultTest extends StackSteps {
     try (BlockScope scope = new BlockScope()) {
       Lease lease = requireNonNull(stack.lease(List.of(key), OnMiss.SKIP, scope).block(SOON));
       assertThat(
-          lease.opened(new SliceShape(1, 4, SliceOrder.LAYER_FIRST, 0), scope).concatMap(window -> window.slices(0))
+          lease.slicedWindows(new SliceShape(1, 4, SliceOrder.LAYER_FIRST, 0), scope)
+              .concatMap(window -> window.slices(0))
               .doOnNext(LayerSlice::close).count().block(SOON))
           .isGreaterThan(1_000);
     }

@@ -4,6 +4,9 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.tier.spi.StoreHealth;
+import io.penstock.tier.spi.StoreState;
+import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.tier.spi.StoreBusyException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
@@ -212,7 +213,7 @@ final class TierStackReadTest extends StackSteps {
     AtomicInteger slices = new AtomicInteger();
     try (BlockScope scope = new BlockScope()) {
       Lease lease = requireNonNull(stack.lease(List.of(key(number)), OnMiss.SKIP, scope).block(SOON));
-      lease.opened(new SliceShape(1, 64, SliceOrder.LAYER_FIRST, startLayer), scope)
+      lease.slicedWindows(new SliceShape(1, 64, SliceOrder.LAYER_FIRST, startLayer), scope)
           .concatMap(window -> window.slices(0))
           .doOnNext(LayerSlice::close).subscribe(slice -> slices.incrementAndGet());
       runTasks();

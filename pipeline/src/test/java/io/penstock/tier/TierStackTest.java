@@ -17,10 +17,10 @@ final class TierStackTest extends StackSteps {
         TierListener.noop());
     put(stack, 0);
     put(stack, 1);
-    assertThat(levels(stack)).extracting(LevelStat::resting).containsExactly(1L, 1L);
+    assertThat(levels(stack)).extracting(LevelStat::storedBlocks).containsExactly(1L, 1L);
     read(stack, 0);
-    assertThat(stack.unsettledBlocks()).isZero();
-    assertThat(levels(stack)).extracting(LevelStat::resting).containsExactly(1L, 1L);
+    assertThat(stack.movingBlocks()).isZero();
+    assertThat(levels(stack)).extracting(LevelStat::storedBlocks).containsExactly(1L, 1L);
     assertThat(levels(stack)).extracting(LevelStat::hits).containsExactly(0L, 1L);
     read(stack, 0);
     assertThat(levels(stack)).extracting(LevelStat::hits).containsExactly(1L, 1L);

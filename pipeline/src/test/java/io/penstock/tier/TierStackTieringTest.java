@@ -3,6 +3,7 @@ package io.penstock.tier;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.tier.spi.StoreState;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.BudgetExhaustedException;
@@ -167,7 +168,7 @@ final class TierStackTieringTest extends StackSteps {
     try (BlockScope scope = new BlockScope()) {
       Lease lease = requireNonNull(stack.lease(keys(0, 1, 2, 3), OnMiss.SKIP, scope).block(SOON));
       Windows windows = new Windows();
-      lease.opened(SliceShape.defaults().withWindowBlocks(1), scope).subscribe(windows);
+      lease.slicedWindows(SliceShape.defaults().withWindowBlocks(1), scope).subscribe(windows);
       assertThat(tiering(stack).prefetched()).as("nothing before the first").isZero();
       windows.request(1);
       runTasks();
@@ -199,7 +200,7 @@ final class TierStackTieringTest extends StackSteps {
     try (BlockScope scope = new BlockScope()) {
       Lease lease = requireNonNull(stack.lease(keys(1, 0), OnMiss.SKIP, scope).block(SOON));
       Windows windows = new Windows();
-      lease.opened(SliceShape.defaults().withWindowBlocks(1), scope).subscribe(windows);
+      lease.slicedWindows(SliceShape.defaults().withWindowBlocks(1), scope).subscribe(windows);
       windows.reads = true;
       weak.health(StoreState.OFF);
       windows.request(1);
@@ -223,12 +224,12 @@ final class TierStackTieringTest extends StackSteps {
     }
     read(stack, 0); // risen, with a copy below; 3 has sunk
     runTasks();
-    assertThat(resting(stack)).isEqualTo(4);
+    assertThat(storedBlocks(stack)).isEqualTo(4);
     assertThat(disk.shortage(2)).isEqualTo(2);
     assertThat(present(stack, 0, 1, 2, 3, 4)).as("1 and 2 were next").isEqualTo("10011");
     assertThat(disk.shortage(9)).isEqualTo(2);
     assertThat(present(stack, 0, 3, 4)).as("0 keeps its bytes in memory").isEqualTo("101");
-    assertThat(resting(stack)).isZero();
+    assertThat(storedBlocks(stack)).isZero();
     assertThat(disk.shortage(1)).isZero();
     assertThat(tiering(stack).givenBack()).isEqualTo(4);
     assertThat(stat(stack).evicted()).isEqualTo(3);
@@ -276,8 +277,8 @@ final class TierStackTieringTest extends StackSteps {
     return stat(stack).levels().stream().map(LevelStat::blocks).toList();
   }
 
-  private static long resting(TierStack stack) {
-    return stat(stack).levels().getLast().resting();
+  private static long storedBlocks(TierStack stack) {
+    return stat(stack).levels().getLast().storedBlocks();
   }
 
   private static TieringStat tiering(TierStack stack) {

@@ -1,6 +1,6 @@
 package io.penstock.storage;
 
-import io.penstock.tier.DiskStat;
+import io.penstock.tier.spi.DiskStat;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package io.penstock.storage;
 
-import io.penstock.tier.StoreBusyException;
+import io.penstock.tier.spi.StoreBusyException;
 import reactor.core.publisher.Mono;
 
 /// As much work waits for the disk as may wait. Transient: some of it ends.

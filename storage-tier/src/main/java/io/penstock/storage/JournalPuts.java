@@ -3,7 +3,7 @@ package io.penstock.storage;
 import io.penstock.block.Block;
 import io.penstock.block.SpaceId;
 import io.penstock.storage.engine.StorageFullException;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import java.util.List;
 import reactor.core.publisher.Mono;
 

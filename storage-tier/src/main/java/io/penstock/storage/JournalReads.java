@@ -3,7 +3,7 @@ package io.penstock.storage;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
-import io.penstock.tier.StoreUnavailableException;
+import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

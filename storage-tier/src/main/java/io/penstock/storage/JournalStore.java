@@ -12,14 +12,14 @@ import io.penstock.storage.checkpoint.CheckpointedEngine;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordName;
-import io.penstock.tier.BlockStore;
-import io.penstock.tier.DiskStat;
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.DiskStat;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.StoredBlock;
-import io.penstock.tier.Evictor;
-import io.penstock.tier.StoreHealth;
-import io.penstock.tier.StoreUnavailableException;
+import io.penstock.tier.spi.StoredBlock;
+import io.penstock.tier.spi.Evictor;
+import io.penstock.tier.spi.StoreHealth;
+import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -253,7 +253,7 @@ public final class JournalStore implements BlockStore {
   }
 
   @Override
-  public boolean isSound(StoredBlock rest) {
+  public boolean isIntact(StoredBlock rest) {
     return !places.isLost(own(rest).number());
   }
 
@@ -270,24 +270,24 @@ public final class JournalStore implements BlockStore {
   @Override
   public synchronized List<StoredBlock> recovered() {
     List<StoredBlock> rests = new ArrayList<>(recovered.size());
-    recovered.takeAll((key, number) -> rests.add(warm(key, number)));
+    recovered.takeAll((key, number) -> rests.add(fromNumber(key, number)));
     return rests;
   }
 
   @Override
   public synchronized void recover(Recovered to) {
-    recovered.takeAll(to::number);
+    recovered.takeAll(to::numbered);
     damaged.forEach(to::damaged);
     damaged = List.of();
   }
 
   @Override
-  public int cool(StoredBlock rest) {
+  public int toNumber(StoredBlock rest) {
     return own(rest).dissolve();
   }
 
   @Override
-  public StoredBlock warm(BlockKey key, int number) {
+  public StoredBlock fromNumber(BlockKey key, int number) {
     return new StoredRecord(this, key, number);
   }
 
@@ -330,8 +330,8 @@ public final class JournalStore implements BlockStore {
   }
 
   @Override
-  public void relieve(Evictor shortage) {
-    writes.relieve(shortage);
+  public void useEvictor(Evictor shortage) {
+    writes.useEvictor(shortage);
   }
 
   private void synced() {

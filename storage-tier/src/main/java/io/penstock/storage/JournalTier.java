@@ -1,7 +1,7 @@
 package io.penstock.storage;
 
 import io.penstock.block.CacheSpace;
-import io.penstock.tier.ForwardingTier;
+import io.penstock.tier.spi.ForwardingTier;
 import io.penstock.tier.Level;
 import io.penstock.tier.StackMode;
 import io.penstock.tier.StackOptions;

@@ -2,9 +2,9 @@ package io.penstock.storage;
 
 import io.penstock.KvException;
 import io.penstock.block.Block;
-import io.penstock.tier.StoredBlock;
-import io.penstock.tier.Evictor;
-import io.penstock.tier.StoreUnavailableException;
+import io.penstock.tier.spi.StoredBlock;
+import io.penstock.tier.spi.Evictor;
+import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -66,7 +66,7 @@ final class JournalWrites {
   }
 
   /// Asks `of` for room from now on.
-  void relieve(Evictor of) {
+  void useEvictor(Evictor of) {
     shortage = of;
     if (watched && clock.runs()) {
       clock.after(LOOK_MILLIS, this::look);
@@ -175,7 +175,7 @@ final class JournalWrites {
   ///
   /// @return how many of them are gone already: nobody reads them
   private int giveBack() {
-    shortage.giveBack(reclaimer.blocksASegment());
+    shortage.evict(reclaimer.blocksASegment());
     List<DeadRecord> dead = dead();
     log.sweep(dead);
     return dead.size();
@@ -187,7 +187,7 @@ final class JournalWrites {
     if (!reclaimer.isPressed() || reclaimer.isDeleting()) {
       return;
     }
-    if (shortage.giveBack(reclaimer.blocksASegment()) == 0 && reclaimer.endsActive()) {
+    if (shortage.evict(reclaimer.blocksASegment()) == 0 && reclaimer.endsActive()) {
       askForSweep();
     }
   }

@@ -5,14 +5,14 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
-import io.penstock.tier.BlockStore;
-import io.penstock.tier.DiskStat;
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.DiskStat;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.StoredBlock;
-import io.penstock.tier.Evictor;
-import io.penstock.tier.StoreHealth;
-import io.penstock.tier.StoreUnavailableException;
+import io.penstock.tier.spi.StoredBlock;
+import io.penstock.tier.spi.Evictor;
+import io.penstock.tier.spi.StoreHealth;
+import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.tier.TierClosedException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
@@ -108,7 +108,7 @@ public final class LateJournal implements BlockStore {
 
   private synchronized void take(JournalStore store) {
     if (shortage != null) {
-      store.relieve(shortage);
+      store.useEvictor(shortage);
     }
     if (reporter != null) {
       store.report(reporter);
@@ -167,11 +167,11 @@ public final class LateJournal implements BlockStore {
   }
 
   @Override
-  public void relieve(Evictor room) {
+  public void useEvictor(Evictor room) {
     synchronized (this) {
       shortage = room;
       if (opened != null) {
-        opened.relieve(room);
+        opened.useEvictor(room);
       }
     }
   }
@@ -187,9 +187,9 @@ public final class LateJournal implements BlockStore {
   }
 
   @Override
-  public boolean isSound(StoredBlock rest) {
+  public boolean isIntact(StoredBlock rest) {
     JournalStore store = opened;
-    return store == null || store.isSound(rest);
+    return store == null || store.isIntact(rest);
   }
 
   @Override
@@ -230,15 +230,15 @@ public final class LateJournal implements BlockStore {
   }
 
   @Override
-  public int cool(StoredBlock rest) {
+  public int toNumber(StoredBlock rest) {
     JournalStore store = opened;
-    return store == null ? NO_NUMBER : store.cool(rest);
+    return store == null ? NO_NUMBER : store.toNumber(rest);
   }
 
   @Override
-  public StoredBlock warm(BlockKey key, int number) {
+  public StoredBlock fromNumber(BlockKey key, int number) {
     JournalStore store = opened;
-    return store == null ? BlockStore.super.warm(key, number) : store.warm(key, number);
+    return store == null ? BlockStore.super.fromNumber(key, number) : store.fromNumber(key, number);
   }
 
   /// As in [JournalStore#close()]; waits for an opening that is under way, too.

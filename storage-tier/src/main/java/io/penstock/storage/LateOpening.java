@@ -1,9 +1,9 @@
 package io.penstock.storage;
 
 import io.penstock.KvException;
-import io.penstock.tier.StoreHealth;
-import io.penstock.tier.StoreState;
-import io.penstock.tier.StoreUnavailableException;
+import io.penstock.tier.spi.StoreHealth;
+import io.penstock.tier.spi.StoreState;
+import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;

@@ -7,7 +7,7 @@ import io.penstock.storage.check.DamageKind;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.record.RecordName;
-import io.penstock.tier.BlockUnreadableException;
+import io.penstock.tier.spi.BlockUnreadableException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 

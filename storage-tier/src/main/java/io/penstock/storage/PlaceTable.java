@@ -105,7 +105,7 @@ final class PlaceTable {
   ///
   /// @throws IllegalStateException if the rest was closed: its number is nobody's, or somebody else's
   /// @throws io.penstock.block.BlockCorruptException if the record was found damaged
-  /// @throws io.penstock.tier.BlockUnreadableException if it was lost because the disk does not give it
+  /// @throws io.penstock.tier.spi.BlockUnreadableException if it was lost because the disk does not give it
   synchronized Place of(StoredRecord rest) {
     if (rest.isClosed()) { // before its number was given back, or it would be open
       throw new IllegalStateException("rest must be open (was closed)");

@@ -14,7 +14,7 @@ import io.penstock.storage.engine.UnknownLocationException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;
 import io.penstock.storage.record.RecordName;
-import io.penstock.tier.BlockUnreadableException;
+import io.penstock.tier.spi.BlockUnreadableException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;

@@ -2,7 +2,7 @@ package io.penstock.storage;
 
 import io.penstock.block.BlockKey;
 import io.penstock.storage.engine.Location;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 
 /// A block at rest in a journal: its number in the [PlaceTable], which is the rest's. The record may be moved while it
 /// is read: whoever reads pins the segment of the place that it knows.

@@ -1,7 +1,7 @@
 package io.penstock.storage;
 
-import io.penstock.tier.StoredBlock;
-import io.penstock.tier.StoreUnavailableException;
+import io.penstock.tier.spi.StoredBlock;
+import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

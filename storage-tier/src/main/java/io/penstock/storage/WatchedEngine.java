@@ -6,7 +6,7 @@ import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.engine.StorageFullException;
-import io.penstock.tier.StoreUnavailableException;
+import io.penstock.tier.spi.StoreUnavailableException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Supplier;
 

@@ -1,7 +1,7 @@
 package io.penstock.storage;
 
 import io.penstock.KvException;
-import io.penstock.tier.RoomSignal;
+import io.penstock.tier.spi.RoomSignal;
 import io.penstock.tier.TierClosedException;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;

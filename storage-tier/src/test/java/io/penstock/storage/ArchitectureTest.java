@@ -3,11 +3,17 @@ package io.penstock.storage;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.testkit.ArchitectureRules;
+import io.penstock.testkit.PublicTypes;
 import org.junit.jupiter.api.Test;
 
 final class ArchitectureTest {
   @Test
   void everyImport_followsAnArrowOfTheHouse() {
     assertThat(ArchitectureRules.house().violationsInMain()).isEmpty();
+  }
+
+  @Test
+  void thePublicTypes_areThoseListed() {
+    assertThat(PublicTypes.inMain()).containsExactlyElementsOf(PublicTypes.listed());
   }
 }

@@ -17,7 +17,7 @@ import io.penstock.storage.engine.Directories;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.tier.Durability;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

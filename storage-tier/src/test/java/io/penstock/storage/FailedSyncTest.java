@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.Block;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

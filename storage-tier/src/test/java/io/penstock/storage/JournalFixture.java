@@ -10,7 +10,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -14,7 +14,7 @@ import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -11,7 +11,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
 import io.penstock.storage.engine.Location;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -14,7 +14,7 @@ import io.penstock.storage.engine.StorageFullException;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import io.penstock.tier.TierClosedException;
 import java.util.ArrayDeque;
 import java.util.List;

@@ -10,7 +10,7 @@ import io.penstock.storage.engine.Location;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.Level;
 import io.penstock.tier.Presence;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import io.penstock.tier.StackMode;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;

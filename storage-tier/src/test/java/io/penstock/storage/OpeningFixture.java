@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.Block;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.BlockKey;

@@ -18,7 +18,7 @@ import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFullException;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

@@ -19,7 +19,7 @@ import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.Level;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import io.penstock.tier.StackMode;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;

@@ -11,7 +11,7 @@ import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFullException;
 import io.penstock.storage.record.RecordFormat;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -18,9 +18,9 @@ import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.BlockUnreadableException;
+import io.penstock.tier.spi.BlockUnreadableException;
 import io.penstock.tier.Level;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import io.penstock.tier.StackMode;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierEvent;
@@ -196,10 +196,10 @@ final class ReclaimTest {
       }
       time.advanceTimeBy(Duration.ofMinutes(30));
       int kept = store.disk().segments();
-      assertThat(live.stream().filter(store::isSound).map(rest -> ((StoredRecord) rest).location().segment()))
+      assertThat(live.stream().filter(store::isIntact).map(rest -> ((StoredRecord) rest).location().segment()))
           .as("segment of the first block").contains(first.segment());
       assertThat(store.disk().failure()).as("why they are still there").isNotNull();
-      List<StoredBlock> lost = live.stream().filter(rest -> !store.isSound(rest)).toList();
+      List<StoredBlock> lost = live.stream().filter(rest -> !store.isIntact(rest)).toList();
       assertThat(lost).as("one a try").hasSizeLessThan(live.size() / 2);
       live.removeAll(lost);
       unreadableTo = 0;
@@ -224,7 +224,7 @@ final class ReclaimTest {
       int held = store.disk().segments();
       time.advanceTimeBy(Duration.ofMinutes(2));
 
-      List<StoredBlock> gone = bad.stream().filter(rest -> !store.isSound(rest)).toList();
+      List<StoredBlock> gone = bad.stream().filter(rest -> !store.isIntact(rest)).toList();
       assertThat(gone).isNotEmpty();
       assertThat(store.disk().unreadable()).isEqualTo(gone.size()).isEqualTo(store.diskStat().unreadable());
       assertThat(store.disk().segments()).isLessThan(held);
@@ -258,11 +258,11 @@ final class ReclaimTest {
           IntStream.range(0, all.size()).filter(i -> i > 400 && i % 10 == 0).mapToObj(all::get).toList();
       all.stream().filter(rest -> !live.contains(rest) && !bad.contains(rest)).forEach(StoredBlock::close);
       assertThat(store.disk().unreadable()).as("before they were tried again").isZero();
-      assertThat(bad).allMatch(store::isSound);
+      assertThat(bad).allMatch(store::isIntact);
       time.advanceTimeBy(Duration.ofMinutes(10));
 
       assertThat(store.disk().segments()).as("no more than is live, and two").isLessThanOrEqualTo(2);
-      List<StoredBlock> gone = bad.stream().filter(rest -> !store.isSound(rest)).toList();
+      List<StoredBlock> gone = bad.stream().filter(rest -> !store.isIntact(rest)).toList();
       assertThat(gone).as("in two segments of three").hasSizeGreaterThanOrEqualTo(5);
       assertThat(store.disk().unreadable()).isEqualTo(gone.size()).isEqualTo(store.diskStat().unreadable());
       assertThat(store.disk().liveBytes()).isEqualTo((long) (live.size() + bad.size() - gone.size()) * RECORD);

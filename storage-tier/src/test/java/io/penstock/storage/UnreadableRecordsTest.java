@@ -12,8 +12,8 @@ import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.BlockUnreadableException;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.BlockUnreadableException;
+import io.penstock.tier.spi.StoredBlock;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -59,7 +59,7 @@ final class UnreadableRecordsTest extends JournalFixture {
   }
 
   private void assertLostOnce() {
-    assertThat(store.isSound(bad)).isFalse();
+    assertThat(store.isIntact(bad)).isFalse();
     assertThat(store.diskStat().unreadable()).isEqualTo(1).isEqualTo(store.disk().unreadable());
     assertThat(store.disk().liveBytes()).isEqualTo(9L * RECORD);
     assertFails(bad, BlockUnreadableException.class);
@@ -72,7 +72,7 @@ final class UnreadableRecordsTest extends JournalFixture {
   @Test
   void record_isLostToItsFirstReader() {
     disk.failAt(at(bad));
-    assertThat(store.isSound(bad)).isTrue();
+    assertThat(store.isIntact(bad)).isTrue();
     assertFails(bad, BlockUnreadableException.class);
     assertLostOnce();
   }

@@ -14,7 +14,7 @@ import io.penstock.storage.check.JournalCheck;
 import io.penstock.storage.engine.Directories;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.penstock.device.CopyBatch;
-import io.penstock.device.system.CLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -72,7 +71,7 @@ final class AclCopies {
       return (int) memcpyBatch.invokeExact(to, sizes, from, sizes, (long) elements, attribute, attributeIndex, 1L,
           failIndex);
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -86,7 +85,7 @@ final class AclCopies {
     try {
       return (int) memcpyAsync.invokeExact(target, bytes, source, bytes, kind.number(), stream);
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -94,7 +93,7 @@ final class AclCopies {
     try {
       return (int) memcpy.invokeExact(target, bytes, source, bytes, kind.number());
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 }

@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.penstock.device.system.CLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -37,7 +36,7 @@ final class AclIpc {
               WITHOUT_LIST_OF_PROCESSES));
       return IpcKey.of(key.toArray(JAVA_BYTE));
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -49,7 +48,7 @@ final class AclIpc {
           (int) open.invokeExact(pointer, arena.allocateFrom(JAVA_BYTE, key.bytes()), WITH_PEER_ACCESS));
       return pointer.get(JAVA_LONG, 0);
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -57,7 +56,7 @@ final class AclIpc {
     try (Arena arena = Arena.ofConfined()) {
       library.check(AclFunction.IPC_CLOSE, (int) close.invokeExact(arena.allocateFrom(JAVA_BYTE, key.bytes())));
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 }

@@ -3,7 +3,6 @@ package io.penstock.device.ascend;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.penstock.device.system.CLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
@@ -156,8 +155,17 @@ final class AclLibrary {
     try {
       return text((MemorySegment) handle(function).invokeExact());
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw unexpected(e);
     }
+  }
+
+  /// A downcall throws nothing of its own: what comes is a mistake in the call.
+  static RuntimeException unexpected(Throwable e) {
+    return switch (e) {
+      case RuntimeException known -> known;
+      case Error error -> throw error;
+      default -> new IllegalStateException(e);
+    };
   }
 
   private static String text(MemorySegment address) {

@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.penstock.device.system.CLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -38,7 +37,7 @@ final class AclMemory {
       library.check(AclFunction.MALLOC, (int) malloc.invokeExact(pointer, bytes, HUGE_PAGES_FIRST));
       return pointer.get(JAVA_LONG, 0);
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -46,7 +45,7 @@ final class AclMemory {
     try {
       library.check(AclFunction.FREE, (int) free.invokeExact(MemorySegment.ofAddress(address)));
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -57,7 +56,7 @@ final class AclMemory {
       library.check(AclFunction.MALLOC_HOST, (int) mallocHost.invokeExact(pointer, bytes));
       return pointer.get(JAVA_LONG, 0);
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -65,7 +64,7 @@ final class AclMemory {
     try {
       library.check(AclFunction.FREE_HOST, (int) freeHost.invokeExact(MemorySegment.ofAddress(address)));
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -77,7 +76,7 @@ final class AclMemory {
           (int) attributes.invokeExact(MemorySegment.ofAddress(address), answer));
       return MemoryPlace.of(answer.get(JAVA_INT, LOCATION + TYPE), answer.get(JAVA_INT, LOCATION + ID));
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 }

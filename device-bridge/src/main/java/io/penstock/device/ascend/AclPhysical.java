@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.penstock.device.system.CLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -84,7 +83,7 @@ final class AclPhysical {
       library.check(AclFunction.MALLOC_PHYSICAL, (int) malloc.invokeExact(handle, bytes, properties, 0L));
       return handle.get(ADDRESS, 0);
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -97,7 +96,7 @@ final class AclPhysical {
     try {
       library.check(AclFunction.FREE_PHYSICAL, (int) free.invokeExact(handle));
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -124,7 +123,7 @@ final class AclPhysical {
           (int) reserve.invokeExact(range, bytes, 0L, MemorySegment.NULL, (long) HUGE_PAGES));
       return range.get(JAVA_LONG, 0);
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -132,7 +131,7 @@ final class AclPhysical {
     try {
       library.check(AclFunction.RELEASE_ADDRESS, (int) release.invokeExact(MemorySegment.ofAddress(address)));
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -140,7 +139,7 @@ final class AclPhysical {
     try {
       library.check(AclFunction.MAP, (int) map.invokeExact(MemorySegment.ofAddress(address), bytes, 0L, handle, 0L));
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -148,7 +147,7 @@ final class AclPhysical {
     try {
       library.check(AclFunction.UNMAP, (int) unmap.invokeExact(MemorySegment.ofAddress(address)));
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -160,7 +159,7 @@ final class AclPhysical {
       library.check(AclFunction.SET_ACCESS,
           (int) setAccess.invokeExact(MemorySegment.ofAddress(address), bytes, access, 1L));
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -171,7 +170,7 @@ final class AclPhysical {
           (int) export.invokeExact(handle, WITHOUT_LIST_OF_PROCESSES, FABRIC, name));
       return FabricHandle.of(name.toArray(JAVA_BYTE));
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -183,7 +182,7 @@ final class AclPhysical {
           (int) open.invokeExact(arena.allocateFrom(JAVA_BYTE, name.bytes()), FABRIC, 0L, handle));
       return handle.get(ADDRESS, 0);
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 }

@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.penstock.device.system.CLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -68,7 +67,7 @@ final class AclRuntime {
       }
       return code == AclCode.OK;
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -76,7 +75,7 @@ final class AclRuntime {
     try {
       library.check(AclFunction.FINALIZE, (int) finish.invokeExact());
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -90,7 +89,7 @@ final class AclRuntime {
       library.check(AclFunction.DEVICE_COUNT, (int) deviceCount.invokeExact(count));
       return count.get(JAVA_INT, 0);
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -105,7 +104,7 @@ final class AclRuntime {
       library.check(AclFunction.PHYSICAL_ID, (int) physicalId.invokeExact(logical, id));
       return id.get(JAVA_INT, 0);
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -124,7 +123,7 @@ final class AclRuntime {
       library.check(AclFunction.MEMORY_INFO, (int) memoryInfo.invokeExact(HBM, free, total));
       return new Memory(free.get(JAVA_LONG, 0), total.get(JAVA_LONG, 0));
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -135,7 +134,7 @@ final class AclRuntime {
       library.check(AclFunction.CREATE_CONTEXT, (int) createContext.invokeExact(context, device));
       return context.get(ADDRESS, 0);
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -145,7 +144,7 @@ final class AclRuntime {
         library.check(AclFunction.DESTROY_CONTEXT, (int) destroyContext.invokeExact(context));
       }
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -153,7 +152,7 @@ final class AclRuntime {
     try {
       library.check(AclFunction.SET_CONTEXT, (int) setContext.invokeExact(context));
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -168,7 +167,7 @@ final class AclRuntime {
       library.check(AclFunction.GET_CONTEXT, code);
       return context.get(ADDRESS, 0);
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -183,7 +182,7 @@ final class AclRuntime {
       }
       return stream.get(ADDRESS, 0);
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -191,7 +190,7 @@ final class AclRuntime {
     try {
       library.check(AclFunction.DESTROY_STREAM, (int) destroyStream.invokeExact(stream));
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -205,7 +204,7 @@ final class AclRuntime {
           ? (int) synchronizeWithTimeout.invokeExact(stream, millis)
           : (int) synchronize.invokeExact(stream);
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 
@@ -219,7 +218,7 @@ final class AclRuntime {
     try {
       return (int) abortStream.invokeExact(stream);
     } catch (Throwable e) {
-      throw CLibrary.unexpected(e);
+      throw AclLibrary.unexpected(e);
     }
   }
 }

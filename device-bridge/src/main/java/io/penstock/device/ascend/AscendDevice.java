@@ -13,10 +13,9 @@ import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.HostMemorySource;
 import io.penstock.device.memory.MemoryListener;
 import io.penstock.device.memory.StagingPool;
-import io.penstock.device.system.CLibrary;
 import io.penstock.stage.Quiet;
 import io.penstock.stage.Stage;
-import io.penstock.tier.CopyStat;
+import io.penstock.tier.spi.CopyStat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import reactor.core.publisher.Mono;
@@ -71,7 +70,7 @@ public final class AscendDevice implements Device {
       this.copies = new AscendCopies(logicalId, name, thread, engine, regions);
       this.close = thread.queue().close(() -> end(opened, closed));
     } catch (Throwable e) {
-      throw CLibrary.unexpected(opened.run(e));
+      throw AclLibrary.unexpected(opened.run(e));
     }
   }
 

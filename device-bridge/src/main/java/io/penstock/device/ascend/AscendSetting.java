@@ -3,15 +3,15 @@ package io.penstock.device.ascend;
 import java.util.List;
 import java.util.Optional;
 
-/// What Ascend devices can be told, each under one name and, if other programs know it by a variable of the
-/// environment, under that as well. Names, default and meaning are written here once: a node makes its settings of
-/// them, and a test holds the README's table to them.
+/// The settings of Ascend devices: each has one name, and the variables of the environment that other programs use for
+/// it. Names, defaults and meanings stand here only: a node makes its settings from them, and a test compares the table
+/// in `docs/ascend.md` with them.
 ///
-/// What Penstock has nothing for is accepted all the same, so that the environment of another program can be kept as it
-/// is: a value that makes no sense is refused, and one that makes some is answered with what [#noEffect] says.
+/// Settings that have no effect here are accepted, so that the environment of another program can be kept. A value that
+/// makes no sense is refused; [#noEffect] explains the others.
 public enum AscendSetting {
   LIBRARY("ascend.lib", "auto",
-      "Library of the devices; when nothing is said, libascendcl.so where the system looks for libraries.", ""),
+      "Library of the devices; by default libascendcl.so where the system looks for libraries.", ""),
   DEVICE("ascend.device", "0", "Number of the device in this process: its rank on this host, not the global one.", ""),
   VISIBLE_DEVICES("ascend.visible.devices", "all",
       "Devices that this process uses, by their numbers on the machine: the first of them is its device 0.",
@@ -19,26 +19,28 @@ public enum AscendSetting {
   TRANSFER_TIMEOUT("ascend.transfer.timeout", "10s", "Longest wait for the copies of a stream.", "",
       "ASCEND_TRANSFER_TIMEOUT"),
   IN_FLIGHT("ascend.in.flight", "100",
-      "Most copies that are under way at a device; whoever has more waits for his turn.", ""),
-  QUEUE("ascend.queue", "1024", "Most copies and allocations that wait at a device; one more is refused.", ""),
+      "Most copies under way at a device; further ones wait for their turn.", ""),
+  QUEUE("ascend.queue", "1024", "Most copies and allocations that wait at a device; a further one is refused.", ""),
   UNSUPPORTED_FALLS_BACK("ascend.unsupported.falls.back", "false",
-      "Whether the batch call's answer 200006 is taken as 207000 is: nothing was copied, each element is copied on its own.",
+      "Whether answer 200006 of the batch call counts as 207000: nothing was copied, "
+          + "each element is copied on its own.",
       ""),
 
   BUFFER_POOL("ascend.buffer.pool", "0:0",
-      "Staging buffers, as NUMBER:MIB, for copies of host memory that the device does not know; 0:0 for none. Not with ascend.async.transfer or ascend.fabric.memory.",
+      "Staging buffers, as NUMBER:MIB, for copies of host memory that the device does not know; 0:0 for none. "
+          + "Not with ascend.async.transfer or ascend.fabric.memory.",
       "", "ASCEND_BUFFER_POOL"),
   FABRIC_MEMORY("ascend.fabric.memory", "false",
-      "Whether memory of device and host is of pages that other processes can map by a fabric handle, or the node does not start.",
+      "Whether device and host memory must be mappable by a fabric handle; the node does not start without it.",
       "",
       "ASCEND_ENABLE_USE_FABRIC_MEM"),
   ASYNC_TRANSFER("ascend.async.transfer", "false", "Whether transfers are asynchronous; not with ascend.buffer.pool.",
       "no call of Penstock waits for a copy", "ASCEND_USE_ASYNC_TRANSFER"),
   THREAD_POOL_SIZE("ascend.thread.pool.size", "8", "Threads that make transfers.",
-      "a device has one thread, which no other device waits for",
+      "each device has one thread of its own",
       "ASCEND_THREAD_POOL_SIZE"),
   GLOBAL_RESOURCE_CONFIG("ascend.global.resource.config", "none",
-      "Resources of the transfer engine, as a JSON object. One with fabric_memory is not for ascend.buffer.pool.",
+      "Resources of the transfer engine, as a JSON object; with fabric_memory in it, not with ascend.buffer.pool.",
       Reason.NO_ENGINE,
       "ASCEND_GLOBAL_RESOURCE_CONFIG"),
   LOCAL_COMM_RES("ascend.local.comm.res", "none", "Resources of this end of its links, as a JSON object.",
@@ -99,10 +101,10 @@ public enum AscendSetting {
   private static final class Reason {
     private static final String NO_LINKS =
         "Penstock makes no links between devices: blocks travel between nodes over RSocket";
-    private static final String NO_ENGINE = "Penstock has no transfer engine that would take it";
-    private static final String NO_HCCL = "it belongs to the transport over HCCL, which Penstock has not";
+    private static final String NO_ENGINE = "Penstock has no transfer engine";
+    private static final String NO_HCCL = "it belongs to the transport over HCCL, which Penstock does not have";
     private static final String NO_UBSHMEM =
-        "it belongs to the transport over UB shared memory, which Penstock has not";
+        "it belongs to the transport over UB shared memory, which Penstock does not have";
   }
 
   private final String key;

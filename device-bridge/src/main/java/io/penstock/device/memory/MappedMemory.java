@@ -1,15 +1,14 @@
 package io.penstock.device.memory;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
 import io.penstock.block.Checks;
-import io.penstock.device.system.CLibrary;
-import io.penstock.device.system.Errno;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
+import io.penstock.system.Errno;
+import io.penstock.system.MemoryAdvice;
+import io.penstock.system.NativeMemory;
+import io.penstock.system.SystemCallException;
+import io.penstock.system.SystemPages;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -28,20 +27,17 @@ import reactor.util.Loggers;
 public final class MappedMemory implements HostMemorySource {
   private static final Logger LOG = Loggers.getLogger(MappedMemory.class);
   private static final long ADVISED_BYTES = MemoryRung.ADVISED_2M.unitBytes();
-  private static final int HUGE_PAGES = 0x40000;
-  private static final int PAGE_SHIFT_AT = 26;
-  private static final int ADVISE_LARGE = 14;
 
   private final MappedOptions options;
   private final MemoryListener listener;
-  private final @Nullable SystemCalls calls;
+  private final @Nullable NativeMemory calls;
   private final SystemPages pages;
 
   public MappedMemory(MappedOptions options, MemoryListener listener) {
-    this(options, listener, LinuxCalls.find().orElse(null), new SystemPages(Path.of("/sys")));
+    this(options, listener, NativeMemory.absence().isEmpty() ? NativeMemory.ofSystem() : null, SystemPages.ofSystem());
   }
 
-  MappedMemory(MappedOptions options, MemoryListener listener, @Nullable SystemCalls calls, SystemPages pages) {
+  MappedMemory(MappedOptions options, MemoryListener listener, @Nullable NativeMemory calls, SystemPages pages) {
     this.options = requireNonNull(options, "options");
     this.listener = requireNonNull(listener, "listener");
     this.calls = calls;
@@ -50,7 +46,7 @@ public final class MappedMemory implements HostMemorySource {
 
   /// NUMA nodes of this machine; none where the system does not tell them.
   public static List<Integer> nodes() {
-    return new SystemPages(Path.of("/sys")).nodes();
+    return SystemPages.ofSystem().nodes();
   }
 
   @Override
@@ -89,8 +85,7 @@ public final class MappedMemory implements HostMemorySource {
   }
 
   private @Nullable HostMemory ofJdk(long bytes, List<Fallback> tried) {
-    String reason =
-        "the calls of " + System.getProperty("os.name") + " on " + System.getProperty("os.arch") + " are not known";
+    String reason = NativeMemory.absence().orElse("the calls of this system are not known");
     rungs().forEach(rung -> tried.add(new Fallback(rung.label(), reason)));
     if (options.pages() == MemoryPages.HUGE) {
       return null;
@@ -104,7 +99,7 @@ public final class MappedMemory implements HostMemorySource {
     }
   }
 
-  private @Nullable HostMemory mapped(SystemCalls calls, long bytes, List<Fallback> tried) {
+  private @Nullable HostMemory mapped(NativeMemory calls, long bytes, List<Fallback> tried) {
     for (MemoryRung rung : rungs()) {
       String refusal = refusalBefore(rung, bytes);
       HostMemory memory = refusal == null ? mapped(calls, rung, bytes, tried) : null;
@@ -133,47 +128,36 @@ public final class MappedMemory implements HostMemorySource {
     return free >= needed ? null : "%d must be free (was %d)".formatted(needed, free);
   }
 
-  private @Nullable HostMemory mapped(SystemCalls calls, MemoryRung rung, long bytes, List<Fallback> tried) {
+  private @Nullable HostMemory mapped(NativeMemory calls, MemoryRung rung, long bytes, List<Fallback> tried) {
     long size =
         rung == MemoryRung.PLAIN ? Math.ceilDiv(bytes, calls.pageBytes()) * calls.pageBytes() : rung.rounded(bytes);
-    long address = rung == MemoryRung.ADVISED_2M ? aligned(calls, size) : calls.map(size, flags(rung));
-    if (address < 0) {
-      tried.add(new Fallback(rung.label(), Errno.text("mmap", address)));
-      return null;
-    }
     List<Fallback> fallbacks = new ArrayList<>(tried);
-    OptionalInt node = preferred(calls, address, size, fallbacks);
-    String refusal = made(calls, rung, address, size);
-    if (refusal != null) {
-      unmap(calls, address, size);
-      tried.add(new Fallback(rung.label(), refusal));
+    try {
+      long address = address(calls, rung, size);
+      OptionalInt node = preferred(calls, address, size, fallbacks);
+      populate(calls, rung, address, size);
+      MemoryKind kind = new MemoryKind(rung, node, options.lock() && isLocked(calls, address, size, fallbacks));
+      return HostMemory.at(address, bytes, kind, fallbacks, () -> {
+        unmap(calls, address, size);
+        listener.givenBack(kind, rung.rounded(bytes));
+      });
+    } catch (SystemCallException e) {
+      tried.add(new Fallback(rung.label(), String.valueOf(e.getMessage())));
       return null;
     }
-    MemoryKind kind = new MemoryKind(rung, node, options.lock() && isLocked(calls, address, size, fallbacks));
-    return HostMemory.at(address, bytes, kind, fallbacks, () -> {
-      unmap(calls, address, size);
-      listener.givenBack(kind, rung.rounded(bytes));
-    });
   }
 
-  private static boolean isLocked(SystemCalls calls, long address, long bytes, List<Fallback> fallbacks) {
-    long locked = calls.lock(address, bytes);
-    if (locked < 0) {
-      fallbacks.add(new Fallback("locked memory", Errno.text("mlock", locked)));
-    }
-    return locked >= 0;
+  private static long address(NativeMemory calls, MemoryRung rung, long bytes) throws SystemCallException {
+    return switch (rung) {
+      case PLAIN -> calls.map(bytes);
+      case ADVISED_2M -> aligned(calls, bytes);
+      default -> calls.mapHuge(bytes, rung.unitBytes());
+    };
   }
 
-  private static int flags(MemoryRung rung) {
-    return rung == MemoryRung.PLAIN ? 0 : HUGE_PAGES | Long.numberOfTrailingZeros(rung.unitBytes()) << PAGE_SHIFT_AT;
-  }
-
-  /// More than was asked for, and what is before and behind it given back.
-  private static long aligned(SystemCalls calls, long bytes) {
-    long address = calls.map(bytes + ADVISED_BYTES, 0);
-    if (address < 0) {
-      return address;
-    }
+  /// Maps more than `bytes` and gives back the two ends that are not aligned.
+  private static long aligned(NativeMemory calls, long bytes) throws SystemCallException {
+    long address = calls.map(bytes + ADVISED_BYTES);
     long begin = Math.ceilDiv(address, ADVISED_BYTES) * ADVISED_BYTES;
     if (begin > address) {
       unmap(calls, address, begin - address);
@@ -184,44 +168,62 @@ public final class MappedMemory implements HostMemorySource {
     return begin;
   }
 
-  /// The node that was asked for, if the system has heard it.
-  private OptionalInt preferred(SystemCalls calls, long address, long bytes, List<Fallback> fallbacks) {
+  private static boolean isLocked(NativeMemory calls, long address, long bytes, List<Fallback> fallbacks) {
+    try {
+      calls.lock(address, bytes);
+      return true;
+    } catch (SystemCallException e) {
+      fallbacks.add(new Fallback("locked memory", String.valueOf(e.getMessage())));
+      return false;
+    }
+  }
+
+  /// The wanted node if the system accepts it.
+  private OptionalInt preferred(NativeMemory calls, long address, long bytes, List<Fallback> fallbacks) {
     if (options.node().isEmpty()) {
       return OptionalInt.empty();
     }
     int node = options.node().getAsInt();
-    String wanted = "memory of node " + node;
-    if (!pages.hasNode(node)) {
-      fallbacks.add(new Fallback(wanted, "there is no such node"));
-      return OptionalInt.empty();
+    String refusal = pages.hasNode(node) ? refusalOf(calls, address, bytes, node) : "there is no such node";
+    if (refusal == null) {
+      return options.node();
     }
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment nodes = arena.allocate(MappedOptions.MOST_NODES / Byte.SIZE, JAVA_LONG.byteAlignment());
-      nodes.setAtIndex(JAVA_LONG, node / Long.SIZE, 1L << node % Long.SIZE);
-      long bound = calls.bind(address, bytes, nodes);
-      if (bound < 0) {
-        fallbacks.add(new Fallback(wanted, Errno.text("mbind", bound)));
-      }
-      return bound < 0 ? OptionalInt.empty() : options.node();
+    fallbacks.add(new Fallback("memory of node " + node, refusal));
+    return OptionalInt.empty();
+  }
+
+  private static @Nullable String refusalOf(NativeMemory calls, long address, long bytes, int node) {
+    try {
+      calls.prefer(address, bytes, node);
+      return null;
+    } catch (SystemCallException e) {
+      return String.valueOf(e.getMessage());
     }
   }
 
-  /// Why `rung` does not give its pages after all, or null.
-  private static @Nullable String made(SystemCalls calls, MemoryRung rung, long address, long bytes) {
+  /// Makes the pages of `rung`, or unmaps the memory where the system cannot.
+  private static void populate(NativeMemory calls, MemoryRung rung, long address, long bytes)
+      throws SystemCallException {
     if (rung == MemoryRung.PLAIN) {
-      return null;
+      return;
     }
     boolean advised = rung == MemoryRung.ADVISED_2M;
-    long answer = calls.advise(address, bytes, advised ? ADVISE_LARGE : CLibrary.POPULATE_WRITE);
-    // Before 5.14; the pages are promised by the mapping, at least
-    boolean isOldSystem = !advised && answer == -Errno.EINVAL;
-    return answer < 0 && !isOldSystem ? Errno.text("madvise", answer) : null;
+    try {
+      calls.advise(address, bytes, advised ? MemoryAdvice.LARGE_PAGES : MemoryAdvice.POPULATE_WRITE);
+    } catch (SystemCallException e) {
+      // Linux before 5.14 cannot populate; the mapping has promised the pages, at least
+      if (advised || e.errno() != Errno.EINVAL) {
+        unmap(calls, address, bytes);
+        throw e;
+      }
+    }
   }
 
-  private static void unmap(SystemCalls calls, long address, long bytes) {
-    long answer = calls.unmap(address, bytes);
-    if (answer < 0) { // nobody can do more, and nobody uses it
-      LOG.warn("%d bytes at %#x stay mapped: %s".formatted(bytes, address, Errno.text("munmap", answer)));
+  private static void unmap(NativeMemory calls, long address, long bytes) {
+    try {
+      calls.unmap(address, bytes);
+    } catch (SystemCallException e) { // the memory stays mapped, unused
+      LOG.warn("memory stays mapped: {}", e.getMessage());
     }
   }
 

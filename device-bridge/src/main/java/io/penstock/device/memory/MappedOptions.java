@@ -2,6 +2,7 @@ package io.penstock.device.memory;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.system.NativeMemory;
 import java.util.OptionalInt;
 
 /// How host memory is mapped.
@@ -10,13 +11,12 @@ import java.util.OptionalInt;
 /// @param lock whether the system is asked to keep it in memory; it is used all the same where that is refused
 /// @param node NUMA node whose memory is preferred; empty for whichever the system likes
 public record MappedOptions(MemoryPages pages, boolean lock, OptionalInt node) {
-  static final int MOST_NODES = 1024;
-
   public MappedOptions {
     requireNonNull(pages, "pages");
     requireNonNull(node, "node");
-    if (node.isPresent() && (node.getAsInt() < 0 || node.getAsInt() >= MOST_NODES)) {
-      throw new IllegalArgumentException("node must be in [0, " + MOST_NODES + ") (was " + node.getAsInt() + ")");
+    if (node.isPresent() && (node.getAsInt() < 0 || node.getAsInt() >= NativeMemory.MOST_NODES)) {
+      throw new IllegalArgumentException(
+          "node must be in [0, " + NativeMemory.MOST_NODES + ") (was " + node.getAsInt() + ")");
     }
   }
 

@@ -11,7 +11,7 @@ import io.penstock.device.sidecar.RegionWindow.InFile;
 import io.penstock.device.sidecar.RegionWindow.Mapped;
 import io.penstock.device.sidecar.RegionWindow.OnDevice;
 import io.penstock.device.sidecar.RegionWindow.OnFabric;
-import io.penstock.device.system.CLibrary;
+import io.penstock.system.NativeCopy;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -164,7 +164,7 @@ final class Copier {
 
   /// Both sides are mapped.
   private static void move(Element each) {
-    CLibrary.move(slice((Mapped) each.from(), each.fromOffset(), each.bytes()),
+    NativeCopy.move(slice((Mapped) each.from(), each.fromOffset(), each.bytes()),
         slice((Mapped) each.to(), each.toOffset(), each.bytes()));
   }
 

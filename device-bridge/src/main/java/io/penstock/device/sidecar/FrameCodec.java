@@ -20,7 +20,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /// Frames as bytes, big-endian: length of the rest (u32), version (u8), type (u8), zeros (u16), request (u64), body.
-/// `SIDECAR.md` has the bodies.
+/// `docs/sidecar-protocol.md` has the bodies.
 final class FrameCodec {
   static final int VERSION = 1;
   static final int MAGIC = 0x5053_5343;

@@ -3,6 +3,11 @@ package io.penstock.device.sidecar;
 import io.penstock.KvException;
 import io.penstock.device.sidecar.RegionSource.MappedFile;
 import io.penstock.device.sidecar.RegionSource.Memfd;
+import io.penstock.system.Errno;
+import io.penstock.system.MemoryAdvice;
+import io.penstock.system.NativeFile;
+import io.penstock.system.NativeMemory;
+import io.penstock.system.SystemCallException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -29,14 +34,14 @@ final class HostRegions {
       throw refused(SideCarCode.FORBIDDEN, region, "process " + peer.process());
     }
     requireOwn(region, there, peer, true);
-    Descriptor file = Descriptor.open(there, true);
+    NativeFile file = NativeFile.open(there);
     try {
       requireOwn(region, file.shown(), peer, true); // what was opened, whatever was there before
       if (!Files.readSymbolicLink(file.shown()).toString().startsWith("/memfd:")) {
         throw refused(SideCarCode.FORBIDDEN, region, "descriptor " + source.descriptor() + " is no memfd");
       }
       requireLength(region, file);
-      if ((file.seals() & Descriptor.SEAL_SHRINK) == 0) {
+      if (!file.mayNotShrink()) {
         throw refused(SideCarCode.UNSEALED, region, "no seal");
       }
       return mapped(region, file);
@@ -45,12 +50,12 @@ final class HostRegions {
     }
   }
 
-  private static RegionWindow mapped(SharedRegion region, Descriptor file) throws IOException {
+  private static RegionWindow mapped(SharedRegion region, NativeFile file) throws IOException {
     Arena arena = Arena.ofShared();
     try {
       // Huge pages are unmapped as a whole, or not at all
       MemorySegment memory = file.map(file.bytes(), arena).asSlice(0, region.bytes());
-      Descriptor.populate(memory);
+      populate(memory);
       return new RegionWindow.Mapped(memory, arena::close);
     } catch (IOException | RuntimeException e) {
       arena.close();
@@ -58,10 +63,21 @@ final class HostRegions {
     }
   }
 
+  /// Has the system find memory for all pages of a mapping now, so that none is missing when a copy touches it.
+  private static void populate(MemorySegment mapped) throws SystemCallException {
+    try {
+      NativeMemory.ofSystem().advise(mapped.address(), mapped.byteSize(), MemoryAdvice.POPULATE_WRITE);
+    } catch (SystemCallException e) {
+      if (e.errno() != Errno.EINVAL) { // Linux before 5.14 does not know how
+        throw e;
+      }
+    }
+  }
+
   /// Opens a file of `peer`.
   static RegionWindow file(SharedRegion region, MappedFile source, Peer peer) throws IOException {
     requireOwn(region, source.path(), peer, false);
-    Descriptor file = Descriptor.open(source.path(), false);
+    NativeFile file = NativeFile.openNoLink(source.path());
     try {
       requireOwn(region, file.shown(), peer, true);
       requireLength(region, file);
@@ -81,7 +97,7 @@ final class HostRegions {
     }
   }
 
-  private static void requireLength(SharedRegion region, Descriptor file) throws IOException {
+  private static void requireLength(SharedRegion region, NativeFile file) throws IOException {
     long bytes = file.bytes();
     if (bytes < region.bytes()) {
       throw refused(SideCarCode.MISMATCH, region, region.bytes() + " bytes of a file of " + bytes);
@@ -93,7 +109,7 @@ final class HostRegions {
   }
 
   /// A file by its calls.
-  private record OpenFile(Descriptor file) implements RegionWindow.InFile {
+  private record OpenFile(NativeFile file) implements RegionWindow.InFile {
     @Override
     public void read(long offset, MemorySegment into) throws IOException {
       file.read(offset, into);

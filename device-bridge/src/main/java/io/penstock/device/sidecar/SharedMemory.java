@@ -3,6 +3,7 @@ package io.penstock.device.sidecar;
 import io.penstock.block.Checks;
 import io.penstock.device.sidecar.RegionSource.MappedFile;
 import io.penstock.device.sidecar.RegionSource.Memfd;
+import io.penstock.system.NativeFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -12,13 +13,13 @@ import java.nio.file.Path;
 ///
 /// Closing it while the node has it mapped takes nothing from the node, which has a mapping of its own.
 public final class SharedMemory implements AutoCloseable {
-  private final Descriptor file;
+  private final NativeFile file;
   private final RegionSource source;
   private final Arena arena;
   private final MemorySegment memory;
   private boolean closed;
 
-  private SharedMemory(Descriptor file, RegionSource source, Arena arena, MemorySegment memory) {
+  private SharedMemory(NativeFile file, RegionSource source, Arena arena, MemorySegment memory) {
     this.file = file;
     this.source = source;
     this.arena = arena;
@@ -30,9 +31,9 @@ public final class SharedMemory implements AutoCloseable {
   /// @param name for whoever looks into `/proc`
   public static SharedMemory allocate(String name, long bytes) throws IOException {
     Checks.positive("bytes", bytes);
-    Descriptor file = Descriptor.memfd(name, bytes);
+    NativeFile file = NativeFile.memfd(name, bytes);
     try {
-      file.seal(Descriptor.SEAL_SHRINK | Descriptor.SEAL_GROW);
+      file.sealLength();
     } catch (IOException e) {
       file.close();
       throw e;
@@ -48,14 +49,14 @@ public final class SharedMemory implements AutoCloseable {
   public static SharedMemory map(Path path, long bytes) throws IOException {
     Checks.positive("bytes", bytes);
     Path whole = path.toAbsolutePath().normalize();
-    Descriptor file = Descriptor.open(whole, false);
+    NativeFile file = NativeFile.openNoLink(whole);
     if (file.bytes() < bytes) {
       file.resize(bytes);
     }
     return map(file, new MappedFile(whole), bytes);
   }
 
-  private static SharedMemory map(Descriptor file, RegionSource source, long bytes) throws IOException {
+  private static SharedMemory map(NativeFile file, RegionSource source, long bytes) throws IOException {
     Arena arena = Arena.ofShared();
     try {
       return new SharedMemory(file, source, arena, file.map(bytes, arena));

@@ -1,5 +1,6 @@
 package io.penstock.device.sidecar;
 
+import io.penstock.system.NativeFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;
@@ -22,10 +23,10 @@ import java.nio.file.attribute.PosixFilePermissions;
 final class SocketFile {
   private final Path path;
   private final Path lockPath;
-  private final Descriptor lock;
+  private final NativeFile lock;
   private boolean closed;
 
-  private SocketFile(Path path, Path lockPath, Descriptor lock) {
+  private SocketFile(Path path, Path lockPath, NativeFile lock) {
     this.path = path;
     this.lockPath = lockPath;
     this.lock = lock;
@@ -50,9 +51,9 @@ final class SocketFile {
     }
   }
 
-  private static Descriptor locked(Path path, Path lockPath) throws IOException {
+  private static NativeFile locked(Path path, Path lockPath) throws IOException {
     while (true) {
-      Descriptor file = Descriptor.openOrCreate(lockPath);
+      NativeFile file = NativeFile.openOrCreate(lockPath);
       try {
         if (!file.tryLock()) {
           throw new BindException(path + " must be a path that no other node uses (was in use)");
@@ -69,7 +70,7 @@ final class SocketFile {
   }
 
   /// False if the file was removed since it was opened, by the one who had its lock.
-  private static boolean isAt(Path path, Descriptor file) throws IOException {
+  private static boolean isAt(Path path, NativeFile file) throws IOException {
     try {
       return Files.isSameFile(path, file.shown());
     } catch (NoSuchFileException e) {

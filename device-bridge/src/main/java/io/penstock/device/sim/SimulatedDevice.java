@@ -12,7 +12,7 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.DeviceMemoryExhaustedException;
 import io.penstock.device.DeviceQueue;
-import io.penstock.tier.CopyStat;
+import io.penstock.tier.spi.CopyStat;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;

@@ -12,14 +12,15 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/// The table of settings, and what the README makes of it.
+/// The table of settings, and the manual's copy of it.
 final class AscendSettingTest {
-  private static final Path README = Path.of(System.getProperty("basedir", "")).toAbsolutePath().resolve("README.md");
-  private static final String HEAD = "| Setting | Also | Default | What it says | Without effect, because |";
+  private static final Path MANUAL =
+      Path.of(System.getProperty("basedir", "")).toAbsolutePath().resolve("docs/ascend.md");
+  private static final String HEAD = "| Setting | Also | Default | Meaning | Without effect, because |";
 
   @Test
-  void readme_hasARowForEachSetting_andNoOther() throws IOException {
-    List<String> lines = Files.readAllLines(README);
+  void manual_hasARowForEachSetting_andNoOther() throws IOException {
+    List<String> lines = Files.readAllLines(MANUAL);
     List<String> rows = lines.stream().skip(lines.indexOf(HEAD) + 2L).takeWhile(line -> line.startsWith("|")).toList();
 
     assertThat(lines).contains(HEAD);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockScope;
+import io.penstock.system.SystemPages;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -65,7 +66,8 @@ final class MappedMemoryTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"8, PAGES_2M, map 2^21|advise 23", "15, PAGES_2M, map 2^21|advise 23", "7, PLAIN, map"})
+  @CsvSource({"8, PAGES_2M, map 2^21|advise POPULATE_WRITE", "15, PAGES_2M, map 2^21|advise POPULATE_WRITE",
+    "7, PLAIN, map"})
   void pages_areTheLargestThatDoNotWasteAnEighth(long mib, MemoryRung rung, String made) {
     try (HostMemory memory = memory(MappedOptions.defaults()).map(mib * MIB)) {
       assertThat(memory.rung()).isEqualTo(rung);
@@ -83,17 +85,17 @@ final class MappedMemoryTest {
       assertThat(memory.address() % (2 * MIB)).isZero();
       assertThat(memory.fallbacks()).containsExactly(
           new Fallback("pages of 1 GiB", "more than an eighth of it would be for nothing"),
-          new Fallback("pages of 2 MiB", "mmap answered ENOMEM, no memory or a limit of the process"));
+          new Fallback("pages of 2 MiB", "mmap was refused: ENOMEM, no memory or a limit of the process"));
       use(memory);
     }
     assertThat(figures.fallbacks()).isEqualTo(2);
     calls.log.clear();
-    calls.refuse("advise 14", 22);
+    calls.refuse("advise LARGE_PAGES", 22);
     try (HostMemory memory = memory(MappedOptions.defaults()).map(8 * MIB)) {
       assertThat(memory.rung()).isEqualTo(MemoryRung.PLAIN);
       assertThat(wanted(memory)).containsExactly("pages of 1 GiB", "pages of 2 MiB",
           "pages of 2 MiB as the system likes");
-      assertThat(calls.log).startsWith("map 2^21!", "map").endsWith("advise 14!", "unmap", "map");
+      assertThat(calls.log).startsWith("map 2^21!", "map").endsWith("advise LARGE_PAGES!", "unmap", "map");
       use(memory);
     }
     calls.refuse("map", 12);
@@ -105,17 +107,17 @@ final class MappedMemoryTest {
 
   @Test
   void pagesThatAreNotThereAfterAll_areARefusalAndNotTheEndOfTheProcess() {
-    calls.refuse("advise 23", 14);
+    calls.refuse("advise POPULATE_WRITE", 14);
     try (HostMemory memory = memory(MappedOptions.defaults()).map(8 * MIB)) {
       assertThat(memory.rung()).isEqualTo(MemoryRung.ADVISED_2M);
-      assertThat(calls.log).startsWith("map 2^21", "advise 23!", "unmap");
-      assertThat(memory.fallbacks().getLast().reason()).isEqualTo("madvise answered EFAULT, no pages for it");
+      assertThat(calls.log).startsWith("map 2^21", "advise POPULATE_WRITE!", "unmap");
+      assertThat(memory.fallbacks().getLast().reason()).isEqualTo("madvise was refused: EFAULT, no pages for it");
     }
   }
 
   @Test
   void systemThatCannotMakePagesAhead_givesThemAllTheSame() {
-    calls.refuse("advise 23", 22);
+    calls.refuse("advise POPULATE_WRITE", 22);
     try (HostMemory memory = memory(MappedOptions.defaults()).map(8 * MIB)) {
       assertThat(memory.rung()).isEqualTo(MemoryRung.PAGES_2M);
     }
@@ -153,7 +155,8 @@ final class MappedMemoryTest {
     calls.refuse("lock", 12);
     try (HostMemory memory = memory(locked).map(MIB)) {
       assertThat(memory.fallbacks())
-          .containsExactly(new Fallback("locked memory", "mlock answered ENOMEM, no memory or a limit of the process"));
+          .containsExactly(
+              new Fallback("locked memory", "mlock was refused: ENOMEM, no memory or a limit of the process"));
       assertThat(memory.kind()).isEqualTo(MemoryKind.of(MemoryRung.PLAIN));
       use(memory);
     }
@@ -163,14 +166,14 @@ final class MappedMemoryTest {
   void node_isPreferredBeforeThePagesAreMade_orIsAFallback() {
     MappedOptions bound = MappedOptions.defaults().withNode(OptionalInt.of(0));
     try (HostMemory memory = memory(bound).map(8 * MIB)) {
-      assertThat(calls.log).containsExactly("map 2^21", "bind 1", "advise 23");
+      assertThat(calls.log).containsExactly("map 2^21", "prefer 0", "advise POPULATE_WRITE");
       assertThat(memory.kind()).isEqualTo(new MemoryKind(MemoryRung.PAGES_2M, OptionalInt.of(0), false));
       use(memory);
     }
-    calls.refuse("bind 1", 1);
+    calls.refuse("prefer 0", 1);
     try (HostMemory memory = memory(bound).map(8 * MIB)) {
       assertThat(memory.fallbacks().getLast())
-          .isEqualTo(new Fallback("memory of node 0", "mbind answered EPERM, not permitted"));
+          .isEqualTo(new Fallback("memory of node 0", "mbind was refused: EPERM, not permitted"));
       assertThat(memory.kind().node()).isEmpty();
     }
     try (HostMemory memory = memory(bound.withNode(OptionalInt.of(2))).map(8 * MIB)) {

@@ -1,65 +1,72 @@
 package io.penstock.device.memory;
 
-import java.lang.foreign.MemorySegment;
+import io.penstock.system.MemoryAdvice;
+import io.penstock.system.NativeMemory;
+import io.penstock.system.SystemCallException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
 
-/// The system's calls, with plain pages behind large ones, what tests refuse refused, and all of it recorded.
-final class RecordedCalls implements SystemCalls {
-  private static final int HUGE_PAGES = 0x40000;
-
+/// The system's calls: plain pages stand in for huge ones, calls that a test refuses are refused, all are recorded.
+final class RecordedCalls implements NativeMemory {
   final List<String> log = new ArrayList<>();
-  private final SystemCalls system;
+  private final NativeMemory system = NativeMemory.ofSystem();
   private final Map<String, Integer> refused = new HashMap<>();
 
   RecordedCalls() {
-    Assumptions.assumeTrue(LinuxCalls.find().isPresent(), "the calls of this system are not known");
-    this.system = LinuxCalls.find().orElseThrow();
+    Assumptions.assumeTrue(NativeMemory.absence().isEmpty(), "the calls of this system are not known");
   }
 
-  /// From now on `call`, as the log names it, answers `errno`.
+  /// From now on `call`, as the log names it, is refused for `errno`.
   RecordedCalls refuse(String call, int errno) {
     refused.put(call, errno);
     return this;
   }
 
-  private Integer said(String call) {
+  private void record(String call, String function) throws SystemCallException {
     Integer errno = refused.get(call);
     log.add(errno == null ? call : call + "!");
-    return errno;
+    if (errno != null) {
+      throw new SystemCallException(function, errno);
+    }
   }
 
   @Override
-  public long map(long bytes, int flags) {
-    Integer errno = said("map" + (flags == 0 ? "" : " 2^" + (flags >>> 26)));
-    return errno != null ? -errno : system.map(bytes, flags & ~HUGE_PAGES & (1 << 26) - 1);
+  public long map(long bytes) throws SystemCallException {
+    record("map", "mmap");
+    return system.map(bytes);
   }
 
   @Override
-  public long unmap(long address, long bytes) {
-    Integer errno = said("unmap");
-    return errno != null ? -errno : system.unmap(address, bytes);
+  public long mapHuge(long bytes, long pageBytes) throws SystemCallException {
+    record("map 2^" + Long.numberOfTrailingZeros(pageBytes), "mmap");
+    return system.map(bytes);
   }
 
   @Override
-  public long advise(long address, long bytes, int advice) {
-    Integer errno = said("advise " + advice);
-    return errno != null ? -errno : system.advise(address, bytes, advice);
+  public void unmap(long address, long bytes) throws SystemCallException {
+    record("unmap", "munmap");
+    system.unmap(address, bytes);
   }
 
   @Override
-  public long lock(long address, long bytes) {
-    Integer errno = said("lock");
-    return errno != null ? -errno : system.lock(address, bytes);
+  public void advise(long address, long bytes, MemoryAdvice advice) throws SystemCallException {
+    record("advise " + advice, "madvise");
+    system.advise(address, bytes, advice);
   }
 
   @Override
-  public long bind(long address, long bytes, MemorySegment nodes) {
-    Integer errno = said("bind " + Long.toHexString(nodes.get(java.lang.foreign.ValueLayout.JAVA_LONG, 0)));
-    return errno != null ? -errno : system.bind(address, bytes, nodes);
+  public void lock(long address, long bytes) throws SystemCallException {
+    record("lock", "mlock");
+    system.lock(address, bytes);
+  }
+
+  @Override
+  public void prefer(long address, long bytes, int node) throws SystemCallException {
+    record("prefer " + node, "mbind");
+    system.prefer(address, bytes, node);
   }
 
   @Override

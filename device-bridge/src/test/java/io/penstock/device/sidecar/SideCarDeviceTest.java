@@ -18,7 +18,7 @@ import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.MemoryListener;
 import io.penstock.device.sidecar.RegionSource.FabricBuffer;
 import io.penstock.device.sidecar.RegionSource.IpcBuffer;
-import io.penstock.tier.CopyStat;
+import io.penstock.tier.spi.CopyStat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

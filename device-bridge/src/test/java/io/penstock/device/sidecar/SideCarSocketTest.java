@@ -13,7 +13,8 @@ import io.penstock.device.sidecar.RegionSource.MappedFile;
 import io.penstock.device.sidecar.RegionSource.Memfd;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
-import io.penstock.device.system.SystemCallException;
+import io.penstock.system.NativeFile;
+import io.penstock.system.SystemCallException;
 import io.penstock.testkit.Race;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -147,13 +148,13 @@ final class SideCarSocketTest {
 
   @Test
   void memory_thatMayShrink_isRefused() throws IOException {
-    Descriptor unsealed = Descriptor.memfd("sidecar-test-unsealed", BYTES);
+    NativeFile unsealed = NativeFile.memfd("sidecar-test-unsealed", BYTES);
     opened.add(unsealed::close);
     assertThat(code(client.register(new SharedRegion(1, BYTES, new Memfd(unsealed.number())))))
         .isEqualTo(SideCarCode.UNSEALED);
     SharedMemory sealed = memory("sealed");
-    Descriptor again =
-        Descriptor.open(Path.of("/proc/self/fd/" + ((Memfd) sealed.region(1).source()).descriptor()), true);
+    NativeFile again =
+        NativeFile.open(Path.of("/proc/self/fd/" + ((Memfd) sealed.region(1).source()).descriptor()));
     opened.add(again::close);
     assertThatThrownBy(() -> again.resize(1)).isInstanceOf(SystemCallException.class);
   }
@@ -195,7 +196,7 @@ final class SideCarSocketTest {
   @Test
   void memory_ofOthersOrOfAnotherKind_isRefused() throws IOException {
     Path plain = Files.write(folder.resolve("plain"), new byte[10]);
-    Descriptor noMemfd = Descriptor.open(plain, false);
+    NativeFile noMemfd = NativeFile.openNoLink(plain);
     opened.add(noMemfd::close);
     assertThat(code(client.register(new SharedRegion(1, 10, new Memfd(noMemfd.number())))))
         .isEqualTo(SideCarCode.FORBIDDEN);
@@ -256,7 +257,7 @@ final class SideCarSocketTest {
       assertThatThrownBy(() -> SideCarServer.open(path, SideCarServerOptions.defaults(), Map.of()))
           .isInstanceOf(BindException.class);
     }
-    Descriptor lock = Descriptor.open(folder.resolve("s.lock"), false);
+    NativeFile lock = NativeFile.openNoLink(folder.resolve("s.lock"));
     opened.add(lock::close);
     assertThat(lock.tryLock()).isFalse();
     server.close().block(LIMIT);

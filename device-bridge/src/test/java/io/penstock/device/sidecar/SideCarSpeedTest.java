@@ -2,7 +2,7 @@ package io.penstock.device.sidecar;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.device.system.CLibrary;
+import io.penstock.system.NativeCopy;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -74,7 +74,7 @@ final class SideCarSpeedTest {
     private void memmove() {
       for (int call = 0; call < calls; call++) {
         for (RegionCopy copy : layer(call)) {
-          CLibrary.move(from.memory().asSlice(copy.fromOffset(), copy.bytes()),
+          NativeCopy.move(from.memory().asSlice(copy.fromOffset(), copy.bytes()),
               to.memory().asSlice(copy.toOffset(), copy.bytes()));
         }
       }

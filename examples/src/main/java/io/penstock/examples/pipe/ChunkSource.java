@@ -1,6 +1,5 @@
 package io.penstock.examples.pipe;
 
-import io.penstock.examples.source.FirstRequest;
 import io.penstock.stage.InTurn;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;

@@ -2,35 +2,34 @@ package io.penstock.examples.pipe;
 
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
-import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
-import io.penstock.examples.source.DemandTier;
-import io.penstock.examples.source.ReadOnlyTierException;
-import io.penstock.tier.LeasedBlock;
+import io.penstock.tier.Medium;
 import io.penstock.tier.Presence;
+import io.penstock.tier.TierInfo;
+import io.penstock.tier.spi.OnDemandTier;
+import io.penstock.tier.spi.ReadOnlyTierException;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /// The sending end as a tier: chunk *n* is made when it is asked for, once, after chunk *n - 1*. Also knows how the
 /// pipe ended.
-final class PipeTier extends DemandTier {
+final class PipeTier extends OnDemandTier {
   private final PipeKeys keys;
   private final Sinks.One<ChunkSource> source = Sinks.one();
   private final Sinks.Empty<Void> outcome = Sinks.empty();
   private final Sinks.Empty<Void> over = Sinks.empty();
-  private final AtomicBoolean reading = new AtomicBoolean();
+  private final AtomicBoolean filling = new AtomicBoolean();
   private volatile @Nullable Throwable failure;
   private volatile boolean attached;
   private volatile boolean lastMade;
 
   PipeTier(PipeOptions options, SlabArena arena) {
-    super("pipe", options.space(), arena);
+    super(new TierInfo("pipe", Medium.HOST, options.space(), Long.MAX_VALUE), arena, 1);
     this.keys = new PipeKeys(options.space().id());
   }
 
@@ -62,37 +61,32 @@ final class PipeTier extends DemandTier {
   }
 
   @Override
-  protected boolean knows(BlockKey key) {
-    return PipeKeys.isChunk(key);
+  protected Mono<Presence> find(List<BlockKey> asked) {
+    return Mono.fromSupplier(() -> where(asked, PipeKeys::isChunk));
   }
 
+  /// A chunk is there until the last one was made. There is one receiver, which takes one chunk at a time.
   @Override
-  protected Flux<List<LeasedBlock>> make(List<BlockKey> asked, int maxBlocks, BlockScope scope) {
-    return Flux.defer(() -> {
-      if (!reading.compareAndSet(false, true)) {
-        return Flux.error(new IllegalStateException("pipe must have one receiver (was a second)"));
+  protected Mono<Boolean> fill(BlockDraft draft) {
+    return Mono.defer(() -> {
+      if (!filling.compareAndSet(false, true)) {
+        return Mono.error(new IllegalStateException("pipe must have one receiver (was a second)"));
       }
       attached = true;
-      return source.asMono().flatMapMany(chunks -> make(asked, chunks, scope)).takeUntilOther(over.asMono())
-          .doFinally(end -> reading.set(false));
+      return (lastMade
+          ? Mono.just(false)
+          : source.asMono().flatMap(ChunkSource::next).map(chunk -> write(chunk, draft)))
+          .takeUntilOther(over.asMono()).doOnError(this::settle)
+          .doOnTerminate(() -> filling.set(false)).doOnCancel(() -> filling.set(false)); // before the next one is asked for
     });
   }
 
-  private Flux<List<LeasedBlock>> make(List<BlockKey> asked, ChunkSource chunks, BlockScope scope) {
-    return Flux.range(0, asked.size()).concatMap(i -> make(i, asked.get(i), chunks, scope), 0)
-        .takeUntil(window -> lastMade).doOnError(this::settle);
-  }
-
-  private Mono<List<LeasedBlock>> make(int position, BlockKey key, ChunkSource chunks, BlockScope scope) {
-    return claim(List.of(key), scope).flatMap(drafts -> chunks.next().map(chunk -> {
-      BlockDraft draft = drafts.getFirst();
-      GranuleRange all = GranuleRange.all(draft.layout());
-      draft.write(all, chunk::write);
-      draft.produced(all);
-      made(1);
-      lastMade = chunk instanceof PipeChunk.Last;
-      return List.of(new LeasedBlock(position, scope.adopt(draft.seal())));
-    }));
+  private boolean write(PipeChunk chunk, BlockDraft draft) {
+    GranuleRange all = GranuleRange.all(draft.layout());
+    draft.write(all, chunk::write);
+    draft.produced(all);
+    lastMade = chunk instanceof PipeChunk.Last;
+    return true;
   }
 
   /// How the receiving end says that it is done.

@@ -7,7 +7,10 @@ import io.penstock.block.LayerSlice;
 import io.penstock.block.SlabArena;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
+import io.penstock.tier.TierClosedException;
+import io.penstock.wire.AwaitTimeoutException;
 import io.penstock.wire.ConnectionLostException;
+import io.penstock.wire.DrainingException;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
 import io.penstock.wire.RemotePermanentException;
@@ -105,8 +108,8 @@ public final class ReceivingEnd {
     return switch (error) {
       case ConnectionLostException lost -> new PipeLostException("sending", lost);
       case ArenaClosedException closed -> new PipeLostException("this", closed); // while it was receiving
-      case RemotePermanentException remote -> new PipeFailedException(String.valueOf(remote.getMessage()));
-      case RemoteTransientException remote -> new PipeFailedException(String.valueOf(remote.getMessage()));
+      case RemotePermanentException _,RemoteTransientException _,TierClosedException _,DrainingException _,AwaitTimeoutException _ ->
+        new PipeFailedException(String.valueOf(error.getMessage()));
       default -> error;
     };
   }

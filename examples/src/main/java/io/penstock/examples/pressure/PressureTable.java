@@ -20,7 +20,7 @@ final class PressureTable {
     StringBuilder text = new StringBuilder(table.toString()).append('\n');
     for (LevelStat level : report.levels()) {
       text.append("%s: %s, %s, %s%n".formatted(level.name(), Plural.of(level.blocks(), "block"),
-          Plural.of(level.resting(), "copy", "copies"),
+          Plural.of(level.storedBlocks(), "copy", "copies"),
           Plural.of(level.hits(), "hit")));
     }
     return text

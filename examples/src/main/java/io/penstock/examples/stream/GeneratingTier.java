@@ -3,31 +3,28 @@ package io.penstock.examples.stream;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
-import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SlabArena;
-import io.penstock.examples.source.DemandTier;
 import io.penstock.examples.source.SeededBytes;
-import io.penstock.tier.LeasedBlock;
-import java.util.ArrayList;
+import io.penstock.tier.Medium;
+import io.penstock.tier.Presence;
+import io.penstock.tier.TierInfo;
+import io.penstock.tier.spi.OnDemandTier;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// Makes the blocks of endless streams, each when it is asked for; the bytes are a function of the key.
-final class GeneratingTier extends DemandTier {
+final class GeneratingTier extends OnDemandTier {
   private final long seed;
-  private final int windowBlocks;
   private final AtomicLongArray madeBytes;
 
   /// @param streams number of streams, numbered from 0
   /// @param windowBlocks most blocks made at a time
   GeneratingTier(CacheSpace space, SlabArena arena, long seed, int streams, int windowBlocks) {
-    super("generator", space, arena);
+    super(new TierInfo("generator", Medium.HOST, space, Long.MAX_VALUE), arena, windowBlocks);
     this.seed = seed;
-    this.windowBlocks = windowBlocks;
     this.madeBytes = new AtomicLongArray(streams);
   }
 
@@ -47,33 +44,22 @@ final class GeneratingTier extends DemandTier {
   }
 
   @Override
-  protected boolean knows(BlockKey key) {
+  protected Mono<Presence> find(List<BlockKey> keys) {
+    return Mono.fromSupplier(() -> where(keys, this::isBlock));
+  }
+
+  private boolean isBlock(BlockKey key) {
     return key.hash().high() >= 0 && key.hash().high() < madeBytes.length() && key.hash().low() >= 0;
   }
 
   @Override
-  protected Flux<List<LeasedBlock>> make(List<BlockKey> keys, int maxBlocks, BlockScope scope) {
-    int size = Math.min(maxBlocks, windowBlocks);
-    return Flux.range(0, Math.ceilDiv(keys.size(), size))
-        .concatMap(i -> window(i * size, keys.subList(i * size, Math.min(keys.size(), (i + 1) * size)), scope), 0);
-  }
-
-  private Mono<List<LeasedBlock>> window(int first, List<BlockKey> keys, BlockScope scope) {
-    return claim(keys, scope).map(drafts -> {
-      List<LeasedBlock> window = new ArrayList<>(drafts.size());
-      for (int i = 0; i < drafts.size(); i++) {
-        fill(drafts.get(i));
-        window.add(new LeasedBlock(first + i, scope.adopt(drafts.get(i).seal())));
-      }
-      return window;
+  protected Mono<Boolean> fill(BlockDraft draft) {
+    return Mono.fromSupplier(() -> {
+      GranuleRange all = GranuleRange.all(draft.layout());
+      draft.write(all, memory -> SeededBytes.fill(seedOf(seed, draft.key()), 0, memory));
+      draft.produced(all);
+      madeBytes.addAndGet((int) draft.key().hash().high(), draft.layout().blockBytes());
+      return true;
     });
-  }
-
-  private void fill(BlockDraft draft) {
-    GranuleRange all = GranuleRange.all(draft.layout());
-    draft.write(all, memory -> SeededBytes.fill(seedOf(seed, draft.key()), 0, memory));
-    draft.produced(all);
-    made(1);
-    madeBytes.addAndGet((int) draft.key().hash().high(), draft.layout().blockBytes());
   }
 }

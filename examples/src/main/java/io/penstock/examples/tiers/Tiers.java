@@ -107,7 +107,7 @@ final class Tiers {
     return Mono.using(BlockScope::new, scope -> {
       SliceReader reader = new SliceReader(SPACE.layout());
       return tier.lease(keys, OnMiss.SKIP, scope)
-          .flatMapMany(lease -> lease.opened(SLICES, scope))
+          .flatMapMany(lease -> lease.slicedWindows(SLICES, scope))
           .index()
           .concatMap(window -> window.getT2().slices(window.getT1().intValue()), 1)
           .doOnNext(reader::take)

@@ -130,13 +130,14 @@ final class TiersRun {
 
   private static boolean isStill(List<List<LevelStat>> looks) {
     return looks.stream()
-        .map(levels -> levels.stream().map(level -> List.of(level.blocks(), level.resting(), level.arrived())).toList())
+        .map(levels -> levels.stream().map(level -> List.of(level.blocks(), level.storedBlocks(), level.arrived()))
+            .toList())
         .distinct().count() == 1;
   }
 
   private boolean hasSunk(List<LevelStat> levels) {
     return options.mode() == StackMode.WRITE_THROUGH // a memory that holds a block for a faster one, too, holds more than its own
-        || levels.stream().allMatch(level -> level.medium() == Medium.DISK || level.resting() <= level.blocks());
+        || levels.stream().allMatch(level -> level.medium() == Medium.DISK || level.storedBlocks() <= level.blocks());
   }
 
   private static <T> T await(Mono<T> mono) {

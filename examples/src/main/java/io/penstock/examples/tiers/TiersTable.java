@@ -75,7 +75,7 @@ final class TiersTable {
     for (int i = 0; i < step.levels().size(); i++) {
       LevelStat level = step.levels().get(i);
       long hits = level.hits() - (before == null ? 0 : before.levels().get(i).hits());
-      line.append(String.format(Locale.ROOT, "%6d %9s", level.resting(),
+      line.append(String.format(Locale.ROOT, "%6d %9s", level.storedBlocks(),
           hits == 0 ? "" : "+" + hits + (hits == 1 ? " hit " : " hits")));
     }
     return line.toString().stripTrailing();

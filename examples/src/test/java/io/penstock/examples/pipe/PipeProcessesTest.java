@@ -2,7 +2,6 @@ package io.penstock.examples.pipe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.block.BlockScope;
 import io.penstock.examples.ConsoleCapture;
 import io.penstock.examples.Examples;
@@ -25,6 +24,7 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.resources.LoopResources;
 import reactor.test.StepVerifier;
+import tools.jackson.databind.json.JsonMapper;
 
 /// Two processes, one of which may die: `destroyForcibly` is SIGKILL.
 @Timeout(120)
@@ -64,7 +64,7 @@ final class PipeProcessesTest {
         .isZero();
 
     assertThat(capture.out().lines()).hasSize(1);
-    assertThat(new ObjectMapper().readTree(capture.out()).get("wrong").asInt()).isZero();
+    assertThat(JsonMapper.shared().readTree(capture.out()).get("wrong").asInt()).isZero();
     assertThat(capture.err()).startsWith("pipe: starting a second process, ");
   }
 

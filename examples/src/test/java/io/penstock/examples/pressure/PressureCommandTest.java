@@ -2,8 +2,6 @@ package io.penstock.examples.pressure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.examples.ConsoleCapture;
 import io.penstock.examples.Examples;
 import io.penstock.node.cli.Console;
@@ -27,11 +25,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.json.JsonMapper;
 
 @Timeout(300)
 final class PressureCommandTest {
-  private static final ObjectMapper JSON =
-      new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
+  private static final JsonMapper JSON =
+      JsonMapper.shared();
 
   private final ConsoleCapture capture = new ConsoleCapture();
   @TempDir

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.SlabArena;
-import io.penstock.examples.source.ReadOnlyTierException;
+import io.penstock.tier.spi.ReadOnlyTierException;
 import io.penstock.examples.source.SeededBytes;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.Lease;
@@ -105,7 +105,7 @@ final class GeneratingTierTest {
       StepVerifier.create(lease.windows(1, scope), 1).expectNextCount(1).then(() -> tier.close().block(LIMIT))
           .expectError(TierClosedException.class).verify(LIMIT);
       assertThatThrownBy(() -> tier.match(keys(0, 1)).block(LIMIT)).isInstanceOf(TierClosedException.class);
-      assertThat(tier.events(0).collectList().block(LIMIT)).isEmpty();
+      assertThatThrownBy(() -> tier.events(0).blockFirst(LIMIT)).isInstanceOf(TierClosedException.class);
     }
   }
 

@@ -2,8 +2,6 @@ package io.penstock.examples.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.examples.OtherJvm;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -14,6 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
+import tools.jackson.databind.json.JsonMapper;
 
 /// A reader of 1 MB/s on a stream of 2 GB, for 30 s, in a JVM of its own whose heap is resident from the start, so that
 /// what the system counts moves only by what the flow holds.
@@ -21,8 +20,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(180)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class SlowReaderProofTest {
-  private static final ObjectMapper JSON =
-      new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
+  private static final JsonMapper JSON =
+      JsonMapper.shared();
   private static final List<String> FLAGS =
       List.of("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-Dio.netty.leakDetection.level=simple");
   private static final long RESIDENT_SWING_BYTES = 32L << 20;

@@ -2,19 +2,18 @@ package io.penstock.examples.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.examples.ConsoleCapture;
 import io.penstock.examples.Examples;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import tools.jackson.databind.json.JsonMapper;
 
 /// The short form of [SlowReaderProofTest]: bounds only, for rates need a quiet machine.
 @Timeout(60)
 final class StreamCommandTest {
-  private static final ObjectMapper JSON =
-      new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
+  private static final JsonMapper JSON =
+      JsonMapper.shared();
 
   private final ConsoleCapture capture = new ConsoleCapture();
 

@@ -2,8 +2,6 @@ package io.penstock.examples.tiers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.examples.ConsoleCapture;
 import io.penstock.examples.Examples;
 import io.penstock.examples.tiers.TiersReport.Step;
@@ -24,11 +22,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import tools.jackson.databind.json.JsonMapper;
 
 @Timeout(120)
 final class TiersCommandTest {
-  private static final ObjectMapper JSON =
-      new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
+  private static final JsonMapper JSON =
+      JsonMapper.shared();
 
   private final ConsoleCapture capture = new ConsoleCapture();
   @TempDir
@@ -41,7 +40,7 @@ final class TiersCommandTest {
 
     List<Step> steps = report.first().steps();
     assertThat(of(steps.get(0), LevelStat::blocks)).containsExactly(16L, 24L, 24L);
-    assertThat(of(steps.get(0), LevelStat::resting)).containsExactly(16L, 24L, 24L);
+    assertThat(of(steps.get(0), LevelStat::storedBlocks)).containsExactly(16L, 24L, 24L);
     assertThat(of(steps.get(1), LevelStat::hits)).as("from the disk").containsExactly(0L, 0L, 16L);
     assertThat(of(steps.get(2), LevelStat::hits)).as("risen").containsExactly(16L, 0L, 16L);
     assertThat(of(steps.get(3), LevelStat::hits)).as("the others").containsExactly(16L, 24L, 40L);
@@ -57,7 +56,7 @@ final class TiersCommandTest {
 
     boolean forgets = engine == EngineKind.MEMORY;
     assertThat(report.first().receipts()).isEqualTo(Map.of(forgets ? Durability.VOLATILE : Durability.WRITTEN, 64L));
-    assertThat(of(report.first().steps().getFirst(), LevelStat::resting)).containsExactly(16L, 24L, 64L);
+    assertThat(of(report.first().steps().getFirst(), LevelStat::storedBlocks)).containsExactly(16L, 24L, 64L);
     assertThat(report.second().recovered()).isEqualTo(forgets ? 0 : 64);
   }
 

@@ -1,5 +1,6 @@
 package io.penstock.node;
 
+import io.penstock.node.serve.AscendPage;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -8,23 +9,29 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/// `penstock help COMMAND…`: what `--help` of that command says, however deep it lies.
+/// `penstock help COMMAND…`: the same as `--help` of that command, at any depth.
 @Command(
     name = "help",
-    description = {"Shows the help of a command, or of all.", ""},
+    description = {"Shows the help of a command, or lists all commands.", "",
+      "'" + AscendPage.NAME + "' instead of a command shows the settings of Ascend devices.", ""},
     mixinStandardHelpOptions = true,
     helpCommand = true,
     footerHeading = "%nExamples:%n",
-    footer = {"  penstock help replay", "  penstock help ssd verify", ""})
+    footer = {"  penstock help replay", "  penstock help ssd verify", "  penstock help ascend", ""})
 final class HelpVerb implements Runnable {
   @Spec
   private CommandSpec spec = CommandSpec.create();
 
-  @Parameters(arity = "0..*", paramLabel = "COMMAND", description = "The command, as it is called.")
+  @Parameters(arity = "0..*", paramLabel = "COMMAND", description = "The command whose help is shown.")
   private List<String> words = List.of();
 
   @Override
   public void run() {
+    if (words.equals(List.of(AscendPage.NAME))) {
+      AscendPage.line().setColorScheme(spec.commandLine().getColorScheme()).setUsageHelpLongOptionsMaxWidth(26)
+          .usage(spec.commandLine().getOut());
+      return;
+    }
     CommandLine command = spec.root().commandLine();
     for (int i = 0; i < words.size(); i++) {
       CommandLine next = command.getSubcommands().get(words.get(i));

@@ -3,6 +3,7 @@ package io.penstock.node;
 import io.penstock.PenstockVersion;
 import io.penstock.node.bench.BenchCommand;
 import io.penstock.node.cli.CommandFactory;
+import io.penstock.node.cli.CommandGroup;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Failures;
@@ -17,15 +18,13 @@ import io.penstock.node.torture.TortureCommand;
 import io.penstock.node.trace.TraceCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.IVersionProvider;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
-/// The front door of the command line: answers `--version` and `--help`, and hands each verb to its command.
+/// The command line: answers `--version` and `--help`, lists its commands when none is given, and runs the one that is.
 /// Results go to standard output, everything else to standard error.
 @Command(
     name = "penstock",
@@ -35,14 +34,14 @@ import picocli.CommandLine.Spec;
     exitCodeListHeading = "%nExit codes:%n",
     footerHeading = "%nExamples:%n",
     footer = {"  penstock serve --dram 2GiB", "  penstock help put", "",
-      "The examples of the source tree are run by its launcher: './penstock example' lists them.", ""})
-public final class PenstockMain implements Runnable {
-  @Spec
-  private CommandSpec spec;
+      "The launcher of the source tree also runs its examples:", "  ./penstock example", ""})
+public final class PenstockMain extends CommandGroup {
+  /// The commands after those that talk to a node, in the order of the help.
+  private static final List<Class<?>> OTHERS = List.of(ModelsCommand.class, ReplayCommand.class, PartyCommand.class,
+      TraceCommand.class, SimulateCommand.class, SsdCommand.class, TortureCommand.class, BenchCommand.class,
+      DeviceCommand.class, HelpVerb.class);
 
-  private PenstockMain(CommandSpec spec) {
-    this.spec = spec;
-  }
+  private PenstockMain() {}
 
   /// Runs one command line and ends the process with its exit code.
   ///
@@ -53,18 +52,11 @@ public final class PenstockMain implements Runnable {
 
   /// Returns the whole command line, ready to execute.
   static CommandLine commandLine(Console console) {
-    CommandLine line = new CommandLine(new PenstockMain(CommandSpec.create()), new CommandFactory(console));
+    CommandFactory factory = new CommandFactory(console);
+    CommandLine line = new CommandLine(new PenstockMain(), factory);
     line.addSubcommand(ServeCommand.line(console));
     ClientCommands.lines(console).forEach(line::addSubcommand);
-    line.addSubcommand(ReplayCommand.class);
-    line.addSubcommand(PartyCommand.class);
-    line.addSubcommand(TraceCommand.class);
-    line.addSubcommand(SimulateCommand.class);
-    line.addSubcommand(SsdCommand.class);
-    line.addSubcommand(TortureCommand.class);
-    line.addSubcommand(BenchCommand.class);
-    line.addSubcommand(DeviceCommand.class);
-    line.addSubcommand(HelpVerb.class);
+    OTHERS.forEach(command -> line.addSubcommand(new CommandLine(command, factory)));
     Failures failures = new Failures(console);
     line.setOut(new PrintWriter(console.out(), true, StandardCharsets.UTF_8));
     line.setErr(new PrintWriter(console.err(), true, StandardCharsets.UTF_8));
@@ -72,19 +64,14 @@ public final class PenstockMain implements Runnable {
     line.setColorScheme(Help.defaultColorScheme(console.isTerminal() ? Help.Ansi.AUTO : Help.Ansi.OFF));
     line.getCommandSpec().usageMessage().exitCodeList(ExitCode.meanings());
     versioned(line);
-    line.setUsageHelpLongOptionsMaxWidth(26).setUsageHelpWidth(120).setCaseInsensitiveEnumValuesAllowed(true);
+    line.setUsageHelpLongOptionsMaxWidth(26).setUsageHelpWidth(80).setCaseInsensitiveEnumValuesAllowed(true);
     return line;
   }
 
-  /// Whatever has `--version` answers it, and all say the same.
+  /// Every command that has `--version` answers the same.
   private static void versioned(CommandLine line) {
     line.getCommandSpec().versionProvider(new Version());
     line.getSubcommands().values().forEach(PenstockMain::versioned);
-  }
-
-  @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(), "a command must be given");
   }
 
   static final class Version implements IVersionProvider {

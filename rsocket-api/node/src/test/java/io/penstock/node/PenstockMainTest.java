@@ -69,8 +69,13 @@ final class PenstockMainTest {
   }
 
   @Test
-  void help_ofServe_listsEverySetting() {
-    String help = CommandLineRun.of("serve", "--help").out();
+  void help_ofServe_listsEverySetting_thoseOfAscendOnAPageOfTheirOwn() {
+    String serve = CommandLineRun.of("serve", "--help").out();
+    String ascend = CommandLineRun.of("help", "ascend").out();
+
+    assertThat(serve).contains("\nMemory:\n", "\nDisk:\n", "\nLimits:\n").doesNotContain("--ascend-");
+    assertThat(ascend).doesNotContain("--dram");
+    String help = serve + ascend;
 
     NodeSettings.ALL.forEach(
         setting -> assertThat(help).containsPattern(" " + setting.flag() + "[=,]").contains(setting.variable()));
@@ -87,7 +92,7 @@ final class PenstockMainTest {
     "bench reclaim --engine memory | bench reclaim: --engine must be one of chronicle, plain (was memory)",
     "replay --limit 0 | replay: --limit must be > 0 (was 0)",
     "replay --concurrency 0 | replay: --concurrency must be in [1, 256] (was 0)",
-    "replay --block-bytes 3 | replay: --block-bytes must be a multiple of 32",
+    "replay --block-bytes 33 | replay: --block-bytes must be a multiple of 32",
     "trace generate --requests 0 | trace generate: --requests must be > 0 (was 0)",
     "bench recovery --size big | bench recovery: --size must be whole bytes, in B, KiB, MiB, GiB or TiB (was big)",
     "bench recovery --block-bytes 1MiB --segment 2MiB | bench recovery: --block-bytes must be > 0 and less than a ninth of --segment, 2 MiB (was 1 MiB)",
@@ -111,6 +116,22 @@ final class PenstockMainTest {
     assertThat(run.exitCode()).isZero();
     assertThat(run.out()).contains("Usage: penstock " + path, "Example").doesNotContain("\u001b");
     assertThat(run.err()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyCommand")
+  void help_ofEveryCommand_fitsEightyColumns(String path) {
+    assertFits(CommandLineRun.of((path + " --help").split(" ")).out());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--help", "help ascend", "models"})
+  void otherPages_fitEightyColumns(String line) {
+    assertFits(CommandLineRun.of(line.split(" ")).out());
+  }
+
+  private static void assertFits(String page) {
+    assertThat(page.lines()).isNotEmpty().allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
   }
 
   @ParameterizedTest
@@ -141,13 +162,15 @@ final class PenstockMainTest {
         .contains("standard output must take the results (was closed by its reader, or full)\n");
   }
 
-  @Test
-  void noCommand_isMisuseAndSaysSoOnStandardError() {
-    CommandLineRun run = CommandLineRun.of();
+  @ParameterizedTest
+  @ValueSource(strings = {"", "bench", "trace", "device", "ssd", "torture"})
+  void noCommand_listsTheCommandsAndSucceeds(String group) {
+    CommandLineRun run = group.isEmpty() ? CommandLineRun.of() : CommandLineRun.of(group);
 
-    assertThat(run.exitCode()).isEqualTo(2);
-    assertThat(run.err()).contains("a command must be given");
-    assertThat(run.out()).isEmpty();
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).contains("Commands:").isEqualTo(CommandLineRun.of((group + " --help").strip()
+        .split(" ")).out());
+    assertThat(run.err()).isEmpty();
   }
 
   @Test

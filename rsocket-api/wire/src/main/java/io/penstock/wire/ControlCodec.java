@@ -1,31 +1,34 @@
 package io.penstock.wire;
 
-import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
-import com.fasterxml.jackson.databind.cfg.CoercionAction;
-import com.fasterxml.jackson.databind.cfg.CoercionInputShape;
-import com.fasterxml.jackson.databind.deser.std.StdDelegatingDeserializer;
-import com.fasterxml.jackson.databind.json.JsonMapper;
-import com.fasterxml.jackson.databind.module.SimpleModule;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.fasterxml.jackson.databind.util.StdConverter;
-import com.fasterxml.jackson.dataformat.cbor.databind.CBORMapper;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufInputStream;
 import io.netty.buffer.ByteBufOutputStream;
-import io.penstock.tier.DiskStat;
+import io.penstock.tier.spi.DiskStat;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.ObjectMapper;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.cfg.CoercionAction;
+import tools.jackson.databind.cfg.CoercionInputShape;
+import tools.jackson.databind.cfg.EnumFeature;
+import tools.jackson.databind.cfg.MapperBuilder;
+import tools.jackson.databind.deser.std.StdConvertingDeserializer;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
+import tools.jackson.databind.node.ObjectNode;
+import tools.jackson.databind.util.StdConverter;
+import tools.jackson.dataformat.cbor.CBORMapper;
 
 /// Control messages as CBOR or JSON. Unknown fields are ignored, so that a newer peer may say more; missing numbers are
 /// refused, but for those of a disk, of which an older node tells fewer: they are 0.
 enum ControlCodec {
-  CBOR("application/cbor", strict(CBORMapper.builder()).registerModule(olderNodes())),
-  JSON("application/json", strict(JsonMapper.builder()).registerModule(olderNodes()));
+  CBOR("application/cbor", strict(CBORMapper.builder()).addModule(olderNodes()).build()),
+  JSON("application/json", strict(JsonMapper.builder()).addModule(olderNodes()).build());
 
   private final String mimeType;
   private final ObjectMapper mapper;
@@ -54,9 +57,9 @@ enum ControlCodec {
     try (OutputStream out = new ByteBufOutputStream(bytes)) {
       mapper.writeValue(out, message);
       return bytes;
-    } catch (IOException e) {
+    } catch (IOException | JacksonException e) {
       bytes.release();
-      throw new UncheckedIOException("a control message of ours can be written", e);
+      throw new IllegalStateException("a control message of ours can be written", e);
     }
   }
 
@@ -87,9 +90,9 @@ enum ControlCodec {
   }
 
   private static SimpleModule olderNodes() {
-    ObjectMapper plain = strict(JsonMapper.builder());
+    ObjectMapper plain = strict(JsonMapper.builder()).build();
     return new SimpleModule().addDeserializer(DiskStat.class,
-        new StdDelegatingDeserializer<>(new StdConverter<ObjectNode, DiskStat>() {
+        new StdConvertingDeserializer<>(new StdConverter<ObjectNode, DiskStat>() {
           @Override
           public DiskStat convert(ObjectNode told) {
             ObjectNode all = plain.valueToTree(DiskStat.NONE);
@@ -98,13 +101,14 @@ enum ControlCodec {
         }));
   }
 
-  private static ObjectMapper strict(com.fasterxml.jackson.databind.cfg.MapperBuilder<?, ?> builder) {
+  private static <B extends MapperBuilder<?, B>> B strict(B builder) {
     return builder
+        .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
+        .disable(EnumFeature.WRITE_ENUMS_USING_TO_STRING, EnumFeature.READ_ENUMS_USING_TO_STRING)
         .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
         .disable(SerializationFeature.FAIL_ON_EMPTY_BEANS)
         .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
         .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-        .withCoercionConfigDefaults(config -> config.setCoercion(CoercionInputShape.Float, CoercionAction.Fail))
-        .build();
+        .withCoercionConfigDefaults(config -> config.setCoercion(CoercionInputShape.Float, CoercionAction.Fail));
   }
 }

@@ -1,5 +1,7 @@
 package io.penstock.wire;
 
+import org.jspecify.annotations.Nullable;
+
 /// Numeric codes of RSocket ERROR frames; bit `0x2000` says that a retry may succeed unchanged.
 public enum ErrorCode {
   /// The control message cannot be read, or a field breaks its rule.
@@ -46,6 +48,16 @@ public enum ErrorCode {
   /// Whether a retry may succeed unchanged.
   public boolean isTransient() {
     return isTransient(code);
+  }
+
+  /// The constant of a number on the wire; null if there is none here.
+  static @Nullable ErrorCode of(int code) {
+    for (ErrorCode constant : values()) {
+      if (constant.code == code) {
+        return constant;
+      }
+    }
+    return null;
   }
 
   static boolean isTransient(int code) {

@@ -17,8 +17,8 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// How two peers agree on version, space and limits before anything else: the messages of `hello`, and what either side
-/// believes of the other. See [Messages] for what holds for all messages.
+/// How two peers agree on version, space and limits before anything else: the messages of `hello`, and what each side
+/// requires of the other. [Messages] says what holds for all messages.
 final class Handshake {
   private Handshake() {}
 
@@ -37,16 +37,13 @@ final class Handshake {
           layout.planes().stream().map(PlaneShape::of).toList(), space.group());
     }
 
-    /// The first difference from `mine`, or null.
-    @Nullable String difference(CacheSpace mine) {
+    /// The first field in which `mine` and this space differ, or null.
+    CacheSpace.@Nullable Difference difference(CacheSpace mine) {
       List<Plane> shape = planes.stream().map(PlaneShape::plane).toList();
       BlockLayout layout = new BlockLayout(layers, tokens, oneOf(TokenOrder.class, "order", order), shape);
       CacheSpace theirs = new CacheSpace(model, layout, group, mine.tenantSalt());
-      String field = mine.difference(theirs).orElse(null);
-      if (field == null && !spaceId().equals(mine.id())) {
-        return "tenantSalt: values differ";
-      }
-      return field;
+      CacheSpace.Difference shown = mine.difference(theirs).orElse(null);
+      return shown == null && !spaceId().equals(mine.id()) ? CacheSpace.Difference.SALT : shown;
     }
 
     SpaceId spaceId() {
@@ -77,10 +74,10 @@ final class Handshake {
         throw new WireFormatException(ErrorCode.VERSION_MISMATCH, "versions", "a list with " + Routes.VERSION,
             versions);
       }
-      String difference = space == null ? null : space.difference(mine);
+      CacheSpace.Difference difference = space == null ? null : space.difference(mine);
       if (difference != null) {
-        throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space", "the server's",
-            difference + " (the client's second)");
+        throw new WireFormatException(ErrorCode.SPACE_MISMATCH, "space." + difference.field(), difference.here(),
+            difference.there());
       }
     }
   }

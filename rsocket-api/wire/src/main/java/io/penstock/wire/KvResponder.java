@@ -151,7 +151,7 @@ final class KvResponder implements RSocket {
   }
 
   private Flux<LeasedWindow> windows(Lease lease, OnMiss onMiss, SliceShape shape, BlockScope scope) {
-    Flux<LeasedWindow> windows = lease.opened(shape, scope);
+    Flux<LeasedWindow> windows = lease.slicedWindows(shape, scope);
     return onMiss == OnMiss.SKIP ? windows : AwaitLimit.of(windows, serving.options().awaitTimeout(), serving.timers());
   }
 

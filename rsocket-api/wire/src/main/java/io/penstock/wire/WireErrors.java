@@ -1,6 +1,5 @@
 package io.penstock.wire;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import io.penstock.KvException;
 import io.penstock.TransientKvException;
 import io.penstock.block.BlockCorruptException;
@@ -11,15 +10,19 @@ import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.CustomRSocketException;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
+import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Exceptions;
+import tools.jackson.core.JacksonException;
 
 /// The one place where failures become ERROR frames and ERROR frames become failures.
 final class WireErrors {
   private static final int LONGEST_MESSAGE = 1000;
+  private static final long CHECKSUM_MASK = 0xFFFF_FFFFL;
 
   private static final Logger LOG = LoggerFactory.getLogger(WireErrors.class);
 
@@ -28,9 +31,13 @@ final class WireErrors {
   /// What the peer is told.
   static Throwable toWire(Throwable error) {
     Throwable first = first(error);
-    return first instanceof RSocketErrorException
-        ? first
-        : new CustomRSocketException(codeOf(first).code(), messageOf(first));
+    if (first instanceof RSocketErrorException) {
+      return first;
+    }
+    ErrorData data = dataOf(first);
+    String sentence = sentence(first.getMessage() == null ? first.getClass().getSimpleName() : first.getMessage());
+    return new CustomRSocketException(codeOf(first).code(),
+        data == null ? sentence : sentence + ErrorData.MARK + data.written());
   }
 
   /// Parts of one stream that ran side by side may all fail: why the first did is told.
@@ -39,9 +46,29 @@ final class WireErrors {
   }
 
   /// Never longer than a frame can carry or a person reads, whatever was quoted in it.
-  private static String messageOf(Throwable error) {
-    String message = error.getMessage() == null ? error.getClass().getSimpleName() : error.getMessage();
-    return message.length() <= LONGEST_MESSAGE ? message : message.substring(0, LONGEST_MESSAGE) + " …";
+  private static String sentence(String message) {
+    String plain = message.replace(ErrorData.MARK, ' ');
+    return plain.length() <= LONGEST_MESSAGE ? plain : plain.substring(0, LONGEST_MESSAGE) + " …";
+  }
+
+  /// The values of an error that [#leaf] makes again on the other side; null if its sentence says all.
+  private static @Nullable ErrorData dataOf(Throwable error) {
+    return switch (error) {
+      case WireFormatException e ->
+        ErrorData.none().with("field", e.field()).with("wanted", e.wanted()).with("actual", e.actual());
+      case BlockCorruptException e -> ErrorData.none().with("boundary", e.boundary()).with(e.key())
+          .with("granule", e.granule()).with("wanted", Integer.toUnsignedLong(e.expected()))
+          .with("actual", Integer.toUnsignedLong(e.actual()));
+      case IncompleteBlockException e ->
+        ErrorData.none().with(e.key()).with("first", e.firstMissing()).with("missing", e.missing());
+      case BudgetExhaustedException e -> ErrorData.none().with("budget", e.budget()).with("wanted", e.wanted())
+          .with("free", e.free()).with("waiters", e.maxWaiters());
+      case AwaitTimeoutException e ->
+        ErrorData.none().with("what", e.what()).with("millis", e.timeout().toMillis());
+      case TierClosedException e -> ErrorData.none().with("tier", e.tier());
+      case DrainingException e -> ErrorData.none();
+      default -> null;
+    };
   }
 
   private static ErrorCode codeOf(Throwable error) {
@@ -56,7 +83,7 @@ final class WireErrors {
       case TransientKvException e -> ErrorCode.TRANSIENT;
       case KvException e -> ErrorCode.PERMANENT;
       case IllegalArgumentException e -> ErrorCode.BAD_REQUEST;
-      case JsonProcessingException e -> ErrorCode.BAD_REQUEST;
+      case JacksonException e -> ErrorCode.BAD_REQUEST;
       case IOException e -> ErrorCode.TRANSIENT;
       case CancellationException e -> ErrorCode.TRANSIENT;
       case RejectedExecutionException e -> ErrorCode.TRANSIENT; // the node is closing
@@ -75,18 +102,61 @@ final class WireErrors {
     return switch (error) {
       case KvException e -> e;
       case RSocketErrorException e when e.errorCode() >= 0x1000 && e.errorCode() < 0x3000 ->
-        ErrorCode.isTransient(e.errorCode())
-            ? new RemoteTransientException(e.errorCode(), messageOf(e))
-            : new RemotePermanentException(e.errorCode(), messageOf(e));
+        told(e.errorCode(), String.valueOf(e.getMessage()));
       case RSocketErrorException e -> new ConnectionLostException(peer, e);
       case ClosedChannelException e -> new ConnectionLostException(peer, e);
       case IOException e -> new ConnectionLostException(peer, e);
       case IllegalStateException e when Exceptions.isOverflow(e) ->
         WireFormatException.slice("count", "<= what was asked for", "more");
       case IndexOutOfBoundsException e -> new ConnectionLostException(peer, e); // a frame whose lengths make no sense
-      case IllegalArgumentException e when messageOf(e).startsWith("Invalid Error frame") ->
+      case IllegalArgumentException e when String.valueOf(e.getMessage()).startsWith("Invalid Error frame") ->
         new ConnectionLostException(peer, e);
       default -> error;
     };
+  }
+
+  /// What the peer told by `text`: a sentence, and behind a mark its values, if the peer tells any.
+  private static KvException told(int code, String text) {
+    int mark = text.lastIndexOf(ErrorData.MARK);
+    ErrorData data = mark < 0 ? null : ErrorData.read(text.substring(mark + 1));
+    String sentence = sentence(mark < 0 ? text : text.substring(0, mark));
+    if (data != null) {
+      try {
+        return leaf(code, sentence, data);
+      } catch (WireFormatException e) {
+        LOG.debug("values of an error are not those of its code {}", code, e); // the sentence says what happened
+      }
+    }
+    return remote(code, sentence);
+  }
+
+  /// The same type as on the other side where that is one that both sides throw.
+  ///
+  /// @throws WireFormatException if a value is missing, or has another type than its code asks for
+  private static KvException leaf(int code, String sentence, ErrorData data) {
+    return switch (ErrorCode.of(code)) {
+      case BLOCK_CORRUPT -> new BlockCorruptException(data.text("boundary"), data.key(),
+          (int) data.number("granule", 0, Integer.MAX_VALUE), (int) data.number("wanted", 0, CHECKSUM_MASK),
+          (int) data.number("actual", 0, CHECKSUM_MASK));
+      case INCOMPLETE_BLOCK -> new IncompleteBlockException(data.key(),
+          (int) data.number("first", 0, Integer.MAX_VALUE), (int) data.number("missing", 0, Integer.MAX_VALUE));
+      case BUDGET_EXHAUSTED -> new BudgetExhaustedException(data.text("budget"),
+          data.number("wanted", 0, Long.MAX_VALUE), data.number("free", Long.MIN_VALUE, Long.MAX_VALUE),
+          (int) data.number("waiters", 0, Integer.MAX_VALUE));
+      case AWAIT_TIMEOUT ->
+        new AwaitTimeoutException(data.text("what"), Duration.ofMillis(data.number("millis", 0, Long.MAX_VALUE)));
+      case TIER_CLOSED -> new TierClosedException(data.text("tier"));
+      case DRAINING -> new DrainingException();
+      case BAD_REQUEST, UNKNOWN_ROUTE, VERSION_MISMATCH, SPACE_MISMATCH, BAD_SLICE, LIMIT_EXCEEDED ->
+        new RemotePermanentException(code, sentence, data.text("field"), data.value("wanted"), data.value("actual"));
+      case PERMANENT, TRANSIENT -> remote(code, sentence);
+      case null -> remote(code, sentence);
+    };
+  }
+
+  private static KvException remote(int code, String sentence) {
+    return ErrorCode.isTransient(code)
+        ? new RemoteTransientException(code, sentence)
+        : new RemotePermanentException(code, sentence);
   }
 }

@@ -6,11 +6,16 @@ import io.penstock.PermanentKvException;
 public final class WireFormatException extends PermanentKvException {
   private final ErrorCode code;
   private final String field;
+  private final Object wanted;
+  private final Object actual;
 
-  WireFormatException(ErrorCode code, String field, String rule, Object value) {
-    super(field + " must be " + rule + " (was " + value + ")");
+  /// @param wanted a rule in words, or the one value that is right
+  WireFormatException(ErrorCode code, String field, Object wanted, Object actual) {
+    super(field + " must be " + wanted + " (was " + actual + ")");
     this.code = code;
     this.field = field;
+    this.wanted = wanted;
+    this.actual = actual;
   }
 
   static WireFormatException slice(String field, String rule, Object value) {
@@ -29,5 +34,15 @@ public final class WireFormatException extends PermanentKvException {
   /// The field that is wrong.
   public String field() {
     return field;
+  }
+
+  /// The rule that the field breaks, or the value that it should have.
+  public Object wanted() {
+    return wanted;
+  }
+
+  /// What the field was.
+  public Object actual() {
+    return actual;
   }
 }

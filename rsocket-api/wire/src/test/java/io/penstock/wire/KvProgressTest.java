@@ -38,6 +38,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -112,6 +113,18 @@ final class KvProgressTest {
   @ParameterizedTest
   @EnumSource
   void manyStreams_throughBudgetsOfOneSlice_allEnd(Link link) {
+    manyStreams(link, 20);
+  }
+
+  @Tag("proof")
+  @Timeout(600)
+  @ParameterizedTest
+  @EnumSource
+  void manyStreamsTwoThousandTimes_throughBudgetsOfOneSlice_allEnd(Link link) {
+    manyStreams(link, 2_000);
+  }
+
+  private static void manyStreams(Link link, int rounds) {
     int window = 4;
     Scheduler timers = Schedulers.newSingle("timers", true);
     KvServerOptions options = WireNode.options(window).withSendWindowBytes(WireNode.SLICE_BYTES).withWindowsAhead(1);
@@ -123,7 +136,6 @@ final class KvProgressTest {
       // One a put, see ProducingSource
       KvClient writer = node.client(WireNode.clientOptions(window), node.arena(8 * window), node.budget(1));
       AtomicLong bytes = new AtomicLong();
-      long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(2);
       List<CompletableFuture<Void>> all = new ArrayList<>();
       for (int i = 0; i < 16; i++) {
         SplittableRandom random = new SplittableRandom(i);
@@ -135,9 +147,9 @@ final class KvProgressTest {
               ? node.get(reader, keys, OnMiss.SKIP).doOnNext(bytes::addAndGet).then()
               : writer.put(keys, node.source((SlabArena) writer.arena(), order)).then();
         });
-        all.add(once.repeat(() -> System.nanoTime() < until).then().toFuture()); // one after the other, each to its end
+        all.add(once.repeat(rounds - 1).then().toFuture()); // one after the other, each to its end
       }
-      CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).orTimeout(60, TimeUnit.SECONDS).join();
+      CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).orTimeout(500, TimeUnit.SECONDS).join();
       assertTrue(bytes.get() > 0);
       assertEquals(WireNode.SLICE_BYTES, budget.peakBytes());
       assertEquals(WireNode.SLICE_BYTES, node.ingress.peakBytes());

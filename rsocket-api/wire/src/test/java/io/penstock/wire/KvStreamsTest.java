@@ -3,11 +3,13 @@ package io.penstock.wire;
 import static java.util.Objects.requireNonNull;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.KvException;
 import io.penstock.block.Block;
+import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
@@ -117,9 +119,7 @@ final class KvStreamsTest {
         Thread.onSpinWait();
       }
       Throwable e = assertThrows(ExecutionException.class, bytes::get).getCause();
-      assertEquals(ErrorCode.AWAIT_TIMEOUT.code(), assertThrows(RemoteTransientException.class, () -> {
-        throw e;
-      }).code());
+      assertEquals("awaited blocks", assertInstanceOf(AwaitTimeoutException.class, e).what());
     }
   }
 
@@ -134,8 +134,7 @@ final class KvStreamsTest {
       node.server.drain();
       for (Mono<?> work : List.of(node.get(client, node.keys(0, 1), OnMiss.SKIP), client.remove(node.keys(0, 1)),
           client.put(node.keys(0, 1), window -> Flux.empty()).then())) {
-        RemoteTransientException e = assertThrows(RemoteTransientException.class, () -> work.block(PATIENCE));
-        assertEquals(ErrorCode.DRAINING.code(), e.code());
+        assertThrows(DrainingException.class, () -> work.block(PATIENCE));
       }
       CompletableFuture<Void> drained = node.server.drained().toFuture();
       assertFalse(drained.isDone());
@@ -179,9 +178,9 @@ final class KvStreamsTest {
         Block block = requireNonNull(node.tier.get(List.of(keys.get(9)), scope).blockFirst(PATIENCE));
         Blocks.corrupt(block, 4321);
       }
-      RemoteTransientException e =
-          assertThrows(RemoteTransientException.class, () -> node.get(client, keys, OnMiss.SKIP).block(PATIENCE));
-      assertEquals(ErrorCode.BLOCK_CORRUPT.code(), e.code());
+      BlockCorruptException e =
+          assertThrows(BlockCorruptException.class, () -> node.get(client, keys, OnMiss.SKIP).block(PATIENCE));
+      assertEquals(keys.get(9), e.key());
       assertEquals(11L * LAYOUT.blockBytes(), node.get(client, keys, OnMiss.SKIP).block(PATIENCE));
       assertEquals(1, node.put(client, keys).size());
       assertEquals(12L * LAYOUT.blockBytes(), node.get(client, keys, OnMiss.SKIP).block(PATIENCE));

@@ -1,6 +1,7 @@
 package io.penstock.wire;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
@@ -21,6 +22,7 @@ import io.penstock.block.SlicePosition;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -52,6 +54,16 @@ final class ProtocolExampleTest {
     assertHex("metadata", RequestMetadata.write(Routes.MATCH, HEAP));
     assertHex("reply", ControlCodec.CBOR.encode(new Messages.MatchReply(1), HEAP));
     assertHex("slice", slice());
+    assertHex("error", Unpooled.copiedBuffer(refusal(), StandardCharsets.UTF_8));
+  }
+
+  /// What a node that keeps blocks of 2 tokens says to a client whose blocks have 4.
+  private static String refusal() {
+    Handshake.Space theirs = Handshake.Space.of(CacheSpace.of("example",
+        BlockLayout.attention(2, 4, 1, 4, ElementType.INT8)));
+    Handshake.Hello hello = new Handshake.Hello(List.of(1), theirs, "client");
+    Throwable refused = assertThrows(WireFormatException.class, () -> hello.requireFits(SPACE));
+    return String.valueOf(WireErrors.toWire(refused).getMessage());
   }
 
   private interface Part {

@@ -1,12 +1,38 @@
 package io.penstock.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.penstock.KvException;
+import io.penstock.block.ArenaClosedException;
+import io.penstock.block.BlockCorruptException;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BudgetExhaustedException;
+import io.penstock.block.ElementType;
+import io.penstock.block.IncompleteBlockException;
+import io.penstock.block.MemoryExhaustedException;
+import io.penstock.block.Plane;
+import io.penstock.block.PlaneKind;
+import io.penstock.testkit.Blocks;
 import io.penstock.tier.TierClosedException;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.CustomRSocketException;
+import io.rsocket.frame.ErrorFrameCodec;
 import java.nio.channels.ClosedChannelException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Exceptions;
 
 final class WireErrorsTest {
@@ -15,7 +41,7 @@ final class WireErrorsTest {
     Throwable both = Exceptions.multiple(new TierClosedException("ssd"), new IllegalStateException("what came of it"));
     assertThat(WireErrors.toWire(both)).isInstanceOfSatisfying(RSocketErrorException.class, told -> {
       assertThat(told.errorCode()).isEqualTo(ErrorCode.TIER_CLOSED.code());
-      assertThat(told).hasMessage(new TierClosedException("ssd").getMessage());
+      assertThat(told).hasMessageStartingWith(new TierClosedException("ssd").getMessage() + ErrorData.MARK);
     });
   }
 
@@ -25,5 +51,112 @@ final class WireErrorsTest {
     assertThat(WireErrors.fromWire(
         Exceptions.multiple(new CustomRSocketException(code, "drains"), new ClosedChannelException()), "the node"))
         .isInstanceOfSatisfying(RemoteTransientException.class, told -> assertThat(told.code()).isEqualTo(code));
+  }
+
+  private static final BlockKey KEY = Blocks.key(Blocks.smallSpace(), 7);
+  private static final List<Plane> PLANES = List.of(new Plane(PlaneKind.KEY, ElementType.BF16, 2, 64));
+
+  static Stream<Arguments> leaves() {
+    return Stream.of(
+        arguments(ErrorCode.BLOCK_CORRUPT, new BlockCorruptException("disk", KEY, 3, 0xCAFEBABE, 1)),
+        arguments(ErrorCode.INCOMPLETE_BLOCK, new IncompleteBlockException(KEY, 2, 5)),
+        arguments(ErrorCode.BUDGET_EXHAUSTED, new BudgetExhaustedException("ingress", 4096, -1, 64)),
+        arguments(ErrorCode.AWAIT_TIMEOUT, new AwaitTimeoutException("awaited blocks", Duration.ofSeconds(61))),
+        arguments(ErrorCode.TIER_CLOSED, new TierClosedException("ssd")),
+        arguments(ErrorCode.DRAINING, new DrainingException()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("leaves")
+  void errorThatBothSidesThrow_isTheSameOnBoth(ErrorCode code, KvException error) {
+    assertThat(sent(error).errorCode()).isEqualTo(code.code());
+    assertThat(overTheWire(error)).usingRecursiveComparison()
+        .ignoringFields("stackTrace", "suppressedExceptions", "cause").isEqualTo(error);
+    assertThat(overTheWire(error)).isExactlyInstanceOf(error.getClass());
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.MATCH_ALL, names = "(BAD|UNKNOWN|VERSION|SPACE|LIMIT)_.*")
+  void brokenRule_isToldAsFieldWantedAndActual(ErrorCode code) {
+    for (Object value : List.of(17L, "NHD", PLANES)) {
+      assertThat(overTheWire(new WireFormatException(code, "space.order", value, "HND")))
+          .isInstanceOfSatisfying(RemotePermanentException.class, told -> {
+            assertThat(told.code()).isEqualTo(code.code());
+            assertThat(told.field()).isEqualTo("space.order");
+            assertThat(told.wanted()).isEqualTo(value);
+            assertThat(told.actual()).isEqualTo("HND");
+            assertThat(told).hasMessage("space.order must be " + value + " (was HND)");
+          });
+    }
+  }
+
+  @Test
+  void errorOfOneSideAlone_isToldByItsCodeAndSentence() {
+    assertThat(overTheWire(new MemoryExhaustedException("arena", 4096, new OutOfMemoryError("none"))))
+        .isInstanceOfSatisfying(RemoteTransientException.class,
+            told -> assertThat(told.code()).isEqualTo(ErrorCode.TRANSIENT.code()));
+    assertThat(overTheWire(new ArenaClosedException("arena")))
+        .isInstanceOfSatisfying(RemotePermanentException.class,
+            told -> assertThat(told.code()).isEqualTo(ErrorCode.PERMANENT.code()));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void textAlone_asOlderNodesSendIt_isTheSentence(ErrorCode code) {
+    assertThat(WireErrors.fromWire(new CustomRSocketException(code.code(), "a sentence"), "the node"))
+        .isInstanceOfAny(RemotePermanentException.class, RemoteTransientException.class).hasMessage("a sentence");
+  }
+
+  @Test
+  void valuesOfAnySize_areBounded() {
+    String long1 = "x".repeat(100_000);
+    RSocketErrorException told = sent(new WireFormatException(ErrorCode.BAD_REQUEST, long1, long1, long1));
+
+    assertThat(told.getMessage()).hasSizeLessThan(4000);
+    assertThat(WireErrors.fromWire(told, "the node")).isInstanceOfSatisfying(RemotePermanentException.class,
+        e -> assertThat(e.field()).hasSize(256));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"", "%", "oA", "oWFh", "n39/f39/f39/f39/f39/f38=", "v2Vmb3V0ZXK/ZWlubmVyv2Z3aXRoaW6/YWEB/////w==",
+        "GCo="})
+  void valuesThatAreNone_leaveTheSentence(String written) {
+    for (ErrorCode code : List.of(ErrorCode.BLOCK_CORRUPT, ErrorCode.SPACE_MISMATCH)) {
+      assertThat(
+          WireErrors.fromWire(new CustomRSocketException(code.code(), "a sentence" + ErrorData.MARK + written), "node"))
+          .isInstanceOfAny(RemotePermanentException.class, RemoteTransientException.class).hasMessage("a sentence");
+    }
+  }
+
+  @Test
+  void hostileValues_areATypedShortErrorWhateverTheySay() {
+    List<KvException> errors = new ArrayList<>(leaves().map(leaf -> (KvException) leaf.get()[1]).toList());
+    errors.add(new WireFormatException(ErrorCode.SPACE_MISMATCH, "space.layout.planes", PLANES, PLANES));
+    for (int seed = 0; seed < 20_000; seed++) {
+      SplittableRandom random = new SplittableRandom(seed);
+      String text = String.valueOf(sent(errors.get(random.nextInt(errors.size()))).getMessage());
+      int mark = text.indexOf(ErrorData.MARK);
+      byte[] mutated = Mutation.of(Base64.getDecoder().decode(text.substring(mark + 1)), random);
+      int code = ErrorCode.values()[random.nextInt(ErrorCode.values().length)].code();
+      Throwable told = WireErrors.fromWire(new CustomRSocketException(code,
+          text.substring(0, mark + 1) + Base64.getEncoder().encodeToString(mutated)), "the node");
+      assertThat(told).as("seed %d", seed).isInstanceOf(KvException.class);
+      assertThat(told.getMessage()).as("seed %d", seed).hasSizeLessThan(1200);
+    }
+  }
+
+  private static RSocketErrorException sent(Throwable error) {
+    return (RSocketErrorException) WireErrors.toWire(error);
+  }
+
+  /// Through the bytes of a frame.
+  private static Throwable overTheWire(Throwable error) {
+    ByteBuf frame = ErrorFrameCodec.encode(ByteBufAllocator.DEFAULT, 1, sent(error));
+    try {
+      return WireErrors.fromWire(io.rsocket.exceptions.Exceptions.from(1, frame), "the node");
+    } finally {
+      frame.release();
+    }
   }
 }

@@ -1,5 +1,6 @@
 package io.penstock.storage.engine;
 
+import io.penstock.system.NativeFile;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
@@ -13,8 +14,6 @@ import org.jspecify.annotations.Nullable;
 /// A segment that is a file. What the system has in memory of it is copied, the rest is read with positioned reads: a
 /// page that is gone is an error then, not a signal that ends the process.
 final class SegmentFile extends StoredSegment {
-  private static final int NOT_OPEN = Integer.MIN_VALUE;
-
   private final Path path;
   private final FileChannel channel;
   private final SegmentView view;
@@ -23,8 +22,10 @@ final class SegmentFile extends StoredSegment {
   private @Nullable Path spare;
   /// Guarded by [CachedFiles].
   private long forcedTo;
-  /// Guarded by `this`: the same file for calls that Java has not; below 0 if there is none.
-  private int descriptor = NOT_OPEN;
+  /// Guarded by `this`: the same file for calls that Java does not have; null where the system does not have them.
+  private @Nullable NativeFile descriptor;
+  /// Guarded by `this`.
+  private boolean descriptorTried;
 
   private SegmentFile(int number, Path path, FileChannel channel, long end) {
     super(number, end);
@@ -101,12 +102,13 @@ final class SegmentFile extends StoredSegment {
 
   /// A head on the page before its payload would be another wait for the medium.
   private boolean readAtOnce(long offset, MemorySegment[] parts) {
-    int open = descriptor();
-    return open >= 0 && PageAdvice.readAtOnce(open, offset, parts);
+    NativeFile open = descriptor();
+    return open != null && NativePages.readAtOnce(open, offset, parts);
   }
 
-  private synchronized int descriptor() {
-    if (descriptor == NOT_OPEN) {
+  private synchronized @Nullable NativeFile descriptor() {
+    if (!descriptorTried) {
+      descriptorTried = true;
       descriptor = NativePages.openToAdvise(path);
     }
     return descriptor;
@@ -119,7 +121,7 @@ final class SegmentFile extends StoredSegment {
       return;
     }
     boolean wasAway = view.covers(end); // else nobody knows
-    if (!wasAway || !NativePages.readJustThat(path, offset, parts)) {
+    if (!wasAway || !NativePages.readWithoutReadahead(path, offset, parts)) {
       Transfer.readFromBehind(channel, offset, parts);
     }
     if (wasAway) {
@@ -159,8 +161,8 @@ final class SegmentFile extends StoredSegment {
   }
 
   private synchronized void closeDescriptor() {
-    if (descriptor >= 0) {
-      NativePages.close(descriptor);
+    if (descriptor != null) {
+      descriptor.close();
     }
   }
 }

@@ -1,6 +1,6 @@
 package io.penstock.storage.engine;
 
-import io.penstock.tier.StoreUnavailableException;
+import io.penstock.tier.spi.StoreUnavailableException;
 import java.io.IOException;
 
 /// The medium did not do what it was told. Transient: it may at the next attempt.

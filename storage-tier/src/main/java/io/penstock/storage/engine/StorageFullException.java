@@ -1,6 +1,6 @@
 package io.penstock.storage.engine;
 
-import io.penstock.tier.StoreUnavailableException;
+import io.penstock.tier.spi.StoreUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 /// The medium has no room for another segment. Transient: deleting one, or anything else there, makes room.

@@ -1,12 +1,12 @@
 package io.penstock.storage.rivals;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// `fio`, if it is installed: random reads of a file, each block at most once, eight at a time.
 final class Fio {
@@ -46,7 +46,7 @@ final class Fio {
     command.addAll(List.of(options));
     try {
       Process fio = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-      JsonNode report = new ObjectMapper().readTree(fio.getInputStream());
+      JsonNode report = JsonMapper.shared().readTree(fio.getInputStream());
       if (!fio.waitFor(1, TimeUnit.MINUTES) || fio.exitValue() != 0) {
         throw new IllegalStateException("fio must end well (was " + command + ")");
       }

@@ -1,6 +1,5 @@
 package io.penstock.storage.rivals;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.storage.SyncMode;
 import io.penstock.storage.SyncRule;
 import java.io.IOException;
@@ -19,6 +18,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import tools.jackson.databind.json.JsonMapper;
 
 /// The store beside its rivals, round by round in turn, on the same file system: medians, and what they are to each
 /// other.
@@ -139,6 +139,6 @@ public final class Rivals implements Callable<Integer> {
             .toLowerCase(Locale.ROOT));
     all.put("comparisons", done.stream().map(Comparison::json).toList());
     all.put("ratios", verdicts.stream().map(Verdict::json).toList());
-    new ObjectMapper().writerWithDefaultPrettyPrinter().writeValue(file.toFile(), all);
+    JsonMapper.shared().writerWithDefaultPrettyPrinter().writeValue(file.toFile(), all);
   }
 }

@@ -2,8 +2,6 @@ package io.penstock.storage.rivals;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -13,6 +11,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// The program runs and tells; what it tells is not judged here, for the rounds are too short.
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
@@ -28,7 +28,7 @@ final class RivalsTest {
 
     assertThat(code).isZero();
     assertThat(text.toString(StandardCharsets.UTF_8)).contains("append always", "read cached", "read cold", "rocksdb");
-    JsonNode all = new ObjectMapper().readTree(file.toFile());
+    JsonNode all = JsonMapper.shared().readTree(file.toFile());
     assertThat(all.get("comparisons")).hasSize(5);
     assertThat(all.get("ratios").findValues("ratio")).hasSizeGreaterThan(10).allMatch(ratio -> ratio.asDouble() > 0);
   }

@@ -6,7 +6,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

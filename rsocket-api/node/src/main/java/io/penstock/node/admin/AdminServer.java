@@ -4,7 +4,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.penstock.meter.TierGauges;
-import io.penstock.node.cli.Console;
+import io.penstock.node.cli.Json;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.TierStat;
 import java.net.InetSocketAddress;
@@ -77,7 +77,7 @@ public final class AdminServer {
         .onErrorResume(failure -> Mono.just(Health.failed(state.get(), String.valueOf(failure.getMessage()))))
         .flatMap(health -> {
           response.status(health.isUp() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE);
-          return text(response, "application/json", Console.toJson(health) + "\n");
+          return text(response, "application/json", Json.of(health) + "\n");
         });
   }
 

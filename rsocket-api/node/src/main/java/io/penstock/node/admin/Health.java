@@ -2,7 +2,7 @@ package io.penstock.node.admin;
 
 import io.penstock.PenstockVersion;
 import io.penstock.tier.LevelStat;
-import io.penstock.tier.StoreState;
+import io.penstock.tier.spi.StoreState;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.penstock.node.bench;
 
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 
 /// A block at rest that may be overwritten while it is read: its rest is closed behind the last reader.
 final class LiveBlock {

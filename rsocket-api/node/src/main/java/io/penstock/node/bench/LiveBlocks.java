@@ -10,7 +10,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena;
 import io.penstock.storage.JournalStore;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;

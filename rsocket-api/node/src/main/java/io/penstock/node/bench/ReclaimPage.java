@@ -1,6 +1,6 @@
 package io.penstock.node.bench;
 
-import io.penstock.node.cli.Console;
+import io.penstock.node.cli.Json;
 import io.penstock.node.config.Durations;
 import io.penstock.node.config.Sizes;
 import io.penstock.node.report.ChartData;
@@ -23,7 +23,7 @@ final class ReclaimPage {
         List.of(setting(report, load), reads(report)));
     ChartData data = new ChartData("seconds since the first read that counts", series.seconds,
         List.of(latency(report, series), amplification(report, series), bytes(series)));
-    return ReportPage.of(summary, Console.toJson(data), "penstock " + report.penstock());
+    return ReportPage.of(summary, Json.of(data), "penstock " + report.penstock());
   }
 
   private static String verdict(ReclaimReport report) {

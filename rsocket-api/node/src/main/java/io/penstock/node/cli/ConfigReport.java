@@ -1,5 +1,6 @@
 package io.penstock.node.cli;
 
+import io.penstock.node.config.LayoutSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeConfig.Effective;
 import java.util.List;
@@ -7,8 +8,7 @@ import java.util.Locale;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/// Shows what is configured and who said so. Settings that have no effect are shown to people when somebody has said
-/// something about them.
+/// Shows the settings in effect and their origins. The text leaves out settings without effect unless one was given.
 public final class ConfigReport {
   /// A row of the report in JSON.
   ///
@@ -26,6 +26,7 @@ public final class ConfigReport {
       console.json(rows(config, one -> true));
     } else {
       console.out().print(text(config, one -> true));
+      console.print("\nblocks: " + LayoutSettings.words(config.layout()));
     }
   }
 

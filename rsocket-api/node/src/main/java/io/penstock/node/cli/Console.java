@@ -1,8 +1,5 @@
 package io.penstock.node.cli;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
@@ -12,6 +9,7 @@ import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import tools.jackson.databind.node.ObjectNode;
 
 /// What a command has around it. Results, for machines as for people, go to `out`; everything else goes to `err`.
 ///
@@ -22,8 +20,6 @@ import java.util.Map;
 /// @param environment variables of the process
 public record Console(InputStream in, PrintStream out, PrintStream err, boolean isTerminal,
     Map<String, String> environment) {
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   /// The one of this process.
   public static Console ofProcess() {
     return new Console(new FileInputStream(FileDescriptor.in), stream(FileDescriptor.out), stream(FileDescriptor.err),
@@ -44,7 +40,7 @@ public record Console(InputStream in, PrintStream out, PrintStream err, boolean 
   ///
   /// @param result records, maps and lists
   public void json(Object result) {
-    print(toJson(result));
+    print(Json.of(result));
   }
 
   /// Prints one result as a line of text.
@@ -71,16 +67,7 @@ public record Console(InputStream in, PrintStream out, PrintStream err, boolean 
 
   /// What `result` is in JSON, and that it is what an interrupted work had come to.
   static String interrupted(Object result) {
-    ObjectNode document = JSON.valueToTree(result);
+    ObjectNode document = Json.MAPPER.valueToTree(result);
     return document.put("interrupted", true).toString();
-  }
-
-  /// @throws IllegalArgumentException if `value` has no JSON form
-  public static String toJson(Object value) {
-    try {
-      return JSON.writeValueAsString(value);
-    } catch (JsonProcessingException e) {
-      throw new IllegalArgumentException("value must have a JSON form (was " + value.getClass().getName() + ")", e);
-    }
   }
 }

@@ -11,6 +11,7 @@ import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.engine.StorageFullException;
 import io.penstock.storage.record.RecordVersionException;
 import io.penstock.wire.ConnectionLostException;
+import io.penstock.wire.DrainingException;
 import io.penstock.wire.ErrorCode;
 import io.penstock.wire.RemoteTransientException;
 import java.io.IOException;
@@ -97,6 +98,7 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
     return switch (failure) {
       case UnavailableException e -> ExitCode.UNAVAILABLE;
       case ConnectionLostException e -> ExitCode.UNAVAILABLE;
+      case DrainingException e -> ExitCode.UNAVAILABLE;
       case RemoteTransientException e when e.code() == ErrorCode.DRAINING.code() -> ExitCode.UNAVAILABLE;
       case HostMemoryRefusedException e -> ExitCode.UNAVAILABLE;
       case LibraryMismatchException e -> ExitCode.UNAVAILABLE;

@@ -1,11 +1,13 @@
 package io.penstock.node.cli;
 
 import io.penstock.node.config.Setting;
+import io.penstock.node.config.Topic;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import picocli.CommandLine.Model.ArgGroupSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParseResult;
@@ -14,12 +16,20 @@ import picocli.CommandLine.ParseResult;
 public final class SettingOptions {
   private SettingOptions() {}
 
-  /// Adds an option for each of `settings`.
-  public static void addTo(CommandSpec spec, List<Setting<?>> settings) {
-    settings.forEach(setting -> spec.addOption(option(setting)));
+  /// Adds an option for each setting of `topic`, under its title.
+  public static void addTo(CommandSpec spec, Topic topic) {
+    ArgGroupSpec.Builder group = ArgGroupSpec.builder().exclusive(false).validate(false).multiplicity("0..1")
+        .heading("%n" + topic.title() + ":%n").order(spec.argGroups().size());
+    topic.settings().forEach(setting -> group.addArg(option(setting, false)));
+    spec.addArgGroup(group.build());
   }
 
-  /// Lines that name those of `settings` that do nothing here, each below the reason.
+  /// Adds options that the command takes and its help leaves to another page.
+  public static void addHidden(CommandSpec spec, List<Setting<?>> settings) {
+    settings.forEach(setting -> spec.addOption(option(setting, true)));
+  }
+
+  /// Lines that name those of `settings` that have no effect, below the reason.
   public static List<String> withoutEffect(List<Setting<?>> settings) {
     Map<String, List<Setting<?>>> idle = settings.stream().filter(setting -> setting.noEffect().isPresent())
         .collect(Collectors.groupingBy(setting -> setting.noEffect().orElseThrow(), LinkedHashMap::new,
@@ -40,9 +50,9 @@ public final class SettingOptions {
     return given;
   }
 
-  private static OptionSpec option(Setting<?> setting) {
+  private static OptionSpec option(Setting<?> setting, boolean hidden) {
     return OptionSpec.builder(setting.flag()).paramLabel(setting.type().label()).type(String.class)
-        .hidden(setting.noEffect().isPresent()) // accepted, and listed by itself
+        .hidden(hidden)
         .description(plain(setting.description()),
             plain("Must be " + setting.type().rule() + ". " + variables(setting) + ", default " + setting.initial()))
         .build();

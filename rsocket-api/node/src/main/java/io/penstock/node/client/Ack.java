@@ -2,13 +2,12 @@ package io.penstock.node.client;
 
 import static java.util.Objects.requireNonNull;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.block.BlockKey;
-import io.penstock.node.cli.Console;
 import io.penstock.node.cli.DataException;
+import io.penstock.node.cli.Json;
 import io.penstock.tier.Receipt;
 import java.util.Locale;
+import tools.jackson.core.JacksonException;
 
 /// What is known of a block: a line of the file that `load` writes.
 ///
@@ -17,8 +16,6 @@ import java.util.Locale;
 /// @param durability volatile, written or forced, as the receipt said; or seen, where there was none
 /// @param sequence of the event, in the life of that node; 0 if seen
 record Ack(String key, String tier, String durability, long sequence) {
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   Ack {
     requireNonNull(key, "key");
     requireNonNull(tier, "tier");
@@ -40,18 +37,18 @@ record Ack(String key, String tier, String durability, long sequence) {
   /// @param place of the line, for the message
   static Ack read(String line, String place) {
     try {
-      Ack ack = JSON.readValue(line, Ack.class);
+      Ack ack = Json.MAPPER.readValue(line, Ack.class);
       ack.blockKey();
       ack.promise();
       return ack;
-    } catch (JsonProcessingException | IllegalArgumentException e) {
+    } catch (JacksonException | IllegalArgumentException e) {
       throw new DataException(place + " must be an ack as load writes it (was "
           + (line.length() <= 80 ? line : line.substring(0, 79) + "…") + ")", e);
     }
   }
 
   String line() {
-    return Console.toJson(this) + "\n";
+    return Json.of(this) + "\n";
   }
 
   BlockKey blockKey() {

@@ -5,9 +5,10 @@ import io.penstock.node.cli.Reason;
 import io.penstock.node.cli.SettingOptions;
 import io.penstock.node.cli.TimeOption;
 import io.penstock.node.cli.UnavailableException;
+import io.penstock.node.config.LayoutSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
-import io.penstock.node.config.Setting;
+import io.penstock.node.config.Topic;
 import io.penstock.wire.ConnectionLostException;
 import io.penstock.wire.RemotePermanentException;
 import java.io.IOException;
@@ -18,11 +19,11 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/// What every command that talks to a node has: the node's address, and what its blocks look like.
+/// A command that talks to a node: it has the address of the node and the layout of its blocks.
 abstract class ClientCommand implements Callable<Integer> {
-  /// What must be the same here and there, or is the client's own to choose.
-  static final List<Setting<?>> SETTINGS = List.of(NodeSettings.MODEL, NodeSettings.LAYERS, NodeSettings.BLOCK_BYTES,
-      NodeSettings.BLOCK_TOKENS, NodeSettings.SLICE_BYTES, NodeSettings.WINDOW_BLOCKS);
+  /// The layout, which node and client must both state, and limits of the client's own.
+  static final List<Topic> TOPICS = List.of(new Topic("Model and blocks", LayoutSettings.ALL),
+      new Topic("Limits", List.of(NodeSettings.SLICE_BYTES, NodeSettings.WINDOW_BLOCKS)));
 
   final Console console;
   private final Dialer dialer;
@@ -49,7 +50,8 @@ abstract class ClientCommand implements Callable<Integer> {
 
   @Override
   public final Integer call() throws IOException {
-    var flags = SettingOptions.given(spec.commandLine().getParseResult(), SETTINGS);
+    var flags = SettingOptions.given(spec.commandLine().getParseResult(),
+        TOPICS.stream().flatMap(topic -> topic.settings().stream()).toList());
     NodeConfig config = NodeConfig.resolve(null, console.environment(), flags);
     Work work = work(config);
     try (NodeLink node = dialer.dial(address, config, timeout)) {

@@ -24,7 +24,8 @@ public final class ClientCommands {
 
   private static CommandLine line(ClientCommand command) {
     CommandLine line = new CommandLine(command);
-    SettingOptions.addTo(line.getCommandSpec(), ClientCommand.SETTINGS);
+    ClientCommand.TOPICS.forEach(topic -> SettingOptions.addTo(line.getCommandSpec(), topic));
+    line.getCommandSpec().usageMessage().abbreviateSynopsis(true);
     return line;
   }
 }

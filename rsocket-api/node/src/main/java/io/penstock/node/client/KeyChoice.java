@@ -120,8 +120,7 @@ final class KeyChoice {
   static BlockKey inside(SpaceId space, BlockKey key) {
     if (!key.space().equals(space)) {
       throw new IllegalArgumentException(
-          "key must be of space " + space + ", which --model, --layers, --block-bytes and --block-tokens "
-              + "describe (was " + key + ")");
+          "key must be of space " + space + ", which --model and the options of its layout state (was " + key + ")");
     }
     return key;
   }

@@ -7,12 +7,12 @@ import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.Sizes;
-import io.penstock.tier.DiskStat;
+import io.penstock.tier.spi.DiskStat;
 import io.penstock.tier.LevelStat;
 import io.penstock.tier.Medium;
 import io.penstock.tier.MemoryStat;
-import io.penstock.tier.StoreHealth;
-import io.penstock.tier.StoreState;
+import io.penstock.tier.spi.StoreHealth;
+import io.penstock.tier.spi.StoreState;
 import io.penstock.tier.TierStat;
 import io.penstock.tier.TieringStat;
 import io.penstock.wire.ServerStat;
@@ -113,7 +113,7 @@ final class StatCommand extends ClientCommand {
   /// too.
   private static String level(LevelStat level) {
     return "%s of %s blocks, %s here, %s%s".formatted(Numbers.of(level.blocks()), capacity(level.capacityBlocks()),
-        Plural.of(level.resting(), "copy", "copies"), Plural.of(level.hits(), "hit"), state(level.health()));
+        Plural.of(level.storedBlocks(), "copy", "copies"), Plural.of(level.hits(), "hit"), state(level.health()));
   }
 
   private static String memory(MemoryStat memory) {

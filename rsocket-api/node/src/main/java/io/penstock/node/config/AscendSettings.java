@@ -1,6 +1,5 @@
 package io.penstock.node.config;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.device.ascend.AscendOptions;
 import io.penstock.device.ascend.AscendSetting;
 import io.penstock.device.memory.MemoryPages;
@@ -9,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import tools.jackson.databind.JsonNode;
 
 /// The part of the table that is about Ascend devices: the form of the values for each [AscendSetting], which says the
 /// rest.

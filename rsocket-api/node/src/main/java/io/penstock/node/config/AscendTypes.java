@@ -1,9 +1,6 @@
 package io.penstock.node.config;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.node.cli.Json;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -11,13 +8,13 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
 
 /// Values in the forms that programs for Ascend devices write them in, and in our own.
 final class AscendTypes {
   static final String NONE = "none";
   static final String ALL = "all";
-
-  private static final ObjectMapper JSON = new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
 
   private AscendTypes() {}
 
@@ -87,12 +84,12 @@ final class AscendTypes {
   static SettingType<Optional<JsonNode>> json() {
     return optional("JSON", "a JSON object", text -> {
       try {
-        JsonNode tree = JSON.readTree(text);
+        JsonNode tree = Json.MAPPER.readTree(text);
         if (!tree.isObject()) {
           throw new IllegalArgumentException();
         }
         return tree;
-      } catch (JsonProcessingException e) {
+      } catch (JacksonException e) {
         throw new IllegalArgumentException(e);
       }
     }, JsonNode::toString);

@@ -5,21 +5,18 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.Checks;
 import io.penstock.block.ElementType;
 
-/// A block described by its size instead of a model's dimensions: so many bytes over so many layers, a K and a V plane
-/// in each.
-///
-/// The layout has one KV head of BF16 elements whose dimension makes the sum exact, so a block of `blockBytes` is
-/// `blockBytes` long.
+/// A block that is stated by its size instead of a model's dimensions: a key and a value plane in each layer, with one
+/// head of BF16 elements, as wide as the size needs.
 ///
 /// @param blockBytes bytes of a block, all layers together
 /// @param layers number of layers
-/// @param tokens tokens a block stands for
+/// @param tokens tokens of a block
 public record BlockShape(int blockBytes, int layers, int tokens) {
-  /// Bytes a block when nothing is said.
+  /// Bytes of a block when nothing else is stated.
   public static final int DEFAULT_BLOCK_BYTES = 64 << 10;
-  /// Layers when nothing is said.
+  /// Layers when nothing else is stated.
   public static final int DEFAULT_LAYERS = 8;
-  /// Tokens a block when nothing is said.
+  /// Tokens of a block when nothing else is stated.
   public static final int DEFAULT_TOKENS = 16;
 
   private static final ElementType TYPE = ElementType.BF16;
@@ -32,14 +29,14 @@ public record BlockShape(int blockBytes, int layers, int tokens) {
     long unit = unit(layers, tokens);
     if (blockBytes <= 0 || blockBytes > MAX_BLOCK_BYTES || blockBytes % unit != 0) {
       throw new IllegalArgumentException(
-          ("block.bytes must be a multiple of %d, which is layers %d x block.tokens %d x %d planes x %d bytes "
-              + "an element, and at most 1 GiB (was %d)")
+          ("block.bytes must be a multiple of %d B, which is layers %d x block.tokens %d x %d planes x %d B, and at most 1 GiB "
+              + "(was %d)")
               .formatted(unit, layers, tokens, PLANES, TYPE.bytes(), blockBytes));
     }
   }
 
   /// Bytes of one element a token in every plane of every layer; a block is a multiple of it.
-  static long unit(int layers, int tokens) {
+  private static long unit(int layers, int tokens) {
     return (long) layers * tokens * PLANES * TYPE.bytes();
   }
 
@@ -48,8 +45,7 @@ public record BlockShape(int blockBytes, int layers, int tokens) {
     return new BlockShape(DEFAULT_BLOCK_BYTES, DEFAULT_LAYERS, DEFAULT_TOKENS);
   }
 
-  /// This size over this many layers, with as many tokens, 16 at most, as leave no remainder: what a replay needs,
-  /// where tokens do not matter but any block size that splits into elements must do.
+  /// A block of this size with the most tokens, at most 16, that leave no remainder.
   public static BlockShape of(long blockBytes, int layers) {
     Checks.positive("layers", layers);
     long unit = (long) layers * PLANES * TYPE.bytes();

@@ -2,6 +2,7 @@ package io.penstock.node.config;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -54,10 +55,10 @@ public final class NodeConfig {
     }
     EnvironmentSource.read(environment, given, problems);
     flags.forEach((setting, text) -> given.add(new Given(setting, text, Origin.ofFlag(setting.flag()))));
-    return settle(given, problems);
+    return resolved(given, problems);
   }
 
-  private static NodeConfig settle(List<Given> given, List<String> problems) {
+  private static NodeConfig resolved(List<Given> given, List<String> problems) {
     Map<Setting<?>, Given> last = new LinkedHashMap<>();
     NodeSettings.ALL.forEach(setting -> last.put(setting, new Given(setting, setting.initial(), Origin.ofDefault())));
     Map<Setting<?>, Object> values = new HashMap<>();
@@ -66,16 +67,16 @@ public final class NodeConfig {
       read(one.setting(), one, problems); // an overruled value that is wrong is told too
     }
     List<Effective> effective = new ArrayList<>();
-    last.forEach((setting, one) -> settle(setting, one, values, effective));
+    last.forEach((setting, one) -> keep(setting, one, values, effective));
     NodeConfig config = new NodeConfig(values, effective);
-    Fit.require(config, problems);
+    ConfigRules.require(config, problems);
     if (problems.isEmpty()) {
       return config;
     }
     throw new ConfigException(problems.stream().distinct().toList());
   }
 
-  private static <T> void settle(Setting<T> setting, Given one, Map<Setting<?>, Object> values,
+  private static <T> void keep(Setting<T> setting, Given one, Map<Setting<?>, Object> values,
       List<Effective> effective) {
     T value = read(setting, one, new ArrayList<>());
     if (value != null) {
@@ -115,7 +116,7 @@ public final class NodeConfig {
   }
 
   public <T> T get(Setting<T> setting) {
-    @SuppressWarnings("unchecked") // the only writer is settle(), which reads the value with the setting's own type
+    @SuppressWarnings("unchecked") // the only writer is resolved(), which reads the value with the setting's own type
     T value = (T) requireNonNull(values.get(setting), setting.key());
     return value;
   }
@@ -139,12 +140,13 @@ public final class NodeConfig {
     return setting.type().print().apply(setting.read(setting.initial(), Origin.ofDefault()));
   }
 
-  public BlockShape shape() {
-    return new BlockShape(get(NodeSettings.BLOCK_BYTES), get(NodeSettings.LAYERS), get(NodeSettings.BLOCK_TOKENS));
+  /// What the blocks look like.
+  public BlockLayout layout() {
+    return StatedLayout.of(this);
   }
 
   /// The space whose blocks the node holds.
   public CacheSpace space() {
-    return shape().space(get(NodeSettings.MODEL));
+    return CacheSpace.of(get(LayoutSettings.MODEL), layout());
   }
 }

@@ -49,6 +49,13 @@ public record SettingType<T>(String label, String rule, Function<String, T> pars
     }, Sizes::exact);
   }
 
+  /// A value of `type`, or `auto` for none.
+  static <T> SettingType<Optional<T>> orAuto(SettingType<T> type) {
+    return new SettingType<>(type.label(), type.rule() + ", or auto",
+        text -> text.equals(AUTO) ? Optional.empty() : Optional.of(type.parse().apply(text)),
+        value -> value.map(type.print()).orElse(AUTO));
+  }
+
   /// A size; 0 is `auto`.
   static SettingType<Long> longSizeOrAuto(long minBytes) {
     SettingType<Long> size = longSize(minBytes);

@@ -1,16 +1,17 @@
 package io.penstock.node.config;
 
-import com.fasterxml.jackson.core.JacksonException;
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.exc.JacksonIOException;
+import tools.jackson.dataformat.yaml.YAMLFactory;
 
 /// Reads settings from a YAML file. Keys may be nested or dotted, as the writer likes: `block: {bytes: 64KiB}` is
 /// `block.bytes: 64KiB`.
@@ -38,18 +39,18 @@ final class YamlSource {
               : Files.exists(file) ? "this user may not read" : "is not there"));
       return;
     }
-    try (JsonParser parser = YAML.createParser(file.toFile())) {
+    try (JsonParser parser = YAML.createParser(ObjectReadContext.empty(), file)) {
       new YamlSource(file, given, problems).document(parser);
+    } catch (JacksonIOException e) {
+      problems.add("config must be a readable file (was " + file + "): " + e.getMessage());
     } catch (JacksonException e) {
       int line = e.getLocation() == null ? 1 : e.getLocation().getLineNr();
       problems.add("config must be YAML (was not, from %s): %s".formatted(Origin.ofFile(file, line),
           firstLine(e.getOriginalMessage())));
-    } catch (IOException e) {
-      problems.add("config must be a readable file (was " + file + "): " + e.getMessage());
     }
   }
 
-  private void document(JsonParser parser) throws IOException {
+  private void document(JsonParser parser) {
     JsonToken first = parser.nextToken();
     if (first == null || first == JsonToken.VALUE_NULL) {
       return;
@@ -61,15 +62,15 @@ final class YamlSource {
     object(parser, "", 1);
   }
 
-  private void object(JsonParser parser, String prefix, int depth) throws IOException {
-    for (String name = parser.nextFieldName(); name != null; name = parser.nextFieldName()) {
+  private void object(JsonParser parser, String prefix, int depth) {
+    for (String name = parser.nextName(); name != null; name = parser.nextName()) {
       String key = prefix + name;
       Origin origin = here(parser);
       JsonToken value = parser.nextToken();
       if (value == JsonToken.START_OBJECT && depth < DEEPEST && !isSetting(key)) {
         object(parser, key + ".", depth + 1);
       } else if (value.isScalarValue() && value != JsonToken.VALUE_NULL) {
-        scalar(key, parser.getText(), origin);
+        scalar(key, parser.getString(), origin);
       } else {
         problems.add("%s must be one value (was %s, from %s)".formatted(key, shape(value), origin));
         parser.skipChildren();

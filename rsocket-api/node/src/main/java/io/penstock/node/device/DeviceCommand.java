@@ -1,9 +1,7 @@
 package io.penstock.node.device;
 
+import io.penstock.node.cli.CommandGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /// `penstock device`: looks at accelerators.
 @Command(
@@ -13,13 +11,4 @@ import picocli.CommandLine.Spec;
     subcommands = {ProbeCommand.class, CopyCommand.class},
     footerHeading = "%nExample:%n",
     footer = {"  penstock device probe", ""})
-public final class DeviceCommand implements Runnable {
-  @Spec
-  private CommandSpec spec = CommandSpec.create();
-
-  @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(),
-        "a command must be given (" + String.join(", ", spec.subcommands().keySet()) + ")");
-  }
-}
+public final class DeviceCommand extends CommandGroup {}

@@ -2,7 +2,7 @@ package io.penstock.node.replay;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.tier.CopyStat;
+import io.penstock.tier.spi.CopyStat;
 import io.penstock.tier.LevelStat;
 import io.penstock.tier.TierStat;
 import java.util.LinkedHashMap;

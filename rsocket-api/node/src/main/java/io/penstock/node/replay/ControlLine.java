@@ -1,9 +1,6 @@
 package io.penstock.node.replay;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.ObjectReader;
-import com.fasterxml.jackson.databind.ObjectWriter;
+import io.penstock.node.cli.Json;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,6 +12,9 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.ObjectReader;
+import tools.jackson.databind.ObjectWriter;
 
 /// Two pipes with a [Message] a line. Reading is a thread's whole work, and so is writing: whoever sends leaves the
 /// message in a bounded queue and never waits for the pipe.
@@ -22,9 +22,8 @@ import org.jspecify.annotations.Nullable;
 /// The writer's thread starts with the first message and ends with the line: when the other side is gone, when it does
 /// not read what was sent and the queue is full, or when [#listen] returns.
 final class ControlLine {
-  private static final ObjectMapper JSON = new ObjectMapper();
-  private static final ObjectReader READER = JSON.readerFor(Message.class);
-  private static final ObjectWriter WRITER = JSON.writerFor(Message.class);
+  private static final ObjectReader READER = Json.MAPPER.readerFor(Message.class);
+  private static final ObjectWriter WRITER = Json.MAPPER.writerFor(Message.class);
 
   /// A few messages for each request that may be under way, and some more.
   private static final int MAX_WAITING = 16 * Pace.MAX_CONCURRENCY;
@@ -99,7 +98,7 @@ final class ControlLine {
   private static byte[] encoded(Message message) {
     try {
       return (WRITER.writeValueAsString(message) + "\n").getBytes(StandardCharsets.UTF_8);
-    } catch (JsonProcessingException e) {
+    } catch (JacksonException e) {
       throw new IllegalStateException("a message must have a JSON form (was " + message + ")", e);
     }
   }

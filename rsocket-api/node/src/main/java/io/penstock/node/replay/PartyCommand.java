@@ -3,7 +3,7 @@ package io.penstock.node.replay;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Failures;
-import io.penstock.node.config.BlockShape;
+import io.penstock.node.cli.LayoutOptions;
 import io.penstock.node.serve.ServeCommand;
 import io.penstock.node.tiers.Endings;
 import io.penstock.wire.transport.TcpClientOptions;
@@ -16,7 +16,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 import reactor.netty.resources.LoopResources;
 
@@ -72,17 +74,11 @@ public final class PartyCommand implements Callable<Integer> {
 
     private final Console console;
 
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
     @Option(names = "--port", required = true)
     private int port;
-
-    @Option(names = "--model", required = true)
-    private String model = "";
-
-    @Option(names = "--block-bytes", required = true)
-    private int blockBytes;
-
-    @Option(names = "--layers", required = true)
-    private int layers;
 
     @Option(names = "--budget", required = true)
     private long budgetBytes;
@@ -100,7 +96,7 @@ public final class PartyCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-      FlowPlan plan = FlowPlan.of(BlockShape.of(blockBytes, layers).space(model), budgetBytes, concurrency);
+      FlowPlan plan = FlowPlan.of(LayoutOptions.space(spec), budgetBytes, concurrency);
       LoopResources loop = LoopResources.create("penstock-party", 1, true);
       PartyConnection connection = connect(TcpClientOptions.to("127.0.0.1", port), loop, plan);
       ControlLine line = new ControlLine(console.in(), console.out());
@@ -115,7 +111,7 @@ public final class PartyCommand implements Callable<Integer> {
   }
 
   /// The decode party.
-  @Command(name = "decode")
+  @Command(name = "decode", modelTransformer = LayoutOptions.class)
   static final class Decoding extends Role {
     Decoding(Console console) {
       super(console);
@@ -133,7 +129,7 @@ public final class PartyCommand implements Callable<Integer> {
   }
 
   /// The prefill party.
-  @Command(name = "prefill")
+  @Command(name = "prefill", modelTransformer = LayoutOptions.class)
   static final class Prefilling extends Role {
     Prefilling(Console console) {
       super(console);

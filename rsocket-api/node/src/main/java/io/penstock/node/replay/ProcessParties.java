@@ -2,10 +2,8 @@ package io.penstock.node.replay;
 
 import static java.util.Objects.requireNonNull;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.PermanentKvException;
+import io.penstock.node.cli.Json;
 import io.penstock.node.tiers.Endings;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
@@ -19,12 +17,13 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.resources.LoopResources;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
 
 /// Node, decode and prefill in three processes of their own; this one only drives them and looks at the node.
 final class ProcessParties implements Parties {
   private static final Duration READY = Duration.ofSeconds(60);
   private static final Duration LAST_MOMENT = Duration.ofSeconds(5);
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   private final FlowPlan plan;
   private final Path folder;
@@ -114,11 +113,11 @@ final class ProcessParties implements Parties {
 
   private static int port(String ready) {
     try {
-      JsonNode port = JSON.readTree(ready).get("port");
+      JsonNode port = Json.MAPPER.readTree(ready).get("port");
       if (port != null && port.isInt()) {
         return port.intValue();
       }
-    } catch (JsonProcessingException e) {
+    } catch (JacksonException e) {
       throw new PermanentKvException("the node's first line must be JSON (was " + ready + ")", e);
     }
     throw new PermanentKvException("the node's first line must name its port (was " + ready + ")");

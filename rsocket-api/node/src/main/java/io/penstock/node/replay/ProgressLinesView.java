@@ -4,7 +4,7 @@ import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
-/// A line every few seconds, for a log.
+/// A line at once and every few seconds, for a log.
 final class ProgressLinesView implements ProgressView {
   static final long EVERY_NANOS = 3_000_000_000L;
 
@@ -18,7 +18,7 @@ final class ProgressLinesView implements ProgressView {
     this.lines = lines;
     this.requests = requests;
     this.nanoClock = nanoClock;
-    this.lastNanos = nanoClock.getAsLong();
+    this.lastNanos = nanoClock.getAsLong() - EVERY_NANOS;
   }
 
   @Override

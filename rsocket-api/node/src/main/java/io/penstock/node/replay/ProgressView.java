@@ -21,10 +21,11 @@ interface ProgressView extends AutoCloseable {
   @Override
   void close();
 
-  /// Shows `view` how far it has come, twice a second until that is disposed.
+  /// Shows `view` how far it has come, at once and then twice a second until that is disposed.
   static Disposable watch(Parties parties, Tally tally, ProgressView view, Scheduler driver) {
     long[] before = {0, System.nanoTime()};
-    return Flux.interval(Duration.ofMillis(500), driver).onBackpressureDrop().concatMap(tick -> parties.stat(), 1)
+    return Flux.interval(Duration.ZERO, Duration.ofMillis(500), driver).onBackpressureDrop()
+        .concatMap(tick -> parties.stat(), 1)
         .subscribe(stat -> {
           Tally.Sums sums = tally.sums();
           long now = System.nanoTime();

@@ -6,12 +6,12 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Flag;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.LastWord;
+import io.penstock.node.cli.LayoutOptions;
 import io.penstock.node.cli.Reason;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.client.HostPort;
 import io.penstock.node.client.OtherShape;
-import io.penstock.node.config.BlockShape;
 import io.penstock.node.config.Sizes;
 import io.penstock.node.report.Summary.Row;
 import io.penstock.node.tiers.TierPlan;
@@ -53,7 +53,9 @@ import reactor.core.scheduler.Schedulers;
       ""
     },
     mixinStandardHelpOptions = true,
+    modelTransformer = LayoutOptions.class,
     sortOptions = false,
+    abbreviateSynopsis = true,
     footerHeading = "%nExamples:%n",
     footer = {
       "  penstock replay",
@@ -71,15 +73,6 @@ public final class ReplayCommand implements Callable<Integer> {
 
   @Mixin
   private final TraceFlags trace = new TraceFlags();
-
-  @Option(names = "--block-bytes", paramLabel = "SIZE", description = "Bytes of a block (default: ${DEFAULT-VALUE}).",
-      defaultValue = "64KiB",
-      converter = SizeOption.class)
-  private long blockBytes;
-
-  @Option(names = "--layers", paramLabel = "N", description = "Layers of a block (default: ${DEFAULT-VALUE}).",
-      defaultValue = "8")
-  private int layers;
 
   @Mixin
   private final TierFlags tiers;
@@ -110,10 +103,6 @@ public final class ReplayCommand implements Callable<Integer> {
       description = "Use a node that runs already, instead of starting one.",
       converter = HostPort.Converter.class)
   private @Nullable HostPort connect;
-
-  @Option(names = "--model", paramLabel = "NAME", description = "Model of that node (default: ${DEFAULT-VALUE}).",
-      defaultValue = "penstock-demo")
-  private String model = "";
 
   @Option(names = "--warm",
       description = "With --connect: let blocks that the node has from before count; else the replay starts cold.")
@@ -228,7 +217,7 @@ public final class ReplayCommand implements Callable<Integer> {
   }
 
   private CacheSpace space() {
-    return BlockShape.of(blockBytes, layers).space(model);
+    return LayoutOptions.space(spec);
   }
 
   private Pace pace() {

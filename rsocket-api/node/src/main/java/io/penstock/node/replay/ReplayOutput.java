@@ -1,6 +1,7 @@
 package io.penstock.node.replay;
 
 import io.penstock.node.cli.Console;
+import io.penstock.node.cli.Json;
 import io.penstock.node.cli.OutputFile;
 import io.penstock.node.report.Summary.Row;
 import java.io.IOException;
@@ -37,7 +38,7 @@ final class ReplayOutput {
     if (report != null) {
       write(report, ReportJson.of(outcome));
     }
-    console.out().print(json ? Console.toJson(outcome) + "\n" : ReportTable.of(outcome));
+    console.out().print(json ? Json.of(outcome) + "\n" : ReportTable.of(outcome));
     console.out().flush();
     if (page != null) {
       write(page, ReplayPage.of(outcome, RunSeries.of(timeline), circumstances));

@@ -1,7 +1,6 @@
 package io.penstock.node.replay;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import io.penstock.node.cli.Json;
 import io.penstock.node.report.ReportPage;
 import io.penstock.node.report.Summary;
 import io.penstock.node.report.Summary.Group;
@@ -12,8 +11,6 @@ import java.util.Locale;
 
 /// A [ReplayReport] and how it came about, as a page for a browser.
 final class ReplayPage {
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   /// The data of the page.
   ///
   /// @param report the same as the JSON of the replay
@@ -24,12 +21,8 @@ final class ReplayPage {
   /// @param circumstances what else is worth knowing about the run: its command line, its machine
   static String of(ReplayReport report, RunSeries series, List<Row> circumstances) {
     Summary summary = new Summary("Replay of " + report.trace(), verdict(report), report.isClean(), tiles(report),
-        groups(report, circumstances));
-    try {
-      return ReportPage.of(summary, JSON.writeValueAsString(new Data(report, series)), "penstock " + report.penstock());
-    } catch (JsonProcessingException e) {
-      throw new IllegalStateException("a report must have a JSON form", e);
-    }
+        groups(report, circumstances), List.of(ReportRows.latencies(report)));
+    return ReportPage.of(summary, Json.of(new Data(report, series)), "penstock " + report.penstock());
   }
 
   private static List<Group> groups(ReplayReport report, List<Row> circumstances) {
@@ -44,6 +37,7 @@ final class ReplayPage {
     return List.of(tile("Requests", "%,d", r.requests()),
         tile("Hits of block references", "%.2f %%", 100 * r.hitRate()),
         tile("Delivered and verified", "%.3f GB/s", r.gigabytesPerSecond()),
+        tile("Once the JVM is warm", "%.3f GB/s", r.steadyGigabytesPerSecond()),
         tile("First slice, median", "%.3f ms", r.firstLayerMicros().p50() / 1e3),
         tile("Most of the budget in flight", "%.1f %%", 100.0 * r.peakInFlightBytes() / Math.max(1, r.budgetBytes())));
   }

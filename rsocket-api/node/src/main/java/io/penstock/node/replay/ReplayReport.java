@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 /// @param bytesDelivered payload bytes that reached the decode party, measured; those of a block cut off in mid-stream
 ///     do not count
 /// @param bytesVerified those that it made anew and found equal
-/// @param loopbackBytes what the kernel's loopback interface received meanwhile, for everybody on the machine; absent
-///     where no kernel says so
+/// @param loopbackBytes what the kernel's loopback interface received meanwhile, for every program on the machine;
+///     absent where no kernel says so
 /// @param corruptBlocks blocks with a byte that differed
 /// @param leakedBlocks arena slots, over all parties, claimed at the end beyond what a tier keeps visible and beyond
 ///     those that others had claimed when it began
@@ -36,7 +36,8 @@ import org.jspecify.annotations.Nullable;
 /// @param peakInFlightBytes most bytes ever in flight, summed over the parties
 /// @param budgetBytes the limit on them, summed over the parties
 /// @param elapsedSeconds from the first request to the last byte
-/// @param gigabytesPerSecond delivered and verified, in 10⁹ bytes
+/// @param gigabytesPerSecond delivered and verified over the whole run, in 10⁹ bytes
+/// @param steadyGigabytesPerSecond the same over the last quarter of its time
 /// @param firstLayerMicros until the first bytes of layer 0 of a request had been verified: from then on its decoder
 ///     has something to do
 /// @param firstLayerMillis until the first layer of every block of a request had been verified
@@ -49,7 +50,7 @@ record ReplayReport(String penstock, String trace, String parties, int blockByte
     Map<String, Long> hitsByTier, Map<String, TierFill> fillByTier, Map<String, TierCopies> copiesByTier,
     long bytesDelivered, long bytesVerified, @Nullable Long loopbackBytes, long corruptBlocks,
     long leakedBlocks, long repeatedPasses, long peakInFlightBytes, long budgetBytes, double elapsedSeconds,
-    double gigabytesPerSecond,
+    double gigabytesPerSecond, double steadyGigabytesPerSecond,
     Micros firstLayerMicros, Latency firstLayerMillis, Latency lastLayerMillis, Map<String, Double> ceilings) {
 
   /// True when every byte came, every byte was right, nothing leaked and the budget held.

@@ -42,9 +42,13 @@ final class ReplayRun {
   private Mono<ReplayReport> run(TraceSource trace) {
     return before().flatMap(before -> {
       long startNanos = nanoClock.getAsLong();
+      SteadyRate steady = new SteadyRate();
       return new Replay(parties.decode(), parties.prefill(), subject.pace(), driver).deliveries(trace)
-          .doOnNext(tally::add).then(Mono.fromSupplier(() -> nanoClock.getAsLong() - startNanos))
-          .flatMap(elapsedNanos -> after(before).map(after -> report(elapsedNanos, before, after)));
+          .doOnNext(delivery -> {
+            tally.add(delivery);
+            steady.add(nanoClock.getAsLong() - startNanos, tally.sums().bytesDelivered());
+          }).then(Mono.fromSupplier(() -> nanoClock.getAsLong() - startNanos))
+          .flatMap(elapsedNanos -> after(before).map(after -> report(elapsedNanos, steady, before, after)));
     });
   }
 
@@ -72,7 +76,7 @@ final class ReplayRun {
         .last();
   }
 
-  private ReplayReport report(long elapsedNanos, Count before, Count after) {
+  private ReplayReport report(long elapsedNanos, SteadyRate steady, Count before, Count after) {
     PartyStat stat = after.stat();
     long leakedBlocks = Math.max(0, stat.claimedBlocks() - before.stat().claimedBlocks());
     Tally.Sums sums = tally.sums();
@@ -86,7 +90,9 @@ final class ReplayRun {
         stat.books().copiesSince(before.stat().books()), sums.bytesDelivered(), sums.bytesVerified(),
         after.loopbackBytes(), sums.corruptBlocks(),
         leakedBlocks, sums.repeatedPasses(), stat.peakInFlightBytes(), stat.budgetBytes(), rounded(seconds),
-        rounded(sums.bytesDelivered() / 1e9 / Math.max(seconds, 1e-9)), tally.firstSlice(), tally.firstLayer(),
+        rounded(sums.bytesDelivered() / 1e9 / Math.max(seconds, 1e-9)),
+        rounded(steady.bytesPerSecond(elapsedNanos, sums.bytesDelivered()) / 1e9), tally.firstSlice(),
+        tally.firstLayer(),
         tally.lastLayer(), subject.ceilings());
   }
 

@@ -3,7 +3,10 @@ package io.penstock.node.replay;
 import io.penstock.node.config.Sizes;
 import io.penstock.node.report.Summary.Group;
 import io.penstock.node.report.Summary.Row;
+import io.penstock.node.report.Summary.Table;
+import io.penstock.node.report.Summary.TableRow;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -21,6 +24,23 @@ final class ReportRows {
     ReportRows rows = new ReportRows(report);
     return List.of(new Group("What was run", rows.setting()), new Group("What came out", rows.outcome()),
         new Group("How it flowed", rows.flow()));
+  }
+
+  /// Percentiles, in milliseconds.
+  static Table latencies(ReplayReport report) {
+    Micros slice = report.firstLayerMicros();
+    return new Table("Latency, ms", List.of("p50", "p90", "p99", "p99.9", "max"),
+        List.of(percentiles("first slice", slice.p50() / 1e3, slice.p90() / 1e3, slice.p99() / 1e3),
+            percentiles("first layer", report.firstLayerMillis()),
+            percentiles("last layer", report.lastLayerMillis())));
+  }
+
+  private static TableRow percentiles(String name, Latency l) {
+    return percentiles(name, l.p50(), l.p90(), l.p99(), l.p999(), l.max());
+  }
+
+  private static TableRow percentiles(String name, double... millis) {
+    return new TableRow(name, Arrays.stream(millis).mapToObj(each -> form("%.3f", each)).toList());
   }
 
   private List<Row> setting() {
@@ -44,7 +64,7 @@ final class ReportRows {
         : row("verified", "ONLY %,d bytes", r.bytesVerified()));
     Long loopbackBytes = r.loopbackBytes();
     if (loopbackBytes != null) {
-      rows.add(row("loopback", "%s  (%,d bytes by the kernel's count, of all on this machine)",
+      rows.add(row("machine loopback", "%s  (%,d bytes, of every program here)",
           Sizes.human(loopbackBytes), loopbackBytes));
     }
     rows.add(row("corrupt blocks", "%,d", r.corruptBlocks()));
@@ -61,11 +81,7 @@ final class ReportRows {
         Sizes.human(r.budgetBytes())));
     rows.add(row("time", "%.2f s, %d at a time", r.elapsedSeconds(), r.concurrency()));
     rows.add(row("rate", "%.3f GB/s delivered and verified", r.gigabytesPerSecond()));
-    Micros slice = r.firstLayerMicros();
-    rows.add(row("first slice", "p50 %.3f ms, p90 %.3f ms, p99 %.3f ms", slice.p50() / 1e3, slice.p90() / 1e3,
-        slice.p99() / 1e3));
-    rows.add(latency("first layer", r.firstLayerMillis()));
-    rows.add(latency("last layer", r.lastLayerMillis()));
+    rows.add(row("steady rate", "%.3f GB/s in the last quarter of the time", r.steadyGigabytesPerSecond()));
     r.ceilings().forEach((name, rate) -> rows.add(row("ceiling", "%.2f GB/s %s", rate, name)));
     return rows;
   }
@@ -81,11 +97,6 @@ final class ReportRows {
     return form("%,d calls of %s, %.2f elements a call, %,d fallbacks", copies.calls(), copies.device(),
         copies.elementsPerCall(), copies.fallbacks())
         + (copies.failed() == 0 ? "" : form(", %,d FAILED", copies.failed()));
-  }
-
-  private static Row latency(String name, Latency l) {
-    return row(name, "p50 %.3f ms, p90 %.3f ms, p99 %.3f ms, p99.9 %.3f ms, max %.3f ms", l.p50(), l.p90(), l.p99(),
-        l.p999(), l.max());
   }
 
   private static String joined(Map<String, ?> entries, String form) {

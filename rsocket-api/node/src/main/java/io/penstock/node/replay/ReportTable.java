@@ -1,20 +1,35 @@
 package io.penstock.node.replay;
 
 import io.penstock.node.report.Summary.Row;
+import io.penstock.node.report.Summary.Table;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /// A [ReplayReport] for a person at a terminal.
 final class ReportTable {
   private ReportTable() {}
 
   static String of(ReplayReport report) {
-    return ReportRows.of(report).stream().map(group -> lines(group.rows())).collect(Collectors.joining("\n"));
+    return Stream.concat(ReportRows.of(report).stream().map(group -> lines(group.rows())),
+        Stream.of(lines(ReportRows.latencies(report)))).collect(Collectors.joining("\n"));
   }
 
   private static String lines(List<Row> rows) {
-    return rows.stream().map(row -> String.format(Locale.ROOT, "  %-17s %s\n", row.name(), row.value()))
-        .collect(Collectors.joining());
+    return rows.stream().map(row -> line(row.name(), row.value())).collect(Collectors.joining());
+  }
+
+  private static String lines(Table table) {
+    return line(table.name(), cells(table.columns()))
+        + table.rows().stream().map(row -> line(row.name(), cells(row.values()))).collect(Collectors.joining());
+  }
+
+  private static String cells(List<String> cells) {
+    return cells.stream().map(cell -> String.format(Locale.ROOT, "%11s", cell)).collect(Collectors.joining());
+  }
+
+  private static String line(String name, String value) {
+    return String.format(Locale.ROOT, "  %-17s %s\n", name, value);
   }
 }

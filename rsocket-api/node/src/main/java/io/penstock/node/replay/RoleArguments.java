@@ -1,6 +1,6 @@
 package io.penstock.node.replay;
 
-import io.penstock.block.BlockLayout;
+import io.penstock.node.config.LayoutSettings;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -14,23 +14,19 @@ final class RoleArguments {
   static List<String> node(FlowPlan plan, List<String> more) {
     List<String> arguments =
         new ArrayList<>(List.of(PartyCommand.NAME, "node", "--json", "--listen-host", "127.0.0.1", "--listen-port", "0",
-            "--admin-port", "off", "--model", plan.space().model(), "--block-bytes",
-            String.valueOf(layout(plan).blockBytes()),
-            "--layers", String.valueOf(layout(plan).layers()), "--block-tokens", String.valueOf(layout(plan).tokens()),
-            "--budget", String.valueOf(plan.nodeBudgetBytes()), "--slice-bytes", String.valueOf(plan.sliceBytes()),
+            "--admin-port", "off", "--budget", String.valueOf(plan.nodeBudgetBytes()), "--slice-bytes",
+            String.valueOf(plan.sliceBytes()),
             "--window-blocks", String.valueOf(plan.windowBlocks()), "--waiters", String.valueOf(WAITERS)));
+    arguments.addAll(LayoutSettings.flags(plan.space()));
     arguments.addAll(more);
     return arguments;
   }
 
   /// A decode or prefill party of the node on `port`.
   static List<String> party(String role, FlowPlan plan, int port) {
-    return List.of(PartyCommand.NAME, role, "--port", String.valueOf(port), "--model", plan.space().model(),
-        "--block-bytes", String.valueOf(layout(plan).blockBytes()), "--layers", String.valueOf(layout(plan).layers()),
-        "--budget", String.valueOf(plan.budgetBytes()), "--concurrency", String.valueOf(plan.concurrency()));
-  }
-
-  private static BlockLayout layout(FlowPlan plan) {
-    return plan.space().layout();
+    List<String> arguments = new ArrayList<>(List.of(PartyCommand.NAME, role, "--port", String.valueOf(port),
+        "--budget", String.valueOf(plan.budgetBytes()), "--concurrency", String.valueOf(plan.concurrency())));
+    arguments.addAll(LayoutSettings.flags(plan.space()));
+    return arguments;
   }
 }

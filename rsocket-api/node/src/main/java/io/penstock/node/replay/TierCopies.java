@@ -1,6 +1,6 @@
 package io.penstock.node.replay;
 
-import io.penstock.tier.CopyStat;
+import io.penstock.tier.spi.CopyStat;
 
 /// The copies of a tier to and from the device that its blocks are on.
 ///

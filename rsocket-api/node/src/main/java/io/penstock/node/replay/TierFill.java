@@ -7,12 +7,12 @@ import org.jspecify.annotations.Nullable;
 /// How full a tier is.
 ///
 /// @param blocks blocks that the books put there
-/// @param resting blocks whose bytes are there: the books may be ahead, and a disk keeps copies of what rose
+/// @param storedBlocks blocks whose bytes are there: the books may be ahead, and a disk keeps copies of what rose
 /// @param capacityBlocks most blocks; absent if unbounded
 @JsonInclude(JsonInclude.Include.NON_NULL)
-record TierFill(long blocks, long resting, @Nullable Long capacityBlocks) {
+record TierFill(long blocks, long storedBlocks, @Nullable Long capacityBlocks) {
   static TierFill of(LevelStat level) {
-    return new TierFill(level.blocks(), level.resting(),
+    return new TierFill(level.blocks(), level.storedBlocks(),
         level.capacityBlocks() == Long.MAX_VALUE ? null : level.capacityBlocks());
   }
 }

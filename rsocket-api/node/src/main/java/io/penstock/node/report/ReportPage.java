@@ -38,6 +38,7 @@ public final class ReportPage {
     parts.put("verdictMark", summary.isGood() ? "✓" : "✗");
     parts.put("tiles", all(summary.tiles(), ReportPage::tile));
     parts.put("groups", all(summary.groups(), ReportPage::group));
+    parts.put("tables", all(summary.tables(), ReportPage::table));
     parts.put("data", Escape.json(json));
     parts.put("library", Escape.html(library.name()));
     parts.put("licence", library.licence());
@@ -85,6 +86,18 @@ public final class ReportPage {
     return "<div class=\"group\">\n<h3>" + name + "</h3>\n<table aria-label=\"" + name + "\">\n<tbody>\n"
         + all(group.rows(), ReportPage::row)
         + "</tbody>\n</table>\n</div>\n";
+  }
+
+  private static String table(Summary.Table table) {
+    return "<div class=\"group\">\n<table class=\"figures\">\n<thead>\n<tr><th scope=\"col\">"
+        + Escape.html(table.name())
+        + "</th>" + all(table.columns(), column -> "<th scope=\"col\">" + Escape.html(column) + "</th>")
+        + "</tr>\n</thead>\n<tbody>\n" + all(table.rows(), ReportPage::row) + "</tbody>\n</table>\n</div>\n";
+  }
+
+  private static String row(Summary.TableRow row) {
+    return "<tr><th scope=\"row\">" + Escape.html(row.name()) + "</th>"
+        + all(row.values(), value -> "<td>" + Escape.html(value) + "</td>") + "</tr>\n";
   }
 
   private static String row(Summary.Row row) {

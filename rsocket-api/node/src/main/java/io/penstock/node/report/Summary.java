@@ -11,12 +11,20 @@ import java.util.List;
 /// @param isGood whether it did
 /// @param tiles the few figures that people look for first
 /// @param groups all the rest
-public record Summary(String title, String verdict, boolean isGood, List<Row> tiles, List<Group> groups) {
+/// @param tables figures that are read in columns
+public record Summary(String title, String verdict, boolean isGood, List<Row> tiles, List<Group> groups,
+    List<Table> tables) {
   public Summary {
     requireNonNull(title, "title");
     requireNonNull(verdict, "verdict");
     tiles = List.copyOf(tiles);
     groups = List.copyOf(groups);
+    tables = List.copyOf(tables);
+  }
+
+  /// Without tables.
+  public Summary(String title, String verdict, boolean isGood, List<Row> tiles, List<Group> groups) {
+    this(title, verdict, isGood, tiles, groups, List.of());
   }
 
   /// A named value, as people read it.
@@ -32,6 +40,23 @@ public record Summary(String title, String verdict, boolean isGood, List<Row> ti
     public Group {
       requireNonNull(name, "name");
       rows = List.copyOf(rows);
+    }
+  }
+
+  /// Rows of figures under common columns.
+  public record Table(String name, List<String> columns, List<TableRow> rows) {
+    public Table {
+      requireNonNull(name, "name");
+      columns = List.copyOf(columns);
+      rows = List.copyOf(rows);
+    }
+  }
+
+  /// Figures of one row, from the first column on; a row may end early.
+  public record TableRow(String name, List<String> values) {
+    public TableRow {
+      requireNonNull(name, "name");
+      values = List.copyOf(values);
     }
   }
 }

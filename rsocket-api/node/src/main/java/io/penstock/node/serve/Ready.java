@@ -1,6 +1,8 @@
 package io.penstock.node.serve;
 
-import io.penstock.node.cli.Console;
+import io.penstock.block.CacheSpace;
+import io.penstock.node.cli.Json;
+import io.penstock.node.config.LayoutSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import java.io.IOException;
@@ -9,24 +11,30 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import org.jspecify.annotations.Nullable;
 
-/// What a node says when it is ready, for programs that wait for it.
+/// What a node reports when it is ready, for programs that wait for it.
 ///
 /// @param adminPort null if the admin endpoints are off
-record Ready(String host, int port, @Nullable String adminHost, @Nullable Integer adminPort, String space, long pid) {
+/// @param space of the blocks, as their keys begin
+/// @param layout of a block, as [LayoutSettings#words] writes it
+record Ready(String host, int port, @Nullable String adminHost, @Nullable Integer adminPort, String model,
+    String space, String layout, int blockBytes, long pid) {
   static Ready of(Node node, NodeConfig config) {
     boolean hasAdmin = node.adminPort().isPresent();
+    CacheSpace space = config.space();
     return new Ready(config.get(NodeSettings.LISTEN_HOST), node.port(),
         hasAdmin ? config.get(NodeSettings.ADMIN_HOST) : null,
-        hasAdmin ? (Integer) node.adminPort().getAsInt() : null, config.space().id().toString(),
-        ProcessHandle.current().pid());
+        hasAdmin ? (Integer) node.adminPort().getAsInt() : null, space.model(), space.id().toString(),
+        LayoutSettings.words(space.layout()), space.layout().blockBytes(), ProcessHandle.current().pid());
   }
 
+  /// For people: two lines.
   String sentence() {
     return "serving on " + host + ":" + port
-        + (adminPort == null ? "" : ", admin on http://" + adminHost + ":" + adminPort);
+        + (adminPort == null ? "" : ", admin on http://" + adminHost + ":" + adminPort)
+        + "\nblocks of " + model + ": " + layout;
   }
 
-  /// Removes `file` if it is there and says the same: another node may have written it meanwhile.
+  /// Removes `file` unless another node has written it since.
   void remove(Path file) throws IOException {
     if (Files.isRegularFile(file) && Files.readString(file).equals(line())) {
       Files.delete(file);
@@ -34,10 +42,10 @@ record Ready(String host, int port, @Nullable String adminHost, @Nullable Intege
   }
 
   private String line() {
-    return Console.toJson(this) + "\n";
+    return Json.of(this) + "\n";
   }
 
-  /// Writes the line so that whoever reads the file sees all of it or none.
+  /// Writes the line in one step: a reader sees all of it or the file before.
   void write(Path file) throws IOException {
     Path whole = file.toAbsolutePath();
     Path part = whole.resolveSibling(whole.getFileName() + ".part");

@@ -8,6 +8,7 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.OutputFile;
 import io.penstock.node.cli.SettingOptions;
+import io.penstock.node.config.AscendSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Setting;
@@ -17,15 +18,12 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.function.Function;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
@@ -33,15 +31,18 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "serve",
     description = {
-      "Runs a node: keeps blocks in memory and streams them to whoever asks.",
+      "Runs a node: keeps blocks in memory, and on disk, and streams them to its clients.",
       "",
-      "Every setting can stand in a YAML file, in the environment, or on the command line; the later wins.",
-      "SIGTERM or SIGINT drains: no new connections, running streams end or time out, exit code 0. A second signal ends at once.",
+      "A YAML file, the environment and the command line can give every setting; the later wins. 'penstock models' lists"
+          + " what --model knows, 'penstock help ascend' the settings of Ascend devices.",
+      "SIGTERM or SIGINT drains the node: it takes no new connection, running streams end or time out, and the exit code"
+          + " is 0. A second signal ends it at once.",
       ""
     },
     mixinStandardHelpOptions = true,
-    footerHeading = "%nExample:%n",
-    footer = {"  penstock serve --dram 2GiB --listen-port 7733", ""})
+    footerHeading = "%nExamples:%n",
+    footer = {"  penstock serve --dram 2GiB --listen-port 7733", "  penstock serve --model llama-3.1-8b --dram 8GiB",
+      ""})
 public final class ServeCommand implements Callable<Integer> {
   private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
 
@@ -80,14 +81,10 @@ public final class ServeCommand implements Callable<Integer> {
   /// The command with an option for every setting.
   public static CommandLine line(Console console) {
     CommandLine line = new CommandLine(new ServeCommand(console));
-    SettingOptions.addTo(line.getCommandSpec(), NodeSettings.ALL);
-    // What one is about, the next may go on with
-    UsageMessageSpec usage = line.getCommandSpec().usageMessage().sortOptions(false);
-    usage.footer(Stream
-        .of(Stream.of(usage.footer()),
-            Stream.of("Settings that are taken, for other programs have them, and have no effect here,"),
-            SettingOptions.withoutEffect(NodeSettings.ALL).stream(), Stream.of(""))
-        .flatMap(Function.identity()).toArray(String[]::new));
+    CommandSpec spec = line.getCommandSpec();
+    NodeSettings.TOPICS.forEach(topic -> SettingOptions.addTo(spec, topic));
+    SettingOptions.addHidden(spec, AscendSettings.ALL);
+    spec.usageMessage().sortOptions(false).abbreviateSynopsis(true);
     return line;
   }
 

@@ -4,7 +4,7 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.ForwardingTier;
+import io.penstock.tier.spi.ForwardingTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;

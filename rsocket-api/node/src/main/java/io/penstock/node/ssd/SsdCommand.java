@@ -1,9 +1,7 @@
 package io.penstock.node.ssd;
 
+import io.penstock.node.cli.CommandGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /// `penstock ssd`: looks after the folder of a disk level.
 @Command(
@@ -13,13 +11,4 @@ import picocli.CommandLine.Spec;
     subcommands = VerifyCommand.class,
     footerHeading = "%nExample:%n",
     footer = {"  penstock ssd verify /var/lib/penstock", ""})
-public final class SsdCommand implements Runnable {
-  @Spec
-  private CommandSpec spec = CommandSpec.create();
-
-  @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(),
-        "a command must be given (" + String.join(", ", spec.subcommands().keySet()) + ")");
-  }
-}
+public final class SsdCommand extends CommandGroup {}

@@ -13,13 +13,13 @@ import io.penstock.storage.LateJournal;
 import io.penstock.storage.ReclaimOptions;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.record.RecordFormat;
-import io.penstock.tier.BlockStore;
+import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.ForwardingTier;
+import io.penstock.tier.spi.ForwardingTier;
 import io.penstock.tier.Level;
 import io.penstock.tier.StackOptions;
-import io.penstock.tier.StoreHealth;
-import io.penstock.tier.StoreState;
+import io.penstock.tier.spi.StoreHealth;
+import io.penstock.tier.spi.StoreState;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
 import io.penstock.tier.TierStat;
@@ -177,7 +177,7 @@ public final class NodeTiers extends ForwardingTier {
   /// @param nanoClock how much of it is left
   /// @return cold; signals [UnavailableException] if the device was left
   public Mono<Void> closeWithin(Duration patience, Scheduler timers, LongSupplier nanoClock) {
-    Mono<Void> settled = stack.settled(patience, timers).doOnNext(this::sayLeft).then();
+    Mono<Void> settled = stack.flush(patience, timers).doOnNext(this::sayLeft).then();
     HbmDevice under = device;
     if (under == null) {
       return settled.then(stack.close());

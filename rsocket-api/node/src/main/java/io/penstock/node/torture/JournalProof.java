@@ -17,7 +17,7 @@ import io.penstock.storage.check.CheckReport;
 import io.penstock.storage.check.Damage;
 import io.penstock.storage.check.JournalCheck;
 import io.penstock.storage.check.SegmentReport;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,9 +1,7 @@
 package io.penstock.node.torture;
 
+import io.penstock.node.cli.CommandGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /// `penstock torture`: proofs that need violence.
 @Command(
@@ -13,13 +11,4 @@ import picocli.CommandLine.Spec;
     subcommands = TortureSsdCommand.class,
     footerHeading = "%nExample:%n",
     footer = {"  penstock torture ssd --kills 30 --dir /tmp/torture", ""})
-public final class TortureCommand implements Runnable {
-  @Spec
-  private CommandSpec spec = CommandSpec.create();
-
-  @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(),
-        "a command must be given (" + String.join(", ", spec.subcommands().keySet()) + ")");
-  }
-}
+public final class TortureCommand extends CommandGroup {}

@@ -13,7 +13,7 @@ import io.penstock.node.torture.AckLog.Word;
 import io.penstock.storage.JournalBusyException;
 import io.penstock.storage.JournalStore;
 import io.penstock.storage.engine.StorageFullException;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

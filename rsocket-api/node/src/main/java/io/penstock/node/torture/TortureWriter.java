@@ -9,7 +9,7 @@ import io.penstock.storage.engine.ChronicleEngine;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.PlainEngine;
 import io.penstock.storage.engine.SegmentEngine;
-import io.penstock.tier.StoredBlock;
+import io.penstock.tier.spi.StoredBlock;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

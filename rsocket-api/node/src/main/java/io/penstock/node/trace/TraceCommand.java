@@ -1,5 +1,6 @@
 package io.penstock.node.trace;
 
+import io.penstock.node.cli.CommandGroup;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Flag;
 import io.penstock.node.cli.OutputFile;
@@ -10,33 +11,13 @@ import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /// `penstock trace`: works on traces; its only verb so far is `generate`.
 @Command(name = "trace", description = "Works on traces of LLM requests.", mixinStandardHelpOptions = true,
     subcommands = TraceCommand.Generate.class,
     footer = {"", "Example:", "  penstock trace generate --requests 5000 --seed 7 --out trace.jsonl"})
-public final class TraceCommand implements Runnable {
-  @Spec
-  private CommandSpec spec;
-
-  private TraceCommand(CommandSpec spec) {
-    this.spec = spec;
-  }
-
-  /// Returns the command; the command line fills it.
-  public TraceCommand() {
-    this(CommandSpec.create());
-  }
-
-  @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(), "a command must be given (generate)");
-  }
-
+public final class TraceCommand extends CommandGroup {
   /// `penstock trace generate`: writes a seeded trace of conversations.
   @Command(name = "generate",
       description = "Writes a seeded trace of conversations with several turns, in the Mooncake form.",

@@ -1,10 +1,5 @@
 package io.penstock.node.trace;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParseException;
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.exc.StreamReadException;
 import io.penstock.node.cli.InputFile;
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,6 +13,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.exc.StreamConstraintsException;
+import tools.jackson.core.exc.StreamReadException;
+import tools.jackson.core.json.JsonFactory;
 
 /// Reads a trace line by line; `.gz` files are unpacked on the way. Empty lines and unknown fields are passed over; a
 /// trace without a request breaks the form.
@@ -99,8 +100,8 @@ public final class TraceReader implements TraceSource {
     return true;
   }
 
-  private TraceRequest parse() throws IOException {
-    try (JsonParser parser = json.createParser(lines.bytes(), 0, lines.length())) {
+  private TraceRequest parse() {
+    try (JsonParser parser = json.createParser(ObjectReadContext.empty(), lines.bytes(), 0, lines.length())) {
       if (parser.nextToken() != JsonToken.START_OBJECT) {
         throw broken("line", "a JSON object", text());
       }
@@ -109,19 +110,19 @@ public final class TraceReader implements TraceSource {
         throw broken("line", "one JSON object", text());
       }
       return request;
-    } catch (JsonParseException e) {
-      throw broken("line", "JSON, but " + e.getOriginalMessage().lines().findFirst().orElse("it is not"), text());
-    } catch (StreamReadException e) {
+    } catch (StreamConstraintsException e) {
       throw broken("line", "JSON within limits", e.getOriginalMessage());
+    } catch (StreamReadException e) {
+      throw broken("line", "JSON, but " + e.getOriginalMessage().lines().findFirst().orElse("it is not"), text());
     }
   }
 
-  private TraceRequest fields(JsonParser parser) throws IOException {
+  private TraceRequest fields(JsonParser parser) {
     Long timestamp = null;
     Long input = null;
     Long output = null;
     List<Long> ids = null;
-    while (parser.nextToken() == JsonToken.FIELD_NAME) {
+    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
       String field = parser.currentName();
       parser.nextToken();
       switch (field) {
@@ -144,18 +145,18 @@ public final class TraceReader implements TraceSource {
     return value;
   }
 
-  private long whole(JsonParser parser, String field) throws IOException {
+  private long whole(JsonParser parser, String field) {
     boolean fits = parser.currentToken() == JsonToken.VALUE_NUMBER_INT
         && parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER;
     if (!fits || parser.getLongValue() < 0) {
-      throw broken(field, "a whole number >= 0", parser.currentToken() == null ? "absent" : parser.getText());
+      throw broken(field, "a whole number >= 0", parser.currentToken() == null ? "absent" : parser.getString());
     }
     return parser.getLongValue();
   }
 
-  private List<Long> ids(JsonParser parser) throws IOException {
+  private List<Long> ids(JsonParser parser) {
     if (parser.currentToken() != JsonToken.START_ARRAY) {
-      throw broken("hash_ids", "an array of whole numbers", parser.getText());
+      throw broken("hash_ids", "an array of whole numbers", parser.getString());
     }
     List<Long> ids = new ArrayList<>();
     while (parser.nextToken() != JsonToken.END_ARRAY) {

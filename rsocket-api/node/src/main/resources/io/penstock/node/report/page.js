@@ -21,7 +21,7 @@
   const tierColour = (name, i) => TIERS[name] || COLOURS[i % 4];
   const width = i => Math.max(1e-6, seconds[i] - (i > 0 ? seconds[i - 1] : 0));
   const perSecond = values => values.map((value, i) => value / width(i));
-  const runningSum = values => { let sum = 0; return values.map(value => sum += value); };
+  const runningSum = values => { let sum = 0; return Object.assign(values.map(value => sum += value), {first: 0}); };
   const level = value => seconds.map(() => value);
 
   function answered(of) {
@@ -54,9 +54,10 @@
     {id: 'rate', title: 'Delivered and verified', about: 'Payload bytes of the requests that ended in each interval, in 10⁹ bytes a second.',
       views: [{axis: 'GB/s', format: value => plain.format(value) + ' GB/s', tick: plain.format, lines: [
         {label: 'delivered', values: perSecond(series.bytesDelivered.map(bytes => bytes / 1e9)), colour: 'green', dash: DASHES[0], shade: true},
-        {label: 'mean of the run', values: level(run.report.gigabytesPerSecond), colour: 'purple', dash: DASHES[1], still: true}]}]},
+        {label: 'mean of the run', values: level(run.report.gigabytesPerSecond), colour: 'purple', dash: DASHES[1], still: true},
+        {label: 'last quarter', values: level(run.report.steadyGigabytesPerSecond), colour: 'orange', dash: DASHES[2], still: true}]}]},
     {id: 'latency', title: 'Latency to first layer', about: 'From the question until the first bytes of layer 0 had been verified; percentiles of the requests that ended in each interval.',
-      views: [{axis: 'time, logarithmic', format: time, logarithmic: true, lines: ['p50', 'p90', 'p99'].map((name, i) =>
+      views: [{axis: 'time', format: time, lines: ['p50', 'p90', 'p99'].map((name, i) =>
         ({label: name, values: series.firstLayerMicros[name], colour: COLOURS[i], dash: DASHES[i]}))}]},
     {id: 'fill', title: 'Tier fill', about: 'Blocks that the books put in each tier.', views: [fill()]},
   ];
@@ -103,7 +104,7 @@
 
   function dataset(line) {
     return {
-      label: line.label, data: line.values.map((y, i) => ({x: seconds[i], y})),
+      label: line.label, data: [{x: 0, y: line.values.first ?? line.values[0]}, ...line.values.map((y, i) => ({x: seconds[i], y}))],
       borderColor: colour(line.colour), borderWidth: line.area ? 1 : 2, borderDash: line.dash || [],
       backgroundColor: line.area ? hatched(line.colour, line.pattern) : colour(line.colour, 0.15),
       fill: line.area ? 'stack' : line.shade ? 'origin' : false,
@@ -116,7 +117,7 @@
     const quiet = colour('quiet');
     const grid = {color: colour('rule')};
     const y = {
-      type: view.logarithmic ? 'logarithmic' : 'linear', stacked: !!spec.stacked, beginAtZero: !view.logarithmic, suggestedMax: view.top, grid,
+      type: view.logarithmic ? 'logarithmic' : 'linear', stacked: !!spec.stacked, ...(view.logarithmic ? {} : {min: 0}), suggestedMax: view.top, grid,
       title: {display: true, text: view.axis, color: quiet, font: {size: 11}},
       ticks: {color: quiet, maxTicksLimit: view.logarithmic ? 12 : 7, callback: value => view.logarithmic && !/^[125]/.test(value.toExponential()) ? '' : (view.tick || view.format)(value)},
     };

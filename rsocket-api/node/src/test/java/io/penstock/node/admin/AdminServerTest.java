@@ -2,8 +2,6 @@ package io.penstock.node.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.penstock.block.BlockHash;
@@ -37,6 +35,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.DisposableServer;
 import reactor.netty.resources.LoopResources;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 @Timeout(30)
 final class AdminServerTest {
@@ -75,9 +75,9 @@ final class AdminServerTest {
 
     assertThat(answer.statusCode()).isEqualTo(200);
     assertThat(answer.headers().firstValue("content-type")).contains("application/json");
-    JsonNode health = new ObjectMapper().readTree(answer.body());
-    assertThat(health.get("state").asText()).isEqualTo("ready");
-    assertThat(health.get("version").asText()).isEqualTo(System.getProperty("penstock.revision"));
+    JsonNode health = JsonMapper.shared().readTree(answer.body());
+    assertThat(health.get("state").asString()).isEqualTo("ready");
+    assertThat(health.get("version").asString()).isEqualTo(System.getProperty("penstock.revision"));
     assertThat(health.at("/tiers/0").toString())
         .isEqualTo("{\"name\":\"dram\",\"medium\":\"host\",\"blocks\":1,\"capacityBlocks\":10,"
             + "\"bytes\":65536,\"hits\":0,\"misses\":1,\"evicted\":0,\"corrupt\":0,"
@@ -129,7 +129,7 @@ final class AdminServerTest {
             penstock_level_active{level="dram",medium="host",tier="dram"} 1.0
             penstock_level_capacity_blocks{level="dram",medium="host",tier="dram"} 10.0
             penstock_level_hits_total{level="dram",medium="host",tier="dram"} 0.0
-            penstock_level_resting_blocks{level="dram",medium="host",tier="dram"} 1.0
+            penstock_level_stored_blocks{level="dram",medium="host",tier="dram"} 1.0
             penstock_level_visible_blocks{level="dram",medium="host",tier="dram"} 1.0
             penstock_queue_capacity_blocks{medium="host",tier="dram"} +Inf
             penstock_queue_held_bytes{medium="host",tier="dram"} 0.0

@@ -2,8 +2,6 @@ package io.penstock.node.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.node.CommandLineRun;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,6 +9,8 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// The program runs and tells; what it tells of so short a run is not judged here.
 @Timeout(120)
@@ -28,7 +28,7 @@ final class ReclaimCommandTest {
         page.toString(), "--json");
 
     assertThat(run.exitCode()).as(run.err()).isBetween(0, 1);
-    JsonNode report = new ObjectMapper().readTree(run.out());
+    JsonNode report = JsonMapper.shared().readTree(run.out());
     assertThat(report.at("/quiet/count").asLong()).isPositive();
     assertThat(report.at("/reclaiming/p99").asDouble()).isPositive();
     assertThat(report.get("movedBytes").asLong()).isPositive();

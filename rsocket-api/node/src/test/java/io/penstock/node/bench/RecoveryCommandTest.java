@@ -2,8 +2,6 @@ package io.penstock.node.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.node.CommandLineRun;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,6 +12,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// The program runs and tells; what it tells of so short a run is not judged here.
 @Timeout(120)
@@ -31,7 +31,7 @@ final class RecoveryCommandTest {
     CommandLineRun run = CommandLineRun.of(with(order, "--json"));
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.err()).contains("writing 8.00 MiB", "round 1 of 1");
-    JsonNode report = new ObjectMapper().readTree(run.out());
+    JsonNode report = JsonMapper.shared().readTree(run.out());
     assertThat(report.get("blocks").asInt()).isEqualTo(128);
     assertThat(report.get("segments").asInt()).isGreaterThan(4);
     assertThat(report.get("judged").asBoolean()).as("of less than 1 GiB").isFalse();

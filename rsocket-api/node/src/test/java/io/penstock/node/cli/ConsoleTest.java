@@ -48,7 +48,7 @@ final class ConsoleTest {
 
   @Test
   void valueWithoutJson_isRefused() {
-    assertThatIllegalArgumentException().isThrownBy(() -> Console.toJson(new Object()))
+    assertThatIllegalArgumentException().isThrownBy(() -> Json.of(new Object()))
         .withMessage("value must have a JSON form (was java.lang.Object)");
   }
 

@@ -3,23 +3,21 @@ package io.penstock.node.client;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.tier.Durability;
-import io.penstock.tier.ForwardingLease;
-import io.penstock.tier.ForwardingTier;
+import io.penstock.tier.spi.ForwardingLease;
+import io.penstock.tier.spi.ForwardingTier;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
-import io.penstock.tier.StoreUnavailableException;
+import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.tier.TierListener;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -37,6 +35,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// What `check` says of a node that does not give all that it promised.
 @Timeout(60)
@@ -135,11 +135,11 @@ final class CheckCommandTest {
     assertThat(run.err())
         .isEqualTo("no promise is known to be broken\nnothing is known of 1 block: the disk does not answer\n");
 
-    JsonNode json = new ObjectMapper().readTree(check("--json").out());
+    JsonNode json = JsonMapper.shared().readTree(check("--json").out());
     assertThat(json.get("kept").asBoolean()).isFalse();
     assertThat(json.get("broken")).isEmpty();
     assertThat(json.at("/byPromise/written/unknown").asInt()).isOne();
-    assertThat(json.get("refusal").asText()).isEqualTo("the disk does not answer");
+    assertThat(json.get("refusal").asString()).isEqualTo("the disk does not answer");
   }
 
   @Test

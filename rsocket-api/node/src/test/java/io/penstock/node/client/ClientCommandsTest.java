@@ -4,8 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.block.PrefixHasher;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.cli.Console;
@@ -39,6 +37,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// The client's commands, each run in this process against a node in this process, over loopback sockets.
 @Timeout(60)
@@ -174,7 +174,7 @@ final class ClientCommandsTest {
     run("get", "--trace-id", "0-3", "--discard");
 
     CommandLineRun table = run("stat");
-    JsonNode json = new ObjectMapper().readTree(run("stat", "--json").out());
+    JsonNode json = JsonMapper.shared().readTree(run("stat", "--json").out());
 
     assertThat(table.out()).startsWith(
         "WHAT             VALUE\nnode             penstock\ntier             dram, host\nblocks           3 of 100\n")

@@ -2,13 +2,12 @@ package io.penstock.node.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.OwnCommand;
 import io.penstock.node.config.NodeConfig;
-import io.penstock.testkit.FaultyTier;
+import io.penstock.node.serve.QuickStart;
 import io.penstock.testkit.FaultyTier.Call;
+import io.penstock.testkit.FaultyTier;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.TierListener;
@@ -19,11 +18,15 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Mono;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// What a command that a signal ends leaves for machines: what was done so far.
 @Timeout(60)
+@ExtendWith(QuickStart.class)
 final class InterruptedCommandTest {
   @TempDir
   private Path folder;
@@ -35,7 +38,7 @@ final class InterruptedCommandTest {
     try (BufferedReader out = process.inputReader(); BufferedReader err = process.errorReader()) {
       assertThat(err.readLine()).isEqualTo("silent");
       process.toHandle().destroy(); // which leaves its streams open
-      JsonNode document = new ObjectMapper().readTree(out.readLine());
+      JsonNode document = JsonMapper.shared().readTree(out.readLine());
       assertThat(out.readLine()).isNull();
       assertThat(process.waitFor()).isEqualTo(143);
       assertThat(document.get("interrupted").asBoolean()).isTrue();

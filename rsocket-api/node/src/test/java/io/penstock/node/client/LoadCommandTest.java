@@ -2,8 +2,6 @@ package io.penstock.node.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.testkit.FaultyTier;
 import io.penstock.testkit.FaultyTier.Call;
@@ -21,6 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Mono;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// What `load` says of a node that does not answer, and how it goes on.
 @Timeout(60)
@@ -82,7 +82,7 @@ final class LoadCommandTest {
     LinkedTier.Run run = load(silent, "--timeout", "50ms", "--json");
 
     assertThat(run.code()).isEqualTo(69);
-    JsonNode outcome = new ObjectMapper().readTree(run.out());
+    JsonNode outcome = JsonMapper.shared().readTree(run.out());
     assertThat(outcome.get("ended").asBoolean(true)).isFalse();
     assertThat(outcome.get("blocks").asInt()).isEqualTo(50);
     assertThat(outcome.at("/stored/volatile").asInt()).isEqualTo(30);
@@ -97,7 +97,7 @@ final class LoadCommandTest {
     LinkedTier.Run again = load(new LinkedTier(tier), "--json");
 
     assertThat(again.code()).as(again.err()).isZero();
-    JsonNode outcome = new ObjectMapper().readTree(again.out());
+    JsonNode outcome = JsonMapper.shared().readTree(again.out());
     assertThat(outcome.get("present").asInt()).isEqualTo(50);
     assertThat(outcome.get("elsewhere").asInt()).isZero();
     assertThat(outcome.get("ended").asBoolean()).isTrue();

@@ -3,11 +3,14 @@ package io.penstock.node.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockLayout;
+import io.penstock.block.ElementType;
+import io.penstock.block.Plane;
+import io.penstock.block.PlaneKind;
 import io.penstock.node.config.BlockShape;
+import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 final class OtherShapeTest {
   private static final HostPort NODE = new HostPort("127.0.0.1", 7733);
@@ -15,51 +18,51 @@ final class OtherShapeTest {
 
   private static final Set<String> FLAGS = Set.of("--model", "--layers", "--block-bytes");
 
-  private static String planes(String theirs) {
-    return "space must be the server's (was layout.planes: [Plane[" + theirs
-        + "]], [Plane[name=kv, type=BF16, heads=1, width=8]] (the client's second))";
+  private static final String SAID = "what the node said";
+
+  private static String sentence(Set<String> flags, @Nullable String field, @Nullable Object theirs, Object mine) {
+    return OtherShape.sentence(NODE, OURS, flags, field, theirs, mine, SAID);
+  }
+
+  private static String planes(ElementType type, int heads, int width) {
+    return sentence(FLAGS, "space.layout.planes", List.of(new Plane(PlaneKind.KEY, type, heads, width)),
+        OURS.planes());
   }
 
   @Test
   void planesOfKnownTypes_areToldAsTheirBytes() {
-    String theirs = planes("name=kv, type=FP32, heads=2, width=16");
     long bytes = 4L * 2 * 16 * OURS.layers() * OURS.tokens();
 
-    assertThat(OtherShape.sentence(NODE, OURS, FLAGS, theirs))
+    assertThat(planes(ElementType.FP32, 2, 16))
         .isEqualTo("--block-bytes must be " + bytes / 1024 + " KiB, as at the node at 127.0.0.1:7733 (was 4 KiB)");
   }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {"name=kv, type=FP4_E2M1, heads=2, width=8", "name=kv, type=FP32, heads=99999999999999999999, width=8"})
-  void planesThatOnlyANewerNodeKnows_areToldInItsWords(String plane) {
-    assertToldInItsWords(planes(plane));
+  @Test
+  void planesThatOnlyANewerNodeKnows_areToldInItsWords() {
+    assertToldInItsWords(sentence(FLAGS, "space.layout.planes", null, OURS.planes()));
+    assertToldInItsWords(sentence(FLAGS, "space.layout.planes", "FP4", OURS.planes()));
   }
 
   @Test
   void planesOfTheSameBytes_areToldInItsWords() {
-    long width = OURS.blockBytes() / OURS.layers() / OURS.tokens() / 2;
-    assertToldInItsWords(planes("name=kv, type=FP16, heads=1, width=" + width));
+    int width = OURS.blockBytes() / OURS.layers() / OURS.tokens() / 2;
+    assertToldInItsWords(planes(ElementType.FP16, 1, width));
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"name=kv, bits=12", "name=kv, type=FP32, heads=2, width=8], Plane[name=scale, bits=12"})
-  void planesInAnotherForm_areToldInItsWords(String planes) {
-    assertToldInItsWords(planes(planes));
+  @Test
+  void nodeThatTellsASentenceAlone_isToldInItsWords() {
+    assertToldInItsWords(sentence(FLAGS, null, null, 16));
   }
 
   @Test
   void flagThatTheCommandHasNot_isNotNamed() {
-    String said = "space must be the server's (was layout.tokens: 32, 16 (the client's second))";
-
-    assertThat(OtherShape.sentence(NODE, OURS, Set.of("--block-tokens"), said))
+    assertThat(sentence(Set.of("--block-tokens"), "space.layout.tokens", 32L, 16L))
         .isEqualTo("--block-tokens must be 32, as at the node at 127.0.0.1:7733 (was 16)");
-    assertToldInItsWords(said);
+    assertToldInItsWords(sentence(FLAGS, "space.layout.tokens", 32L, 16L));
   }
 
-  private static void assertToldInItsWords(String said) {
-    assertThat(OtherShape.sentence(NODE, OURS, FLAGS, said))
-        .isEqualTo(
-            "blocks must have the shape of those of the node at 127.0.0.1:7733, which keeps others (" + said + ")");
+  private static void assertToldInItsWords(String told) {
+    assertThat(told).isEqualTo(
+        "blocks must have the shape of those of the node at 127.0.0.1:7733, which keeps others (" + SAID + ")");
   }
 }

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.cli.Console;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.DiskStat;
+import io.penstock.tier.spi.DiskStat;
 import io.penstock.tier.LevelStat;
 import io.penstock.tier.Medium;
-import io.penstock.tier.StoreHealth;
+import io.penstock.tier.spi.StoreHealth;
 import io.penstock.tier.TierStat;
 import io.penstock.wire.ServerStat;
 import java.io.ByteArrayOutputStream;

@@ -34,18 +34,18 @@ final class NodeConfigTest {
     assertThat(config.get(NodeSettings.POLICY)).isEqualTo(EvictionPolicy.LRU);
     assertThat(config.get(NodeSettings.AWAIT_TIMEOUT)).isEqualTo(Duration.ofSeconds(60));
     assertThat(config.get(NodeSettings.LOOPS)).isEqualTo(Math.max(1, Runtime.getRuntime().availableProcessors() / 2));
-    assertThat(config.shape()).isEqualTo(BlockShape.defaults());
+    assertThat(config.layout()).isEqualTo(BlockShape.defaults().layout());
   }
 
   @Test
-  void everySetting_winsInRisingOrder() throws IOException {
+  void laterSource_winsOverTheEarlier() throws IOException {
     Path file = file("layers: 2");
     Map<String, String> variable = Map.of("PENSTOCK_LAYERS", "4");
-    Map<Setting<?>, String> flag = Map.of(NodeSettings.LAYERS, "16");
+    Map<Setting<?>, String> flag = Map.of(LayoutSettings.LAYERS, "16");
 
-    assertThat(NodeConfig.resolve(file, Map.of(), Map.of()).get(NodeSettings.LAYERS)).isEqualTo(2);
-    assertThat(NodeConfig.resolve(file, variable, Map.of()).get(NodeSettings.LAYERS)).isEqualTo(4);
-    assertThat(NodeConfig.resolve(file, variable, flag).get(NodeSettings.LAYERS)).isEqualTo(16);
+    assertThat(NodeConfig.resolve(file, Map.of(), Map.of()).get(LayoutSettings.LAYERS)).contains(2);
+    assertThat(NodeConfig.resolve(file, variable, Map.of()).get(LayoutSettings.LAYERS)).contains(4);
+    assertThat(NodeConfig.resolve(file, variable, flag).get(LayoutSettings.LAYERS)).contains(16);
     assertThat(NodeConfig.resolve(file, variable, flag).effective().get(5).origin()).hasToString("--layers");
   }
 
@@ -91,22 +91,23 @@ final class NodeConfigTest {
   @ParameterizedTest
   @ValueSource(strings = {"", "# nothing\n", "---\n", "{}"})
   void file_thatSaysNothing_isFine(String yaml) throws IOException {
-    assertThat(NodeConfig.resolve(file(yaml), Map.of(), Map.of()).get(NodeSettings.LAYERS)).isEqualTo(8);
+    assertThat(NodeConfig.resolve(file(yaml), Map.of(), Map.of()).layout().layers()).isEqualTo(8);
   }
 
   @Test
   void file_canBeNamedByTheEnvironment() throws IOException {
     Path file = file("layers: 2");
 
-    assertThat(NodeConfig.resolve(null, Map.of("PENSTOCK_CONFIG", file.toString()), Map.of()).get(NodeSettings.LAYERS))
-        .isEqualTo(2);
+    assertThat(
+        NodeConfig.resolve(null, Map.of("PENSTOCK_CONFIG", file.toString()), Map.of()).get(LayoutSettings.LAYERS))
+        .contains(2);
   }
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-    "layers: none | layers must be an integer from 1 to 1024 (was none, from FILE line 1)",
-    "layers: 0 | layers must be an integer from 1 to 1024 (was 0, from FILE line 1)",
-    "layers: '' | layers must be an integer from 1 to 1024 (was empty, from FILE line 1)",
+    "layers: none | layers must be an integer from 1 to 1024, or auto (was none, from FILE line 1)",
+    "layers: 0 | layers must be an integer from 1 to 1024, or auto (was 0, from FILE line 1)",
+    "layers: '' | layers must be an integer from 1 to 1024, or auto (was empty, from FILE line 1)",
     "layers: | layers must be one value (was empty, from FILE line 1)",
     "layers: [1, 2] | layers must be one value (was a list, from FILE line 1)",
     "layers: {a: 1} | layers must be one value (was a map, from FILE line 1)",
@@ -114,11 +115,21 @@ final class NodeConfigTest {
     "block: {byte: 8} | key must be one that `penstock serve --help` lists (was block.byte, from FILE line 1; did you mean block.bytes?)",
     "[1, 2] | config must be a map of keys to values (was a list, from FILE line 1)",
     "just text | config must be a map of keys to values (was a single value, from FILE line 1)",
-    "block.bytes: 100 | block.bytes must be a multiple of 512 B, that is 4 B x layers 8 from default x "
-        + "block.tokens 16 from default (was 100 B, from FILE line 1)",
-    "layers: 3 | block.bytes must be a multiple of 192 B, that is 4 B x layers 3 from FILE line 1 x block.tokens 16 from default "
-        + "(was 64 KiB, from default)",
-    "block.bytes: 2GiB | block.bytes must be a size from 4 B to 1 GiB (was 2GiB, from FILE line 1)",
+    "block.bytes: 100 | block.bytes must be a multiple of 32 B, which is layers 8 x block.tokens 1 x 2 planes x 2 B, and at most "
+        + "1 GiB (was 100 B, from FILE line 1)",
+    "{block.bytes: 64KiB, block.tokens: 7} | block.bytes must be a multiple of 224 B, which is layers 8 x block.tokens 7 x 2 planes "
+        + "x 2 B, and at most 1 GiB (was 64 KiB, from FILE line 1)",
+    "{block.bytes: 64KiB, kv.heads: 8} | kv.heads must be auto with block.bytes 64 KiB from FILE line 1 (was 8, from FILE line 1)",
+    "{block.bytes: 64KiB, dtype: fp16} | dtype must be bf16 with block.bytes 64 KiB from FILE line 1 (was fp16, from FILE line 1)",
+    "{model: llama-3.1-8b, block.bytes: 2MiB} | block.bytes must be auto with model llama-3.1-8b from FILE line 1, which "
+        + "has a layout of its own (was 2 MiB, from FILE line 1)",
+    "{latent.rank: 512, kv.heads: 8, rope.dim: 64} | kv.heads must be auto with latent.rank 512 from FILE line 1 (was 8, from FILE line 1)",
+    "latent.rank: 512 | rope.dim must be given with latent.rank 512 from FILE line 1 (was auto, from default)",
+    "{model: deepseek-v3, head.dim: 128} | head.dim must be auto with model deepseek-v3 from FILE line 1 (was 128, from FILE line 1)",
+    "{model: llama-3.1-8b, rope.dim: 64} | rope.dim must be auto with model llama-3.1-8b from FILE line 1 (was 64, from FILE line 1)",
+    "kv.heads: 1000000 | bytes of plane KEY must be <= 1 GiB (was 4096000000)",
+    "dtype: fp12 | dtype must be one of bf16, fp16, fp32, fp8_e4m3, fp8_e5m2, int8 (was fp12, from FILE line 1)",
+    "block.bytes: 2GiB | block.bytes must be a size from 4 B to 1 GiB, or auto (was 2GiB, from FILE line 1)",
     "dram: much | dram must be a size, \"N blocks\", unbounded, or 0 for off (was much, from FILE line 1)",
     "dram: 0 | one of hbm, dram and ssd must be > 0 (all are off)",
     "ssd: 1GiB | ssd.dir must be a folder when ssd is on (was none, from default)",
@@ -131,7 +142,7 @@ final class NodeConfigTest {
     "memory.numa: -1 | memory.numa must be an integer from 0 to 1023, or none (was -1, from FILE line 1)",
     "stack.mode: write_through | ssd must be > 0 to be written through to (was off, from default)",
     "{ssd: 1GiB, ssd.dir: x, ssd.segment.bytes: 1MiB, block.bytes: 128KiB} | ssd.segment.bytes must be >= 8 records of a block, 1049856 B (was 1 MiB, from FILE line 1)",
-    "dram: 1KiB | dram must be >= one block, block.bytes 64 KiB from default (was 1 KiB, from FILE line 1)",
+    "dram: 1KiB | dram must be >= one block of 64 KiB (was 1 KiB, from FILE line 1)",
     "policy: random | policy must be one of lru, fifo (was random, from FILE line 1)",
     "await.timeout: 5 | await.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 5, from FILE line 1)",
     "drain.timeout: 0s | drain.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 0s, from FILE line 1)",
@@ -177,11 +188,11 @@ final class NodeConfigTest {
   @Test
   void wrongValuesAndRulesBrokenByOthers_areToldAtOnce() {
     assertThatThrownBy(() -> NodeConfig.resolve(null,
-        Map.of("PENSTOCK_LAYERS", "0", "PENSTOCK_SSD", "1GiB", "PENSTOCK_SSD_DISK_LOW", "95",
+        Map.of("PENSTOCK_LOOPS", "0", "PENSTOCK_SSD", "1GiB", "PENSTOCK_SSD_DISK_LOW", "95",
             "PENSTOCK_HBM", "3"),
         Map.of())).message().satisfies(message -> assertThat(message.lines()).containsExactlyInAnyOrder(
-            "layers must be an integer from 1 to 1024 (was 0, from PENSTOCK_LAYERS)",
-            "hbm must be >= one block, block.bytes 64 KiB from default (was 3 B, from PENSTOCK_HBM)",
+            "loops must be an integer from 1 to 1024 (was 0, from PENSTOCK_LOOPS)",
+            "hbm must be >= one block of 64 KiB (was 3 B, from PENSTOCK_HBM)",
             "ssd.dir must be a folder when ssd is on (was none, from default)",
             "ssd.disk.high must be >= ssd.disk.low 95 from PENSTOCK_SSD_DISK_LOW (was 90, from default)"));
   }

@@ -3,12 +3,12 @@ package io.penstock.node.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// Whatever size a peer's parser accepts means the same here. The cases are not part of this repository: name their
 /// folder in `-Dpenstock.oracles=…`.
@@ -21,9 +21,9 @@ final class SizesOfPeersTest {
     assumeTrue(Files.isReadable(file), "no readable file " + file);
 
     int accepted = 0;
-    for (JsonNode one : new ObjectMapper().readTree(file.toFile()).get("cases")) {
+    for (JsonNode one : JsonMapper.shared().readTree(file.toFile()).get("cases")) {
       if (one.has("output")) {
-        assertThat(Sizes.parseBytes(one.get("input").asText())).as(one.toString())
+        assertThat(Sizes.parseBytes(one.get("input").asString())).as(one.toString())
             .isEqualTo(one.get("output").asLong());
         accepted++;
       }

@@ -3,11 +3,10 @@ package io.penstock.node.device;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.config.AscendSettings;
+import io.penstock.node.config.LayoutSettings;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Setting;
@@ -18,10 +17,12 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// Replays and nodes whose device memory is behind a library of Ascend devices, as tests run them.
 final class AscendRuns {
-  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final JsonMapper JSON = JsonMapper.shared();
 
   private AscendRuns() {}
 
@@ -48,7 +49,7 @@ final class AscendRuns {
   static Node start(String library, Map<Setting<?>, String> more) {
     Map<Setting<?>, String> settings =
         new HashMap<>(Map.of(NodeSettings.LISTEN_PORT, "0", NodeSettings.ADMIN_PORT, "0", NodeSettings.HBM,
-            "1000 blocks", NodeSettings.DRAM, "64 blocks", NodeSettings.BLOCK_BYTES, "4KiB", NodeSettings.HBM_DEVICE,
+            "1000 blocks", NodeSettings.DRAM, "64 blocks", LayoutSettings.BLOCK_BYTES, "4KiB", NodeSettings.HBM_DEVICE,
             "ascend", AscendSettings.LIBRARY,
             library));
     settings.putAll(more);

@@ -2,8 +2,6 @@ package io.penstock.node.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.device.ascend.CopyMethod;
 import io.penstock.device.ascend.DriverDouble;
 import io.penstock.device.ascend.DriverDouble.Profile;
@@ -18,11 +16,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// `penstock device`: what it says, and with which exit code, over a double of the driver.
 @Timeout(60)
 final class DeviceCommandTest {
-  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final JsonMapper JSON = JsonMapper.shared();
 
   private static DriverDouble driver;
 
@@ -76,7 +76,7 @@ final class DeviceCommandTest {
     assertThat(found.get("devices")).singleElement().extracting(device -> device.get("physicalId").asInt())
         .isEqualTo(1);
     assertThat(found.get("settings"))
-        .anyMatch(row -> row.get("origin").asText().equals("HCCL_RDMA_SL") && row.get("noEffect").isTextual());
+        .anyMatch(row -> row.get("origin").asString().equals("HCCL_RDMA_SL") && row.get("noEffect").isString());
   }
 
   @ParameterizedTest
@@ -84,7 +84,7 @@ final class DeviceCommandTest {
   void probe_tellsTheReleaseByWhatIsMissing(Profile profile) throws IOException {
     DriverDouble other = DriverDouble.of(profile);
     JsonNode found = json(CommandLineRun.of("device", "probe", "--ascend-lib", other.path(), "--json"));
-    assertThat(found.get("release").asText()).isEqualTo(switch (profile) {
+    assertThat(found.get("release").asString()).isEqualTo(switch (profile) {
       case CANN_82 -> "8.2";
       case CANN_83 -> "8.3";
       case CANN_90 -> "9.x";
@@ -109,7 +109,7 @@ final class DeviceCommandTest {
         "--rounds", "3", "--json");
     assertThat(run.exitCode()).as(run.err()).isZero();
     JsonNode result = json(run);
-    assertThat(result.get("method").asText()).isEqualTo(method);
+    assertThat(result.get("method").asString()).isEqualTo(method);
     assertThat(result.get("calls").asInt()).isEqualTo(calls);
     assertThat(result.get("failed").asInt()).isZero();
     assertThat(result.get("differing").asInt()).isZero();
@@ -119,7 +119,7 @@ final class DeviceCommandTest {
   @Test
   void copy_mixed_makesAllFourWaysInOneRequest() throws IOException {
     JsonNode result = json(run("copy", "--elements", "1000", "--bytes", "4KiB", "--mixed", "--verify", "--json"));
-    assertThat(result.get("method").asText()).isEqualTo("batch, single");
+    assertThat(result.get("method").asString()).isEqualTo("batch, single");
     assertThat(result.get("calls").asInt()).isEqualTo(2);
     assertThat(result.get("elementsPerCall").asInt()).isEqualTo(250);
     assertThat(result.get("singleCalls").asInt()).isEqualTo(500);
@@ -141,7 +141,7 @@ final class DeviceCommandTest {
     driver.batchUnsupported(0);
     JsonNode result = json(run("copy", "--elements", "100", "--bytes", "512", "--verify", "--json"));
     assertThat(result.get("fallbacks").asInt()).isOne();
-    assertThat(result.get("method").asText()).isEqualTo("single");
+    assertThat(result.get("method").asString()).isEqualTo("single");
   }
 
   @Test

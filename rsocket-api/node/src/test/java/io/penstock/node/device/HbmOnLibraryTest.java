@@ -2,7 +2,6 @@ package io.penstock.node.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import io.penstock.device.ascend.CopyMethod;
 import io.penstock.device.ascend.DriverDouble;
 import io.penstock.device.ascend.DriverDouble.Profile;
@@ -22,6 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
 
 /// Nodes whose device memory is behind a library: replays over a double of the driver, and what is said when there is
 /// none.
@@ -53,7 +53,7 @@ final class HbmOnLibraryTest {
   void replay_copiesByTheLibrary_inBatches() throws IOException {
     JsonNode copies = requireClean(replay("--ascend-device", "1"));
 
-    assertThat(copies.get("device").asText()).isEqualTo("npu1");
+    assertThat(copies.get("device").asString()).isEqualTo("npu1");
     assertThat(copies.get("calls").longValue()).isEqualTo(driver.calls("aclrtMemcpyBatch")).isPositive();
     assertThat(copies.get("bytes").longValue()).isEqualTo(4096 * driver.copied(CopyMethod.BATCH));
     assertThat(copies.get("elementsPerCall").doubleValue())
@@ -106,7 +106,7 @@ final class HbmOnLibraryTest {
     JsonNode copies = requireClean(
         CommandLineRun.of("replay", "--hbm", "200 blocks", "--dram", "300 blocks", "--hbm-device", "ascend",
             "--ascend-lib", driver.path(), how, "--json"));
-    assertThat(copies.get("device").asText()).isEqualTo("npu0");
+    assertThat(copies.get("device").asString()).isEqualTo("npu0");
     assertThat(copies.get("calls").longValue()).isPositive();
   }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.penstock.KvException;
 import io.penstock.block.CacheSpace;
 import io.penstock.node.config.BlockShape;
+import io.penstock.node.serve.QuickStart;
 import io.penstock.node.trace.GeneratorOptions;
 import io.penstock.node.trace.TraceGenerator;
 import io.penstock.node.trace.TraceSource;
@@ -19,17 +20,18 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /// Node, decode and prefill as three processes, and what is left when one of them is killed in mid-stream.
 @Timeout(180)
+@ExtendWith(QuickStart.class)
 final class ProcessReplayTest {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final CacheSpace SPACE = BlockShape.of(16 << 10, 4).space("replay");
@@ -46,6 +48,8 @@ final class ProcessReplayTest {
     driver.dispose();
   }
 
+  /// With three levels, `StackReplayTest` shows it in each build.
+  @Tag("proof")
   @Test
   void replay_inThreeProcesses_isAsInOne() {
     ReplayReport report = replay(ProcessParties.open(PLAN, SERVE, folder, driver), 40);
@@ -54,9 +58,30 @@ final class ProcessReplayTest {
     assertThat(report.hits()).isEqualTo(modelHits(200, 40));
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"prefill", "decode", "node"})
-  void kill_inMidStream_leavesNothingBehindAndTheNextRunWorks(String victim) {
+  @Test
+  void killOfTheNode_inMidStream_leavesNothingBehind() {
+    killLeavesNothingBehind("node");
+  }
+
+  @Tag("proof")
+  @Test
+  void killOfTheNode_inMidStream_andTheNextRunWorks() {
+    killLeavesNothingBehind("node");
+    assertThat(replay(ProcessParties.open(PLAN, SERVE, folder, driver), 20).isClean()).isTrue();
+  }
+
+  @Test
+  void killOfPrefill_inMidStream_leavesNothingBehindAndTheNextRunWorks() {
+    killLeavesNothingBehind("prefill");
+  }
+
+  @Tag("proof")
+  @Test
+  void killOfDecode_inMidStream_leavesNothingBehindAndTheNextRunWorks() {
+    killLeavesNothingBehind("decode");
+  }
+
+  private void killLeavesNothingBehind(String victim) {
     ProcessParties parties = ProcessParties.open(PLAN, SERVE, folder, driver).block(LIMIT);
     try {
       AtomicInteger delivered = new AtomicInteger();
@@ -74,7 +99,6 @@ final class ProcessReplayTest {
       if (victim.equals("node")) {
         assertSettles("decode", parties.decode()::stat);
         assertSettles("prefill", parties.prefill()::stat);
-        assertThat(replay(ProcessParties.open(PLAN, SERVE, folder, driver), 20).isClean()).isTrue();
       } else {
         assertSettles("node", parties::nodeStat);
         assertSettles("survivor", victim.equals("decode") ? parties.prefill()::stat : parties.decode()::stat);

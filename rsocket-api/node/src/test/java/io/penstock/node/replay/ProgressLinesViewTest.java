@@ -11,14 +11,17 @@ final class ProgressLinesViewTest {
   private long now;
 
   @Test
-  void show_isALineEveryThreeSeconds() {
+  void show_isALineAtOnceAndEveryThreeSeconds() {
     try (ProgressLinesView view = new ProgressLinesView(lines::add, 2_000, () -> now)) {
       view.show(sums(10), 1e9, 1 << 20);
-      now += ProgressLinesView.EVERY_NANOS;
+      now += ProgressLinesView.EVERY_NANOS - 1;
+      view.show(sums(1_100), 1e9, 1 << 20);
+      now++;
       view.show(sums(1_200), 1e9, 1 << 20);
       view.show(sums(1_300), 1e9, 1 << 20);
     }
-    assertThat(lines).containsExactly("1,200 of 2,000 requests, 1.00 GB/s, hits 50.00 %, in flight 1.00 MiB");
+    assertThat(lines).containsExactly("10 of 2,000 requests, 1.00 GB/s, hits 50.00 %, in flight 1.00 MiB",
+        "1,200 of 2,000 requests, 1.00 GB/s, hits 50.00 %, in flight 1.00 MiB");
   }
 
   @Test

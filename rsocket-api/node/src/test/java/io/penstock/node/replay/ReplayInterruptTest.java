@@ -3,6 +3,7 @@ package io.penstock.node.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.cli.OwnCommand;
+import io.penstock.node.serve.QuickStart;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,10 +13,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /// A replay in a process of its own that is stopped by Ctrl-C: nothing of it stays.
 @Timeout(120)
+@ExtendWith(QuickStart.class)
 final class ReplayInterruptTest {
   @TempDir
   private Path temporary;

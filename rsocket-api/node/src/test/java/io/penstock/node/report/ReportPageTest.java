@@ -2,10 +2,10 @@ package io.penstock.node.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.node.report.Summary.Group;
 import io.penstock.node.report.Summary.Row;
+import io.penstock.node.report.Summary.Table;
+import io.penstock.node.report.Summary.TableRow;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -16,17 +16,20 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
 
 final class ReportPageTest {
   private static final String EVIL = "</script><script>alert(1)</script><!-- \"'&{{style}}$1\u2028";
   private static final Pattern SCRIPT = Pattern.compile("<script>(.*?)</script>", Pattern.DOTALL);
 
   @Test
-  void text_ofAnyKind_isEscapedWhereverItStands() throws JsonProcessingException {
+  void text_ofAnyKind_isEscapedWhereverItStands() throws JacksonException {
     String page = ReportPage.of(
         new Summary(EVIL, EVIL, false, List.of(new Row(EVIL, EVIL)),
-            List.of(new Group(EVIL, List.of(new Row(EVIL, EVIL))))),
-        new ObjectMapper().writeValueAsString(Map.of("trace", EVIL)), EVIL);
+            List.of(new Group(EVIL, List.of(new Row(EVIL, EVIL)))),
+            List.of(new Table(EVIL, List.of(EVIL), List.of(new TableRow(EVIL, List.of(EVIL)))))),
+        JsonMapper.shared().writeValueAsString(Map.of("trace", EVIL)), EVIL);
 
     assertThat(page).doesNotContain("<script>alert", "<!-- \"")
         .contains("&lt;script&gt;alert(1)&lt;/script&gt;&lt;!-- &quot;&#39;&amp;{{style}}$1");
@@ -79,10 +82,10 @@ final class ReportPageTest {
     return scripts;
   }
 
-  private static Map<?, ?> data(String page) throws JsonProcessingException {
+  private static Map<?, ?> data(String page) throws JacksonException {
     String opening = "id=\"run\">";
     int start = page.indexOf(opening) + opening.length();
-    return new ObjectMapper().readValue(page.substring(start, page.indexOf("</script>", start)), Map.class);
+    return JsonMapper.shared().readValue(page.substring(start, page.indexOf("</script>", start)), Map.class);
   }
 
   private static String digest(String script) {

@@ -2,9 +2,6 @@ package io.penstock.node.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.MissingNode;
 import io.penstock.node.PenstockMain;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -18,6 +15,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.MissingNode;
 
 /// `penstock serve` in a process of its own, on ports that were free.
 final class NodeProcess implements AutoCloseable {
@@ -40,7 +40,7 @@ final class NodeProcess implements AutoCloseable {
     String line =
         new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
     assertThat(line).as(() -> "ready line; standard error: " + read(err)).isNotNull();
-    return new NodeProcess(process, err, new ObjectMapper().readTree(line));
+    return new NodeProcess(process, err, JsonMapper.shared().readTree(line));
   }
 
   /// Starts one with no right to the JDK's inside, which must not get as far as to say that it is ready.
@@ -105,6 +105,11 @@ final class NodeProcess implements AutoCloseable {
 
   boolean isAlive() {
     return process.isAlive();
+  }
+
+  /// Lets a moment pass, or less if the node ends: for a test that looks for something again and again.
+  void pause() throws InterruptedException {
+    process.waitFor(5, TimeUnit.MILLISECONDS);
   }
 
   int exitCode() throws InterruptedException {

@@ -3,8 +3,6 @@ package io.penstock.node.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.cli.ExitCode;
@@ -22,6 +20,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// A node whose disk fills up, goes away, or does not answer: it lives, no put fails, and it keeps what it promised.
 /// Mounts small disks, and is skipped where that is not allowed.
@@ -169,7 +169,7 @@ final class ServeDiskTest {
     CommandLineRun load =
         client(node, "load", "--blocks", String.valueOf(blocks), "--seed", String.valueOf(++loads), "--json");
     assertThat(load.exitCode()).as(load.err()).isZero();
-    JsonNode stored = new ObjectMapper().readTree(load.out()).get("stored");
+    JsonNode stored = JsonMapper.shared().readTree(load.out()).get("stored");
     int onDisk = stored.path("written").asInt();
     assertThat(onDisk + stored.path("volatile").asInt()).as("receipts").isEqualTo(blocks);
     return onDisk;
@@ -186,9 +186,9 @@ final class ServeDiskTest {
     String metrics = get(node, "metrics");
     assertThat(metrics).contains("penstock_budget_in_flight_bytes{budget=\"ingress\"} 0.0", "penstock_wire_streams 0.0",
         "penstock_level_active{level=\"ssd\",medium=\"disk\",tier=\"stack\"} 1.0");
-    String resting = line(metrics, "penstock_level_resting_blocks{level=\"dram\"");
+    String stored = line(metrics, "penstock_level_stored_blocks{level=\"dram\"");
     assertThat(line(metrics, "penstock_arena_claimed_slots")).as("slots lent, all of them to blocks at rest")
-        .isEqualTo(resting);
+        .isEqualTo(stored);
   }
 
   private static String line(String metrics, String name) {
@@ -211,9 +211,9 @@ final class ServeDiskTest {
 
   /// The state of the disk as a probe sees it; the node is ready whatever it is.
   private static String state(NodeProcess node) throws Exception {
-    JsonNode health = new ObjectMapper().readTree(get(node, "health"));
-    assertThat(health.get("state").asText()).isEqualTo("ready");
-    String state = health.at("/tiers/0/levels/1/state").asText();
+    JsonNode health = JsonMapper.shared().readTree(get(node, "health"));
+    assertThat(health.get("state").asString()).isEqualTo("ready");
+    String state = health.at("/tiers/0/levels/1/state").asString();
     assertThat(health.get("degraded").asBoolean()).isEqualTo(!state.equals("active"));
     return state;
   }

@@ -2,7 +2,6 @@ package io.penstock.node.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
@@ -41,6 +40,7 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Sinks;
 import reactor.netty.resources.LoopResources;
+import tools.jackson.databind.json.JsonMapper;
 
 /// A node in a process of its own: its signals, its death, its return.
 @Timeout(120)
@@ -51,12 +51,12 @@ final class ServeProcessTest {
   Path folder;
 
   @Test
-  void commands_againstANodeOfItsOwnProcess() throws Exception {
+  void commands_againstANodeOfItsOwnProcess_andASecondNodeOnItsPort() throws Exception {
     Path readyFile = folder.resolve("ready.json");
     try (NodeProcess node = NodeProcess.start(folder, "--dram", "50 blocks", "--ready-file", readyFile.toString())) {
       assertThat(node.said())
           .startsWith("serving on 127.0.0.1:" + node.port() + ", admin on http://127.0.0.1:" + node.adminPort());
-      assertThat(new ObjectMapper().readTree(readyFile.toFile())).isEqualTo(node.ready());
+      assertThat(JsonMapper.shared().readTree(readyFile.toFile())).isEqualTo(node.ready());
 
       assertThat(run(node, "put", "--count", "20").exitCode()).isZero();
       assertThat(run(node, "get", "--trace-id", "0-19", "--verify", "--discard", "--json").out())
@@ -64,7 +64,7 @@ final class ServeProcessTest {
       assertThat(run(node, "match", "--trace-id", "0-29").out()).isEqualTo("prefix 20 of 30, present 20\n");
       assertThat(run(node, "stat").out()).contains("\nblocks           20 of 50\n");
       assertThat(run(node, "events", "--limit", "20").out().lines()).hasSize(20);
-      await(() -> http(node, "/metrics").body().contains("penstock_wire_connections 0.0"));
+      await(node, () -> http(node, "/metrics").body().contains("penstock_wire_connections 0.0"));
       assertThat(http(node, "/health").body()).contains("\"state\":\"ready\"", "\"blocks\":20,\"capacityBlocks\":50");
       assertThat(http(node, "/metrics").body()).contains(
           "penstock_tier_stored_blocks_total{medium=\"host\",tier=\"dram\"} 20.0",
@@ -72,6 +72,7 @@ final class ServeProcessTest {
           "penstock_budget_in_flight_bytes{budget=\"ingress\"} 0.0", "penstock_wire_connections 0.0",
           "penstock_wire_streams 0.0",
           "jvm_memory_used_bytes", "netty_allocator_memory_used");
+      assertPortIsRefused(node);
 
       node.terminate();
 
@@ -82,37 +83,28 @@ final class ServeProcessTest {
   }
 
   @Test
-  void terminated_letsARunningStreamEnd_andTakesNothingNew() throws Exception {
-    try (NodeProcess node = NodeProcess.start(folder, "--slice-bytes", "64KiB"); Party reader = new Party(node)) {
+  void terminated_letsRunningStreamsAndPutsEnd_andTakesNothingNew() throws Exception {
+    try (NodeProcess node = NodeProcess.start(folder, "--slice-bytes", "64KiB", "--window-blocks", "8");
+        Party reader = new Party(node);
+        Party writer = new Party(node)) {
       run(node, "put", "--count", "40");
       reader.read(40);
       assertThat(reader.take()).isNotNull();
+      CompletableFuture<List<Receipt>> receipts = writer.put(40);
+      assertThat(writer.events.poll(20, TimeUnit.SECONDS)).isEqualTo("held");
 
       node.terminate();
-      await(() -> http(node, "/health").statusCode() == 503);
+      await(node, () -> http(node, "/health").statusCode() == 503);
 
       assertThat(http(node, "/health").body()).contains("\"state\":\"draining\"");
       assertThat(run(node, "stat").exitCode()).isEqualTo(69);
       assertThat(node.isAlive()).isTrue();
       assertThat(reader.takeAll()).isEqualTo(40L * BlockShape.DEFAULT_BLOCK_BYTES);
-      assertThat(node.exitCode()).isZero();
-      assertThat(node.said()).contains("draining\n").endsWith("stopped\n");
-    }
-  }
-
-  @Test
-  void terminated_letsARunningPutEnd_withAReceiptForEveryBlock() throws Exception {
-    try (NodeProcess node = NodeProcess.start(folder, "--window-blocks", "8"); Party writer = new Party(node)) {
-      CompletableFuture<List<Receipt>> receipts = writer.put(40);
-      assertThat(writer.events.poll(20, TimeUnit.SECONDS)).isEqualTo("held");
-
-      node.terminate();
-      await(() -> http(node, "/health").statusCode() == 503);
+      assertThat(node.isAlive()).as("a put is under way").isTrue();
       writer.letPutGoOn();
-
       assertThat(receipts.get(20, TimeUnit.SECONDS)).hasSize(40);
       assertThat(node.exitCode()).isZero();
-      assertThat(node.said()).endsWith("draining\nstopped\n");
+      assertThat(node.said()).contains("draining\n").endsWith("stopped\n");
     }
   }
 
@@ -138,7 +130,7 @@ final class ServeProcessTest {
       reader.read(40);
       assertThat(reader.take()).isNotNull();
       node.terminate();
-      await(() -> node.said().endsWith("draining\n"));
+      await(node, () -> node.said().endsWith("draining\n"));
 
       node.terminate();
 
@@ -154,7 +146,7 @@ final class ServeProcessTest {
       run(node, "put", "--count", "5");
       FutureTask<CommandLineRun> follower = new FutureTask<>(() -> run(node, "events", "--from", "6"));
       Thread.ofPlatform().daemon().start(follower);
-      await(() -> http(node, "/metrics").body().contains("penstock_wire_connections 1.0"));
+      await(node, () -> http(node, "/metrics").body().contains("penstock_wire_connections 1.0"));
       node.kill();
       assertThat(node.exitCode()).isEqualTo(128 + 9);
       assertThat(follower.get(20, TimeUnit.SECONDS).exitCode()).as(follower.get().err()).isEqualTo(69);
@@ -170,16 +162,13 @@ final class ServeProcessTest {
     }
   }
 
-  @Test
-  void portThatIsTaken_isAnInputErrorAndSaysSo() throws Exception {
-    try (NodeProcess node = NodeProcess.start(folder)) {
-      CommandLineRun second = CommandLineRun.of("serve", "--listen-port", "" + node.port(), "--admin-port", "off");
+  private static void assertPortIsRefused(NodeProcess holder) {
+    CommandLineRun second = CommandLineRun.of("serve", "--listen-port", "" + holder.port(), "--admin-port", "off");
 
-      assertThat(second.exitCode()).isEqualTo(74);
-      assertThat(second.err()).isEqualTo(
-          "serve: listen.port must be free for this user at 127.0.0.1 (was %d, from --listen-port): Address already in use; --listen-port 0 takes any that is free\n"
-              .formatted(node.port()));
-    }
+    assertThat(second.exitCode()).isEqualTo(74);
+    assertThat(second.err()).isEqualTo(
+        "serve: listen.port must be free for this user at 127.0.0.1 (was %d, from --listen-port): Address already in use; --listen-port 0 takes any that is free\n"
+            .formatted(holder.port()));
   }
 
   private static CommandLineRun run(NodeProcess node, String... arguments) {
@@ -197,11 +186,11 @@ final class ServeProcessTest {
     boolean holds() throws Exception;
   }
 
-  private static void await(Check check) throws Exception {
+  private static void await(NodeProcess node, Check check) throws Exception {
     long end = System.nanoTime() + SOON.toNanos();
     while (!check.holds()) {
       assertThat(System.nanoTime()).as("in time").isLessThan(end);
-      Thread.onSpinWait();
+      node.pause();
     }
   }
 
@@ -248,9 +237,10 @@ final class ServeProcessTest {
       client.lease(keys, OnMiss.SKIP, scope).flatMapMany(lease -> lease.slices(scope)).subscribe(slices);
     }
 
-    /// Puts blocks; from the second window on only when told to go on.
+    /// Puts new blocks; from the second window on only when told to go on.
     CompletableFuture<List<Receipt>> put(int blocks) {
-      List<BlockKey> keys = LongStream.range(0, blocks).mapToObj(PrefixHasher::ofTraceId).map(space::key).toList();
+      List<BlockKey> keys =
+          LongStream.range(1_000, 1_000 + blocks).mapToObj(PrefixHasher::ofTraceId).map(space::key).toList();
       PutSource source = new ProducingSource(arena, SliceOrder.LAYER_FIRST,
           (key, range, memory) -> KvPattern.fill(key, space.layout(), range, memory));
       return client.put(keys, window -> window.index() == 0

@@ -1,7 +1,7 @@
 package io.penstock.node.simulate;
 
 import io.penstock.block.BlockScope;
-import io.penstock.tier.ForwardingLease;
+import io.penstock.tier.spi.ForwardingLease;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.penstock.node.simulate;
 
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.ForwardingTier;
+import io.penstock.tier.spi.ForwardingTier;
 
 /// A tier that does as another does; a bug is planted by overriding one method.
 class SaboteurTier extends ForwardingTier {

@@ -14,12 +14,23 @@ import org.junit.jupiter.api.Timeout;
 final class SimulationTest {
   @Test
   @Timeout(600)
+  void cluster_under100Seeds_keepsEveryInvariant() {
+    keepsEveryInvariant(100);
+  }
+
+  @Test
+  @Tag("proof")
+  @Timeout(600)
   void cluster_under500Seeds_keepsEveryInvariant() {
+    keepsEveryInvariant(500);
+  }
+
+  private static void keepsEveryInvariant(int seeds) {
     Tally tally = new Tally();
-    tally.run(1, 500);
+    tally.run(1, seeds);
     assertThat(tally.delivered).as("delivered").isGreaterThan(3 * tally.requests / 4);
-    assertThat(tally.left).as("left").isGreaterThan(100);
-    assertThat(tally.connections).as("connections: links must have broken").isGreaterThan(2_000);
+    assertThat(tally.left).as("left").isGreaterThan(seeds / 5);
+    assertThat(tally.connections).as("connections: links must have broken").isGreaterThan(4L * seeds);
   }
 
   /// Seeds that found something once, for as long as what they draw stays the same.
@@ -42,12 +53,12 @@ final class SimulationTest {
   @Timeout(300)
   void seed_runTwice_isTheSameRun() {
     Set<Long> digests = new HashSet<>();
-    for (long seed = 1; seed <= 20; seed++) {
+    for (long seed = 1; seed <= 10; seed++) {
       SimulationResult once = Simulation.run(seed);
       assertThat(Simulation.run(seed)).as("seed " + seed).isEqualTo(once);
       digests.add(once.digest());
     }
-    assertThat(digests).as("digests of 20 seeds").hasSize(20);
+    assertThat(digests).as("digests of 10 seeds").hasSize(10);
   }
 
   @Test

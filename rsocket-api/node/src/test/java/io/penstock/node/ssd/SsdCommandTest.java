@@ -2,8 +2,8 @@ package io.penstock.node.ssd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 import io.penstock.block.Block;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 final class SsdCommandTest {
   private static final CacheSpace SPACE = Blocks.smallSpace();
-  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final JsonMapper JSON = JsonMapper.shared();
 
   @TempDir
   Path folder;

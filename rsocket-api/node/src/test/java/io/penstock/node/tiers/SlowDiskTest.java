@@ -84,7 +84,7 @@ final class SlowDiskTest {
 
   /// The newest rest on the device, and all its copies have ended.
   private void awaitDevice() {
-    while (requireNonNull(tiers.stat().block(LIMIT)).levels().getFirst().resting() < ON_DEVICE) {
+    while (requireNonNull(tiers.stat().block(LIMIT)).levels().getFirst().storedBlocks() < ON_DEVICE) {
       Thread.onSpinWait();
     }
     try (BlockScope scope = new BlockScope()) {

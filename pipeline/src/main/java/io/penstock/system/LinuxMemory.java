@@ -1,0 +1,103 @@
+package io.penstock.system;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/// Memory of Linux.
+final class LinuxMemory implements NativeMemory {
+  static final LinuxMemory INSTANCE = new LinuxMemory();
+
+  private static final int READ_AND_WRITE = 0x3;
+  private static final int SHARED = 0x1;
+  private static final int PRIVATE_ANONYMOUS = 0x22;
+  private static final int HUGE_PAGES = 0x40000;
+  private static final int PAGE_SHIFT_AT = 26;
+  private static final int NO_FILE = -1;
+  private static final int PREFERRED = 1;
+  private static final long USUAL_PAGE_BYTES = 4096;
+  /// The C library has no function for `mbind`.
+  private static final long MBIND_NUMBER = System.getProperty("os.arch", "").equals("aarch64") ? 235 : 237;
+
+  private static final MethodHandle MAP =
+      CLibrary.bind("mmap", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG);
+  private static final MethodHandle UNMAP = CLibrary.bind("munmap", JAVA_INT, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle ADVISE = CLibrary.bind("madvise", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
+  private static final MethodHandle LOCK = CLibrary.bind("mlock", JAVA_INT, JAVA_LONG, JAVA_LONG);
+
+  private LinuxMemory() {}
+
+  /// Loaded with the first use: few processes bind memory to nodes.
+  private static final class Numa {
+    static final MethodHandle BIND = CLibrary.bindVariadic("syscall", 1, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
+        JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_LONG);
+  }
+
+  private static final class PageSize {
+    static final MethodHandle GET = CLibrary.bind("getpagesize", JAVA_INT);
+    static final long BYTES = pageSize();
+
+    private static long pageSize() {
+      long bytes = CLibrary.call(state -> (int) GET.invokeExact(state));
+      return bytes > 0 ? bytes : USUAL_PAGE_BYTES;
+    }
+  }
+
+  @Override
+  public long map(long bytes) throws SystemCallException {
+    return CLibrary.require("mmap of " + bytes + " bytes", map(bytes, PRIVATE_ANONYMOUS, NO_FILE));
+  }
+
+  @Override
+  public long mapHuge(long bytes, long pageBytes) throws SystemCallException {
+    int flags = PRIVATE_ANONYMOUS | HUGE_PAGES | Long.numberOfTrailingZeros(pageBytes) << PAGE_SHIFT_AT;
+    return CLibrary.require("mmap of " + bytes + " bytes in pages of " + pageBytes, map(bytes, flags, NO_FILE));
+  }
+
+  /// Maps the first `bytes` of an open file for reading and writing, shared.
+  static long mapShared(int descriptor, long bytes) throws SystemCallException {
+    return CLibrary.require("mmap of " + bytes + " bytes of a file", map(bytes, SHARED, descriptor));
+  }
+
+  private static long map(long bytes, int flags, int descriptor) {
+    return CLibrary.call(state -> (long) MAP.invokeExact(state, 0L, bytes, READ_AND_WRITE, flags, descriptor, 0L));
+  }
+
+  @Override
+  public void unmap(long address, long bytes) throws SystemCallException {
+    CLibrary.require("munmap", bytes, address,
+        CLibrary.call(state -> (int) UNMAP.invokeExact(state, address, bytes)));
+  }
+
+  @Override
+  public void advise(long address, long bytes, MemoryAdvice advice) throws SystemCallException {
+    int number = advice.number();
+    long answer = CLibrary.call(state -> (int) ADVISE.invokeExact(state, address, bytes, number));
+    CLibrary.require("madvise " + advice, bytes, address, answer);
+  }
+
+  @Override
+  public void lock(long address, long bytes) throws SystemCallException {
+    CLibrary.require("mlock", bytes, address, CLibrary.call(state -> (int) LOCK.invokeExact(state, address, bytes)));
+  }
+
+  @Override
+  public void prefer(long address, long bytes, int node) throws SystemCallException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment nodes = arena.allocate(MOST_NODES / Byte.SIZE, JAVA_LONG.byteAlignment());
+      nodes.setAtIndex(JAVA_LONG, node / Long.SIZE, 1L << node % Long.SIZE);
+      // the system reads one bit less than it is told
+      CLibrary.require("mbind", bytes, address, CLibrary.call(state -> (long) Numa.BIND.invokeExact(state, MBIND_NUMBER,
+          address, bytes, (long) PREFERRED, nodes, MOST_NODES + 1L, 0L)));
+    }
+  }
+
+  @Override
+  public long pageBytes() {
+    return PageSize.BYTES;
+  }
+}

@@ -1,0 +1,46 @@
+package io.penstock.system;
+
+import java.util.Optional;
+
+/// The calls of the system for memory, by address. Safe from any thread.
+///
+/// Addresses and sizes are the caller's responsibility: a wrong one can end the process.
+public interface NativeMemory {
+  /// NUMA nodes that [#prefer] can name: 0 to 1,023.
+  int MOST_NODES = 1024;
+
+  /// The calls of this system.
+  static NativeMemory ofSystem() {
+    return LinuxMemory.INSTANCE;
+  }
+
+  /// Why this process has no native calls: the system is not known, or the JVM does not allow them. Empty if it has
+  /// them.
+  static Optional<String> absence() {
+    return CLibrary.absence();
+  }
+
+  /// Maps private, zeroed memory of plain pages.
+  ///
+  /// @return its address
+  long map(long bytes) throws SystemCallException;
+
+  /// Maps private, zeroed memory of huge pages that were set aside.
+  ///
+  /// @param pageBytes a power of two
+  /// @return its address
+  long mapHuge(long bytes, long pageBytes) throws SystemCallException;
+
+  void unmap(long address, long bytes) throws SystemCallException;
+
+  void advise(long address, long bytes, MemoryAdvice advice) throws SystemCallException;
+
+  /// Keeps the pages in memory: they are never swapped out.
+  void lock(long address, long bytes) throws SystemCallException;
+
+  /// Prefers the memory of a NUMA node for pages that are not present yet.
+  void prefer(long address, long bytes, int node) throws SystemCallException;
+
+  /// Bytes of the smallest page: 4 KiB, but 16 or 64 KiB on some machines.
+  long pageBytes();
+}

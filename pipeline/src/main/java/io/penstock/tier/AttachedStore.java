@@ -1,0 +1,214 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.Permits;
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.StoreHealth;
+import io.penstock.tier.spi.StoreState;
+import io.penstock.tier.spi.StoreUnavailableException;
+import io.penstock.tier.spi.StoredBlock;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/// A store of a [TierStack]: whether it takes and gives blocks, its slots, and the moves that wait for it: blocks to
+/// put ([WriteQueue]) and blocks to read ([ReadQueue]), one batch each way at a time. Besides, windows are read from
+/// the store ([StoreWindow]), one read a window, so never more than there is transfer memory.
+///
+/// A copy that fails costs what [StoreFailures] says; one that finds the store busy waits until it has room. So memory
+/// comes back and the queues go on, whatever the store does. Used in decisions only, unless a method says otherwise.
+final class AttachedStore {
+  private final StackState state;
+  private final int level;
+  private final BlockStore store;
+  private final StoreFailures failures;
+  private final WriteQueue writes;
+  private final ReadQueue reads;
+  /// Slots of the store; null if their number is not fixed, as on a disk.
+  private final @Nullable Permits slots;
+  private StoreHealth health = StoreHealth.GOOD;
+
+  AttachedStore(StackState state, int level, Level.Stored stored) {
+    this.state = state;
+    this.level = level;
+    this.store = stored.store();
+    this.failures = new StoreFailures(state, level, store.name());
+    this.writes = new WriteQueue(state, store);
+    this.reads = new ReadQueue(state, level, this);
+    this.slots = stored.medium() == Medium.DISK
+        ? null
+        : new Permits(stored.name() + " slots", Math.min(store.capacityBlocks(), Integer.MAX_VALUE),
+            (int) state.memory().arena().capacitySlots());
+  }
+
+  /// What it costs when the store fails.
+  StoreFailures failures() {
+    return failures;
+  }
+
+  // Health
+
+  /// What the stack takes the store to be able to do.
+  StoreState state() {
+    return health.state();
+  }
+
+  /// Why it does not take blocks, or does not give them.
+  StoreUnavailableException unavailable() {
+    return StoreUnavailableException.of(store.name(), health);
+  }
+
+  /// Listens to the store from now on. Outside a decision.
+  void connect() {
+    store.watch(this::healthChanged);
+    healthChanged();
+    store.useEvictor(blocks -> state.answer(after -> state.removals().evictForRoom(level, blocks, after)));
+    store.report(key -> state.removals().damaged(level, key));
+  }
+
+  private void healthChanged() {
+    state.decide(after -> {
+      StoreHealth now = store.health();
+      if (now.state() != health.state()) {
+        change(now, after);
+      }
+    });
+  }
+
+  private void change(StoreHealth now, DeferredActions after) {
+    boolean gave = health.state().gives();
+    health = now;
+    if (now.state().takes()) {
+      writes.admit();
+    } else {
+      writes.refuse(unavailable(), !now.state().gives(), after);
+    }
+    if (gave && !now.state().gives()) {
+      reads.clear(after);
+      state.windows().interrupt(level, unavailable(), after);
+    }
+    if (!state.isClosed()) { // else only copies that are under way still matter
+      resume(after);
+    }
+  }
+
+  private void resume(DeferredActions after) {
+    if (health.state().gives()) {
+      recover(after); // what it could not find before
+    }
+    state.mover().stateChanged(level, after);
+    after.then(writes::start);
+    after.then(reads::start);
+  }
+
+  /// Enters the blocks that the store found into the ledger.
+  void recover(DeferredActions after) {
+    store.recover(new Recovery(state, level, after));
+  }
+
+  // Slots
+
+  /// Takes a slot if one is free and no block waits for one.
+  boolean tryTakeSlot() {
+    return slots == null || slots.tryAcquire(1);
+  }
+
+  /// Takes a slot when one is free. Outside a decision.
+  Permits.Ticket takeSlot(Runnable granted) {
+    return requireNonNull(slots).acquire(1, granted);
+  }
+
+  /// Frees a slot. Outside a decision.
+  void releaseSlot() {
+    if (slots != null) {
+      slots.release(1);
+    }
+  }
+
+  // Copies in the store
+
+  /// Drops `copy`, whose slot is free when its last read has ended.
+  void drop(StoreCopy copy, DeferredActions after) {
+    if (copy.drop()) {
+      free(copy, after);
+    }
+  }
+
+  void endRead(StoreCopy copy, DeferredActions after) {
+    if (copy.endRead()) {
+      free(copy, after);
+    }
+  }
+
+  private void free(StoreCopy copy, DeferredActions after) {
+    after.close(copy.block());
+    after.then(this::releaseSlot);
+  }
+
+  // Moves
+
+  /// Puts `block`, which is in memory and for which a slot was taken.
+  void put(Resident block, DeferredActions after) {
+    block.startMove();
+    put(new Move(block), after);
+  }
+
+  /// Puts blocks that are not visible yet, or are moved here.
+  void put(WriteQueue.Write write, DeferredActions after) {
+    writes.add(store.medium() == Medium.DISK ? state.offloads().counted(write) : write, after);
+  }
+
+  /// Reads `block`, which this store has, into `draft`.
+  ///
+  /// @param toHost whether it stays on the host level
+  void read(Resident block, BlockDraft draft, boolean toHost, DeferredActions after) {
+    reads.add(block, draft, toHost, after);
+  }
+
+  /// Closes the store. Outside a decision.
+  Mono<Void> close() {
+    return Mono.defer(store::close);
+  }
+
+  /// Starts nothing more: what waits here goes back.
+  void close(DeferredActions after) {
+    writes.close(after);
+    reads.clear(after);
+  }
+
+  /// One block on its way from host memory to this store.
+  private final class Move implements WriteQueue.Write {
+    private final Resident block;
+
+    Move(Resident block) {
+      this.block = block;
+    }
+
+    @Override
+    public List<Block> blocks() {
+      return block.isRemoved() ? List.of() : List.of(block.hostBlock());
+    }
+
+    @Override
+    public void done(List<StoredBlock> stored, DeferredActions after) {
+      if (stored.isEmpty()) {
+        after.then(AttachedStore.this::releaseSlot);
+      } else {
+        int from = block.isOnHostLevel() ? state.shape().host() : block.fastestStore();
+        state.history().moved(from, level, 1, after);
+        block.addCopy(level, new StoreCopy(stored.getFirst()));
+      }
+      block.endMove(after);
+    }
+
+    @Override
+    public void failed(Throwable error, DeferredActions after) {
+      failures.notTaken(block, error, after);
+      after.then(AttachedStore.this::releaseSlot);
+      block.endMove(after);
+    }
+  }
+}

@@ -1,0 +1,83 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.tier.spi.CopyStat;
+import io.penstock.tier.spi.DiskStat;
+import io.penstock.tier.spi.StoreHealth;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// The stores of a [TierStack] by level, and what the stack takes them to be able to do. Used in decisions only, but
+/// for [#forEach] and [#at].
+final class AttachedStores {
+  private final StackShape shape;
+  private final @Nullable AttachedStore[] stores;
+
+  AttachedStores(StackState state) {
+    this.shape = state.shape();
+    this.stores = new @Nullable AttachedStore[shape.levels().size()];
+    for (int i = 0; i < stores.length; i++) {
+      if (shape.levels().get(i) instanceof Level.Stored stored) {
+        stores[i] = new AttachedStore(state, i, stored);
+      }
+    }
+  }
+
+  AttachedStore at(int level) {
+    return requireNonNull(stores[level], "store");
+  }
+
+  void forEach(Consumer<AttachedStore> each) {
+    for (AttachedStore store : stores) {
+      if (store != null) {
+        each.accept(store);
+      }
+    }
+  }
+
+  /// Whether `level` takes blocks now.
+  boolean takes(int level) {
+    AttachedStore store = stores[level];
+    return store == null || store.state().takes();
+  }
+
+  /// Whether blocks of `level` can be read now.
+  boolean gives(int level) {
+    AttachedStore store = stores[level];
+    return store == null || store.state().gives();
+  }
+
+  /// The fastest store that has `block` and gives it; the fastest that has it if none gives it; −1 if none has it.
+  int readableLevel(Resident block) {
+    for (int level = 0; level < stores.length; level++) {
+      if (block.isStored(level) && gives(level)) {
+        return level;
+      }
+    }
+    return block.fastestStore();
+  }
+
+  /// Whether the bytes of `block` can be read now.
+  boolean isReadable(Resident block) {
+    if (block.isInMemory()) {
+      return true;
+    }
+    int level = readableLevel(block);
+    return level >= 0 && gives(level);
+  }
+
+  // What the stores say of themselves
+
+  StoreHealth health(int level) {
+    return stores[level] == null ? StoreHealth.GOOD : shape.store(level).health();
+  }
+
+  @Nullable CopyStat copies(int level) {
+    return stores[level] == null ? null : shape.store(level).copies();
+  }
+
+  @Nullable DiskStat diskStat(int level) {
+    return stores[level] == null ? null : shape.store(level).diskStat();
+  }
+}

@@ -1,0 +1,45 @@
+package io.penstock.tier;
+
+import io.penstock.block.Block;
+
+/// A block of a [StackLease] that was not handed out yet. Used in decisions only.
+sealed interface LeaseItem {
+  /// The index of its key in the request.
+  int position();
+
+  /// A share of the block's memory.
+  record InMemory(int position, Block block) implements LeaseItem {}
+
+  /// The promise of a block whose bytes are in stores: one of its pins.
+  record Promised(int position, Resident resident) implements LeaseItem {}
+
+  static LeaseItem of(int position, Resident resident) {
+    if (resident.isInMemory()) {
+      return new InMemory(position, resident.hostBlock().share());
+    }
+    resident.pin();
+    return new Promised(position, resident);
+  }
+
+  /// Whether the bytes are in host memory now.
+  default boolean isInMemory() {
+    return !(this instanceof Promised promised) || promised.resident().isInMemory();
+  }
+
+  /// A share instead of the promise, if the bytes are in host memory now.
+  default LeaseItem redeemed(DeferredActions after) {
+    if (this instanceof Promised promised && promised.resident().isInMemory()) {
+      promised.resident().unpin(after);
+      return new InMemory(promised.position(), promised.resident().hostBlock().share());
+    }
+    return this;
+  }
+
+  /// Gives the share, or the promise, back.
+  default void giveUp(DeferredActions after) {
+    switch (this) {
+      case InMemory here -> after.close(here.block());
+      case Promised promised -> promised.resident().unpin(after);
+    }
+  }
+}

@@ -1,0 +1,141 @@
+package io.penstock.tier;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.GranuleRange;
+import io.penstock.tier.spi.StoreBusyException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.publisher.Mono;
+
+/// What a [TierStack] reads from one store to move it: one batch at a time, in the order of asking. A batch that finds
+/// the store busy goes back to the front until the store has room. A block that was written anew while it was read
+/// keeps the new bytes. Used in decisions only, but for [#start].
+final class ReadQueue {
+  /// One block on its way to host memory, to stay there or to pass through.
+  private record Read(Resident block, StoreCopy copy, BlockDraft draft, boolean toHost) {}
+
+  private final StackState state;
+  private final int level;
+  private final AttachedStore store;
+  private final Trampoline starts = new Trampoline(this::startBatch);
+  private final ArrayDeque<Read> waiting = new ArrayDeque<>();
+  private boolean reading;
+  /// Whether the store said that it is busy, and has not said since that it has room.
+  private boolean busy;
+
+  ReadQueue(StackState state, int level, AttachedStore store) {
+    this.state = state;
+    this.level = level;
+    this.store = store;
+  }
+
+  /// Reads `block`, which the store has, into `draft`.
+  void add(Resident block, BlockDraft draft, boolean toHost, DeferredActions after) {
+    block.startMove();
+    StoreCopy copy = block.copy(level);
+    copy.startRead();
+    waiting.add(new Read(block, copy, draft, toHost));
+    after.then(starts::run);
+  }
+
+  /// Gives back what waits, because the store gives nothing, or the stack has closed.
+  void clear(DeferredActions after) {
+    waiting.forEach(read -> giveBack(read, after));
+    waiting.clear();
+  }
+
+  // A batch
+
+  /// Starts a batch if the store is free for one. Outside a decision.
+  void start() {
+    starts.run();
+  }
+
+  private void startBatch() {
+    List<Read> batch = state.answer(after -> nextBatch());
+    if (!batch.isEmpty()) {
+      GranuleRange all = GranuleRange.all(state.shape().layout());
+      Mono.defer(() -> state.shape().store(level)
+          .read(batch.stream().map(read -> read.copy().block()).toList(), drafts(batch), all))
+          .subscribe(nothing -> {}, error -> failed(batch, error), () -> done(batch));
+    }
+  }
+
+  private List<Read> nextBatch() {
+    List<Read> batch = new ArrayList<>();
+    while (!reading && !busy && batch.size() < state.shape().options().batchBlocks() && !waiting.isEmpty()) {
+      batch.add(waiting.remove());
+    }
+    reading |= !batch.isEmpty();
+    return batch;
+  }
+
+  private static List<BlockDraft> drafts(List<Read> batch) {
+    return batch.stream().map(Read::draft).toList();
+  }
+
+  private void done(List<Read> batch) {
+    List<Block> blocks;
+    try {
+      blocks = StackCommit.sealed(drafts(batch));
+    } catch (RuntimeException e) { // the store left something out
+      failed(batch, e);
+      return;
+    }
+    state.decide(after -> {
+      int stayed = 0;
+      for (int i = 0; i < blocks.size(); i++) {
+        stayed += landed(batch.get(i), blocks.get(i), after) ? 1 : 0;
+      }
+      state.history().moved(level, state.shape().host(), stayed, after);
+      end(after);
+    });
+  }
+
+  /// Whether the block stays on the host level.
+  private boolean landed(Read read, Block bytes, DeferredActions after) {
+    Resident block = read.block();
+    boolean stays = read.toHost() && !block.isInMemory();
+    if (block.isInMemory()) {
+      after.close(bytes);
+    } else {
+      block.land(bytes, stays);
+    }
+    store.endRead(read.copy(), after);
+    block.endMove(after);
+    return stays;
+  }
+
+  private void failed(List<Read> batch, Throwable error) {
+    state.decide(after -> {
+      if (error instanceof StoreBusyException refused && !state.isClosed()) {
+        reading = false;
+        busy = true;
+        batch.reversed().forEach(waiting::addFirst);
+        after.then(() -> refused.room().subscribe(nothing -> {}, e -> roomAgain(), this::roomAgain));
+      } else {
+        batch.forEach(read -> giveBack(read, after));
+        store.failures().notGiven(batch.stream().map(Read::block).toList(), error, after);
+        end(after);
+      }
+    });
+  }
+
+  private void giveBack(Read read, DeferredActions after) {
+    after.close(read.draft());
+    store.endRead(read.copy(), after);
+    read.block().endMove(after);
+  }
+
+  private void end(DeferredActions after) {
+    reading = false;
+    after.then(starts::run);
+  }
+
+  private void roomAgain() {
+    state.decide(after -> busy = false);
+    starts.run();
+  }
+}

@@ -1,0 +1,66 @@
+package io.penstock.tier;
+
+import io.penstock.block.BlockKey;
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.StoredBlock;
+import org.jspecify.annotations.Nullable;
+
+/// Enters the blocks that a store found into the ledger, in one decision.
+final class Recovery implements BlockStore.Recovered {
+  private final StackState state;
+  private final int level;
+  private final DeferredActions after;
+
+  Recovery(StackState state, int level, DeferredActions after) {
+    this.state = state;
+    this.level = level;
+    this.after = after;
+  }
+
+  @Override
+  public void stored(StoredBlock block) {
+    StackEntry entry = state.index().find(block.key(), after);
+    if (entry instanceof Resident known) { // a faster store has it, too
+      if (known.isStored(level)) {
+        after.close(block);
+      } else {
+        known.addCopy(level, new StoreCopy(block));
+      }
+      after.review(known);
+    } else {
+      unlist(entry);
+      Resident found = new Resident(block.key(), start(), state.figures());
+      found.addCopy(level, new StoreCopy(block));
+      state.index().enter(found, after);
+    }
+  }
+
+  @Override
+  public void numbered(BlockKey key, int number) {
+    StackEntry entry = state.index().find(key, after);
+    if (!(entry instanceof Resident)) {
+      unlist(entry);
+      if (state.index().enter(key, number, level, start(), after)) {
+        return;
+      }
+    }
+    stored(state.shape().store(level).fromNumber(key, number));
+  }
+
+  @Override
+  public void damaged(BlockKey key) {
+    state.history().corrupt(after);
+  }
+
+  /// A write that began before the store could look for the block gives way to what the store found.
+  private void unlist(@Nullable StackEntry entry) {
+    if (entry instanceof Pending pending) {
+      state.index().unlist(pending);
+    }
+  }
+
+  /// Written through, the last level holds all blocks of the ledger; they are promoted when they are read.
+  private int start() {
+    return state.shape().isWriteThrough() ? 0 : level;
+  }
+}

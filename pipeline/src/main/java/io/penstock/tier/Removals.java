@@ -1,0 +1,119 @@
+package io.penstock.tier;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockCorruptException;
+import io.penstock.block.BlockKey;
+
+/// How blocks leave a [TierStack]: evicted, removed by a caller, or lost; each with its event, once. Their bytes go
+/// when no reader and no move needs them ([Mover]). Used in decisions only, unless a method says otherwise.
+final class Removals {
+  /// Victims of another level that are looked at for each block that has to go: few of them have a copy in the store.
+  private static final int LOOKED_AT = 8;
+
+  private final StackState state;
+
+  Removals(StackState state) {
+    this.state = state;
+  }
+
+  // Damage
+
+  /// Compares `block`, which is in host memory, with its checksums, if reads are verified. Outside a decision.
+  ///
+  /// @throws BlockCorruptException after the block was removed
+  void requireIntact(Block block) {
+    if (!state.shape().options().verifyReads()) {
+      return;
+    }
+    try {
+      block.verify("tier " + state.shape().info().name());
+    } catch (BlockCorruptException e) {
+      state.decide(after -> quarantine(block, after));
+      throw e;
+    }
+  }
+
+  /// Loses `block`, whose bytes in host memory differ from their checksum. A newer block of the same key stays.
+  private void quarantine(Block block, DeferredActions after) {
+    state.history().corrupt(after);
+    Resident resident = state.index().inMemory(block.key());
+    if (resident != null && resident.hostBlock().sharesMemoryWith(block)) {
+      lose(resident, "checksum mismatch", after);
+    }
+  }
+
+  /// The store of `level` found its bytes of the block of `key` damaged. Intact bytes elsewhere stay. Outside a
+  /// decision.
+  void damaged(int level, BlockKey key) {
+    state.decide(after -> {
+      if (!state.isClosed() && state.index().find(key, after) instanceof Resident block && block.isStored(level)
+          && !state.shape().store(level).isIntact(block.copy(level).block())) {
+        state.history().corrupt(after);
+        if (block.isElsewhereThan(level)) {
+          state.mover().dropCopy(block, level, after);
+          after.review(block);
+        } else {
+          lose(block, "checksum mismatch", after);
+        }
+      }
+    });
+  }
+
+  /// The block leaves against the stack's will.
+  void lose(Resident block, String reason, DeferredActions after) {
+    if (!block.isRemoved() && !block.isReleased() && !state.isClosed()) {
+      state.index().remove(block, after);
+      state.history().lost(block.key(), reason, after);
+    }
+    after.review(block);
+  }
+
+  // Eviction
+
+  /// The block leaves because there is no room for it.
+  void evict(Resident block, DeferredActions after) {
+    if (!block.isRemoved() && !state.isClosed()) {
+      state.index().remove(block, after);
+      state.history().evicted(block.key(), after);
+    }
+    after.review(block);
+  }
+
+  /// Makes room in the store of `level`: drops copies of blocks that are in memory, if no receipt promises them, and
+  /// evicts those that would leave next.
+  ///
+  /// @return how many it gave up
+  int evictForRoom(int level, int blocks, DeferredActions after) {
+    int given = 0;
+    for (int from = state.shape().last(); from >= 0 && given < blocks && !state.isClosed(); from--) {
+      for (BlockKey key : state.index().victims(from, from == level ? blocks : LOOKED_AT * blocks)) {
+        if (given < blocks && state.index().find(key, after) instanceof Resident block && block.isStored(level)) {
+          giveUp(block, level, after);
+          given++;
+        }
+      }
+    }
+    state.figures().evictedForRoom(given);
+    return given;
+  }
+
+  private void giveUp(Resident block, int level, DeferredActions after) {
+    if (!state.shape().isWriteThrough() && block.level() != level && block.isInMemory()) {
+      state.mover().dropCopy(block, level, after);
+    } else {
+      evict(block, after);
+    }
+  }
+
+  // Wishes
+
+  /// Removes `key`; false if it is not visible.
+  boolean remove(BlockKey key, DeferredActions after) {
+    if (!(state.index().find(key, after) instanceof Resident block)) {
+      return false;
+    }
+    state.index().remove(block, after);
+    state.history().removed(key);
+    return true;
+  }
+}

@@ -1,0 +1,165 @@
+package io.penstock.tier;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.block.ChunkSource;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/// The state of a [TierStack], and the one lock that guards it.
+///
+/// Only this class takes the lock. Every change is a *decision*: [#decide] locks, runs the decision, has the [Mover]
+/// review the blocks that it changed, unlocks, and runs the actions that it deferred. A class that is "used in
+/// decisions only" relies on this lock; a method that changes its state takes the [DeferredActions] of the decision.
+final class StackState {
+  private final Object lock = new Object();
+  @GuardedBy("lock") private @Nullable DeferredActions underWay;
+
+  private final StackShape shape;
+  private final StackMemory memory;
+  private final EventLog events;
+  private final StackFigures figures;
+  private final StackHistory history;
+  private final OffloadQueue offloads;
+  private final Mover mover;
+  private final AttachedStores stores;
+  private final StackIndex index;
+  private final Removals removals;
+  private final WindowReads windows;
+  private final List<Flush> flushes = new CopyOnWriteArrayList<>();
+  private volatile boolean closed;
+
+  StackState(StackShape shape, LongSupplier nanos, ChunkSource chunks) {
+    this.shape = shape;
+    this.memory = new StackMemory(shape, chunks);
+    this.events = new EventLog(shape.options().eventLogSize());
+    this.figures = new StackFigures(shape);
+    this.history = new StackHistory(shape, figures, events);
+    this.offloads = new OffloadQueue(this, nanos);
+    this.mover = new Mover(this);
+    this.stores = new AttachedStores(this);
+    this.index = new StackIndex(shape, figures, history, stores);
+    this.removals = new Removals(this);
+    this.windows = new WindowReads(this);
+  }
+
+  // Decisions
+
+  /// Runs `decision` under the lock, then the actions that it deferred outside.
+  void decide(Consumer<DeferredActions> decision) {
+    answer(after -> {
+      decision.accept(after);
+      return true;
+    });
+  }
+
+  /// The same for a decision with an answer. A decision that is made within another one, on the same thread, is a part
+  /// of it: its actions run when the outer one has ended.
+  <T extends @Nullable Object> T answer(Function<DeferredActions, T> decision) {
+    DeferredActions after = new DeferredActions();
+    try {
+      synchronized (lock) {
+        return underWay == null ? run(decision, after) : decision.apply(underWay);
+      }
+    } finally {
+      if (!Thread.holdsLock(lock)) {
+        after.run(events, flushes);
+      }
+    }
+  }
+
+  @GuardedBy("lock") private <T extends @Nullable Object> T run(Function<DeferredActions, T> decision, DeferredActions after) {
+    underWay = after;
+    try {
+      T answer = decision.apply(after);
+      for (Resident block = after.nextReview(); block != null; block = after.nextReview()) {
+        mover.review(block, after);
+      }
+      return answer;
+    } finally {
+      underWay = null;
+    }
+  }
+
+  /// Looks at the state under the lock and changes nothing.
+  <T extends @Nullable Object> T look(Supplier<T> question) {
+    synchronized (lock) {
+      return question.get();
+    }
+  }
+
+  // Parts
+
+  StackShape shape() {
+    return shape;
+  }
+
+  StackMemory memory() {
+    return memory;
+  }
+
+  EventLog events() {
+    return events;
+  }
+
+  StackFigures figures() {
+    return figures;
+  }
+
+  StackHistory history() {
+    return history;
+  }
+
+  OffloadQueue offloads() {
+    return offloads;
+  }
+
+  Mover mover() {
+    return mover;
+  }
+
+  AttachedStores stores() {
+    return stores;
+  }
+
+  StackIndex index() {
+    return index;
+  }
+
+  Removals removals() {
+    return removals;
+  }
+
+  WindowReads windows() {
+    return windows;
+  }
+
+  List<Flush> flushes() {
+    return flushes;
+  }
+
+  // The end
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /// @throws TierClosedException if the stack has closed
+  void requireOpen() {
+    if (closed) {
+      throw shape.closed();
+    }
+  }
+
+  /// Closes the state: host memory goes back, stored blocks stay until [Mover#storesClosed]. In a decision.
+  void close(DeferredActions after) {
+    flushes.forEach(flush -> flush.close(after));
+    closed = true;
+    mover.close(index.clear(), after);
+    offloads.close(after);
+  }
+}

@@ -1,0 +1,22 @@
+package io.penstock.tier.spi;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.TransientKvException;
+import io.penstock.block.BlockKey;
+
+/// A store does not give one of its blocks, although it gives others. Transient for whoever wants the block: it will be
+/// a miss.
+public final class BlockUnreadableException extends TransientKvException {
+  private final BlockKey key;
+
+  /// @param boundary where it was read
+  public BlockUnreadableException(String boundary, BlockKey key, Throwable cause) {
+    super("block " + key + " must be readable at " + boundary + " (was not, more than once)", cause);
+    this.key = requireNonNull(key, "key");
+  }
+
+  public BlockKey key() {
+    return key;
+  }
+}

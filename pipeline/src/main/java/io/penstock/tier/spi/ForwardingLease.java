@@ -1,0 +1,51 @@
+package io.penstock.tier.spi;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.tier.Lease;
+import io.penstock.tier.LeasedBlock;
+import io.penstock.tier.Presence;
+import io.penstock.block.BlockScope;
+import java.util.List;
+import reactor.core.publisher.Flux;
+
+/// A lease that is another one under its own name, and ends it with itself. Subclasses change what they differ in;
+/// [#slicedWindows] goes by [#windows].
+public abstract class ForwardingLease extends Lease {
+  private final Lease lease;
+
+  /// @param lease does everything
+  protected ForwardingLease(Lease lease) {
+    this.lease = requireNonNull(lease, "lease");
+  }
+
+  @Override
+  public Presence hits() {
+    return lease.hits();
+  }
+
+  @Override
+  public Presence found() {
+    return lease.found();
+  }
+
+  @Override
+  public Presence admitted() {
+    return lease.admitted();
+  }
+
+  @Override
+  public Presence awaited() {
+    return lease.awaited();
+  }
+
+  @Override
+  public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope) {
+    return lease.windows(maxBlocks, scope);
+  }
+
+  @Override
+  protected void free() {
+    lease.close();
+  }
+}

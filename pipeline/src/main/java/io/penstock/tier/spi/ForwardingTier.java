@@ -1,0 +1,74 @@
+package io.penstock.tier.spi;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.Lease;
+import io.penstock.tier.OnMiss;
+import io.penstock.tier.Presence;
+import io.penstock.tier.Reservation;
+import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierInfo;
+import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStat;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import java.util.List;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// A tier that is another one under its own name, such as a [TierStack] of a single level. Subclasses change what they
+/// differ in.
+public abstract class ForwardingTier implements BlockTier {
+  private final BlockTier tier;
+
+  /// @param tier does everything
+  protected ForwardingTier(BlockTier tier) {
+    this.tier = requireNonNull(tier, "tier");
+  }
+
+  @Override
+  public TierInfo info() {
+    return tier.info();
+  }
+
+  @Override
+  public Mono<Integer> match(List<BlockKey> keys) {
+    return tier.match(keys);
+  }
+
+  @Override
+  public Mono<Presence> contains(List<BlockKey> keys) {
+    return tier.contains(keys);
+  }
+
+  @Override
+  public Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope) {
+    return tier.lease(keys, onMiss, scope);
+  }
+
+  @Override
+  public Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
+    return tier.reserve(keys, scope);
+  }
+
+  @Override
+  public Mono<Presence> remove(List<BlockKey> keys) {
+    return tier.remove(keys);
+  }
+
+  @Override
+  public Flux<TierEvent> events(long sequence) {
+    return tier.events(sequence);
+  }
+
+  @Override
+  public Mono<TierStat> stat() {
+    return tier.stat();
+  }
+
+  @Override
+  public Mono<Void> close() {
+    return tier.close();
+  }
+}

@@ -1,0 +1,20 @@
+package io.penstock.tier.spi;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockKey;
+import io.penstock.block.Owned;
+
+/// One owner's handle on a block at rest in a [BlockStore]. Closing frees its place.
+public abstract class StoredBlock extends Owned {
+  private final BlockKey key;
+
+  /// @param key of the block
+  protected StoredBlock(BlockKey key) {
+    this.key = requireNonNull(key, "key");
+  }
+
+  public final BlockKey key() {
+    return key;
+  }
+}

@@ -1,0 +1,15 @@
+/// The kernel: words, memory, ports, stages and flows.
+module io.penstock {
+  requires transitive reactor.core;
+  requires transitive org.reactivestreams;
+  requires transitive micrometer.core;
+  requires static transitive org.jspecify;
+
+  exports io.penstock;
+  exports io.penstock.block;
+  exports io.penstock.tier;
+  exports io.penstock.tier.spi;
+  exports io.penstock.stage;
+  exports io.penstock.meter;
+  exports io.penstock.pool;
+}

@@ -1,0 +1,11 @@
+package io.penstock.testkit;
+
+/// What a tier may promise beyond the core of [TierContract]; tests of a promise that a tier does not give are skipped.
+public enum TierPromise {
+  /// Hits and victims are those of a textbook LRU of its capacity, and figures count them.
+  EXACT_LRU,
+  /// What becomes visible, and what goes, is told as events without holes.
+  EVENTS,
+  /// While nothing is leased or written, the bytes claimed are those of visible blocks.
+  CLAIMED_IS_VISIBLE
+}

@@ -1,0 +1,146 @@
+package io.penstock.node.config;
+
+import io.penstock.block.BlockLayout;
+import io.penstock.device.memory.MemoryPages;
+import io.penstock.storage.record.RecordFormat;
+import io.penstock.tier.StackMode;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// The rules that tie several settings together. A rule about a setting that was refused by itself does not apply; the
+/// broken ones are reported together.
+final class ConfigRules {
+  private static final List<Setting<Capacity>> LEVELS = List.of(NodeSettings.HBM, NodeSettings.DRAM, NodeSettings.SSD);
+
+  private final NodeConfig config;
+  private final List<String> problems;
+  private @Nullable BlockLayout layout;
+
+  private ConfigRules(NodeConfig config, List<String> problems) {
+    this.config = config;
+    this.problems = problems;
+  }
+
+  /// Adds what of `config` cannot be at the same time.
+  static void require(NodeConfig config, List<String> problems) {
+    ConfigRules rules = new ConfigRules(config, problems);
+    rules.rule(rules::layout, LayoutSettings.ALL.toArray(Setting<?>[]::new));
+    LEVELS.forEach(level -> rules.rule(() -> rules.oneBlock(level), level));
+    rules.rule(rules::someLevel, NodeSettings.HBM, NodeSettings.DRAM, NodeSettings.SSD);
+    rules.rule(rules::hugePages, NodeSettings.DRAM, NodeSettings.MEMORY_PAGES);
+    rules.rule(rules::device, NodeSettings.HBM, NodeSettings.HBM_DEVICE);
+    rules.rule(rules::folder, NodeSettings.SSD, NodeSettings.SSD_DIR);
+    rules.rule(rules::writeThrough, NodeSettings.HBM, NodeSettings.DRAM, NodeSettings.SSD, NodeSettings.STACK_MODE);
+    rules.rule(rules::segments, NodeSettings.SSD, NodeSettings.SSD_SEGMENT_BYTES);
+    rules.rule(() -> rules.atLeast(NodeSettings.SSD_DISK_HIGH, NodeSettings.SSD_DISK_LOW), NodeSettings.SSD_DISK_HIGH,
+        NodeSettings.SSD_DISK_LOW);
+    rules.rule(() -> AscendSettings.requireFitOfMemory(config, problems), NodeSettings.HBM_DEVICE,
+        NodeSettings.MEMORY_NUMA, NodeSettings.MEMORY_PAGES,
+        NodeSettings.DRAM, AscendSettings.FABRIC_MEMORY);
+    rules.rule(() -> AscendSettings.requireFitOfStaging(config, problems), AscendSettings.BUFFER_POOL,
+        AscendSettings.ASYNC_TRANSFER, AscendSettings.FABRIC_MEMORY,
+        AscendSettings.GLOBAL_RESOURCE_CONFIG);
+    rules.rule(() -> rules.atLeast(NodeSettings.BUDGET, NodeSettings.SLICE_BYTES), NodeSettings.BUDGET,
+        NodeSettings.SLICE_BYTES);
+    rules.rule(() -> rules.atLeast(NodeSettings.RESERVE_BLOCKS, NodeSettings.WINDOW_BLOCKS),
+        NodeSettings.RESERVE_BLOCKS,
+        NodeSettings.WINDOW_BLOCKS);
+  }
+
+  /// @param about settings without which it says nothing
+  private void rule(Runnable rule, Setting<?>... about) {
+    if (Arrays.stream(about).allMatch(config::has)) {
+      rule.run();
+    }
+  }
+
+  private void layout() {
+    int before = problems.size();
+    StatedLayout.require(config, problems);
+    layout = problems.size() == before ? config.layout() : null;
+  }
+
+  private void oneBlock(Setting<Capacity> level) {
+    if (layout != null && !holdsOne(level, layout.blockBytes())) {
+      problems.add("%s must be >= one block of %s (%s)".formatted(level.key(), Sizes.exact(layout.blockBytes()),
+          config.was(level)));
+    }
+  }
+
+  private boolean holdsOne(Setting<Capacity> level, int blockBytes) {
+    return !(config.get(level) instanceof Capacity.Bytes some) || some.bytes() >= blockBytes;
+  }
+
+  private void someLevel() {
+    if (LEVELS.stream().allMatch(level -> config.get(level).isOff())) {
+      problems.add("one of hbm, dram and ssd must be > 0 (all are off)");
+    }
+  }
+
+  private void hugePages() {
+    if (config.get(NodeSettings.DRAM).equals(Capacity.UNBOUNDED)
+        && config.get(NodeSettings.MEMORY_PAGES) == MemoryPages.HUGE) {
+      problems.add("dram must be bounded for %s, which takes all of it at the start (%s)".formatted(
+          config.said(NodeSettings.MEMORY_PAGES),
+          config.was(NodeSettings.DRAM)));
+    }
+  }
+
+  private void device() {
+    if (config.get(NodeSettings.HBM).isOff() && config.get(NodeSettings.HBM_DEVICE) != DeviceKind.SIM) {
+      problems.add(
+          "hbm must be > 0 for %s (%s)".formatted(config.said(NodeSettings.HBM_DEVICE), config.was(NodeSettings.HBM)));
+    }
+  }
+
+  private void folder() {
+    if (!config.get(NodeSettings.SSD).isOff() && config.get(NodeSettings.SSD_DIR).isEmpty()) {
+      problems.add("ssd.dir must be a folder when ssd is on (%s)".formatted(config.was(NodeSettings.SSD_DIR)));
+    }
+  }
+
+  /// Written through, each level repeats what is above it.
+  private void writeThrough() {
+    if (config.get(NodeSettings.STACK_MODE) != StackMode.WRITE_THROUGH) {
+      return;
+    }
+    if (config.get(NodeSettings.SSD).isOff()) {
+      problems.add("ssd must be > 0 to be written through to (%s)".formatted(config.was(NodeSettings.SSD)));
+      return;
+    }
+    BlockLayout blocks = layout;
+    if (blocks != null && LEVELS.stream().allMatch(level -> holdsOne(level, blocks.blockBytes()))) {
+      larger(LEVELS.stream().filter(level -> !config.get(level).isOff()).toList(), blocks.blockBytes());
+    }
+  }
+
+  private void larger(List<Setting<Capacity>> levels, int blockBytes) {
+    for (int i = 1; i < levels.size(); i++) {
+      Setting<Capacity> above = levels.get(i - 1);
+      Setting<Capacity> level = levels.get(i);
+      if (config.get(level).inBlocks(blockBytes) <= config.get(above).inBlocks(blockBytes)) {
+        problems.add("%s must be > %s, which it repeats when stack.mode is write_through (%s)".formatted(level.key(),
+            config.said(above),
+            config.was(level)));
+      }
+    }
+  }
+
+  private void segments() {
+    long bytes = config.get(NodeSettings.SSD_SEGMENT_BYTES); // 0 is auto
+    if (bytes > 0 && !config.get(NodeSettings.SSD).isOff() && layout != null) {
+      long least = 8L * RecordFormat.recordBytes(layout);
+      if (bytes < least) {
+        problems.add("ssd.segment.bytes must be >= 8 records of a block, %d B (%s)".formatted(least,
+            config.was(NodeSettings.SSD_SEGMENT_BYTES)));
+      }
+    }
+  }
+
+  private void atLeast(Setting<? extends Number> bigger, Setting<? extends Number> smaller) {
+    if (config.get(bigger).longValue() < config.get(smaller).longValue()) {
+      problems.add("%s must be >= %s (%s)".formatted(bigger.key(), config.said(smaller), config.was(bigger)));
+    }
+  }
+}
