@@ -103,7 +103,7 @@ final class DamageCopies {
   private void copy(Waiting next) {
     Damage damage = next.damage();
     int slot = health.enterSlow();
-    try (Arena arena = Arena.ofConfined(); Owned pin = next.pin()) {
+    try (Arena arena = Arena.ofConfined(); Owned _ = next.pin()) {
       int length = (int) Math.min(damage.length(), mostBytes);
       MemorySegment bytes = arena.allocate(length);
       engine.readOnce(new Location(damage.segment(), damage.offset(), length), 0, bytes);

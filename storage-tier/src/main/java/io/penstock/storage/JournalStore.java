@@ -9,6 +9,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.storage.checkpoint.CheckpointedEngine;
+import io.penstock.storage.engine.OpenFiles;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordName;
@@ -22,6 +23,7 @@ import io.penstock.tier.spi.StoreHealth;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -109,6 +111,9 @@ public final class JournalStore implements BlockStore {
   /// @throws IllegalArgumentException if a block of `space` does not fit an eighth of a segment
   public static JournalStore open(CacheSpace space, JournalOptions options) {
     // None of them runs before its first task: without an engine there is nothing to end
+    if (options.engine() != EngineKind.MEMORY) {
+      OpenFiles.require(options.engine().name().toLowerCase(Locale.ROOT), options.mostSegments());
+    }
     JournalThreads threads = JournalThreads.own(options);
     return open(space, options, options.engine().open(options.directory(), options.engineOptions()), threads);
   }

@@ -1,6 +1,7 @@
 package io.penstock.storage;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockKey;
 import io.penstock.storage.check.CheckProgress;
@@ -11,12 +12,15 @@ import io.penstock.storage.check.JournalCheck;
 import io.penstock.storage.engine.Directories;
 import io.penstock.storage.engine.JournalFiles;
 import io.penstock.storage.engine.Location;
+import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.spi.BlockUnreadableException;
 import io.penstock.tier.spi.StoreState;
 import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -25,6 +29,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -265,5 +270,51 @@ final class DamageBetweenTest extends OpeningFixture {
     assertThat(lost).containsExactlyInAnyOrderElementsOf(KEYS);
     assertThat(store.health().state()).isEqualTo(StoreState.ACTIVE);
     assertThat(store.diskStat().unreadable()).isEqualTo(BLOCKS);
+  }
+
+  /// Under a running store: the next sync tells, and what is put from then on is there after a restart.
+  @ParameterizedTest
+  @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
+  void openSegment_thatIsDeleted_isNotedBySync_andTheNextBeginsAnother(EngineKind engine) throws IOException {
+    kind = engine;
+    try (SegmentEngine log = engine()) {
+      Location before = append(log);
+      Files.delete(segments(before.segment()));
+      assertThatThrownBy(log::sync).isInstanceOf(StorageFailedException.class)
+          .hasMessageContaining("must be in its folder (was deleted");
+      log.roll();
+      Location after = append(log);
+      assertThat(after.segment()).isGreaterThan(before.segment());
+      log.sync();
+      assertThat(segments(after.segment())).exists();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
+  void folder_thatIsDeletedUnderAnOpenEngine_takesNothingMore(EngineKind engine) throws IOException {
+    kind = engine;
+    try (SegmentEngine log = engine()) {
+      append(log);
+      JournalSample.delete(temporary);
+      assertThatThrownBy(log::sync).isInstanceOf(StorageFailedException.class);
+      log.roll();
+      assertThatThrownBy(() -> append(log)).isInstanceOf(StorageFailedException.class);
+      assertThatThrownBy(log::probe).isInstanceOf(StorageFailedException.class);
+      Files.createDirectories(temporary);
+    }
+  }
+
+  private static Location append(SegmentEngine log) {
+    try (Arena arena = Arena.ofConfined()) {
+      return log.append(arena.allocate(4096));
+    }
+  }
+
+  private Path segments(int segment) throws IOException {
+    try (Stream<Path> files = Files.walk(temporary)) {
+      return files.filter(each -> each.endsWith("segment-%010d.log".formatted(segment))
+          || each.endsWith("19700101-%02d.cq4".formatted(segment))).findFirst().orElseThrow();
+    }
   }
 }

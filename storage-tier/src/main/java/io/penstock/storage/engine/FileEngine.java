@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 /// What engines whose segments are files have in common: one lock for those who change the log, none for those who read
 /// it.
 abstract class FileEngine implements SegmentEngine {
+  private static final long LOOK_NANOS = 1_000_000_000;
+
   private final String name;
   private final EngineDirectory directory;
   private final EngineOptions options;
@@ -21,6 +23,7 @@ abstract class FileEngine implements SegmentEngine {
   private final CachedFiles cached;
   private final ForcedSegments forced;
   private @Nullable SegmentFile active;
+  private long lookedAt = System.nanoTime();
 
   FileEngine(String name, EngineDirectory directory, EngineOptions options, FreeSpace space) {
     this.name = name;
@@ -119,7 +122,30 @@ abstract class FileEngine implements SegmentEngine {
 
   private SegmentFile fileFor(int length) {
     SegmentFile file = active;
+    if (file != null && isTakenAway(file)) {
+      active = null;
+      abandon();
+      return begin();
+    }
     return file == null || endAfter(file, length) > options.segmentBytes() ? begin() : file;
+  }
+
+  /// Looks at most once a second: a look is a call of the system.
+  private boolean isTakenAway(SegmentFile file) {
+    long now = System.nanoTime();
+    if (now - lookedAt < LOOK_NANOS) {
+      return false;
+    }
+    lookedAt = now;
+    try {
+      if (file.isThere()) {
+        return false;
+      }
+    } catch (IOException e) {
+      return false; // the append tells what is wrong
+    }
+    file.abandon();
+    return true;
   }
 
   @Override

@@ -121,7 +121,7 @@ final class SegmentTable {
   List<StoredSegment> holdUnforced() {
     requireOpen();
     return segments.tailMap(forcedBelow, true).values().stream()
-        .filter(segment -> !segment.isDeleted() && segment.retain()).toList();
+        .filter(segment -> !segment.isDeleted() && !segment.isAbandoned() && segment.retain()).toList();
   }
 
   /// All of `held` was forced; the newest of them may be appended to.

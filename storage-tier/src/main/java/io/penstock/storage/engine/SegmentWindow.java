@@ -249,8 +249,12 @@ public final class SegmentWindow implements AutoCloseable {
   @Override
   public void close() {
     arena.close();
-    try (Closeable last = closing; HeaderPrefetch open = prefetch) {
+    if (prefetch != null) {
+      prefetch.close();
       prefetch = null;
+    }
+    try {
+      closing.close();
     } catch (IOException e) {
       throw new StorageFailedException("close " + path, e);
     }

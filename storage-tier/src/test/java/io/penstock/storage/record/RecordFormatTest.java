@@ -168,7 +168,7 @@ final class RecordFormatTest {
   @Test
   void unknownVersion_isAnErrorOfItsOwn() {
     byte[] record = block();
-    Mutations.buffer(record).putShort(8, (short) 2);
+    Mutations.buffer(record).putShort(8, (short) 3);
     Mutations.forge(record);
     assertThatThrownBy(() -> decode(record)).isInstanceOf(RecordVersionException.class)
         .hasMessage("version of record must be 2 (was 3)");
