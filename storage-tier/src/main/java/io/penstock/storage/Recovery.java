@@ -119,7 +119,7 @@ final class Recovery {
   }
 
   private void visit(int segment, SegmentWindow file, boolean isDoubtful, @Nullable List<Noted> known) {
-    SegmentVisit visit = new SegmentVisit(segment, file, isDoubtful, this::requireOwn, boundary).run();
+    SegmentVisit visit = new SegmentVisit(segment, file, isDoubtful, this::requireOwn).run();
     List<Noted> whole = visit.whole();
     whole.forEach(this::count);
     sequence = Math.max(sequence, visit.highest());

@@ -28,7 +28,6 @@ final class SegmentVisit implements SegmentWalk.Visitor {
   private final RecordCheck records;
   private final boolean isDoubtful;
   private final Predicate<RecordHead> isOwn;
-  private final String boundary;
   private final List<Found> found = new ArrayList<>();
   private final List<Damage> damage = new ArrayList<>();
   private final List<BlockKey> damagedKeys = new ArrayList<>();
@@ -48,13 +47,12 @@ final class SegmentVisit implements SegmentWalk.Visitor {
 
   /// @param isDoubtful whether bytes of it may have got lost when the machine failed
   /// @param isOwn whether a head is of a block of this journal's shape
-  SegmentVisit(int segment, SegmentWindow file, boolean isDoubtful, Predicate<RecordHead> isOwn, String boundary) {
+  SegmentVisit(int segment, SegmentWindow file, boolean isDoubtful, Predicate<RecordHead> isOwn) {
     this.segment = segment;
     this.file = file;
     this.records = new RecordCheck(file);
     this.isDoubtful = isDoubtful;
     this.isOwn = isOwn;
-    this.boundary = boundary;
   }
 
   SegmentVisit run() {
@@ -65,8 +63,8 @@ final class SegmentVisit implements SegmentWalk.Visitor {
     long end = found.isEmpty() ? 0 : found.getLast().noted().at().offset();
     isTorn &= last == end;
     damage.removeIf(each -> each.offset() >= end); // what a stop leaves, or the file held before
-    for (Found each : found) {
-      judge(each, each == found.getLast());
+    for (int i = 0; i < found.size(); i++) {
+      judge(found.get(i), i == found.size() - 1);
     }
     whole = found.stream().filter(each -> each.state() == State.WHOLE).map(Found::noted)
         .sorted(Comparator.comparingLong(Noted::sequence)).toList();
