@@ -4,4 +4,8 @@ module io.penstock.device {
   requires static transitive org.jspecify;
 
   exports io.penstock.device;
+  exports io.penstock.device.ascend;
+  exports io.penstock.device.memory;
+  exports io.penstock.device.sidecar;
+  exports io.penstock.device.sim;
 }

@@ -1,4 +1,5 @@
 /// The kernel: words, memory, ports, stages and flows.
+@SuppressWarnings({"module", "requires-transitive-automatic"}) // libraries whose manifests name them; modules built later
 module io.penstock {
   requires transitive reactor.core;
   requires transitive org.reactivestreams;
@@ -12,4 +13,5 @@ module io.penstock {
   exports io.penstock.stage;
   exports io.penstock.meter;
   exports io.penstock.pool;
+  exports io.penstock.system to io.penstock.device, io.penstock.storage, io.penstock.wire;
 }

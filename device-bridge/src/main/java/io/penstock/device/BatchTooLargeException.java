@@ -1,7 +1,7 @@
 package io.penstock.device;
 
 /// A batch of copies was given more elements than a device takes in one call.
-public final class BatchTooLargeException extends IllegalArgumentException {
+final class BatchTooLargeException extends IllegalArgumentException {
   private final int elements;
 
   public BatchTooLargeException(int elements) {

@@ -12,18 +12,18 @@ import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// Blocks into slots of a device and back, in as few batches as possible; verified by the device's thread before the
-/// copy to it, and after the copy from it.
+/// Copies blocks into slots of a device and back, in as few batches as possible. The device's thread verifies them
+/// before a copy to the device and after a copy from it.
 ///
-/// Every batch holds its own share of both sides until its copies have ended, whatever becomes of those who asked.
+/// Each batch holds its own share of both sides until its copies have ended, also after a cancel.
 final class BlockCopies {
   private final Device device;
   private final String boundary;
   private final Supplier<? extends RuntimeException> closed;
-  private final Door door = new Door();
+  private final WorkInFlight inFlight = new WorkInFlight();
 
   /// @param boundary named when bytes differ from their checksums
-  /// @param closed what is answered after [#close()]
+  /// @param closed error after [#close()]
   BlockCopies(Device device, String boundary, Supplier<? extends RuntimeException> closed) {
     this.device = device;
     this.boundary = boundary;
@@ -43,14 +43,14 @@ final class BlockCopies {
     void ended(int i);
   }
 
-  /// Copies each block to the place at the same index.
+  /// Copies each block to the slot at the same index.
   Mono<Void> toDevice(List<Block> blocks, List<DeviceBlock> places) {
     return run(new Upward(blocks, places, boundary));
   }
 
-  /// Copies `range` of each source into the draft at the same index, and states it there.
+  /// Copies `range` of each source into the draft at the same index and verifies it there.
   ///
-  /// @throws IllegalArgumentException if `range` cuts through a granule: nothing would vouch for its bytes
+  /// @throws IllegalArgumentException if `range` cuts through a granule, which has no checksum then
   Mono<Void> toHost(List<DeviceBlock> sources, List<BlockDraft> drafts, GranuleRange range) {
     if (!range.isWhole()) {
       throw new IllegalArgumentException("range must be of whole granules (was " + range + ")");
@@ -58,9 +58,9 @@ final class BlockCopies {
     return run(new Downward(sources, drafts, range, boundary));
   }
 
-  /// Refuses what comes; completes when the last batch has ended.
+  /// Refuses new copies; completes when the last batch has ended.
   Mono<Void> close() {
-    return door.shut();
+    return inFlight.drain();
   }
 
   private record Upward(List<Block> blocks, List<DeviceBlock> places, String boundary) implements Copies {
@@ -117,19 +117,19 @@ final class BlockCopies {
 
   private Mono<Void> run(Copies copies) {
     return Mono.defer(() -> {
-      Door.Pass pass = door.enter();
-      if (pass == null) {
+      WorkInFlight.Hold hold = inFlight.begin();
+      if (hold == null) {
         return Mono.error(closed.get());
       }
       return Flux.range(0, Math.ceilDiv(copies.count(), CopyBatch.MAX_ELEMENTS))
-          .concatMap(number -> runBatch(copies, number * CopyBatch.MAX_ELEMENTS, pass), 0)
-          .then().doFinally(end -> pass.close());
+          .concatMap(number -> runBatch(copies, number * CopyBatch.MAX_ELEMENTS, hold), 0)
+          .then().doFinally(end -> hold.close());
     });
   }
 
-  private Mono<Void> runBatch(Copies copies, int from, Door.Pass pass) {
+  private Mono<Void> runBatch(Copies copies, int from, WorkInFlight.Hold hold) {
     int to = Math.min(copies.count(), from + CopyBatch.MAX_ELEMENTS);
-    return Quiet.afterCancel(device.turns().take(turn -> device.copy(batch(copies, from, to, pass, turn)))
+    return Quiet.afterCancel(device.turns().take(turn -> device.copy(batch(copies, from, to, hold, turn)))
         .then(Mono.<Void>fromRunnable(() -> {
           for (int i = from; i < to; i++) {
             copies.ended(i);
@@ -137,8 +137,8 @@ final class BlockCopies {
         })).flux()).then();
   }
 
-  private static CopyBatch batch(Copies copies, int from, int to, Door.Pass pass, Owned turn) {
-    CopyBatch batch = new CopyBatch(copies.direction()).hold(pass.share()).hold(turn);
+  private static CopyBatch batch(Copies copies, int from, int to, WorkInFlight.Hold hold, Owned turn) {
+    CopyBatch batch = new CopyBatch(copies.direction()).hold(hold.share()).hold(turn);
     try {
       for (int i = from; i < to; i++) {
         copies.add(batch, i);

@@ -9,12 +9,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/// Copies that a device is asked for in one call: elements of (source, destination, length), all one way, in no order
-/// among each other.
+/// Copies that a device makes in one call: elements of (source, destination, length), all one way, in any order.
 ///
-/// One thread fills it, then [Device#copy] takes it over, once. A batch owns what keeps the memory of its elements
-/// alive ([#hold]) and lets go when its copies have ended, not earlier: a cancel takes nothing away from under an
-/// engine. A batch that is not handed over is closed by whoever made it.
+/// One thread fills a batch, then [Device#copy] takes it over, once. A batch owns what keeps the memory of its elements
+/// alive ([#hold]) and closes it when its copies have ended, never earlier: a cancel frees no memory under a copy. The
+/// caller closes a batch that it does not pass to a device.
 public final class CopyBatch extends Owned {
   /// Most elements a batch: what the driver of an Ascend device takes in one call.
   public static final int MAX_ELEMENTS = 4096;
@@ -59,7 +58,8 @@ public final class CopyBatch extends Owned {
     return this;
   }
 
-  /// Adds work for the device's thread right before the copies; what it throws is the result, and nothing is copied.
+  /// Adds work for the device's thread right before the copies. If it throws, nothing is copied and the error is the
+  /// result.
   public CopyBatch before(Runnable work) {
     requireOwn();
     checks.add(requireNonNull(work, "work"));
@@ -102,7 +102,7 @@ public final class CopyBatch extends Owned {
     }
   }
 
-  /// For a device: what has to be done before the copies, by its thread.
+  /// For a device: runs the work of [#before], on the device's thread.
   public void check() {
     checks.forEach(Runnable::run);
   }

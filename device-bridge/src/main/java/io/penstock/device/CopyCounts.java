@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.tier.spi.CopyStat;
 import java.util.concurrent.atomic.LongAdder;
 
-/// Counts the copies of one device, for those who implement [Device]. Safe from any thread.
+/// Counts the copies of one device; for implementations of [Device]. Safe from any thread.
 public final class CopyCounts {
   private final String device;
   private final LongAdder calls = new LongAdder();

@@ -2,7 +2,7 @@ package io.penstock.device;
 
 import io.penstock.TransientKvException;
 
-/// A device failed at a batch of copies: any part of it may have been copied, so nobody may use its destinations.
+/// A device failed at a batch of copies. Any part of it may have been copied, so its destinations must not be used.
 public final class CopyFailedException extends TransientKvException {
   /// The device did not say which element failed.
   public static final int UNKNOWN = -1;
@@ -13,16 +13,16 @@ public final class CopyFailedException extends TransientKvException {
   private final int failIndex;
   private final int code;
 
-  /// Of a driver whose codes say nothing to people.
+  /// An error of a driver whose codes have no explanation.
   ///
   /// @param failIndex number of the element that failed, or [#UNKNOWN]
-  /// @param code what the driver answered
+  /// @param code answer of the driver
   public CopyFailedException(String device, CopyDirection direction, int elements, int failIndex, int code) {
     this(device, direction, elements, failIndex, code, "");
   }
 
   /// @param failIndex number of the element that failed, or [#UNKNOWN]
-  /// @param code what the driver answered
+  /// @param code answer of the driver
   /// @param meaning of the code, in plain words; which setting to change, if one helps
   public CopyFailedException(String device, CopyDirection direction, int elements, int failIndex, int code,
       String meaning) {
@@ -54,7 +54,7 @@ public final class CopyFailedException extends TransientKvException {
     return failIndex;
   }
 
-  /// What the driver answered.
+  /// Answer of the driver.
   public int code() {
     return code;
   }

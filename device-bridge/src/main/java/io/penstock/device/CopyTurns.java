@@ -12,12 +12,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// How many copies of one device may be under way. Bridges, stores and stages take a turn before they take what is to
-/// be copied: while a device has enough to do, they ask for no more, and no thread waits.
+/// Bounds the copies of one device that are under way. Bridges, stores and stages take a turn before they take the
+/// blocks to copy: while a device is busy they request nothing more, and no thread waits.
 ///
 /// First come, first served. Safe from any thread.
 public final class CopyTurns {
-  /// Copies under way where nobody says more.
+  /// Usual bound of copies under way.
   public static final int USUAL = 100;
 
   private final String device;
@@ -27,24 +27,23 @@ public final class CopyTurns {
 
   /// @param device named in errors
   /// @param underWay most copies under way
-  /// @param maxWaiting longest line; a further one ends with [DeviceBusyException]
+  /// @param maxWaiting most waiting copies; a further one ends with [DeviceBusyException]
   public CopyTurns(String device, int underWay, int maxWaiting) {
     this.device = requireNonNull(device, "device");
     this.maxWaiting = maxWaiting;
     this.permits = new Permits("copies under way at device " + device, underWay, maxWaiting);
   }
 
-  /// Has `copy` made when its turn comes. The turn is over when the result is there, or, if nobody waits for it any
-  /// more, when the copies have ended.
+  /// Makes `copy` when its turn comes. The turn ends with the result, or, after a cancel, with the copies.
   ///
-  /// @param copy gets the turn, to be held by what it copies
+  /// @param copy receives the turn, which its batch holds
   public <T> Mono<T> take(Function<Owned, Mono<T>> copy) {
     return Mono.using(BlockScope::new, scope -> next(scope).flatMap(turns -> made(turns.getFirst(), copy)),
         BlockScope::close);
   }
 
   private Mono<List<Turn>> next(BlockScope scope) {
-    return Claims
+    return QueuedClaim
         .<Turn>of((granted, failed) -> permits.acquire(1, () -> granted.accept(List.of(new Turn(this))), failed), scope)
         .onErrorMap(BudgetExhaustedException.class, e -> refused());
   }
@@ -52,7 +51,7 @@ public final class CopyTurns {
   private DeviceBusyException refused() {
     DeviceBusyException refusal = new DeviceBusyException(device, maxWaiting, room.refused());
     if (permits.waiting() < maxWaiting) {
-      room.left(); // meanwhile: nobody else may leave after it
+      room.left(); // a turn ended meanwhile, and no later end may follow
     }
     return refusal;
   }
@@ -60,11 +59,11 @@ public final class CopyTurns {
   private static <T> Mono<T> made(Turn granted, Function<Owned, Mono<T>> copy) {
     Turn turn = granted.passedOn();
     if (turn == null) {
-      return Mono.empty(); // cancelled meanwhile: nobody hears it
+      return Mono.empty(); // cancelled meanwhile
     }
     try {
       return copy.apply(turn).doOnTerminate(turn::close);
-    } catch (RuntimeException e) { // what was to be copied was closed meanwhile
+    } catch (RuntimeException e) { // a block was closed meanwhile
       turn.close();
       throw e;
     }
@@ -84,7 +83,7 @@ public final class CopyTurns {
     return (int) permits.peak();
   }
 
-  /// Those that wait for their turn.
+  /// Copies that wait for their turn.
   public int waiting() {
     return permits.waiting();
   }
@@ -96,7 +95,7 @@ public final class CopyTurns {
       this.turns = turns;
     }
 
-    /// The same turn, no scope's any more; null if it is over.
+    /// The same turn, owned by the caller instead of a scope; null if it is over.
     @Nullable Turn passedOn() {
       return markClosed() ? new Turn(turns) : null;
     }

@@ -10,12 +10,12 @@ import reactor.core.publisher.Mono;
 /// |---|---|
 /// | addresses | opaque numbers that mean something to this device only; never addresses of host memory |
 /// | copies | in batches of at most [CopyBatch#MAX_ELEMENTS] elements, one way a batch, unordered inside a batch |
-/// | order | batches, allocations and frees are done one after the other, as they came |
+/// | order | batches, allocations and frees run one at a time, in the order of their arrival |
 /// | threads | a platform thread of this device does the work and sends the results; consumers that are slow hop off it |
-/// | queue | bounded: what comes when it is full ends with [DeviceBusyException] |
-/// | results | everything accepted ends in exactly one: value, completion, or a typed error, also when the device closes with work queued |
-/// | cancel | nobody hears the result; the work is done all the same, and its memory is held until then |
-/// | close | what has not begun ends with [DeviceClosedException]; then all memory is freed, last allocated first |
+/// | queue | bounded: a full queue refuses with [DeviceBusyException] |
+/// | results | exactly one for accepted work: value, completion, or a typed error, also when the device closes with work queued |
+/// | cancel | drops the result; the work still runs, and its memory is held until it has ended |
+/// | close | waiting work ends with [DeviceClosedException]; then all memory is freed, last allocated first |
 ///
 /// Safe from any thread.
 public interface Device {
@@ -47,7 +47,7 @@ public interface Device {
   /// @return cold, for one subscription
   Mono<Void> copy(CopyBatch batch);
 
-  /// Who may copy: whoever makes many copies takes a turn for each.
+  /// Bounds the copies under way: a caller of many copies takes a turn for each.
   CopyTurns turns();
 
   /// The copies so far.

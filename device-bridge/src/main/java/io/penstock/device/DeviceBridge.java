@@ -46,10 +46,10 @@ public final class DeviceBridge {
   /// | order | that of the source |
   /// | bytes | copied once, verified on the host right before |
   /// | gathers | up to a batch of blocks, for at most the delay |
-  /// | waits | in a bounded line, until there are slots for all blocks of a batch: a consumer that keeps every slot gets no more |
+  /// | waits | in a bounded queue, until all blocks of a batch have slots: a consumer that keeps every slot receives no more |
   /// | backpressure | blocks; up to one batch is pulled and copied ahead of demand |
   /// | ownership | takes over the blocks: closes its handles when they were copied or failed; the consumer closes what it gets |
-  /// | cancel | leaves the line; a batch that is under way holds its memory until it ended |
+  /// | cancel | leaves the queue; a batch under way holds its memory until it has ended |
   /// | threads | emits on the device's thread |
   /// | signals | [io.penstock.block.BlockCorruptException], errors of [Device#copy], [DeviceClosedException] |
   ///
@@ -76,7 +76,7 @@ public final class DeviceBridge {
     return block.isOf(slots);
   }
 
-  /// Gives the memory of a bridge back that nobody has used yet.
+  /// Frees the memory of a bridge that is not used yet.
   void giveUp() {
     slots.close();
   }
@@ -86,8 +86,8 @@ public final class DeviceBridge {
     return slots.claimed();
   }
 
-  /// Refuses new copies, fails those that wait for slots, and completes when those under way have ended. The memory
-  /// goes back to the device with the last block on it. Lazy and idempotent.
+  /// Refuses new copies, fails waiting ones, and completes when the copies under way have ended. The memory goes back
+  /// to the device with the last block on it. Lazy and idempotent.
   public Mono<Void> close() {
     return Mono.defer(() -> {
       slots.close();

@@ -9,8 +9,8 @@ import java.time.Duration;
 /// How a [DeviceBridge] gathers and what it may use.
 ///
 /// @param slots blocks of device memory, allocated at opening
-/// @param batch when copies that were gathered go out; at most [CopyBatch#MAX_ELEMENTS] elements and `slots`
-/// @param maxWaiters longest line of windows that wait for slots
+/// @param batch when gathered copies go out; at most [CopyBatch#MAX_ELEMENTS] elements and `slots`
+/// @param maxWaiters most windows that wait for slots
 public record DeviceBridgeOptions(int slots, BatchOptions batch, int maxWaiters) {
   public DeviceBridgeOptions {
     requireNonNull(batch, "batch");

@@ -13,7 +13,7 @@ public final class DeviceMemoryExhaustedException extends TransientKvException {
     this(device, neededBytes, freeBytes, null);
   }
 
-  /// @param cause why there is less than the device is said to have
+  /// @param cause why the device has less than it reported
   public DeviceMemoryExhaustedException(String device, long neededBytes, long freeBytes, @Nullable Throwable cause) {
     super("device " + device + ": bytes needed must be <= " + freeBytes + " free (was " + neededBytes + ")", cause);
     this.device = device;

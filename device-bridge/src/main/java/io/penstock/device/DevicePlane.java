@@ -17,11 +17,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// Several devices side by side, each behind a [DeviceBridge] of its own, and so with slots, turns, a queue and a
-/// thread of its own: blocks of a stream go to their devices at the same time, gathered for each device and each way.
+/// Several devices side by side, each behind its own [DeviceBridge], with its own slots, turns, queue and thread.
+/// Blocks of a stream go to their devices at the same time, gathered for each device and each way.
 ///
-/// A device is named by its place in the list that the plane was opened with: its rank in the tensor-parallel group on
-/// this host, never the global one. Devices stay the caller's.
+/// The name of a device is its index in the list that opened the plane: its rank in the tensor-parallel group on this
+/// host, never the global one. Devices stay the caller's.
 public final class DevicePlane {
   private final List<DeviceBridge> bridges;
   private final int lagBlocks;
@@ -35,10 +35,10 @@ public final class DevicePlane {
   ///
   /// @param devices in the order of their ranks
   /// @param options of each bridge
-  /// @param lagBlocks most blocks of a stream that wait for their devices, all devices together: a device that is slow
-  ///     holds the others up only when so many wait for it
+  /// @param lagBlocks most blocks of a stream that wait for their devices, all devices together: a slow device delays
+  ///     the others only once this many wait
   /// @param timer clock and thread of the delay after which a batch goes out
-  /// @return cold; signals what [DeviceBridge#open] does, with the memory of the others given back, as after a cancel
+  /// @return cold; signals what [DeviceBridge#open] does, with the memory of the others freed, as after a cancel
   public static Mono<DevicePlane> open(List<? extends Device> devices, BlockLayout layout, DeviceBridgeOptions options,
       int lagBlocks,
       Scheduler timer) {
@@ -52,7 +52,7 @@ public final class DevicePlane {
       Mono<DevicePlane> plane = Flux.range(0, ranks.size())
           .concatMap(rank -> DeviceBridge.open(ranks.get(rank), layout, options, timer).doOnNext(opened::add), 0)
           .then(Mono.fromSupplier(() -> new DevicePlane(opened, lagBlocks)));
-      return Handover.orBack(plane, () -> opened.forEach(DeviceBridge::giveUp),
+      return OwnershipTransfer.orRelease(plane, () -> opened.forEach(DeviceBridge::giveUp),
           unreceived -> opened.forEach(DeviceBridge::giveUp));
     });
   }
@@ -73,7 +73,7 @@ public final class DevicePlane {
   /// |---|---|
   /// | order | that of the source for each device; none among devices |
   /// | backpressure | pulls up to `lagBlocks` ahead, and what each bridge gathers; up to one block of each device is copied ahead of demand |
-  /// | slow | what a device does not take yet waits for it, within `lagBlocks`; the others go on meanwhile |
+  /// | slow | blocks for a busy device wait, within `lagBlocks`; the other devices go on |
   /// | threads | emits on the threads of the devices, one at a time |
   /// | signals | as [DeviceBridge#upload] does, by whichever device; the others are cancelled |
   ///
@@ -117,7 +117,7 @@ public final class DevicePlane {
     return rank;
   }
 
-  /// Closes every bridge, whatever becomes of the others. Lazy and idempotent.
+  /// Closes every bridge, also if one of them fails. Lazy and idempotent.
   public Mono<Void> close() {
     return Mono.whenDelayError(bridges.stream().map(DeviceBridge::close).toList());
   }

@@ -2,6 +2,7 @@ package io.penstock.device;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Checks;
 import io.penstock.tier.spi.RoomSignal;
 import java.util.ArrayDeque;
@@ -14,9 +15,9 @@ import reactor.core.scheduler.Scheduler;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// The line of work of one device, for those who implement [Device]: bounded, first come first served, one at a time,
-/// on the device's own thread. Whatever was submitted ends in exactly one call, [Work#run] or [Work#refuse], also when
-/// the queue closes.
+/// The work queue of one device, for implementations of [Device]: bounded, first come first served, one at a time, on
+/// the device's own thread. Each submitted work ends in exactly one call, [Work#run] or [Work#refuse], also when the
+/// queue closes.
 public final class DeviceQueue {
   /// One piece of work. Neither method may throw.
   public interface Work {
@@ -26,10 +27,10 @@ public final class DeviceQueue {
       return 0;
     }
 
-    /// Does it and tells the result, on the device's thread.
+    /// Does the work and sends the result, on the device's thread.
     void run();
 
-    /// Tells that it is not done: on the caller's thread when it was not accepted, else on the device's.
+    /// Reports a refusal: on the caller's thread if the queue did not accept the work, else on the device's.
     void refuse(RuntimeException reason);
   }
 
@@ -41,11 +42,10 @@ public final class DeviceQueue {
   private final Sinks.Empty<Void> closed = Sinks.empty();
   private final RoomSignal room = new RoomSignal();
 
-  /// Guarded by `this`.
-  private final ArrayDeque<Work> line = new ArrayDeque<>();
-  private int queued;
-  private boolean running;
-  private boolean closing;
+  @GuardedBy("this") private final ArrayDeque<Work> queue = new ArrayDeque<>();
+  @GuardedBy("this") private int queued;
+  @GuardedBy("this") private boolean running;
+  @GuardedBy("this") private boolean closing;
 
   /// @param device named in errors
   /// @param maxQueued most work that waits
@@ -66,18 +66,16 @@ public final class DeviceQueue {
     }
   }
 
-  /// Queues something that gives back and cannot be refused, such as a free. After [#close] it is dropped: closing
-  /// gives all back.
+  /// Queues a return that cannot be refused, such as a free. After [#close] it is dropped: closing frees everything.
   ///
-  /// It has no room of its own in the line and takes none from others. That is bounded all the same, as long as what is
-  /// given back was got by [#submit] and is given back once: at most one waits for each allocation that is alive, and
-  /// an allocation is a tier or a bridge, not a block.
+  /// Returns have no bound of their own. They are bounded by allocations: each allocation, made by [#submit], is
+  /// returned once, and an allocation is a tier or a bridge, not a block.
   public void submitReturn(Runnable work) {
     enterReturn(work, false);
   }
 
-  /// Refuses what has not begun and what comes, waits for what has, runs `last` on the device's thread and completes,
-  /// or signals what it threw.
+  /// Refuses waiting and new work, waits for the running one, runs `last` on the device's thread and completes, or
+  /// signals what it threw.
   public Mono<Void> close(Runnable last) {
     return Mono.defer(() -> {
       enterReturn(() -> end(last), true);
@@ -99,7 +97,7 @@ public final class DeviceQueue {
         return new DeviceBusyException(device, maxQueued, room.refused());
       }
       queued++;
-      line.add(work);
+      queue.add(work);
       if (running) {
         return null;
       }
@@ -115,7 +113,7 @@ public final class DeviceQueue {
         return;
       }
       closing = isLast;
-      line.add(new Return(work));
+      queue.add(new Return(work));
       if (running) {
         return;
       }
@@ -128,14 +126,14 @@ public final class DeviceQueue {
     try {
       last.run();
       closed.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST);
-    } catch (Throwable e) { // whoever waits must hear of it, whatever it is
+    } catch (Throwable e) { // the subscriber must get an end, also by an Error
       closed.emitError(e, Sinks.EmitFailureHandler.FAIL_FAST);
     } finally {
       thread.dispose();
     }
   }
 
-  /// Has the thread go through the line; if it is gone, so is the device, and the caller does what is left to do.
+  /// Has the thread work through the queue. Without a thread the device is gone, and the caller refuses what is queued.
   private void wake() {
     try {
       thread.schedule(this::work);
@@ -192,7 +190,7 @@ public final class DeviceQueue {
   }
 
   private synchronized @Nullable Work polled() {
-    Work next = line.poll();
+    Work next = queue.poll();
     running = next != null;
     if (next != null && !(next instanceof Return)) {
       queued--;
@@ -206,14 +204,14 @@ public final class DeviceQueue {
     public void run() {
       try {
         work.run();
-      } catch (Throwable e) { // nobody waits for it, and the line must go on
-        LOG.warn("a device could not take something back", e);
+      } catch (Throwable e) { // a return has no subscriber, and the queue must go on
+        LOG.warn("a device failed to take a return", e);
       }
     }
 
     @Override
     public void refuse(RuntimeException reason) {
-      throw new IllegalStateException("what gives back must not be refused", reason);
+      throw new IllegalStateException("a return must not be refused", reason);
     }
   }
 }

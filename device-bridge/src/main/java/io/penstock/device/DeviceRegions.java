@@ -6,9 +6,9 @@ import java.util.TreeMap;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
-/// The allocations of one device by address, for those who implement [Device]. For one thread at a time.
+/// The allocations of one device by address, for implementations of [Device]. For one thread at a time.
 ///
-/// @param <T> what is remembered of an allocation
+/// @param <T> value of an allocation
 public final class DeviceRegions<T> {
   private final String device;
   private final LongFunction<@Nullable String> strange;
@@ -27,7 +27,7 @@ public final class DeviceRegions<T> {
   }
 
   /// @param device named in errors
-  /// @param strange says of an address that can be no allocation of this device what it is; null for one that can
+  /// @param strange describes an address that cannot belong to this device; null for one that can
   public DeviceRegions(String device, LongFunction<@Nullable String> strange) {
     this.device = device;
     this.strange = strange;

@@ -16,8 +16,8 @@ final class DeviceSlot {
   }
 
   @SuppressWarnings("ReferenceEquality") // the very one
-  boolean isOf(DeviceSlots home) {
-    return slots == home;
+  boolean isOf(DeviceSlots owner) {
+    return slots == owner;
   }
 
   /// The first hold.

@@ -1,5 +1,6 @@
 package io.penstock.device;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Block;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
@@ -22,10 +23,10 @@ final class DeviceSlots {
   private final BlockScope memory;
   private final DeviceSlot[] slots;
 
-  /// Guarded by `this`: indexes of free slots, as a stack.
-  private final int[] free;
-  private int freeCount;
-  private boolean closed;
+  /// Indexes of free slots, as a stack.
+  @GuardedBy("this") private final int[] free;
+  @GuardedBy("this") private int freeCount;
+  @GuardedBy("this") private boolean closed;
 
   private DeviceSlots(String name, BlockLayout layout, int count, int maxWaiters, DeviceMemory memory,
       BlockScope owner) {
@@ -44,7 +45,7 @@ final class DeviceSlots {
   static Mono<DeviceSlots> allocate(Device device, String name, BlockLayout layout, int count, int maxWaiters) {
     return Mono.defer(() -> {
       BlockScope owner = new BlockScope();
-      return Handover.orBack(device.allocate(count * stride(layout), owner)
+      return OwnershipTransfer.orRelease(device.allocate(count * stride(layout), owner)
           .map(memory -> new DeviceSlots(name, layout, count, maxWaiters, memory, owner)), owner::close,
           DeviceSlots::close);
     });
@@ -54,14 +55,14 @@ final class DeviceSlots {
     return Math.ceilDiv((long) layout.blockBytes(), ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
   }
 
-  /// A place for every block or for none: null means that there is no room now, or that others wait.
+  /// Claims a slot for every block, or returns null where slots are short or others wait.
   ///
   /// @throws DeviceClosedException after [#close()]
   @Nullable List<DeviceBlock> tryClaim(List<Block> blocks) {
     return permits.tryAcquire(blocks.size()) ? lend(blocks) : null;
   }
 
-  /// A place for every block, all at once, as soon as there is room and those who came before were served.
+  /// Claims a slot for every block, all at once, after the claims that came before.
   Permits.Ticket claim(List<Block> blocks, Consumer<List<DeviceBlock>> granted, Consumer<? super Throwable> failed) {
     return permits.acquire(blocks.size(), () -> lend(blocks, granted, failed), failed::accept);
   }
@@ -77,7 +78,7 @@ final class DeviceSlots {
     granted.accept(places);
   }
 
-  /// Places for `blocks`, whose permits were taken; gives them back if it throws.
+  /// Lends slots to `blocks`, whose permits were taken; releases the permits if it throws.
   private List<DeviceBlock> lend(List<Block> blocks) {
     List<int[]> checksums = new ArrayList<>(blocks.size());
     try {
@@ -125,8 +126,8 @@ final class DeviceSlots {
     return layout;
   }
 
-  /// Gives the memory back, now if nothing is lent, else when the last slot comes back. Whoever waits for slots, and
-  /// whoever comes later, hears [DeviceClosedException].
+  /// Frees the memory, now if no slot is lent, else with the last slot. Waiting and later claims fail with
+  /// [DeviceClosedException].
   void close() {
     synchronized (this) {
       if (closed) {

@@ -18,16 +18,16 @@ import io.penstock.tier.TierClosedException;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/// Blocks at rest in the memory of a device.
+/// Blocks in the memory of a device.
 ///
 /// | | |
 /// |---|---|
-/// | places | equal slots, allocated at opening; claim and free are O(1) |
+/// | slots | equal, allocated at opening; claim and free are O(1) |
 /// | put | one upload, in batches of up to [CopyBatch#MAX_ELEMENTS] blocks; verified on the host right before |
-/// | read | one download of just the range; verified when it has arrived |
+/// | read | one download of just the range; verified on arrival |
 /// | queue | the device's, bounded: [DeviceBusyException] |
 /// | threads | the device's |
-/// | full | [DeviceMemoryExhaustedException]: whoever keeps the books does not put more than there are places |
+/// | full | [DeviceMemoryExhaustedException]: the stack above never puts more blocks than the store has slots |
 public final class DeviceStore implements BlockStore {
   private final String name;
   private final CacheSpace space;
@@ -45,11 +45,11 @@ public final class DeviceStore implements BlockStore {
     this.copies = new BlockCopies(device, "tier " + name, () -> new TierClosedException(name));
   }
 
-  /// Allocates the places of a store.
+  /// Allocates the slots of a store.
   ///
   /// @param device stays the caller's
   /// @param name of the store; `hbm`
-  /// @return cold; signals [DeviceMemoryExhaustedException]; a cancel gives the memory back
+  /// @return cold; signals [DeviceMemoryExhaustedException]; a cancel frees the memory
   public static Mono<DeviceStore> open(Device device, String name, CacheSpace space, int capacityBlocks) {
     requireNonNull(name, "name");
     requireNonNull(space, "space");
@@ -88,7 +88,7 @@ public final class DeviceStore implements BlockStore {
     return device.copies();
   }
 
-  /// Places taken.
+  /// Slots in use.
   public long usedBlocks() {
     return slots.claimed();
   }
@@ -99,8 +99,8 @@ public final class DeviceStore implements BlockStore {
     List<Block> wanted = List.copyOf(blocks);
     return wanted.isEmpty() ? Mono.just(List.of()) : Mono.defer(() -> {
       List<DeviceBlock> places = claim(wanted);
-      Mono<List<StoredBlock>> rests = copies.toDevice(wanted, places).then(Mono.fromSupplier(() -> rests(places)));
-      return Handover.orBack(rests, () -> places.forEach(DeviceBlock::close),
+      Mono<List<StoredBlock>> stored = copies.toDevice(wanted, places).then(Mono.fromSupplier(() -> stored(places)));
+      return OwnershipTransfer.orRelease(stored, () -> places.forEach(DeviceBlock::close),
           unreceived -> unreceived.forEach(StoredBlock::close));
     });
   }
@@ -120,35 +120,36 @@ public final class DeviceStore implements BlockStore {
     return places;
   }
 
-  private List<StoredBlock> rests(List<DeviceBlock> places) {
-    return places.stream().<StoredBlock>map(place -> new DeviceRest(place, slots)).toList();
+  private List<StoredBlock> stored(List<DeviceBlock> places) {
+    return places.stream().<StoredBlock>map(place -> new DeviceStoredBlock(place, slots)).toList();
   }
 
   @Override
-  public Mono<Void> read(List<? extends StoredBlock> rests, List<BlockDraft> drafts, GranuleRange range) {
-    if (rests.size() != drafts.size()) {
-      throw new IllegalArgumentException("drafts must be " + rests.size() + ", one a rest (was " + drafts.size() + ")");
+  public Mono<Void> read(List<? extends StoredBlock> stored, List<BlockDraft> drafts, GranuleRange range) {
+    if (stored.size() != drafts.size()) {
+      throw new IllegalArgumentException(
+          "drafts must be " + stored.size() + ", one a stored block (was " + drafts.size() + ")");
     }
     range.requireInside(space.layout());
-    List<DeviceBlock> sources = rests.stream().map(this::requireMine).toList();
+    List<DeviceBlock> sources = stored.stream().map(this::requireMine).toList();
     return copies.toHost(sources, List.copyOf(drafts), range);
   }
 
-  private DeviceBlock requireMine(StoredBlock rest) {
-    rest.key().requireOf(spaceId);
-    if (rest instanceof DeviceRest mine && mine.home == slots) {
+  private DeviceBlock requireMine(StoredBlock stored) {
+    stored.key().requireOf(spaceId);
+    if (stored instanceof DeviceStoredBlock mine && mine.slots == slots) {
       return mine.block;
     }
-    throw new IllegalArgumentException("rest must be of store " + name + " (was " + rest + ")");
+    throw new IllegalArgumentException("stored block must be of store " + name + " (was " + stored + ")");
   }
 
-  /// None: memory of a device forgets.
+  /// None: device memory does not survive its process.
   @Override
   public List<StoredBlock> recovered() {
     return List.of();
   }
 
-  /// The memory goes back to the device when the last rest was closed.
+  /// The memory goes back to the device when the last stored block was closed.
   @Override
   public Mono<Void> close() {
     return Mono.defer(() -> {
@@ -157,15 +158,15 @@ public final class DeviceStore implements BlockStore {
     });
   }
 
-  private static final class DeviceRest extends StoredBlock {
+  private static final class DeviceStoredBlock extends StoredBlock {
     private final DeviceBlock block;
-    private final DeviceSlots home;
+    private final DeviceSlots slots;
 
     /// Takes over `block`.
-    DeviceRest(DeviceBlock block, DeviceSlots home) {
+    DeviceStoredBlock(DeviceBlock block, DeviceSlots slots) {
       super(block.key());
       this.block = block;
-      this.home = home;
+      this.slots = slots;
     }
 
     @Override

@@ -12,8 +12,7 @@ import reactor.core.publisher.Mono;
 
 /// Blocks in the memory of a device (HBM), with an exact eviction policy: a [TierStack] of one [DeviceStore].
 ///
-/// What is written passes through host memory, and so does what is read; the slots for that are those of the
-/// [StackOptions].
+/// Writes and reads pass through host memory, in the slots of the [StackOptions].
 public final class DeviceTier extends ForwardingTier {
   private final TierStack stack;
 

@@ -15,7 +15,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// Copies blocks from the memory of a device, as [DeviceBridge#download] says.
+/// Copies blocks from the memory of a device, for [DeviceBridge#download].
 final class Download {
   private final BlockCopies copies;
   private final BatchOptions batch;
@@ -36,7 +36,7 @@ final class Download {
 
   private Flux<Block> download(List<DeviceBlock> window, BlockArena arena, BlockScope scope) {
     List<BlockKey> keys = window.stream().map(DeviceBlock::key).toList();
-    return Quiet.afterCancel(Claims.<BlockDraft>of((granted, failed) -> arena.claim(keys, granted, failed), scope)
+    return Quiet.afterCancel(QueuedClaim.<BlockDraft>of((granted, failed) -> arena.claim(keys, granted, failed), scope)
         .flatMapMany(drafts -> arrive(window, drafts, scope))
         .doFinally(end -> window.forEach(DeviceBlock::close)));
   }
@@ -44,7 +44,7 @@ final class Download {
   private Flux<Block> arrive(List<DeviceBlock> window, List<BlockDraft> drafts, BlockScope scope) {
     return copies.toHost(window, drafts, GranuleRange.all(window.getFirst().layout()))
         .then(Mono.fromSupplier(() -> drafts.stream().map(draft -> scope.adopt(draft.seal())).toList()))
-        .flatMapMany(Handover::oneByOne)
-        .doFinally(end -> drafts.forEach(BlockDraft::close)); // those that were not sealed
+        .flatMapMany(OwnershipTransfer::oneByOne)
+        .doFinally(end -> drafts.forEach(BlockDraft::close)); // drafts that were not sealed
   }
 }

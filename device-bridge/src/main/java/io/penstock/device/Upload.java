@@ -11,7 +11,7 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;
 
-/// Copies blocks into the memory of a device, as [DeviceBridge#upload] says.
+/// Copies blocks into the memory of a device, for [DeviceBridge#upload].
 final class Upload {
   private final BlockCopies copies;
   private final DeviceSlots slots;
@@ -29,9 +29,10 @@ final class Upload {
   }
 
   private Flux<DeviceBlock> upload(List<Block> window, BlockScope scope) {
-    return Quiet.afterCancel(Claims.<DeviceBlock>of((granted, failed) -> slots.claim(window, granted, failed), scope)
-        .flatMapMany(places -> InTurn.of(copies.toDevice(window, places), Handover.oneByOne(places)))
-        .doFinally(end -> window.forEach(Block::close)));
+    return Quiet
+        .afterCancel(QueuedClaim.<DeviceBlock>of((granted, failed) -> slots.claim(window, granted, failed), scope)
+            .flatMapMany(places -> InTurn.of(copies.toDevice(window, places), OwnershipTransfer.oneByOne(places)))
+            .doFinally(end -> window.forEach(Block::close)));
   }
 
   private void require(Block block) {

@@ -87,8 +87,8 @@ final class DeviceStoreTest {
     return put.join();
   }
 
-  private CompletableFuture<Void> read(List<StoredBlock> rests, List<BlockDraft> drafts, GranuleRange range) {
-    CompletableFuture<Void> read = store.read(rests, drafts, range).toFuture();
+  private CompletableFuture<Void> read(List<StoredBlock> stored, List<BlockDraft> drafts, GranuleRange range) {
+    CompletableFuture<Void> read = store.read(stored, drafts, range).toFuture();
     clock.advanceTimeBy(LATENCY.multipliedBy(2));
     return read;
   }
@@ -130,47 +130,47 @@ final class DeviceStoreTest {
 
   @Test
   void put_thenRead_bringsTheSameBytes() {
-    List<StoredBlock> rests = put(0, 10);
-    assertThat(rests).extracting(StoredBlock::key).containsExactlyElementsOf(KEYS.subList(0, 10));
+    List<StoredBlock> stored = put(0, 10);
+    assertThat(stored).extracting(StoredBlock::key).containsExactlyElementsOf(KEYS.subList(0, 10));
     List<BlockDraft> drafts = drafts(0, 10);
-    assertThat(read(rests, drafts, ALL)).isCompleted();
+    assertThat(read(stored, drafts, ALL)).isCompleted();
     drafts.forEach(draft -> {
       try (Block block = draft.seal()) {
         Blocks.assertBytes(block);
       }
     });
     assertThat(store.usedBlocks()).isEqualTo(10);
-    close(rests);
+    close(stored);
     assertThat(store.usedBlocks()).isZero();
   }
 
   @Test
   void put_moreThanABatch_isGatheredIntoAsFewAsPossible() {
-    List<StoredBlock> rests = put(0, 4097);
+    List<StoredBlock> stored = put(0, 4097);
     assertThat(batches).hasValue(2);
     List<BlockDraft> drafts = drafts(0, 4096);
-    assertThat(read(rests.subList(0, 4096), drafts, ALL)).isCompleted();
+    assertThat(read(stored.subList(0, 4096), drafts, ALL)).isCompleted();
     assertThat(batches).hasValue(3);
     close(drafts);
-    close(rests);
+    close(stored);
   }
 
   @Test
   void read_range_bringsJustThatRange() {
-    List<StoredBlock> rests = put(0, 3);
+    List<StoredBlock> stored = put(0, 3);
     List<BlockDraft> drafts = drafts(0, 3);
     GranuleRange layer = GranuleRange.whole(2, 2);
-    assertThat(read(rests, drafts, layer)).isCompleted();
+    assertThat(read(stored, drafts, layer)).isCompleted();
     for (BlockDraft draft : drafts) {
       assertThat(draft.unstated(ALL)).containsExactly(GranuleRange.whole(0, 2));
       try (LayerSpan span = draft.span(layer)) {
         Blocks.assertBytes(span);
       }
     }
-    assertThatThrownBy(() -> store.read(rests, drafts, GranuleRange.rows(0, 0, 1)))
+    assertThatThrownBy(() -> store.read(stored, drafts, GranuleRange.rows(0, 0, 1)))
         .hasMessageStartingWith("range must be of whole granules");
     close(drafts);
-    close(rests);
+    close(stored);
   }
 
   @Test
@@ -187,14 +187,14 @@ final class DeviceStoreTest {
   @Test
   void read_bytesThatChangedOnTheDevice_areNamedAndNotStated() {
     faults = CopyFaults.at(1, new CopyFault.Corrupt(1, 70));
-    List<StoredBlock> rests = put(0, 2);
+    List<StoredBlock> stored = put(0, 2);
     List<BlockDraft> drafts = drafts(0, 2);
-    CompletableFuture<Void> read = read(rests, drafts, ALL);
+    CompletableFuture<Void> read = read(stored, drafts, ALL);
     assertThatThrownBy(read::join).hasCauseInstanceOf(BlockCorruptException.class)
         .hasMessageContaining(KEYS.get(1) + " at tier hbm");
     assertThat(drafts.get(1).unstated(ALL)).containsExactly(ALL);
     close(drafts);
-    close(rests);
+    close(stored);
   }
 
   @Test
@@ -208,11 +208,11 @@ final class DeviceStoreTest {
 
   @Test
   void put_moreThanPlaces_fails() {
-    List<StoredBlock> rests = put(0, 4999);
+    List<StoredBlock> stored = put(0, 4999);
     assertThatThrownBy(() -> store.put(blocks(0, 2)).toFuture().join())
         .hasCauseInstanceOf(DeviceMemoryExhaustedException.class)
         .hasMessageContaining("device hbm: bytes needed must be <= 256 free (was 512)");
-    close(rests);
+    close(stored);
     List<Block> tooMany = new ArrayList<>(blocks(0, 5000));
     tooMany.add(tooMany.getFirst());
     assertThatThrownBy(() -> store.put(tooMany).toFuture().join())
@@ -238,13 +238,13 @@ final class DeviceStoreTest {
 
   @Test
   void read_draftsClosedByACancel_areNotFreedUnderTheCopy() {
-    List<StoredBlock> rests = put(0, 1);
+    List<StoredBlock> stored = put(0, 1);
     blocks.forEach(Block::close);
     List<BlockDraft> drafts = drafts(0, 1);
-    Disposable read = store.read(rests, drafts, ALL).subscribe();
+    Disposable read = store.read(stored, drafts, ALL).subscribe();
     read.dispose();
     close(drafts);
-    close(rests);
+    close(stored);
     assertThat(arena.claimedSlots()).isOne();
     assertThat(store.usedBlocks()).isOne();
     clock.advanceTimeBy(LATENCY);
@@ -278,12 +278,14 @@ final class DeviceStoreTest {
       assertThatThrownBy(() -> store.put(List.of(foreign))).hasMessageStartingWith("key must be of space");
     }
     DeviceStore second = open(4);
-    List<StoredBlock> rests = put(0, 1);
+    List<StoredBlock> stored = put(0, 1);
     List<BlockDraft> drafts = drafts(0, 1);
-    assertThatThrownBy(() -> second.read(rests, drafts, ALL)).hasMessageStartingWith("rest must be of store hbm");
-    assertThatThrownBy(() -> store.read(rests, List.of(), ALL)).hasMessage("drafts must be 1, one a rest (was 0)");
+    assertThatThrownBy(() -> second.read(stored, drafts, ALL))
+        .hasMessageStartingWith("stored block must be of store hbm");
+    assertThatThrownBy(() -> store.read(stored, List.of(), ALL))
+        .hasMessage("drafts must be 1, one a stored block (was 0)");
     close(drafts);
-    close(rests);
+    close(stored);
     second.close().toFuture().join();
   }
 

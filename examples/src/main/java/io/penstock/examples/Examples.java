@@ -26,7 +26,7 @@ public final class Examples {
       new Story("hello", "puts one block into a node and gets it back", HelloCommand::new),
       new Story("stream", "a slow reader of a large stream: memory stays bounded", StreamCommand::new),
       new Story("pipe", "tensors from one process to another, in order, every byte verified", PipeCommand::new),
-      new Story("tiers", "blocks sink from device to host memory to disk, and rise again", TiersCommand::new),
+      new Story("tiers", "blocks are demoted from device to host memory to disk, and come back", TiersCommand::new),
       new Story("pressure", "more blocks than memory holds, as fast as they are accepted: the disk sets the pace",
           PressureCommand::new));
 

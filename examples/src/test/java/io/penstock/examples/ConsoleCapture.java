@@ -7,7 +7,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-/// A console whose two streams can be read afterwards; nobody watches it.
+/// A console whose two streams can be read afterwards.
 public final class ConsoleCapture {
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();

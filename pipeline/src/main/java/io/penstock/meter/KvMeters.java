@@ -8,244 +8,150 @@ import org.jspecify.annotations.Nullable;
 /// Every meter there is: its name, type, unit, tags and meaning.
 ///
 /// Names follow Micrometer; a Prometheus endpoint shows `penstock.tier.references` as `penstock_tier_references_total`.
-public enum KvMeters implements MeterDocumentation {
+enum KvMeters implements MeterDocumentation {
   /// Keys that leases asked for; the sum over `result` is the number of lookups.
   TIER_REFERENCES("penstock.tier.references", Meter.Type.COUNTER, null, "Keys that leases asked for, by result",
       MeterTag.TIER, MeterTag.MEDIUM, MeterTag.RESULT),
-  /// Blocks made visible.
   TIER_STORED("penstock.tier.stored", Meter.Type.COUNTER, "blocks", "Blocks made visible", MeterTag.TIER,
       MeterTag.MEDIUM),
-  /// Bytes of the blocks made visible.
   TIER_WRITTEN("penstock.tier.written", Meter.Type.COUNTER, "bytes", "Bytes of the blocks made visible", MeterTag.TIER,
       MeterTag.MEDIUM),
-  /// Blocks that the policy evicted.
   TIER_EVICTED("penstock.tier.evicted", Meter.Type.COUNTER, "blocks", "Blocks that the policy evicted", MeterTag.TIER,
       MeterTag.MEDIUM),
-  /// Bytes of the blocks that the policy evicted.
   TIER_RECLAIMED("penstock.tier.reclaimed", Meter.Type.COUNTER, "bytes", "Bytes of the blocks that the policy evicted",
       MeterTag.TIER, MeterTag.MEDIUM),
-  /// Blocks whose bytes differed from their checksum.
   TIER_QUARANTINED("penstock.tier.quarantined", Meter.Type.COUNTER, "blocks",
-      "Blocks whose bytes differed from their checksum",
-      MeterTag.TIER, MeterTag.MEDIUM),
-  /// Blocks gone against the tier's will: damaged, or a store failed to take or give them.
+      "Blocks whose bytes differed from their checksum", MeterTag.TIER, MeterTag.MEDIUM),
   TIER_LOST("penstock.tier.lost", Meter.Type.COUNTER, "blocks", "Blocks gone against the tier's will", MeterTag.TIER,
       MeterTag.MEDIUM),
-  /// Blocks that have arrived on another level, up after a use or down to make room. Appears with the first move
+  /// Blocks that have arrived on another level, promoted or demoted. Appears with the first move
   /// between two levels.
   TIER_MOVED("penstock.tier.moved", Meter.Type.COUNTER, "blocks", "Blocks that have arrived on another level",
-      MeterTag.TIER,
-      MeterTag.MEDIUM, MeterTag.FROM, MeterTag.TO),
-  /// Bytes of the blocks that have arrived on another level.
+      MeterTag.TIER, MeterTag.MEDIUM, MeterTag.FROM, MeterTag.TO),
   TIER_CARRIED("penstock.tier.carried", Meter.Type.COUNTER, "bytes",
       "Bytes of the blocks that have arrived on another level",
       MeterTag.TIER, MeterTag.MEDIUM, MeterTag.FROM, MeterTag.TO),
-  /// Visible blocks that the books put on a level.
-  LEVEL_VISIBLE("penstock.level.visible", Meter.Type.GAUGE, "blocks", "Visible blocks that the books put on a level",
-      MeterTag.TIER,
-      MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Most blocks that the books put on a level, infinite if unbounded.
-  LEVEL_CAPACITY("penstock.level.capacity", Meter.Type.GAUGE, "blocks", "Most blocks that the books put on a level",
-      MeterTag.TIER,
-      MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Blocks whose bytes are on a level: the books may be ahead, and a disk keeps copies of what rose.
+  LEVEL_VISIBLE("penstock.level.visible", Meter.Type.GAUGE, "blocks", "Visible blocks that the ledger puts on a level",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
+  /// Most blocks that the ledger puts on a level, infinite if unbounded.
+  LEVEL_CAPACITY("penstock.level.capacity", Meter.Type.GAUGE, "blocks", "Most blocks that the ledger puts on a level",
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   LEVEL_STORED("penstock.level.stored", Meter.Type.GAUGE, "blocks", "Blocks whose bytes are on a level",
-      MeterTag.TIER, MeterTag.LEVEL,
-      MeterTag.MEDIUM),
-  /// References that found their block in the books of a level.
+      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   LEVEL_HITS("penstock.level.hits", Meter.Type.COUNTER, null,
-      "References that found their block in the books of a level", MeterTag.TIER,
-      MeterTag.LEVEL, MeterTag.MEDIUM),
+      "References that found their block on a level of the ledger", MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   /// Whether the store of a level takes and gives blocks: 1; gives them and takes none: 0.5; neither: 0.
   LEVEL_ACTIVE("penstock.level.active", Meter.Type.GAUGE, null,
       "1 if a level takes and gives blocks, 0.5 if it only gives, 0 if it is off",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Bytes written and not forced to the medium yet.
   DISK_UNSYNCED("penstock.disk.unsynced", Meter.Type.GAUGE, "bytes", "Bytes written and not forced to the medium yet",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Age of the oldest of them.
   DISK_UNSYNCED_AGE("penstock.disk.unsynced.age", Meter.Type.GAUGE, "milliseconds",
-      "Age of the oldest bytes that are not forced to the medium yet",
-      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Times that what was written was forced to the medium, or was to be.
+      "Age of the oldest bytes that are not forced to the medium yet", MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   DISK_SYNCS("penstock.disk.syncs", Meter.Type.COUNTER, null, "Syncs, by result",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM, MeterTag.RESULT),
-  /// Bytes of which a sync that failed left open whether they are on the medium.
   DISK_UNCERTAIN("penstock.disk.uncertain", Meter.Type.COUNTER, "bytes", "Bytes that a failed sync left uncertain",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Files there are.
   DISK_SEGMENTS("penstock.disk.segments", Meter.Type.GAUGE, "segments", "Files of a level on disk",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Bytes of these.
   DISK_HELD("penstock.disk.held", Meter.Type.GAUGE, "bytes", "Bytes of the files of a level on disk",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Bytes of blocks in them that count.
   DISK_LIVE("penstock.disk.live", Meter.Type.GAUGE, "bytes",
-      "Bytes of blocks that count, in the files of a level on disk",
-      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Bytes of blocks put to a disk.
+      "Bytes of blocks that count, in the files of a level on disk", MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   DISK_PUT("penstock.disk.put", Meter.Type.COUNTER, "bytes", "Bytes of blocks put to a disk",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Bytes of blocks moved together, so that files could go.
   DISK_MOVED("penstock.disk.moved", Meter.Type.COUNTER, "bytes", "Bytes of blocks moved together on a disk",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Bytes written for each byte put.
   DISK_AMPLIFICATION("penstock.disk.write.amplification", Meter.Type.GAUGE, null,
-      "Bytes written to a disk for each byte put there",
-      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Files that went after their blocks were moved.
+      "Bytes written to a disk for each byte put there", MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   DISK_RECLAIMED("penstock.disk.reclaimed", Meter.Type.COUNTER, "segments",
-      "Files that went after their blocks were moved",
-      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Times that all blocks of a disk were read in the background.
+      "Files that went after their blocks were moved", MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   DISK_SCRUB_PASSES("penstock.disk.scrub.passes", Meter.Type.COUNTER, null,
-      "Passes over all blocks of a disk in the background",
-      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Bytes read in the background.
+      "Passes over all blocks of a disk in the background", MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   DISK_SCRUBBED("penstock.disk.scrubbed", Meter.Type.COUNTER, "bytes",
-      "Bytes read from a disk in the background to find damage",
-      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Blocks found damaged in the background, when they were to be moved, at an opening, or when they were read.
+      "Bytes read from a disk in the background to find damage", MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   DISK_DAMAGED("penstock.disk.damaged", Meter.Type.COUNTER, "blocks", "Blocks found damaged on a disk, and gone",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Blocks that the medium did not give, though it gave others, and that are gone.
   DISK_UNREADABLE("penstock.disk.unreadable", Meter.Type.COUNTER, "blocks",
-      "Blocks that a disk did not give, though it gave others",
-      MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Damaged blocks whose bytes are not kept aside.
+      "Blocks that a disk did not give, though it gave others", MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
   DISK_UNKEPT("penstock.disk.unkept", Meter.Type.COUNTER, "blocks", "Damaged blocks whose bytes are not kept aside",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Files that wait for a repair.
   DISK_KEPT("penstock.disk.kept", Meter.Type.GAUGE, "segments",
       "Files that stay as they are until a repair brings back blocks in them",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// What is wrong with a disk, in the number of things: its figures name them.
   DISK_PROBLEMS("penstock.disk.problems", Meter.Type.GAUGE, "problems",
       "Works of a disk of which the newest failed, or that found what must be known",
       MeterTag.TIER, MeterTag.LEVEL, MeterTag.MEDIUM),
-  /// Blocks that wait for a disk, or are being put to it.
   QUEUE_BLOCKS("penstock.queue.waiting", Meter.Type.GAUGE, "blocks",
-      "Blocks that wait for a disk, or are being put to it", MeterTag.TIER,
-      MeterTag.MEDIUM),
-  /// Bytes of these.
+      "Blocks that wait for a disk, or are being put to it", MeterTag.TIER, MeterTag.MEDIUM),
   QUEUE_BYTES("penstock.queue.held", Meter.Type.GAUGE, "bytes",
-      "Bytes of blocks that wait for a disk, or are being put to it", MeterTag.TIER,
-      MeterTag.MEDIUM),
-  /// The most that there ever were.
+      "Bytes of blocks that wait for a disk, or are being put to it", MeterTag.TIER, MeterTag.MEDIUM),
   QUEUE_PEAK("penstock.queue.peak", Meter.Type.GAUGE, "blocks", "Most blocks that ever waited for a disk",
       MeterTag.TIER, MeterTag.MEDIUM),
   /// Length of the queue at which writers begin to wait, infinite if that is left to host memory.
   QUEUE_CAPACITY("penstock.queue.capacity", Meter.Type.GAUGE, "blocks",
-      "Blocks in the queue at which writers begin to wait", MeterTag.TIER,
-      MeterTag.MEDIUM),
-  /// The longest wait of a block for a disk, until it was at rest.
+      "Blocks in the queue at which writers begin to wait", MeterTag.TIER, MeterTag.MEDIUM),
   QUEUE_LONGEST("penstock.queue.longest", Meter.Type.GAUGE, "milliseconds",
-      "Longest wait of a block until it was at rest on a disk",
-      MeterTag.TIER, MeterTag.MEDIUM),
-  /// What all blocks together have waited for a disk.
+      "Longest wait of a block until it was stored on a disk", MeterTag.TIER, MeterTag.MEDIUM),
   QUEUE_TIME("penstock.queue.time", Meter.Type.COUNTER, "milliseconds",
-      "Waits of all blocks together until they were at rest on a disk",
-      MeterTag.TIER, MeterTag.MEDIUM),
-  /// Reservations that had to wait for the queue.
+      "Waits of all blocks together until they were stored on a disk", MeterTag.TIER, MeterTag.MEDIUM),
   QUEUE_WITHHELD("penstock.queue.withheld", Meter.Type.COUNTER, null,
-      "Reservations that waited because the queue for a disk was full",
-      MeterTag.TIER, MeterTag.MEDIUM),
-  /// Hits of blocks on a disk that did not rise.
+      "Reservations that waited because the queue for a disk was full", MeterTag.TIER, MeterTag.MEDIUM),
   TIER_HELD("penstock.tier.held", Meter.Type.COUNTER, null,
-      "Hits of blocks on a disk that were too few for them to rise", MeterTag.TIER,
-      MeterTag.MEDIUM),
-  /// Blocks that were read before their reader asked for them.
+      "Hits of blocks on a disk that were too few to promote them", MeterTag.TIER, MeterTag.MEDIUM),
   TIER_PREFETCHED("penstock.tier.prefetched", Meter.Type.COUNTER, "blocks",
-      "Blocks read before their reader asked for them", MeterTag.TIER,
-      MeterTag.MEDIUM),
-  /// Those of them that he never asked for.
+      "Blocks prefetched for their reader", MeterTag.TIER, MeterTag.MEDIUM),
   TIER_WASTED("penstock.tier.wasted", Meter.Type.COUNTER, "blocks",
-      "Blocks read ahead that their reader never asked for", MeterTag.TIER,
-      MeterTag.MEDIUM),
-  /// Blocks given up because a store had no room.
+      "Prefetched blocks that their reader never asked for", MeterTag.TIER, MeterTag.MEDIUM),
   TIER_GIVEN_BACK("penstock.tier.given.back", Meter.Type.COUNTER, "blocks",
-      "Blocks given up because a store had no room", MeterTag.TIER,
-      MeterTag.MEDIUM),
-  /// Visible blocks.
+      "Blocks evicted because a store had no room", MeterTag.TIER, MeterTag.MEDIUM),
   TIER_VISIBLE("penstock.tier.visible", Meter.Type.GAUGE, "blocks", "Visible blocks", MeterTag.TIER, MeterTag.MEDIUM),
   /// Most blocks the tier keeps, infinite if unbounded.
   TIER_CAPACITY("penstock.tier.capacity", Meter.Type.GAUGE, "blocks", "Most blocks the tier keeps", MeterTag.TIER,
       MeterTag.MEDIUM),
-  /// Bytes of the visible blocks.
   TIER_USED("penstock.tier.used", Meter.Type.GAUGE, "bytes", "Bytes of the visible blocks", MeterTag.TIER,
       MeterTag.MEDIUM),
-  /// Bytes of all memory lent: visible, being written, leased after eviction.
   TIER_CLAIMED("penstock.tier.claimed", Meter.Type.GAUGE, "bytes",
-      "Bytes lent: visible, being written, or leased after eviction",
-      MeterTag.TIER, MeterTag.MEDIUM),
-  /// Sequence of the newest event.
+      "Bytes lent: visible, being written, or leased after eviction", MeterTag.TIER, MeterTag.MEDIUM),
   TIER_SEQUENCE("penstock.tier.sequence", Meter.Type.GAUGE, null, "Sequence of the newest event", MeterTag.TIER,
       MeterTag.MEDIUM),
-  /// Bytes that a device was asked to copy.
   COPY_CARRIED("penstock.copy.carried", Meter.Type.COUNTER, "bytes", "Bytes that a device was asked to copy",
-      MeterTag.DEVICE,
-      MeterTag.DIRECTION, MeterTag.METHOD),
-  /// Elements that were copied together: by one call, or between two waits for those copied one by one.
-  COPY_BATCH("penstock.copy.batch", Meter.Type.DISTRIBUTION_SUMMARY, "elements",
-      "Elements that a device was asked to copy together",
       MeterTag.DEVICE, MeterTag.DIRECTION, MeterTag.METHOD),
-  /// Time from the first call of these to the last answer.
+  COPY_BATCH("penstock.copy.batch", Meter.Type.DISTRIBUTION_SUMMARY, "elements",
+      "Elements that a device was asked to copy together", MeterTag.DEVICE, MeterTag.DIRECTION, MeterTag.METHOD),
   COPY_DURATION("penstock.copy.duration", Meter.Type.TIMER, "seconds",
-      "Time that a device took to copy elements together", MeterTag.DEVICE,
-      MeterTag.DIRECTION, MeterTag.METHOD),
-  /// Batches that a device does not make; their elements, and all later ones, are copied one by one.
+      "Time that a device took to copy elements together", MeterTag.DEVICE, MeterTag.DIRECTION, MeterTag.METHOD),
   COPY_FALLBACKS("penstock.copy.fallbacks", Meter.Type.COUNTER, null, "Batches that a device does not make",
       MeterTag.DEVICE),
-  /// Elements that were not copied, or nobody knows. Appears with the first of a code.
+  /// Elements that were not copied, or may not have been. Appears with the first of a code.
   COPY_FAILED("penstock.copy.failed", Meter.Type.COUNTER, "elements",
-      "Elements that were not copied, or nobody knows, by code", MeterTag.DEVICE,
-      MeterTag.RESULT, MeterTag.CODE),
-  /// Copies of bridges and stores that are under way at a device.
+      "Elements that were not copied, or may not have been, by code", MeterTag.DEVICE, MeterTag.RESULT, MeterTag.CODE),
   COPY_UNDER_WAY("penstock.copy.under.way", Meter.Type.GAUGE, null, "Copies that are under way at a device",
       MeterTag.DEVICE),
-  /// Copies that wait for their turn.
   COPY_WAITING("penstock.copy.waiting", Meter.Type.GAUGE, null, "Copies that wait for their turn at a device",
       MeterTag.DEVICE),
-  /// Bytes in flight now; never above the capacity.
   BUDGET_IN_FLIGHT("penstock.budget.in.flight", Meter.Type.GAUGE, "bytes", "Bytes in flight", MeterTag.BUDGET),
-  /// Most bytes ever in flight.
   BUDGET_PEAK("penstock.budget.peak", Meter.Type.GAUGE, "bytes", "Most bytes ever in flight", MeterTag.BUDGET),
-  /// Most bytes that may be in flight.
   BUDGET_CAPACITY("penstock.budget.capacity", Meter.Type.GAUGE, "bytes", "Most bytes that may be in flight",
       MeterTag.BUDGET),
-  /// Requests that wait for their turn.
   BUDGET_WAITING("penstock.budget.waiting", Meter.Type.GAUGE, null, "Requests that wait for bytes", MeterTag.BUDGET),
-  /// Slots lent.
   ARENA_CLAIMED("penstock.arena.claimed", Meter.Type.GAUGE, "slots", "Slots lent", MeterTag.ARENA),
-  /// Most slots ever lent.
   ARENA_HIGH_WATER("penstock.arena.high.water", Meter.Type.GAUGE, "slots", "Most slots ever lent", MeterTag.ARENA),
-  /// Slots there can be.
   ARENA_CAPACITY("penstock.arena.capacity", Meter.Type.GAUGE, "slots", "Slots there can be", MeterTag.ARENA),
-  /// Host memory taken from the system, or from the driver of a device.
   MEMORY_TAKEN("penstock.memory.taken", Meter.Type.GAUGE, "bytes", "Host memory taken, by the kind of its pages",
       MeterTag.PAGES),
-  /// The part of it that stays in memory.
   MEMORY_LOCKED("penstock.memory.locked", Meter.Type.GAUGE, "bytes", "Host memory that is kept from being swapped"),
-  /// Times that host memory is not what it was to be: of large pages, locked, on a node.
   MEMORY_FALLBACKS("penstock.memory.fallbacks", Meter.Type.GAUGE, null,
       "Times that host memory is not what it was to be"),
-  /// Processes that a side-car serves.
   SIDECAR_CLIENTS("penstock.sidecar.clients", Meter.Type.GAUGE, null, "Processes that the side-car serves"),
-  /// Regions of theirs that are mapped.
   SIDECAR_REGIONS("penstock.sidecar.regions", Meter.Type.GAUGE, null,
       "Regions of processes that the side-car has mapped"),
-  /// Bytes of these.
   SIDECAR_MAPPED("penstock.sidecar.mapped", Meter.Type.GAUGE, "bytes", "Bytes of regions that the side-car has mapped"),
-  /// Calls of copies that ended well.
   SIDECAR_COPIES("penstock.sidecar.copies", Meter.Type.COUNTER, null, "Calls of copies that the side-car made"),
-  /// Bytes of these.
   SIDECAR_COPIED("penstock.sidecar.copied", Meter.Type.COUNTER, "bytes", "Bytes that the side-car copied"),
-  /// Requests that were refused, and copies that failed.
   SIDECAR_FAILURES("penstock.sidecar.failures", Meter.Type.COUNTER, null,
       "Requests that the side-car refused, or that failed, by code", MeterTag.CODE),
-  /// Open connections of clients.
   WIRE_CONNECTIONS("penstock.wire.connections", Meter.Type.GAUGE, null, "Open connections of clients"),
-  /// Streams of blocks that run, in either direction.
   WIRE_STREAMS("penstock.wire.streams", Meter.Type.GAUGE, null, "Streams of blocks that run");
 
   private final String meterName;
@@ -282,7 +188,7 @@ public enum KvMeters implements MeterDocumentation {
     return tags.clone();
   }
 
-  /// One line for those who read a dashboard.
+  /// One line for the reader of a dashboard.
   public String description() {
     return description;
   }

@@ -4,10 +4,10 @@ import io.micrometer.common.docs.KeyName;
 
 /// The tags of the catalogue. Values are configured names or words of an enum: never a key, a client's text or a
 /// message.
-public enum MeterTag implements KeyName {
+enum MeterTag implements KeyName {
   /// Configured name of a tier.
   TIER("tier"),
-  /// Where a tier's bytes rest, a [io.penstock.tier.Medium] in lower case.
+  /// Where a tier's bytes are stored, a [io.penstock.tier.Medium] in lower case.
   MEDIUM("medium"),
   /// Configured name of a level of a tier.
   LEVEL("level"),

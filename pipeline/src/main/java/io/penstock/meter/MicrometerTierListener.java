@@ -32,7 +32,7 @@ public final class MicrometerTierListener implements TierListener {
 
   /// @param registry where the meters live
   /// @param tier configured name of the tier
-  /// @param medium where its bytes rest
+  /// @param medium where its bytes are stored
   public MicrometerTierListener(MeterRegistry registry, String tier, Medium medium) {
     this.registry = registry;
     this.tags = TierTags.of(tier, medium);

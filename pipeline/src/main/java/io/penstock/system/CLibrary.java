@@ -87,14 +87,14 @@ final class CLibrary {
   private static MethodHandle missing(FunctionDescriptor function) {
     MethodType type = function.toMethodType().insertParameterTypes(0, MemorySegment.class);
     boolean isInt = function.returnLayout().equals(Optional.of(JAVA_INT));
-    Object answer = isInt ? (Object) (-Errno.ENOSYS) : (Object) (long) -Errno.ENOSYS;
+    Object answer = isInt ? (Object) (-SystemCallException.ENOSYS) : (Object) (long) -SystemCallException.ENOSYS;
     return MethodHandles.dropArguments(MethodHandles.constant(type.returnType(), answer), 0, type.parameterList());
   }
 
   /// Returns the answer of the function, or the negated error number.
   static long call(Call call) {
     if (ABSENCE.isPresent()) {
-      return -Errno.ENOSYS;
+      return -SystemCallException.ENOSYS;
     }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(Native.STATE);

@@ -31,6 +31,20 @@ final class LinuxMemory implements NativeMemory {
 
   private LinuxMemory() {}
 
+  private static final class Copying {
+    static final MethodHandle MOVE = CLibrary.bind("memmove", JAVA_LONG, ADDRESS, ADDRESS, JAVA_LONG);
+  }
+
+  static void move(MemorySegment from, MemorySegment to) {
+    long bytes = from.byteSize();
+    if (bytes > to.byteSize()) {
+      throw new IndexOutOfBoundsException("bytes must be <= " + to.byteSize() + " (was " + bytes + ")");
+    }
+    if (CLibrary.call(state -> (long) Copying.MOVE.invokeExact(state, to, from, bytes)) != to.address()) {
+      MemorySegment.copy(from, 0, to, 0, bytes); // a system without native calls
+    }
+  }
+
   /// Loaded with the first use: few processes bind memory to nodes.
   private static final class Numa {
     static final MethodHandle BIND = CLibrary.bindVariadic("syscall", 1, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
@@ -74,7 +88,7 @@ final class LinuxMemory implements NativeMemory {
   }
 
   @Override
-  public void advise(long address, long bytes, MemoryAdvice advice) throws SystemCallException {
+  public void advise(long address, long bytes, Advice advice) throws SystemCallException {
     int number = advice.number();
     long answer = CLibrary.call(state -> (int) ADVISE.invokeExact(state, address, bytes, number));
     CLibrary.require("madvise " + advice, bytes, address, answer);

@@ -43,6 +43,26 @@ public final class NativeFile implements AutoCloseable {
 
   private final int number;
 
+  /// What the system is told about a range of a file.
+  public enum Advice {
+    /// No readahead.
+    RANDOM(1),
+    /// Begin to read the range into the page cache.
+    WILL_NEED(3),
+    /// Take the range out of the page cache, except pages that are not on the medium yet.
+    DONT_NEED(4);
+
+    private final int number;
+
+    Advice(int number) {
+      this.number = number;
+    }
+
+    int number() {
+      return number;
+    }
+  }
+
   private NativeFile(int number) {
     this.number = number;
   }
@@ -130,7 +150,7 @@ public final class NativeFile implements AutoCloseable {
   /// @return false if another opening has the lock, in this process or in another
   public boolean tryLock() throws SystemCallException {
     long answer = CLibrary.call(state -> (int) Sharing.LOCK.invokeExact(state, number, LOCK_EXCLUSIVE | LOCK_NO_WAIT));
-    return answer != -Errno.EAGAIN && require("flock", answer) == 0;
+    return answer != -SystemCallException.EAGAIN && require("flock", answer) == 0;
   }
 
   public void resize(long bytes) throws SystemCallException {
@@ -186,7 +206,7 @@ public final class NativeFile implements AutoCloseable {
   }
 
   /// @param bytes of the range; 0 for all behind `offset`
-  public void advise(long offset, long bytes, FileAdvice advice) throws SystemCallException {
+  public void advise(long offset, long bytes, Advice advice) throws SystemCallException {
     int advised = advice.number();
     long answer = CLibrary.call(state -> (int) Storing.ADVISE.invokeExact(state, number, offset, bytes, advised));
     require("posix_fadvise", -Math.abs(answer)); // the function answers the error number itself

@@ -1,5 +1,6 @@
 package io.penstock.system;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /// The calls of the system for memory, by address. Safe from any thread.
@@ -8,6 +9,26 @@ import java.util.Optional;
 public interface NativeMemory {
   /// NUMA nodes that [#prefer] can name: 0 to 1,023.
   int MOST_NODES = 1024;
+
+  /// What the system is told about pages of memory.
+  enum Advice {
+    /// Take the pages out of the mapping. Pages of a file lose nothing; the next touch maps them again.
+    DONT_NEED(4),
+    /// Use large pages where possible.
+    LARGE_PAGES(14),
+    /// Make all pages now, as a write would. Linux 5.14 or newer.
+    POPULATE_WRITE(23);
+
+    private final int number;
+
+    Advice(int number) {
+      this.number = number;
+    }
+
+    int number() {
+      return number;
+    }
+  }
 
   /// The calls of this system.
   static NativeMemory ofSystem() {
@@ -18,6 +39,14 @@ public interface NativeMemory {
   /// them.
   static Optional<String> absence() {
     return CLibrary.absence();
+  }
+
+  /// Copies all of `from` to the beginning of `to` by the C library; the two may overlap. However large the copy is, the
+  /// garbage collector never waits for the copying thread.
+  ///
+  /// @throws IndexOutOfBoundsException if `to` is shorter
+  static void move(MemorySegment from, MemorySegment to) {
+    LinuxMemory.move(from, to);
   }
 
   /// Maps private, zeroed memory of plain pages.
@@ -33,7 +62,7 @@ public interface NativeMemory {
 
   void unmap(long address, long bytes) throws SystemCallException;
 
-  void advise(long address, long bytes, MemoryAdvice advice) throws SystemCallException;
+  void advise(long address, long bytes, Advice advice) throws SystemCallException;
 
   /// Keeps the pages in memory: they are never swapped out.
   void lock(long address, long bytes) throws SystemCallException;

@@ -28,7 +28,7 @@ public final class SystemPages {
         + Math.max(0, number(pages.resolve("nr_overcommit_hugepages")) - number(pages.resolve("surplus_hugepages")));
   }
 
-  /// Whether the system makes large pages on [MemoryAdvice#LARGE_PAGES].
+  /// Whether the system makes large pages on [NativeMemory.Advice#LARGE_PAGES].
   public boolean takesAdvice() {
     String enabled = text(folder.resolve("kernel/mm/transparent_hugepage/enabled"));
     return enabled.contains("[madvise]") || enabled.contains("[always]");

@@ -67,8 +67,6 @@ final class AttachedStores {
     return level >= 0 && gives(level);
   }
 
-  // What the stores say of themselves
-
   StoreHealth health(int level) {
     return stores[level] == null ? StoreHealth.GOOD : shape.store(level).health();
   }

@@ -7,7 +7,7 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A place where blocks rest: memory, a disk, a peer, or a stack of such places.
+/// Stores blocks: in memory, on a disk, at a peer, or in a stack of such tiers.
 ///
 /// Decisions (hit, victim, admission) are made at subscription, in the order of the keys; bytes follow demand. A miss
 /// is an absence, never an error. Keys of a request must be distinct and of the tier's space, else
@@ -24,7 +24,7 @@ public interface BlockTier {
 
   /// Decides on `keys` and leases what was found: each found key counts as a use.
   ///
-  /// @param onMiss what to do about the others
+  /// @param onMiss what to do about the missing keys
   /// @param scope owns the lease; cancelling the `Mono` closes it
   /// @return a cold `Mono`; each subscription is one decision
   Mono<Lease> lease(List<BlockKey> keys, OnMiss onMiss, BlockScope scope);
@@ -45,9 +45,9 @@ public interface BlockTier {
   /// Blocks that [#get] may hold ahead of demand.
   int GET_WINDOW = 16;
 
-  /// Claims room for `keys`, all or nothing, waiting in a bounded, fair line until there is.
+  /// Claims room for `keys`, all or nothing, waiting in a bounded, fair queue until there is room.
   ///
-  /// @param scope owns the reservation; cancelling the `Mono` leaves the line
+  /// @param scope owns the reservation; cancelling the `Mono` leaves the queue
   Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope);
 
   /// Removes the visible ones of `keys` and tells which they were. Leases on them stay valid.

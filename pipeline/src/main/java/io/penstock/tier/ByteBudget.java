@@ -8,32 +8,32 @@ import reactor.core.publisher.Mono;
 
 /// The limit on bytes in flight of one party: `inUse <= capacity`, always.
 ///
-/// One permit is taken where bytes enter and travels with them; nobody downstream takes a second one.
+/// One permit is taken where bytes enter and travels with them; no stage downstream takes a second one.
 public final class ByteBudget {
   private final Permits permits;
 
   /// @param name named in errors and meters
   /// @param capacityBytes most bytes in flight
-  /// @param maxWaiters longest line
+  /// @param maxWaiters longest queue
   public ByteBudget(String name, long capacityBytes, int maxWaiters) {
     this.permits = new Permits(name, capacityBytes, maxWaiters);
   }
 
-  /// A permit for `bytes`, when its turn comes; cancelling leaves the line.
+  /// A permit for `bytes`, when its turn comes; cancelling leaves the queue.
   ///
   /// @param scope owns the permit from the moment it is granted
   public Mono<BytePermit> acquire(long bytes, BlockScope scope) {
     return Mono.create(sink -> {
-      AtomicBoolean settled = new AtomicBoolean();
+      AtomicBoolean ended = new AtomicBoolean();
       Permits.Ticket ticket = permits.acquire(bytes, () -> {
-        if (settled.compareAndSet(false, true)) {
+        if (ended.compareAndSet(false, true)) {
           sink.success(scope.adopt(new BytePermit(permits, bytes)));
         } else { // cancelled while the grant was on its way
           permits.release(bytes);
         }
       });
       sink.onCancel(() -> {
-        if (settled.compareAndSet(false, true)) {
+        if (ended.compareAndSet(false, true)) {
           ticket.cancel();
         }
       });

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.publisher.Operators;
 
-/// A subscription whose stream has no queue of its own: it takes what is ready when there is demand. Counts the demand,
-/// and sees to it that one thread emits at a time, whichever came first; safe from any thread.
+/// A subscription whose stream has no queue: it takes what is ready when there is demand. Counts the demand, and has
+/// one thread at a time emit; safe from any thread.
 abstract class DemandLoop implements Subscription {
   private final AtomicLong requested = new AtomicLong();
   /// Held from the start, so that nothing is signalled before `onSubscribe`.
@@ -25,14 +25,14 @@ abstract class DemandLoop implements Subscription {
     drain();
   }
 
-  /// Something may be ready, or be asked for.
+  /// Emits, if something is ready and asked for, unless another thread does so now.
   final void drain() {
     if (wip.getAndIncrement() == 0) {
       open();
     }
   }
 
-  /// Emits for as long as others ask for it; the first call follows `onSubscribe`.
+  /// Emits until no call of [#drain] is left unanswered; the first call follows `onSubscribe`.
   final void open() {
     int missed = 1;
     do {
@@ -48,14 +48,14 @@ abstract class DemandLoop implements Subscription {
     return requested.get() > 0;
   }
 
-  /// One of what was asked for is emitted.
+  /// Takes one off the demand.
   final void spend() {
     if (requested.get() != Long.MAX_VALUE) {
       requested.decrementAndGet();
     }
   }
 
-  /// What a request that asked for nothing is answered with, or null.
+  /// The error of a request for less than one element; null if there was none.
   final @Nullable Throwable misuse() {
     return misuse;
   }

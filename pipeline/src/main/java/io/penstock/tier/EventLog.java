@@ -9,7 +9,7 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
-/// The newest events of a tier in a ring, and the readers that follow it, each with its own place and demand.
+/// The newest events of a tier in a ring, and the readers that follow it, each with its own position and demand.
 ///
 /// Memory is the ring, however slow a reader: one that falls behind gets [TierEvent.Skipped]. [#append] only records,
 /// so it may run under a lock; [#signal()] emits and must not.
@@ -35,7 +35,7 @@ final class EventLog {
     return lastSequence;
   }
 
-  /// Lets every reader take what was recorded.
+  /// Has every reader emit what was recorded.
   void signal() {
     for (EventReader reader : readers) {
       reader.drain();

@@ -2,11 +2,11 @@ package io.penstock.tier;
 
 import org.reactivestreams.Subscriber;
 
-/// One reader of an [EventLog]: a place and a demand, and no queue of its own.
+/// One reader of an [EventLog]: a position and a demand, without a queue.
 final class EventReader extends DemandLoop {
   private final EventLog log;
   private final Subscriber<? super TierEvent> subscriber;
-  /// Written by the draining thread only.
+  /// The event that was emitted last. Written by the emitting thread only.
   private long sequence;
   private volatile boolean done;
 

@@ -12,13 +12,12 @@ import io.penstock.pool.Ledger;
 /// @param capacityBlocks most visible blocks, or [Ledger#UNBOUNDED]
 /// @param reserveBlocks slots beyond the capacity, for blocks being written and blocks leased after their eviction; at
 ///     least one window
-/// @param policy who leaves first
-/// @param maxWaiters longest line of reservations that wait for room
-/// @param eventLogSize events kept for readers that come late or are slow
+/// @param policy which block is evicted first
+/// @param maxWaiters longest queue of reservations that wait for room
+/// @param eventLogSize events kept for readers that are late or slow
 /// @param verifyReads whether every byte is compared with its checksum before it is handed out
 public record HostTierOptions(String name, long capacityBlocks, int reserveBlocks, EvictionPolicy policy,
-    int maxWaiters,
-    int eventLogSize, boolean verifyReads) {
+    int maxWaiters, int eventLogSize, boolean verifyReads) {
   public HostTierOptions {
     requireNonNull(name, "name");
     requireNonNull(policy, "policy");

@@ -10,16 +10,16 @@ import reactor.core.publisher.Flux;
 ///
 /// The lease ends with [#close()], normally when its stream ends: memory is kept no longer than that.
 public abstract class Lease extends Owned {
-  /// Keys that counted as hits: visible, or being written and already in the policy's books.
+  /// Keys that counted as hits: visible, or being written and already in the ledger.
   public abstract Presence hits();
 
   /// Keys whose block was visible.
   public abstract Presence found();
 
-  /// Keys admitted by this lease, which the caller must have put by somebody. Only with [OnMiss#ADMIT].
+  /// Keys that this lease admitted: the caller sees to it that they are put. Only with [OnMiss#ADMIT].
   public abstract Presence admitted();
 
-  /// Keys that somebody else is writing, and for which this lease waits.
+  /// Keys that another writer is writing, and for which this lease waits.
   public abstract Presence awaited();
 
   /// The leased blocks in windows: each holds what is ready, at most `maxBlocks`; found blocks come first, in key
@@ -29,7 +29,7 @@ public abstract class Lease extends Owned {
   /// | | |
   /// |---|---|
   /// | backpressure | one window a request; ready blocks wait as leased memory, at most one a key |
-  /// | cancel | closes nothing but what was not emitted; `scope` owns what was |
+  /// | cancel | closes what was not emitted; `scope` owns what was |
   /// | ends | when no block is ready and none is awaited; a writer that gives up leaves its keys out |
   /// | threads | on the requesting thread, or on the one that commits an awaited block |
   /// | signals | [io.penstock.block.BlockCorruptException], [TierClosedException] |
@@ -39,7 +39,7 @@ public abstract class Lease extends Owned {
   public abstract Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope);
 
   /// The same blocks as windows to be sent slice by slice, each handed out as soon as there is memory for it, before
-  /// its bytes have all come up from a slower level. Instead of [#windows], under the same rules.
+  /// all its bytes have been read from a slower level. Instead of [#windows], under the same rules.
   ///
   /// @param scope owns the windows emitted; the end of a window's slices closes it
   /// @return a stream for one subscriber

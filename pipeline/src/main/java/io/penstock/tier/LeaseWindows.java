@@ -137,8 +137,6 @@ final class LeaseWindows extends DemandLoop {
     subscriber.onNext(window);
   }
 
-  // Prefetch
-
   /// Starts to read the next window before there is demand for it; false if it is in memory, or memory is short.
   private boolean prefetch() {
     int most = Math.min(shape.windowBlocks(), state.shape().options().tiering().prefetchBlocks());
@@ -163,8 +161,6 @@ final class LeaseWindows extends DemandLoop {
       state.decide(after -> state.figures().prefetchEnded(window.missing(), useful));
     }
   }
-
-  // The end
 
   /// Why a stream whose lease is closed has no more windows.
   private RuntimeException ended() {

@@ -5,14 +5,14 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.block.Checks;
 
-/// One level of a [TierStack]: a place for blocks, and how many of them the books may put there.
+/// One level of a [TierStack], and how many blocks the ledger may put there.
 public sealed interface Level {
   /// Used in figures, errors and meters; unique in its stack.
   String name();
 
   Medium medium();
 
-  /// Most blocks that the books put here, [io.penstock.pool.Ledger#UNBOUNDED] if all there will ever be.
+  /// Most blocks that the ledger puts here; [io.penstock.pool.Ledger#UNBOUNDED] for any number.
   long capacityBlocks();
 
   /// Host memory, which the stack has of its own.

@@ -1,6 +1,6 @@
 package io.penstock.tier;
 
-/// Where the bytes of a tier rest.
+/// Where the bytes of a tier are stored.
 public enum Medium {
   DEVICE,
   HOST,

@@ -1,6 +1,5 @@
 package io.penstock.tier;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.Permits;
@@ -45,7 +44,7 @@ final class MoveQueue {
     Wait wait = block.currentWait();
     if (wait != null) {
       end(wait);
-      after.then(wait::cancel);
+      after.then(wait.ticket::cancel);
     }
   }
 
@@ -60,11 +59,9 @@ final class MoveQueue {
     return wait.block.endWait(wait);
   }
 
-  // Outside a decision, because a grant may come at once
-
   private void queueUp(Wait wait) {
     try {
-      wait.take(switch (wait.need) {
+      wait.ticket.hold(switch (wait.need) {
         case STORE_SLOT -> state.stores().at(wait.target).takeSlot(() -> storeSlotGranted(wait));
         case HOST_CHARGE -> state.memory().resident()
             .adopt(room -> chargeGranted(wait, room), error -> refused(wait, error));
@@ -132,14 +129,12 @@ final class MoveQueue {
     });
   }
 
-  /// One block in the queue. It has a ticket once it queued up; both ways of ending, a grant and [#cancel], may come
-  /// before that.
+  /// One block in the queue.
   static final class Wait {
     private final Resident block;
     private final Need need;
     private final int target;
-    @GuardedBy("this") private Permits.@Nullable Ticket ticket;
-    @GuardedBy("this") private boolean cancelled;
+    private final HeldTicket ticket = new HeldTicket();
 
     private Wait(Resident block, Need need, int target) {
       this.block = block;
@@ -154,29 +149,6 @@ final class MoveQueue {
 
     boolean isFor(@Nullable Need other, int level) {
       return need == other && target == level;
-    }
-
-    private void take(Permits.Ticket taken) {
-      boolean late;
-      synchronized (this) {
-        ticket = taken;
-        late = cancelled;
-      }
-      if (late) {
-        taken.cancel();
-      }
-    }
-
-    /// Gives the ticket back, outside the monitor, for that may be another's turn.
-    private void cancel() {
-      Permits.Ticket taken;
-      synchronized (this) {
-        cancelled = true;
-        taken = ticket;
-      }
-      if (taken != null) {
-        taken.cancel();
-      }
     }
   }
 }

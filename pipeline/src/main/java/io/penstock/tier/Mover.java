@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A block keeps what it holds until the copy is there, and holds nothing else while it waits; [StackMemory] says in
 /// which order memory may wait for memory, and why that has no cycle. A block whose bytes are only below its level is
-/// promoted when somebody reads it, not before. Used in decisions only.
+/// promoted when it is read, not before. Used in decisions only.
 final class Mover {
   private final StackState state;
   private final StackShape shape;
@@ -130,11 +130,11 @@ final class Mover {
     } else if (hasNoLevel(block)) {
       state.removals().evict(block, after);
     } else {
-      settle(block, after);
+      arrange(block, after);
     }
   }
 
-  private void settle(Resident block, DeferredActions after) {
+  private void arrange(Resident block, DeferredActions after) {
     int target = target(block);
     Need need = target < 0 ? null : need(block, target);
     MoveQueue.Wait wait = block.currentWait();
@@ -151,7 +151,7 @@ final class Mover {
     }
   }
 
-  /// What `block` needs to get to `target`; null if its bytes are below, where they stay until somebody reads them.
+  /// What `block` needs to get to `target`; null if its bytes are below, where they stay until they are read.
   private @Nullable Need need(Resident block, int target) {
     if (block.isInMemory()) {
       return target == host ? Need.HOST_CHARGE : Need.STORE_SLOT;

@@ -41,8 +41,6 @@ final class OffloadQueue {
     return blocks == 0;
   }
 
-  // Reservations
-
   /// Runs `go` when `count` more blocks may come. Outside a decision.
   ///
   /// @throws BudgetExhaustedException if too many reservations wait already
@@ -96,8 +94,6 @@ final class OffloadQueue {
     waiting.forEach(each -> after.then(() -> each.reservation().fail(reason)));
     waiting.clear();
   }
-
-  // Blocks
 
   /// `write`, whose blocks count from now until its end.
   WriteQueue.Write counted(WriteQueue.Write write) {

@@ -4,10 +4,10 @@ package io.penstock.tier;
 public enum OnMiss {
   /// Leaves them out.
   SKIP,
-  /// Waits for those that somebody is writing now, leaves out the rest.
+  /// Waits for those that are being written now, leaves out the others.
   AWAIT,
-  /// Decides in reference order, hit or insert, as the policy would: a missing key is admitted (its place is taken, a
-  /// victim leaves) and awaited; the caller sees to it that somebody puts it. An admission that nobody wrote ends with
-  /// the lease.
+  /// Decides in reference order, hit or insert, as the policy would: a missing key is admitted (it enters the ledger, a
+  /// victim leaves) and awaited; the caller sees to it that the block is put. An admission that no writer took over
+  /// ends with the lease.
   ADMIT
 }

@@ -46,8 +46,6 @@ final class ReadQueue {
     waiting.clear();
   }
 
-  // A batch
-
   /// Starts a batch if the store is free for one. Outside a decision.
   void start() {
     starts.run();

@@ -16,8 +16,6 @@ final class Removals {
     this.state = state;
   }
 
-  // Damage
-
   /// Compares `block`, which is in host memory, with its checksums, if reads are verified. Outside a decision.
   ///
   /// @throws BlockCorruptException after the block was removed
@@ -68,8 +66,6 @@ final class Removals {
     after.review(block);
   }
 
-  // Eviction
-
   /// The block leaves because there is no room for it.
   void evict(Resident block, DeferredActions after) {
     if (!block.isRemoved() && !state.isClosed()) {
@@ -104,8 +100,6 @@ final class Removals {
       evict(block, after);
     }
   }
-
-  // Wishes
 
   /// Removes `key`; false if it is not visible.
   boolean remove(BlockKey key, DeferredActions after) {

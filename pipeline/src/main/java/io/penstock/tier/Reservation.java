@@ -10,7 +10,7 @@ public abstract class Reservation extends Owned {
   /// A draft for each key that the tier wants, in key order; owned by this reservation.
   public abstract List<BlockDraft> drafts();
 
-  /// Keys without a draft: the tier has them, or somebody else is writing them. No receipt will come for these.
+  /// Keys without a draft: the tier has them, or another writer is writing them. They get no receipt.
   public abstract Presence skipped();
 
   /// Makes complete drafts of this reservation visible, all in one step, and answers a receipt for each, in order.

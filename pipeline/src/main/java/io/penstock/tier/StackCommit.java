@@ -45,8 +45,6 @@ final class StackCommit {
     });
   }
 
-  // Sealing
-
   private List<Block> sealed(StackReservation reservation, List<BlockDraft> complete) {
     if (reservation.isClosed()) {
       throw writes.ended();
@@ -121,8 +119,6 @@ final class StackCommit {
     }
   }
 
-  // Publishing
-
   /// Makes `blocks` visible, each with its event and its receipt, and serves the leases that wait for them. Closes them
   /// and throws if the reservation was revoked meanwhile.
   ///
@@ -152,8 +148,7 @@ final class StackCommit {
   }
 
   /// @return the sequence number of the event
-  private long publish(StackReservation reservation, Block block, @Nullable StoredBlock stored,
-      DeferredActions after) {
+  private long publish(StackReservation reservation, Block block, @Nullable StoredBlock stored, DeferredActions after) {
     BlockKey key = block.key();
     Pending pending = requireNonNull(reservation.take(key), "a reserved key is being written");
     long sequence = state.history().stored(key);

@@ -36,8 +36,6 @@ final class StackFigures {
     return hitsOfLevel.length;
   }
 
-  // Where blocks are: told by Resident, and by StackIndex for numbers
-
   /// `more` visible blocks, 1 or −1, are on `level` of the ledger.
   void visible(int level, int more) {
     visible += more;
@@ -58,8 +56,6 @@ final class StackFigures {
   void inStoresOnly(int more) {
     inStoresOnly += more;
   }
-
-  // What happened
 
   /// `blocks` were copied, or handed over, to `level`.
   void arrived(int level, int blocks) {

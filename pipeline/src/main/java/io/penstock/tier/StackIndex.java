@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /// Which key is on which level of a [TierStack]: the ledger, and what it keeps of each key. Used in decisions only.
 ///
 /// The ledger keeps only a number of a block whose bytes are on the last disk alone and which no reader and no move
-/// needs. The ledger owns that number. The number becomes a [Resident] again when somebody asks for the block, or when
-/// the block leaves the ledger. Numbers that are left when the stack closes are dropped; their blocks stay on the disk.
+/// needs. The ledger owns that number. The number becomes a [Resident] again when the block is asked for, or
+/// leaves the ledger. Numbers that are left when the stack closes are dropped; their blocks stay on the disk.
 final class StackIndex {
   private final StackShape shape;
   private final StackFigures figures;

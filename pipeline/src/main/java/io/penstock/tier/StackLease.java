@@ -43,8 +43,6 @@ final class StackLease extends Lease {
     this.keys = keys;
   }
 
-  // What was decided
-
   @Override
   public Presence hits() {
     return Presence.of(keys, hits);
@@ -97,8 +95,6 @@ final class StackLease extends Lease {
     return hits.cardinality();
   }
 
-  // What happens meanwhile
-
   /// `block` was written: `item` is ready.
   void serve(Pending block, LeaseItem item, DeferredActions after) {
     ready.add(item);
@@ -110,8 +106,6 @@ final class StackLease extends Lease {
     pending.remove(block);
     after.signal(this);
   }
-
-  // Reading
 
   @Override
   public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope) {
@@ -195,8 +189,6 @@ final class StackLease extends Lease {
   void giveUp(List<LeaseItem> items) {
     state.decide(after -> items.forEach(item -> item.giveUp(after)));
   }
-
-  // The end
 
   @Override
   protected void free() {

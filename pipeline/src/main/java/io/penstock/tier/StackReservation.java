@@ -25,7 +25,7 @@ final class StackReservation extends Reservation {
   /// What it writes and has not committed. Used in decisions only.
   private final Map<BlockKey, Pending> pending = new LinkedHashMap<>();
   @GuardedBy("this") private List<BlockDraft> drafts = List.of();
-  @GuardedBy("this") private Permits.@Nullable Ticket ticket;
+  private final HeldTicket ticket = new HeldTicket();
 
   StackReservation(StackState state, StackWrites writes, int keys, MonoSink<Reservation> sink) {
     this.state = state;
@@ -33,8 +33,6 @@ final class StackReservation extends Reservation {
     this.keys = keys;
     this.sink = sink;
   }
-
-  // In decisions
 
   /// The key at `position` needs no draft.
   void skip(int position) {
@@ -62,16 +60,9 @@ final class StackReservation extends Reservation {
     return all;
   }
 
-  // Slots
-
-  /// Keeps the ticket of its wait, which ends at once if the reservation was closed meanwhile.
+  /// Waits with `taken` for its slots.
   void waitFor(Permits.Ticket taken) {
-    synchronized (this) {
-      ticket = taken;
-    }
-    if (isClosed()) {
-      taken.cancel();
-    }
+    ticket.hold(taken);
   }
 
   /// Takes the drafts over.
@@ -102,8 +93,6 @@ final class StackReservation extends Reservation {
     }
   }
 
-  // What the writer uses
-
   @Override
   public synchronized List<BlockDraft> drafts() {
     return drafts;
@@ -121,16 +110,8 @@ final class StackReservation extends Reservation {
 
   @Override
   protected void free() {
-    Permits.Ticket taken;
-    List<BlockDraft> lent;
-    synchronized (this) {
-      taken = ticket;
-      lent = drafts;
-    }
-    if (taken != null) {
-      taken.cancel();
-    }
-    lent.forEach(BlockDraft::close);
+    ticket.cancel();
+    drafts().forEach(BlockDraft::close);
     writes.revoke(this);
   }
 }

@@ -27,8 +27,6 @@ final class StackWrites {
     this.commit = new StackCommit(state, this);
   }
 
-  // Reservations
-
   Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
     return Mono.create(sink -> {
       StackReservation reservation = scope.adopt(new StackReservation(state, this, keys.size(), sink));
@@ -102,8 +100,6 @@ final class StackWrites {
     return commit.commit(reservation, complete);
   }
 
-  // Admissions
-
   /// The block of `key` that is being written, if it is.
   @Nullable Pending pending(BlockKey key) {
     return writing.get(key);
@@ -115,8 +111,6 @@ final class StackWrites {
     writing.put(key, pending);
     return pending;
   }
-
-  // Ends
 
   /// `pending` was written: the leases that wait for it get `block`.
   void serve(Pending pending, Block block, DeferredActions after) {

@@ -23,7 +23,7 @@ final class StoreFailures {
     if (names(error, block)) {
       lose(block, error, after);
     } else if (block.fastestStore() > level) {
-      state.mover().dropHost(block, after); // it stays lower down until somebody reads it
+      state.mover().dropHost(block, after); // it stays lower down until it is read
     } else if (!(error instanceof StoreUnavailableException)) {
       state.removals().lose(block, store + " did not take it: " + error.getMessage(), after);
     } else if (state.mover().isOnOwnLevel(block)) {

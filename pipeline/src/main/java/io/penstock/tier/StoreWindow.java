@@ -10,7 +10,6 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
-import io.penstock.block.Permits;
 import io.penstock.block.SlabPart;
 import io.penstock.block.SlicePlan;
 import io.penstock.block.SlicePosition;
@@ -42,7 +41,7 @@ final class StoreWindow extends LeasedWindow implements LayerSlice.Spans {
   private volatile @Nullable Throwable refusal;
   /// The next step to read; written by the thread of the read under way.
   private int step;
-  @GuardedBy("this") private Permits.@Nullable Ticket ticket;
+  private final HeldTicket ticket = new HeldTicket();
   /// Whether bytes are being read into its drafts.
   @GuardedBy("this") private boolean reading;
   /// Whether everything was given back.
@@ -84,16 +83,10 @@ final class StoreWindow extends LeasedWindow implements LayerSlice.Spans {
       return;
     }
     try {
-      Permits.Ticket taken = reads.memoryFor(blocks).claim(missingKeys(), drafts -> {
+      ticket.hold(reads.memoryFor(blocks).claim(missingKeys(), drafts -> {
         grant(drafts);
         told.run();
-      }, this::refuse);
-      synchronized (this) {
-        ticket = taken;
-      }
-      if (isClosed()) {
-        taken.cancel();
-      }
+      }, this::refuse));
     } catch (RuntimeException e) {
       refuse(e);
     }
@@ -210,7 +203,7 @@ final class StoreWindow extends LeasedWindow implements LayerSlice.Spans {
     } else if (isClosed() && step < steps.forReader()) {
       cleanUp(true);
     } else if (step == steps.forReader() && !reads.isPromoting(blocks)) {
-      stopReading(); // without promotion, nobody needs the layers that the reader did not ask for
+      stopReading(); // without promotion, the layers that the reader did not ask for are of no use
     } else {
       progress.reached(step);
       stepReads.run();
@@ -311,13 +304,7 @@ final class StoreWindow extends LeasedWindow implements LayerSlice.Spans {
 
   @Override
   protected void free() {
-    Permits.Ticket taken;
-    synchronized (this) {
-      taken = ticket;
-    }
-    if (taken != null) {
-      taken.cancel();
-    }
+    ticket.cancel();
     cleanUp(false);
   }
 

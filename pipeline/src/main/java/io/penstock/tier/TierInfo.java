@@ -8,7 +8,7 @@ import io.penstock.block.Checks;
 /// What a tier is.
 ///
 /// @param name short and unique in its node; used in receipts, errors and meters
-/// @param medium where the bytes rest
+/// @param medium where the bytes are stored
 /// @param space the only space whose blocks it holds
 /// @param capacityBlocks most blocks it keeps, `Long.MAX_VALUE` if unbounded
 public record TierInfo(String name, Medium medium, CacheSpace space, long capacityBlocks) {

@@ -1,6 +1,6 @@
 package io.penstock.tier;
 
-/// Hears what a tier did, for meters. Called on hot paths, never under a lock, after those who wait were told; must be
+/// Hears what a tier did, for meters. Called on hot paths, never under a lock, after waiting readers were told; must be
 /// quick.
 public interface TierListener {
   /// `hits` of `references` keys of one lease counted as hits.
@@ -18,7 +18,7 @@ public interface TierListener {
   /// `blocks` are gone against the tier's will: damaged, or a store failed to take or give them.
   default void lost(int blocks) {}
 
-  /// `blocks` that were on level `from` have arrived on level `to`, up after a use or down to make room.
+  /// `blocks` that were on level `from` have arrived on level `to`: promoted or demoted.
   default void moved(Level from, Level to, int blocks, long bytes) {}
 
   /// Hears nothing.

@@ -11,17 +11,16 @@ import java.util.List;
 /// @param bytes payload bytes of the visible blocks
 /// @param claimedBytes payload bytes of all memory lent: visible, being written, leased after eviction
 /// @param hits references that found their block
-/// @param misses references that did not
+/// @param misses references that did not find it
 /// @param stored blocks made visible
 /// @param evicted blocks evicted by the policy
 /// @param corrupt blocks quarantined
 /// @param lastSequence sequence of the newest event, 0 before the first
-/// @param levels figures of its levels, fastest first; empty if they are not told
+/// @param levels figures of its levels, fastest first; empty if it reports none
 /// @param tiering how far behind its disk is, and what it does beside its policy
-/// @param memory the host memory under it, by kind; empty if that is not told
+/// @param memory the host memory under it, by kind; empty if it reports none
 public record TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses,
-    long stored,
-    long evicted, long corrupt, long lastSequence, List<LevelStat> levels, TieringStat tiering,
+    long stored, long evicted, long corrupt, long lastSequence, List<LevelStat> levels, TieringStat tiering,
     List<MemoryStat> memory) {
   public TierStat {
     levels = List.copyOf(levels);
@@ -29,18 +28,16 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
     memory = memory == null ? List.of() : List.copyOf(memory); // null from a node that does not know of it
   }
 
-  /// Of a tier that does not tell its memory.
+  /// Of a tier that reports no memory.
   public TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored,
-      long evicted,
-      long corrupt, long lastSequence, List<LevelStat> levels, TieringStat tiering) {
+      long evicted, long corrupt, long lastSequence, List<LevelStat> levels, TieringStat tiering) {
     this(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels,
         tiering, List.of());
   }
 
   /// Of a tier that does nothing beside its policy.
   public TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored,
-      long evicted,
-      long corrupt, long lastSequence, List<LevelStat> levels) {
+      long evicted, long corrupt, long lastSequence, List<LevelStat> levels) {
     this(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels,
         TieringStat.NONE);
   }

@@ -8,12 +8,12 @@ import io.penstock.pool.OffloadRule;
 
 /// Where a [TierStack] leaves the textbook policy, for the sake of its disk.
 ///
-/// @param offload which blocks go on to a disk when they leave memory; the others leave as evicted. Not asked where a
-///     stack is written through, nor about blocks whose copy is on the disk already
-/// @param promoteAtHit at which hit within the recent window a block on a disk rises; until then it stays there, as the
-///     most recently used
-/// @param prefetchBlocks most blocks of a lease that are read from a store before its reader asks for them: those that
-///     come next in its list of keys; 0 for none
+/// @param offload which blocks are demoted to a disk when they leave memory; the others are evicted. Not asked if the
+///     stack is written through, nor about blocks that the disk has already
+/// @param promoteAtHit the recent hit at which a block on a disk is promoted; until then it stays there, as the most
+///     recently used
+/// @param prefetchBlocks most blocks of a lease that are read from a store before its reader asks for them, in the
+///     order of its keys; 0 for none
 /// @param queueBlocks most blocks that wait for a disk or are being put to it: while there are more, a reservation
 ///     waits; [#UNBOUNDED] for as many as host memory holds
 /// @param queueBytes the same in bytes
@@ -35,7 +35,7 @@ public record TieringOptions(OffloadRule offload, int promoteAtHit, int prefetch
     Checks.positive("queueBytes", queueBytes);
   }
 
-  /// Nothing of all this: hits and victims are those of the textbook policy.
+  /// None of this: hits and victims are those of the textbook policy.
   public static TieringOptions exact() {
     return EXACT;
   }

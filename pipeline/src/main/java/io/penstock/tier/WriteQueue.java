@@ -22,7 +22,7 @@ import reactor.core.publisher.Mono;
 final class WriteQueue {
   /// Blocks to be put together. Ends with exactly one call of [#done] or [#failed]. Used in decisions only.
   interface Write {
-    /// What is put, open until the end; none if nobody needs it any more.
+    /// What is put, open until the end; none if it is not needed any more.
     List<Block> blocks();
 
     /// @param stored one for each block, now the write's
@@ -98,8 +98,6 @@ final class WriteQueue {
     waiting.clear();
     failed.forEach(write -> write.failed(state.shape().closed(), after));
   }
-
-  // A batch
 
   /// Starts a batch if the store is free for one. Outside a decision.
   void start() {

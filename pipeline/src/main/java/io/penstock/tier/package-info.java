@@ -1,4 +1,5 @@
-/// Where blocks rest: the port `BlockTier`, its receipts, leases and events, and the `Mono` face of the byte budget.
+/// Where blocks are stored: the port `BlockTier`, its receipts, leases and events, and the `Mono` face of the byte
+/// budget.
 @NullMarked
 package io.penstock.tier;
 

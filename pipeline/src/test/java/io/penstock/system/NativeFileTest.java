@@ -73,7 +73,7 @@ final class NativeFileTest {
     try (NativeFile file = NativeFile.openOrCreate(folder.resolve("file"))) {
       file.reserve(10_000);
       assertThat(file.bytes()).isEqualTo(10_000);
-      for (FileAdvice advice : FileAdvice.values()) {
+      for (NativeFile.Advice advice : NativeFile.Advice.values()) {
         file.advise(0, 0, advice);
       }
       assertThatThrownBy(() -> file.reserve(0)).isInstanceOf(SystemCallException.class)
@@ -81,7 +81,7 @@ final class NativeFileTest {
               " was refused: EINVAL, unknown to this system");
     }
     try (NativeFile pipe = NativeFile.openToRead(Path.of("/proc/self/status"))) {
-      assertThatThrownBy(() -> pipe.advise(0, -1, FileAdvice.RANDOM)).isInstanceOf(SystemCallException.class)
+      assertThatThrownBy(() -> pipe.advise(0, -1, NativeFile.Advice.RANDOM)).isInstanceOf(SystemCallException.class)
           .hasMessageEndingWith(" was refused: EINVAL, unknown to this system");
     }
   }
@@ -115,7 +115,7 @@ final class NativeFileTest {
   void file_thatIsMissingOrALink_isRefusedByName() throws IOException {
     Path path = folder.resolve("missing");
     assertThatThrownBy(() -> NativeFile.openToRead(path)).isInstanceOfSatisfying(SystemCallException.class,
-        e -> assertThat(e.errno()).isEqualTo(Errno.ENOENT))
+        e -> assertThat(e.errno()).isEqualTo(SystemCallException.ENOENT))
         .hasMessage("open of " + path + " was refused: ENOENT, not there");
     Path link = Files.createSymbolicLink(folder.resolve("link"), Files.createFile(folder.resolve("file")));
     NativeFile.open(link).close();

@@ -37,17 +37,17 @@ final class NativeMemoryTest {
   void mappedMemory_isZeroed_andHoldsWhatIsWritten() throws IOException {
     assumeNativeCalls();
     long address = memory.map(BYTES);
-    memory.advise(address, BYTES, MemoryAdvice.LARGE_PAGES);
-    memory.advise(address, BYTES, MemoryAdvice.POPULATE_WRITE);
+    memory.advise(address, BYTES, NativeMemory.Advice.LARGE_PAGES);
+    memory.advise(address, BYTES, NativeMemory.Advice.POPULATE_WRITE);
     memory.lock(address, memory.pageBytes());
     MemorySegment mapped = MemorySegment.ofAddress(address).reinterpret(BYTES);
     assertThat(mapped.mismatch(MemorySegment.ofArray(new byte[(int) BYTES]))).isEqualTo(-1);
     mapped.fill((byte) 7);
     assertThat(mapped.get(ValueLayout.JAVA_BYTE, BYTES - 1)).isEqualTo((byte) 7);
-    memory.advise(address + memory.pageBytes(), memory.pageBytes(), MemoryAdvice.DONT_NEED);
+    memory.advise(address + memory.pageBytes(), memory.pageBytes(), NativeMemory.Advice.DONT_NEED);
     assertThat(mapped.get(ValueLayout.JAVA_BYTE, memory.pageBytes())).isZero();
     memory.unmap(address, BYTES);
-    assertRefused(() -> memory.advise(address, BYTES, MemoryAdvice.POPULATE_WRITE), Errno.ENOMEM,
+    assertRefused(() -> memory.advise(address, BYTES, NativeMemory.Advice.POPULATE_WRITE), SystemCallException.ENOMEM,
         "madvise POPULATE_WRITE of 1048576 bytes at 0x%x was refused: ENOMEM, no memory or a limit of the process"
             .formatted(address));
   }
@@ -55,12 +55,13 @@ final class NativeMemoryTest {
   @Test
   void refusal_namesTheCallTheSizeAndTheAddress() {
     assumeNativeCalls();
-    assertRefused(() -> memory.map(0), Errno.EINVAL, "mmap of 0 bytes was refused: EINVAL, unknown to this system");
-    assertRefused(() -> memory.mapHuge(0, 2 << 20), Errno.EINVAL,
+    assertRefused(() -> memory.map(0), SystemCallException.EINVAL,
+        "mmap of 0 bytes was refused: EINVAL, unknown to this system");
+    assertRefused(() -> memory.mapHuge(0, 2 << 20), SystemCallException.EINVAL,
         "mmap of 0 bytes in pages of 2097152 was refused: EINVAL, unknown to this system");
-    assertRefused(() -> memory.unmap(1, 4096), Errno.EINVAL,
+    assertRefused(() -> memory.unmap(1, 4096), SystemCallException.EINVAL,
         "munmap of 4096 bytes at 0x1 was refused: EINVAL, unknown to this system");
-    assertRefused(() -> memory.lock(1 << 12, 4096), Errno.ENOMEM,
+    assertRefused(() -> memory.lock(1 << 12, 4096), SystemCallException.ENOMEM,
         "mlock of 4096 bytes at 0x1000 was refused: ENOMEM, no memory or a limit of the process");
     assertThatThrownBy(() -> memory.prefer(1, 4096, 0)).isInstanceOf(SystemCallException.class)
         .hasMessageStartingWith("mbind of 4096 bytes at 0x1 was refused: E");
@@ -77,8 +78,8 @@ final class NativeMemoryTest {
     assumeNativeCalls();
     var asInt = CLibrary.bind("penstock_missing", ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG);
     var asLong = CLibrary.bind("penstock_missing", ValueLayout.JAVA_LONG);
-    assertThat(CLibrary.call(state -> (int) asInt.invokeExact(state, 1L))).isEqualTo(-Errno.ENOSYS);
-    assertThat(CLibrary.call(state -> (long) asLong.invokeExact(state))).isEqualTo(-Errno.ENOSYS);
+    assertThat(CLibrary.call(state -> (int) asInt.invokeExact(state, 1L))).isEqualTo(-SystemCallException.ENOSYS);
+    assertThat(CLibrary.call(state -> (long) asLong.invokeExact(state))).isEqualTo(-SystemCallException.ENOSYS);
   }
 
   /// What a JVM prints that does not allow native access, and one that runs on a system that is not known.
@@ -92,7 +93,7 @@ final class NativeMemoryTest {
       try (Arena arena = Arena.ofConfined()) {
         MemorySegment from = arena.allocate(8).fill((byte) 3);
         MemorySegment to = arena.allocate(8);
-        NativeCopy.move(from, to);
+        NativeMemory.move(from, to);
         assertThat(to.mismatch(from)).isEqualTo(-1);
       }
       assertThat(NativeMemory.ofSystem().pageBytes()).isEqualTo(4096);
@@ -120,9 +121,9 @@ final class NativeMemoryTest {
   void move_copiesAlsoWhereTheTwoOverlap() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment bytes = arena.allocateFrom("abcdef");
-      NativeCopy.move(bytes.asSlice(0, 4), bytes.asSlice(2));
+      NativeMemory.move(bytes.asSlice(0, 4), bytes.asSlice(2));
       assertThat(bytes.getString(0)).isEqualTo("ababcd");
-      assertThatThrownBy(() -> NativeCopy.move(bytes, bytes.asSlice(1))).isInstanceOf(IndexOutOfBoundsException.class)
+      assertThatThrownBy(() -> NativeMemory.move(bytes, bytes.asSlice(1))).isInstanceOf(IndexOutOfBoundsException.class)
           .hasMessage("bytes must be <= 6 (was 7)");
     }
   }

@@ -14,10 +14,11 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
-/// Who may import whom, checked on class files, so that a name in a descriptor counts as much as one in code.
+/// Which package may import which, checked on class files, so that a name in a descriptor counts as much as one in
+/// code.
 ///
-/// A *room* is a package below `io.penstock` with its subpackages; every room may import the root package. An arrow from
-/// a room says what it may import. Arrows are transitive.
+/// A *room* is a package below `io.penstock` with the packages below it; every room may import the root package. An
+/// arrow from a room says what it may import. Arrows are transitive.
 public final class ArchitectureRules {
   private static final String ROOT = "io.penstock";
   private static final Set<String> PUBLISHERS = Set.of("reactor.core.publisher.Flux", "reactor.core.publisher.Mono");
@@ -107,7 +108,7 @@ public final class ArchitectureRules {
     return this;
   }
 
-  /// @param packages below the root, with their subpackages
+  /// @param packages below the root, with those below them
   private ArchitectureRules only(String library, String... packages) {
     libraries.put(library, Set.of(packages));
     return this;

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /// After each test nothing may be lent of the host memory that the blocks came from. What a store does on threads of
 /// its own is awaited.
 @Timeout(60)
-public abstract class BlockStoreContract implements StoreCopyContract, StoreRestContract, StoreEndContract {
+public abstract class BlockStoreContract implements StoreCopyContract, StoreKeepContract, StoreEndContract {
   /// The space of every store under test.
   protected final CacheSpace space = SPACE;
   private final List<BlockStore> opened = new ArrayList<>();
@@ -29,16 +29,16 @@ public abstract class BlockStoreContract implements StoreCopyContract, StoreRest
 
   final SlabArena arena = leaks.watch(new SlabArena("host", space.layout(), 1024, 4));
 
-  /// Opens an empty store of [#space] with `capacityBlocks` places, or any number if that is not fixed.
+  /// Opens an empty store of [#space] with `capacityBlocks` slots, or any number if that is not fixed.
   protected abstract BlockStore openStore(int capacityBlocks);
 
   /// Opens what `closed` left behind; null for a store that forgets.
   protected abstract @Nullable BlockStore reopenStore(BlockStore closed);
 
-  /// Puts `blocks`, and flips a bit at `offset` of the one at `index` at rest, behind the store's back.
+  /// Puts `blocks`, and flips a bit at `offset` of the one at `index`, behind the store's back.
   protected abstract List<StoredBlock> putDamaged(BlockStore store, List<Block> blocks, int index, long offset);
 
-  /// Blocks that rest in `closed`, which was closed; those given up before do not count.
+  /// Blocks that `closed`, which was closed, keeps; those given up before do not count.
   protected abstract long restingBlocks(BlockStore closed);
 
   @AfterEach

@@ -124,9 +124,9 @@ public final class FaultyStore implements BlockStore {
   }
 
   @Override
-  public Mono<Void> read(List<? extends StoredBlock> rests, List<BlockDraft> drafts, GranuleRange range) {
+  public Mono<Void> read(List<? extends StoredBlock> stored, List<BlockDraft> drafts, GranuleRange range) {
     return health.state().gives()
-        ? reads.apply(store.read(rests, drafts, range))
+        ? reads.apply(store.read(stored, drafts, range))
         : Mono.error(StoreUnavailableException.of(name(), health));
   }
 
@@ -141,8 +141,8 @@ public final class FaultyStore implements BlockStore {
   }
 
   @Override
-  public int toNumber(StoredBlock rest) {
-    return store.toNumber(rest);
+  public int toNumber(StoredBlock block) {
+    return store.toNumber(block);
   }
 
   @Override

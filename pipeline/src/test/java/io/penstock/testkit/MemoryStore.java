@@ -36,8 +36,8 @@ public final class MemoryStore implements BlockStore {
   private final CacheSpace space;
   private final long capacityBlocks;
   private final Executor executor;
-  private final Set<Copied> resting = new LinkedHashSet<>();
-  /// Those that have a number instead of a rest.
+  private final Set<Copied> kept = new LinkedHashSet<>();
+  /// Those that have a number instead of a `StoredBlock`.
   private final Map<Integer, Copied> numbered = new HashMap<>();
   private int lastNumber = -1;
   private final Sinks.Empty<Void> ended = Sinks.empty();
@@ -55,7 +55,7 @@ public final class MemoryStore implements BlockStore {
     this.executor = executor;
   }
 
-  /// Bytes at rest, whoever owns them.
+  /// Bytes of a block, handle or number.
   private static final class Copied {
     final BlockKey key;
     final MemorySegment bytes;
@@ -68,10 +68,10 @@ public final class MemoryStore implements BlockStore {
     }
   }
 
-  private final class Resting extends StoredBlock {
+  private final class Kept extends StoredBlock {
     final Copied copy;
 
-    Resting(Copied copy) {
+    Kept(Copied copy) {
       super(copy.key);
       this.copy = copy;
     }
@@ -82,9 +82,9 @@ public final class MemoryStore implements BlockStore {
 
     @Override
     protected void free() {
-      synchronized (resting) {
-        if (!closed || underWay > 0 || medium != Medium.DISK) { // what rests on a closed disk stays there
-          resting.remove(copy);
+      synchronized (kept) {
+        if (!closed || underWay > 0 || medium != Medium.DISK) { // a closed disk keeps its blocks
+          kept.remove(copy);
         }
       }
     }
@@ -134,19 +134,19 @@ public final class MemoryStore implements BlockStore {
       for (Block block : blocks) {
         copies.add(copy(block));
       }
-      synchronized (resting) {
-        if (resting.size() + copies.size() > capacityBlocks) {
-          throw new PlacesExhaustedException(name, capacityBlocks - resting.size(), copies.size());
+      synchronized (kept) {
+        if (kept.size() + copies.size() > capacityBlocks) {
+          throw new PlacesExhaustedException(name, capacityBlocks - kept.size(), copies.size());
         }
-        resting.addAll(copies);
+        kept.addAll(copies);
       }
-      return copies.stream().<StoredBlock>map(Resting::new).toList();
+      return copies.stream().<StoredBlock>map(Kept::new).toList();
     }).doOnDiscard(List.class, MemoryStore::closeAll);
   }
 
-  /// Nobody took the rests of a put.
-  private static void closeAll(List<?> rests) {
-    rests.forEach(rest -> ((StoredBlock) rest).close());
+  /// The put was cancelled: no caller took its blocks.
+  private static void closeAll(List<?> stored) {
+    stored.forEach(block -> ((StoredBlock) block).close());
   }
 
   private Copied copy(Block block) {
@@ -161,10 +161,10 @@ public final class MemoryStore implements BlockStore {
   }
 
   @Override
-  public Mono<Void> read(List<? extends StoredBlock> rests, List<BlockDraft> drafts, GranuleRange range) {
+  public Mono<Void> read(List<? extends StoredBlock> stored, List<BlockDraft> drafts, GranuleRange range) {
     return run(() -> {
-      for (int i = 0; i < rests.size(); i++) {
-        Resting from = (Resting) rests.get(i);
+      for (int i = 0; i < stored.size(); i++) {
+        Kept from = (Kept) stored.get(i);
         if (from.isClosed()) {
           throw new AssertionError("a place must not be freed while it is read (was " + from.key() + ")");
         }
@@ -183,7 +183,7 @@ public final class MemoryStore implements BlockStore {
 
   private <T> Mono<T> run(Callable<T> copy) {
     return Mono.create(sink -> {
-      synchronized (resting) {
+      synchronized (kept) {
         if (closed) {
           sink.error(new TierClosedException(name));
           return;
@@ -200,14 +200,14 @@ public final class MemoryStore implements BlockStore {
     } catch (Exception e) {
       sink.error(e);
     }
-    synchronized (resting) {
+    synchronized (kept) {
       underWay--;
     }
     endIfDone();
   }
 
   private void endIfDone() {
-    synchronized (resting) {
+    synchronized (kept) {
       if (!closed || underWay > 0) {
         return;
       }
@@ -215,7 +215,7 @@ public final class MemoryStore implements BlockStore {
     ended.tryEmitEmpty();
   }
 
-  /// Flips a bit of the resting block of `key`, as a bad device would; false if it does not rest here.
+  /// Flips a bit of the kept block of `key`, as a bad device would; false if it is not kept here.
   public boolean corrupt(BlockKey key, long offset) {
     boolean found = false;
     for (Copied each : snapshot()) {
@@ -234,23 +234,23 @@ public final class MemoryStore implements BlockStore {
     List<StoredBlock> found = new ArrayList<>();
     for (Copied each : snapshot()) {
       Copied again = new Copied(each.key, each.bytes, each.checksums);
-      next.resting.add(again);
-      found.add(next.new Resting(again));
+      next.kept.add(again);
+      found.add(next.new Kept(again));
     }
     next.recovered = found;
     return next;
   }
 
-  /// Blocks that rest here now.
+  /// Blocks that are kept now.
   public int restingBlocks() {
-    synchronized (resting) {
-      return resting.size();
+    synchronized (kept) {
+      return kept.size();
     }
   }
 
   private Collection<Copied> snapshot() {
-    synchronized (resting) {
-      return List.copyOf(resting);
+    synchronized (kept) {
+      return List.copyOf(kept);
     }
   }
 
@@ -263,16 +263,16 @@ public final class MemoryStore implements BlockStore {
 
   @Override
   public void recover(Recovered to) {
-    recovered().forEach(rest -> to.numbered(rest.key(), toNumber(rest)));
+    recovered().forEach(block -> to.numbered(block.key(), toNumber(block)));
   }
 
   @Override
-  public int toNumber(StoredBlock rest) {
-    Resting own = (Resting) rest;
+  public int toNumber(StoredBlock block) {
+    Kept own = (Kept) block;
     if (!own.end()) {
-      throw new AssertionError("a rest must be open to be cooled (was " + rest.key() + ")");
+      throw new AssertionError("a stored block must be open to be cooled (was " + block.key() + ")");
     }
-    synchronized (resting) {
+    synchronized (kept) {
       lastNumber++;
       numbered.put(lastNumber, own.copy);
       return lastNumber;
@@ -281,19 +281,19 @@ public final class MemoryStore implements BlockStore {
 
   @Override
   public StoredBlock fromNumber(BlockKey key, int number) {
-    synchronized (resting) {
+    synchronized (kept) {
       Copied copy = numbered.remove(number);
       if (copy == null || !copy.key.equals(key)) {
         throw new AssertionError(
-            "number " + number + " must be of " + key + " (was " + (copy == null ? "nobody's" : copy.key) + ")");
+            "number " + number + " must be of " + key + " (was " + (copy == null ? "unused" : copy.key) + ")");
       }
-      return new Resting(copy);
+      return new Kept(copy);
     }
   }
 
-  /// Blocks that have a number, and no rest.
+  /// Blocks that have a number and no `StoredBlock`.
   public int numberedBlocks() {
-    synchronized (resting) {
+    synchronized (kept) {
       return numbered.size();
     }
   }
@@ -301,7 +301,7 @@ public final class MemoryStore implements BlockStore {
   @Override
   public Mono<Void> close() {
     return Mono.defer(() -> {
-      synchronized (resting) {
+      synchronized (kept) {
         closed = true;
       }
       endIfDone();

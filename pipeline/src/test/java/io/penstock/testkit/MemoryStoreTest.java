@@ -34,9 +34,9 @@ final class MemoryStoreTest {
 
     @Override
     protected List<StoredBlock> putDamaged(BlockStore store, List<Block> blocks, int index, long offset) {
-      List<StoredBlock> rests = Objects.requireNonNull(store.put(blocks).block(PATIENCE));
+      List<StoredBlock> stored = Objects.requireNonNull(store.put(blocks).block(PATIENCE));
       ((MemoryStore) store).corrupt(blocks.get(index).key(), offset);
-      return rests;
+      return stored;
     }
 
     @Override

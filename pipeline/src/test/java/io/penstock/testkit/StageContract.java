@@ -164,7 +164,7 @@ public abstract class StageContract<I, O> {
     List<PublisherProbe<I>> probes = new ArrayList<>();
     StepVerifier.create(scoped(scope -> {
       probes.add(PublisherProbe.of(inputs(INPUTS, scope).concatWith(Flux.never())));
-      return probes.getFirst().flux().transform(stage(scope)); // whoever forgets to close is covered by the scope
+      return probes.getFirst().flux().transform(stage(scope)); // the scope closes what a reader forgets
     }), 1).expectNextCount(1).thenCancel().verify(LIMIT);
 
     probes.getFirst().assertWasCancelled();

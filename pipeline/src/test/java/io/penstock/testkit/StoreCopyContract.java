@@ -23,35 +23,35 @@ interface StoreCopyContract extends StoreSteps {
   @Test
   default void put_thenRead_givesEveryByteBack() {
     BlockStore store = open(PLACES);
-    List<StoredBlock> rests = put(store, 0, PLACES);
-    assertThat(keysOf(rests)).isEqualTo(ALL.subList(0, PLACES));
-    assertReadable(store, rests);
-    assertReadable(store, rests.reversed().subList(3, 20));
+    List<StoredBlock> stored = put(store, 0, PLACES);
+    assertThat(keysOf(stored)).isEqualTo(ALL.subList(0, PLACES));
+    assertReadable(store, stored);
+    assertReadable(store, stored.reversed().subList(3, 20));
     assertThat(store.capacityBlocks()).isGreaterThanOrEqualTo(PLACES);
     assertThat(store.space()).isEqualTo(SPACE);
-    rests.forEach(StoredBlock::close);
+    stored.forEach(StoredBlock::close);
   }
 
   @Test
   default void read_granuleByGranule_givesTheWhole() {
     BlockStore store = open(PLACES);
-    List<StoredBlock> rests = put(store, 0, 5);
-    List<BlockDraft> drafts = drafts(rests);
+    List<StoredBlock> stored = put(store, 0, 5);
+    List<BlockDraft> drafts = drafts(stored);
     for (int granule = 0; granule < SPACE.layout().granules(); granule++) {
       assertThat(drafts).noneMatch(BlockDraft::isComplete);
-      store.read(rests, drafts, GranuleRange.whole(granule, 1)).block(PATIENCE);
+      store.read(stored, drafts, GranuleRange.whole(granule, 1)).block(PATIENCE);
     }
     assertWhole(drafts);
-    rests.forEach(StoredBlock::close);
+    stored.forEach(StoredBlock::close);
   }
 
   @Test
   default void read_ofAPart_statesThatPartOnly() {
     BlockStore store = open(PLACES);
-    List<StoredBlock> rests = put(store, 0, 3);
-    List<BlockDraft> drafts = drafts(rests);
+    List<StoredBlock> stored = put(store, 0, 3);
+    List<BlockDraft> drafts = drafts(stored);
     GranuleRange middle = GranuleRange.whole(1, 2);
-    store.read(rests, drafts, middle).block(PATIENCE);
+    store.read(stored, drafts, middle).block(PATIENCE);
     for (BlockDraft draft : drafts) {
       assertThat(draft.unstated(GRANULES)).containsExactly(GranuleRange.whole(0, 1), GranuleRange.whole(3, 1));
       try (LayerSpan span = draft.span(middle)) {
@@ -59,7 +59,7 @@ interface StoreCopyContract extends StoreSteps {
       }
     }
     drafts.forEach(BlockDraft::close);
-    rests.forEach(StoredBlock::close);
+    stored.forEach(StoredBlock::close);
   }
 
   @Test
@@ -67,15 +67,15 @@ interface StoreCopyContract extends StoreSteps {
     BlockStore store = open(2);
     List<Block> blocks = blocks(0, 2);
     Mono<List<StoredBlock>> never = store.put(blocks);
-    List<StoredBlock> rests = requireNonNull(store.put(blocks).block(PATIENCE));
+    List<StoredBlock> stored = requireNonNull(store.put(blocks).block(PATIENCE));
     assertThat(never).isNotNull();
     blocks.forEach(Block::close);
-    List<BlockDraft> drafts = drafts(rests);
-    Mono<Void> unread = store.read(rests, drafts, GRANULES);
+    List<BlockDraft> drafts = drafts(stored);
+    Mono<Void> unread = store.read(stored, drafts, GRANULES);
     assertThat(unread).isNotNull();
     assertThat(drafts).noneMatch(BlockDraft::isComplete);
     drafts.forEach(BlockDraft::close);
-    assertResting(store, 2);
+    assertStored(store, 2);
   }
 
   @Test
@@ -92,37 +92,37 @@ interface StoreCopyContract extends StoreSteps {
     Blocks.corrupt(blocks.get(1), 70);
     assertCorrupt(store.put(blocks).toFuture(), ALL.get(1));
     blocks.forEach(Block::close);
-    List<StoredBlock> rests = put(store, 3, 6);
-    assertReadable(store, rests);
-    assertResting(store, 3);
+    List<StoredBlock> stored = put(store, 3, 6);
+    assertReadable(store, stored);
+    assertStored(store, 3);
   }
 
   @Test
   default void read_ofADamagedBlock_namesItAndStatesNothingOfIt() {
     BlockStore store = open(PLACES);
     List<Block> blocks = blocks(0, 4);
-    List<StoredBlock> rests = contract().putDamaged(store, blocks, 2, 70);
+    List<StoredBlock> stored = contract().putDamaged(store, blocks, 2, 70);
     blocks.forEach(Block::close);
-    List<BlockDraft> drafts = drafts(rests);
-    assertCorrupt(store.read(rests, drafts, GRANULES).toFuture(), ALL.get(2));
+    List<BlockDraft> drafts = drafts(stored);
+    assertCorrupt(store.read(stored, drafts, GRANULES).toFuture(), ALL.get(2));
     assertThat(drafts.get(2).isComplete()).isFalse();
     drafts.forEach(BlockDraft::close);
-    assertReadable(store, List.of(rests.get(0), rests.get(1), rests.get(3)));
-    rests.forEach(StoredBlock::close);
+    assertReadable(store, List.of(stored.get(0), stored.get(1), stored.get(3)));
+    stored.forEach(StoredBlock::close);
   }
 
   @Test
   default void read_besideTheDamage_succeeds() {
     BlockStore store = open(PLACES);
     List<Block> blocks = blocks(0, 1);
-    List<StoredBlock> rests = contract().putDamaged(store, blocks, 0, 70);
+    List<StoredBlock> stored = contract().putDamaged(store, blocks, 0, 70);
     blocks.forEach(Block::close);
-    List<BlockDraft> drafts = drafts(rests);
-    store.read(rests, drafts, GranuleRange.whole(2, 2)).block(PATIENCE);
-    assertCorrupt(store.read(rests, drafts, GranuleRange.whole(0, 2)).toFuture(), ALL.get(0));
+    List<BlockDraft> drafts = drafts(stored);
+    store.read(stored, drafts, GranuleRange.whole(2, 2)).block(PATIENCE);
+    assertCorrupt(store.read(stored, drafts, GranuleRange.whole(0, 2)).toFuture(), ALL.get(0));
     assertThat(drafts.getFirst().isComplete()).isFalse();
     drafts.forEach(BlockDraft::close);
-    rests.forEach(StoredBlock::close);
+    stored.forEach(StoredBlock::close);
   }
 
   private static void assertCorrupt(CompletableFuture<?> copy, BlockKey key) {

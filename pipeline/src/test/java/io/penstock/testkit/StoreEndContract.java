@@ -22,29 +22,29 @@ interface StoreEndContract extends StoreSteps {
   @Test
   default void closed_refusesAndClosesTwice() {
     BlockStore store = open(2);
-    List<StoredBlock> rests = put(store, 0, 1);
+    List<StoredBlock> stored = put(store, 0, 1);
     store.close().block(PATIENCE);
     store.close().block(PATIENCE);
     List<Block> blocks = blocks(1, 2);
     assertThatThrownBy(() -> store.put(blocks).block(PATIENCE)).isInstanceOf(TierClosedException.class)
         .hasMessageContaining(store.name());
     blocks.forEach(Block::close);
-    List<BlockDraft> drafts = drafts(rests);
-    assertThatThrownBy(() -> store.read(rests, drafts, GRANULES).block(PATIENCE))
+    List<BlockDraft> drafts = drafts(stored);
+    assertThatThrownBy(() -> store.read(stored, drafts, GRANULES).block(PATIENCE))
         .isInstanceOf(TierClosedException.class);
     drafts.forEach(BlockDraft::close);
-    assertThatCode(() -> rests.forEach(StoredBlock::close)).doesNotThrowAnyException();
+    assertThatCode(() -> stored.forEach(StoredBlock::close)).doesNotThrowAnyException();
   }
 
   @Test
   default void close_amongReadsAndPuts_letsEachOfThemEnd() {
     for (int run = 0; run < 20; run++) {
       BlockStore store = open(PLACES);
-      List<StoredBlock> rests = put(store, 0, 32);
-      List<List<BlockDraft>> drafts = IntStream.range(0, 4).mapToObj(i -> drafts(rests)).toList();
+      List<StoredBlock> stored = put(store, 0, 32);
+      List<List<BlockDraft>> drafts = IntStream.range(0, 4).mapToObj(i -> drafts(stored)).toList();
       List<Block> more = blocks(32, 64);
       List<CompletableFuture<Void>> reads =
-          drafts.stream().map(into -> store.read(rests, into, GRANULES).toFuture()).toList();
+          drafts.stream().map(into -> store.read(stored, into, GRANULES).toFuture()).toList();
       CompletableFuture<List<StoredBlock>> put = store.put(more).toFuture();
       store.close().block(PATIENCE);
       for (int i = 0; i < reads.size(); i++) {
@@ -58,12 +58,12 @@ interface StoreEndContract extends StoreSteps {
         put.join().forEach(StoredBlock::close);
       }
       more.forEach(Block::close);
-      rests.forEach(StoredBlock::close);
+      stored.forEach(StoredBlock::close);
     }
   }
 
   @Test
-  default void put_cancelled_leavesNothingAtRest() {
+  default void put_cancelled_leavesNothingStored() {
     BlockStore store = open(PLACES);
     List<Block> blocks = blocks(0, PLACES);
     Closing closing = new Closing();
@@ -71,18 +71,18 @@ interface StoreEndContract extends StoreSteps {
     closing.cancel();
     store.close().block(PATIENCE);
     blocks.forEach(Block::close);
-    assertResting(store, 0);
+    assertStored(store, 0);
   }
 
   @Test
   default void read_cancelled_endsBeforeTheStoreDoes() {
     BlockStore store = open(PLACES);
-    List<StoredBlock> rests = put(store, 0, PLACES);
-    List<BlockDraft> drafts = drafts(rests);
-    store.read(rests, drafts, GRANULES).subscribe().dispose();
+    List<StoredBlock> stored = put(store, 0, PLACES);
+    List<BlockDraft> drafts = drafts(stored);
+    store.read(stored, drafts, GRANULES).subscribe().dispose();
     store.close().block(PATIENCE);
     drafts.forEach(BlockDraft::close);
-    rests.forEach(StoredBlock::close);
+    stored.forEach(StoredBlock::close);
   }
 
   /// False if the store was closed before the copy was accepted; anything else fails.
@@ -99,8 +99,8 @@ interface StoreEndContract extends StoreSteps {
   /// Closes what reaches it, also beside its own cancel, which operators of Reactor would drop unseen.
   final class Closing extends BaseSubscriber<List<StoredBlock>> {
     @Override
-    protected void hookOnNext(List<StoredBlock> rests) {
-      rests.forEach(StoredBlock::close);
+    protected void hookOnNext(List<StoredBlock> stored) {
+      stored.forEach(StoredBlock::close);
     }
   }
 }

@@ -43,18 +43,18 @@ interface StoreSteps {
     }
   }
 
-  default List<BlockDraft> drafts(List<? extends StoredBlock> rests) {
-    return requireNonNull(contract().arena.tryClaim(keysOf(rests)), "arena is full");
+  default List<BlockDraft> drafts(List<? extends StoredBlock> stored) {
+    return requireNonNull(contract().arena.tryClaim(keysOf(stored)), "arena is full");
   }
 
-  default List<BlockKey> keysOf(List<? extends StoredBlock> rests) {
-    return rests.stream().map(StoredBlock::key).toList();
+  default List<BlockKey> keysOf(List<? extends StoredBlock> stored) {
+    return stored.stream().map(StoredBlock::key).toList();
   }
 
-  default void assertReadable(BlockStore store, List<? extends StoredBlock> rests) {
-    List<BlockDraft> drafts = drafts(rests);
+  default void assertReadable(BlockStore store, List<? extends StoredBlock> stored) {
+    List<BlockDraft> drafts = drafts(stored);
     try {
-      store.read(rests, drafts, GRANULES).block(PATIENCE);
+      store.read(stored, drafts, GRANULES).block(PATIENCE);
       assertWhole(drafts);
     } finally {
       drafts.forEach(BlockDraft::close);
@@ -69,8 +69,8 @@ interface StoreSteps {
     }
   }
 
-  /// Closes `store` and waits until no more than `blocks` rest there: what is given up may be freed a moment later.
-  default void assertResting(BlockStore store, long blocks) {
+  /// Closes `store` and waits until it keeps at most `blocks` blocks: one that was given up may be freed a moment later.
+  default void assertStored(BlockStore store, long blocks) {
     store.close().block(PATIENCE);
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (contract().restingBlocks(store) != blocks && System.nanoTime() < deadline) {

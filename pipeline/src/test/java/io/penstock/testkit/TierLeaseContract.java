@@ -101,7 +101,7 @@ interface TierLeaseContract extends WriteSteps {
       first.close();
       assertThat(got(waiting)).isEmpty();
       Lease third = value(tier.lease(keys(0, 1), OnMiss.ADMIT, scope));
-      assertThat(third.admitted().count()).as("nobody writes it any more").isEqualTo(1);
+      assertThat(third.admitted().count()).as("no writer is left").isEqualTo(1);
     }
   }
 
@@ -132,6 +132,6 @@ interface TierLeaseContract extends WriteSteps {
     value(tier.remove(keys(0, 4)));
     assertIdle(tier, "closed scope");
     put(tier, keys(2, 4));
-    assertThat(value(tier.contains(keys(2, 4))).count()).as("nobody holds the keys").isEqualTo(2);
+    assertThat(value(tier.contains(keys(2, 4))).count()).as("the keys are free").isEqualTo(2);
   }
 }

@@ -64,7 +64,7 @@ interface TierWriteContract extends WriteSteps {
   }
 
   @Test
-  default void commit_twice_orOfAnothersDraft_isRefused_andHarmsNobody() {
+  default void commit_twice_orOfAnothersDraft_isRefused_andChangesNothing() {
     BlockTier tier = tier(8);
     try (BlockScope scope = new BlockScope()) {
       Reservation one = value(tier.reserve(keys(0, 1), scope));

@@ -1,7 +1,7 @@
 package io.penstock.device.sidecar;
 
 import io.penstock.device.Device;
-import io.penstock.system.NativeCopy;
+import io.penstock.system.NativeMemory;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
@@ -107,7 +107,7 @@ public class SideCarCopyBenchmark {
   public MemorySegment memmove() {
     for (int call = 0; call < CALLS; call++) {
       for (RegionCopy copy : copies) {
-        NativeCopy.move(from.memory().asSlice(copy.fromOffset(), each), to.memory().asSlice(copy.toOffset(), each));
+        NativeMemory.move(from.memory().asSlice(copy.fromOffset(), each), to.memory().asSlice(copy.toOffset(), each));
       }
     }
     return to.memory();

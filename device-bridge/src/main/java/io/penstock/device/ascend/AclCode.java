@@ -6,9 +6,9 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/// The answers of AscendCL that are told apart, and what each is for a caller.
+/// The answers of AscendCL that callers tell apart, and their meaning.
 ///
-/// Two ranges mean nearly the same: that of the library, and that of the runtime below it, whose codes have a 7 in
+/// Two ranges mean nearly the same: those of the library, and those of the runtime below it, whose codes have a 7 in
 /// third place.
 public enum AclCode {
   INVALID_PARAM(100_000, "invalid parameter", Kind.ARGUMENT),
@@ -36,7 +36,7 @@ public enum AclCode {
   RT_LINK_ERROR(507_056, "link failed", Kind.HARDWARE),
   RT_SOCKET_CLOSED(507_901, "socket closed", Kind.HARDWARE);
 
-  /// What a code means for whoever called, and the exception that says so.
+  /// What a code means for the caller, and its exception.
   enum Kind {
     ARGUMENT(AscendArgumentException::new),
     DEVICE(AscendDeviceIdException::new),
@@ -74,7 +74,7 @@ public enum AclCode {
     return number;
   }
 
-  /// In plain words; for one that is not known, that it is not.
+  /// Explains a code in plain words; for a timeout with the setting that allows more.
   public static String meaning(int number) {
     AclCode known = BY_NUMBER.get(number);
     return known == null ? "unknown code" : known.meaning;
@@ -85,7 +85,7 @@ public enum AclCode {
     return meaning(number) + (isTimeout(number) ? "; longest time: " + AscendOptions.TRANSFER_TIMEOUT_SETTING : "");
   }
 
-  /// Whether time was up: nobody knows what was copied, and it may be copied yet.
+  /// Whether a code is a timeout: some bytes may have been copied, and copies may still run.
   public static boolean isTimeout(int number) {
     AclCode known = BY_NUMBER.get(number);
     return known != null && known.kind == Kind.TIMEOUT;

@@ -12,7 +12,7 @@ import java.lang.invoke.MethodHandle;
 /// the device.
 final class AclCopies {
   private static final int MOST = CopyBatch.MAX_ELEMENTS;
-  /// What the library says when no single element is to blame.
+  /// Answer of the library when no single element is to blame.
   private static final long NO_INDEX = -1;
   private static final long TO = AclLayouts.offset(AclLayouts.BATCH_ATTRIBUTE, "dstLoc");
   private static final long FROM = AclLayouts.offset(AclLayouts.BATCH_ATTRIBUTE, "srcLoc");

@@ -15,9 +15,9 @@ import java.util.function.LongSupplier;
 /// | inside the device, or between two | `aclrtMemcpyAsync` each, and one wait |
 /// | inside the host | `aclrtMemcpy` each |
 ///
-/// 207000 says that nothing of that call was copied; what was copied by calls before it is not copied again. After any
-/// other code any part of the call may have been copied, so all of its elements have failed, and nobody tries them
-/// again. An element is never part of two calls that may both copy it.
+/// 207000 means that nothing of that call was copied; elements of earlier calls are not copied again. After any other
+/// code any part of the call may have been copied, so all of its elements have failed, without a retry. An element is
+/// never part of two calls that may both copy it.
 ///
 /// For the device's thread alone, with its context set.
 final class AclEngine {
@@ -31,7 +31,7 @@ final class AclEngine {
   private final CopyStream stream;
   private final CopyCall call = new CopyCall();
   private final CopyTally tally = new CopyTally();
-  /// Places in the call that the stream has accepted.
+  /// Indexes in the call of the elements that the stream has accepted.
   private final int[] accepted = new int[CopyBatch.MAX_ELEMENTS];
   private int failing;
   private int failingCode;
@@ -59,8 +59,8 @@ final class AclEngine {
     return batches;
   }
 
-  /// Copies all of `elements`: each has ended when this returns. If it throws, those that have not may have been copied
-  /// or not, and [#isStuck()] says whether they may still be.
+  /// Copies all of `elements`: each has ended when this returns. If it throws, elements that have not ended may have
+  /// been copied, and [#isStuck()] tells whether they may still be.
   CopyReport copy(CopyElements elements) {
     int count = elements.count();
     tally.begin(count);
@@ -163,7 +163,7 @@ final class AclEngine {
     }
     try {
       await(queued(queue));
-    } catch (Throwable e) { // nobody would wait for what was accepted
+    } catch (Throwable e) { // accepted copies would have no wait
       stream.giveUp();
       throw e;
     }
@@ -184,7 +184,7 @@ final class AclEngine {
     return count;
   }
 
-  /// Whatever was accepted by the stream shares the answer of the wait.
+  /// All accepted elements share the answer of the wait.
   private void await(int count) {
     int code = count > 0 ? stream.await() : AclCode.OK;
     for (int i = 0; i < count; i++) {
@@ -206,7 +206,7 @@ final class AclEngine {
     }
   }
 
-  /// @param i place in the call
+  /// @param i index in the call
   private void ended(int i, int code, int blamed) {
     if (code != AclCode.OK) {
       tally.failed(call.number(blamed), code);
@@ -219,7 +219,7 @@ final class AclEngine {
     call.ended(i, code);
   }
 
-  /// The listener hears of elements of one code together.
+  /// Reports elements of one code together.
   private void tellFailed() {
     if (failing > 0) {
       listener.failed(device, failingCode, failing);

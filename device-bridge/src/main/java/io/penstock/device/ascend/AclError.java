@@ -3,8 +3,8 @@ package io.penstock.device.ascend;
 /// A call of AscendCL that did not answer 0.
 ///
 /// @param function its C name
-/// @param code what it answered
-/// @param message what the library said of it, empty if nothing
+/// @param code its answer
+/// @param message explanation of the library, empty if it has none
 public record AclError(String function, int code, String message) {
   /// What was done instead of succeeding, in one sentence.
   String sentence() {

@@ -8,11 +8,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/// Device memory of other processes by key. All of it needs a context on the thread.
+/// Device memory of other processes by key. All calls need a context on the thread.
 ///
-/// The process that exports closes its key, too, after the last of those that import have: then it may free the memory.
+/// The exporting process closes its key, too, after the last importer has closed; only then may it free the memory.
 final class AclIpc {
-  /// Whoever has the key may use it: the processes that do are not known beforehand.
+  /// Any process with the key may use it: its users are not known beforehand.
   private static final long WITHOUT_LIST_OF_PROCESSES = 1;
   private static final long WITH_PEER_ACCESS = 1;
 

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /// A loaded `libascendcl.so`: a method handle for each function that it has.
 ///
 /// A library stays loaded until the process ends, since the runtime behind it has threads of its own.
-@SuppressWarnings("restricted") // what calls native code is restricted, and this is the place for it
+@SuppressWarnings("restricted") // native calls are restricted, and this class is the place for them
 final class AclLibrary {
   /// What a library may export so that its sizes and offsets can be compared: entries of (name, value), up to a null
   /// name. Real ones have none.
@@ -107,7 +107,7 @@ final class AclLibrary {
     return handles.containsKey(function);
   }
 
-  /// Functions that it has not; none of them is required.
+  /// Optional functions that the library lacks.
   Set<AclFunction> missing() {
     Set<AclFunction> missing = EnumSet.allOf(AclFunction.class);
     missing.removeAll(handles.keySet());

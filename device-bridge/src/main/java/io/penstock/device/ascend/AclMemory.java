@@ -68,7 +68,7 @@ final class AclMemory {
     }
   }
 
-  /// Where `address` is. Memory that the library never heard of is the host's.
+  /// Returns where `address` is. Memory that the library does not know is the host's.
   MemoryPlace locate(long address) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment answer = arena.allocate(AclLayouts.POINTER_ATTRIBUTES);

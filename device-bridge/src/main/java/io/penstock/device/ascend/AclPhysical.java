@@ -14,7 +14,7 @@ import java.lang.invoke.MethodHandle;
 final class AclPhysical {
   /// Pages of one kind, as an `aclrtPhysicalMemProp` names it.
   ///
-  /// @param type of the place: the host, one of its NUMA nodes, or a device
+  /// @param type of the location: the host, one of its NUMA nodes, or a device
   /// @param id of the node or device
   /// @param pages kind of pages that devices reach
   record Kind(int type, int id, int pages) {
@@ -44,7 +44,7 @@ final class AclPhysical {
 
   private static final int HUGE_PAGES = 1;
   private static final int FABRIC = 2;
-  /// Whoever has the handle may use it: the processes that do are not known beforehand.
+  /// Any process with the handle may use it: its users are not known beforehand.
   private static final long WITHOUT_LIST_OF_PROCESSES = 1;
   private static final int READ_AND_WRITE = 3;
   private static final int DEVICE_TYPE = 1;
@@ -104,7 +104,7 @@ final class AclPhysical {
   /// go back with `undo`, also if this throws.
   ///
   /// @return where they begin
-  long map(MemorySegment handle, long bytes, int device, Unwinding undo) {
+  long map(MemorySegment handle, long bytes, int device, Rollback undo) {
     undo.then(() -> free(handle));
     long address = reserve(bytes);
     undo.then(() -> release(address));

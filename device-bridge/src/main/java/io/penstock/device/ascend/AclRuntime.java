@@ -56,9 +56,9 @@ final class AclRuntime {
     return library;
   }
 
-  /// Begins.
+  /// Initialises the library.
   ///
-  /// @return false if somebody else in this process has begun it, who ends it then
+  /// @return false if other code of this process has initialised it and will finalise it
   boolean begin() {
     try {
       int code = (int) init.invokeExact(MemorySegment.NULL);
@@ -93,8 +93,8 @@ final class AclRuntime {
     }
   }
 
-  /// Number that the machine has for the device which this process calls `logical`; the same where the library cannot
-  /// tell.
+  /// Returns the machine's number of the device that this process calls `logical`; the same number where the library
+  /// cannot tell.
   int physicalId(int logical) {
     if (!library.has(AclFunction.PHYSICAL_ID)) {
       return logical;

@@ -3,7 +3,7 @@ package io.penstock.device.ascend;
 import io.penstock.TransientKvException;
 
 /// What was queued on the device was given up.
-public final class AscendAbortedException extends TransientKvException implements AscendFailure {
+final class AscendAbortedException extends TransientKvException implements AscendFailure {
   private final AclError error;
 
   AscendAbortedException(AclError error) {

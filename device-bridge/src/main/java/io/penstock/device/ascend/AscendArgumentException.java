@@ -3,7 +3,7 @@ package io.penstock.device.ascend;
 import io.penstock.PermanentKvException;
 
 /// The library refused what it was given: sizes, kinds, locations or flags.
-public final class AscendArgumentException extends PermanentKvException implements AscendFailure {
+final class AscendArgumentException extends PermanentKvException implements AscendFailure {
   private final AclError error;
 
   AscendArgumentException(AclError error) {

@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/// Has one device's engine make copies, on the device's thread, and lets go of their memory when they have ended. What
-/// a stuck device may still read and write is kept until it does not.
+/// Makes copies with the engine of one device, on the device's thread, and closes the holds on their memory when they
+/// have ended. Memory that a stuck device may still read or write is kept until it cannot.
 final class AscendCopies {
   private final int logicalId;
   private final String device;
@@ -46,7 +46,7 @@ final class AscendCopies {
     CopyReport report;
     try {
       report = made(() -> checked(batch), batch);
-    } catch (Throwable e) { // the batch was let go, or is kept
+    } catch (Throwable e) { // the batch was closed, or is kept
       sink.error(e);
       return;
     }
@@ -65,7 +65,7 @@ final class AscendCopies {
     return new BatchElements(batch, new MemoryPlace(logicalId));
   }
 
-  /// Makes the copies, and lets `memory` go when they have ended, before anybody hears of it.
+  /// Makes the copies, and closes `memory` when they have ended, before the result is sent.
   private CopyReport made(Supplier<CopyElements> checked, Owned memory) {
     boolean isUntouched = true;
     try {
@@ -113,7 +113,7 @@ final class AscendCopies {
       CopyReport report = made(() -> regions.places().of(request), holds);
       request.end();
       sink.success(report);
-    } catch (Throwable e) { // the holds were let go, or are kept
+    } catch (Throwable e) { // the holds were closed, or are kept
       request.endOpen(AclCode.FAILURE.number());
       request.end();
       sink.error(e);

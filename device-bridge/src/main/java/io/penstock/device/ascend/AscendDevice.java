@@ -53,7 +53,7 @@ public final class AscendDevice implements Device {
     this.logicalId = logicalId;
     this.physicalId = runtime.physicalId(logicalId);
     this.name = "npu" + logicalId;
-    Unwinding opened = new Unwinding();
+    Rollback opened = new Rollback();
     try {
       MemorySegment context = runtime.createContext(logicalId);
       opened.then(() -> runtime.destroyContext(context));
@@ -115,24 +115,24 @@ public final class AscendDevice implements Device {
     return memories.allocate(bytes, scope);
   }
 
-  /// Host memory through the driver: memory that this device reaches without a copy in between, of the largest pages
-  /// there are, on the NUMA node of the device if it can be. It works on the device's thread; closing the device ends
+  /// Host memory through the driver: this device reaches it without a copy in between. It has the largest pages
+  /// available, if possible on the NUMA node of the device. The device's thread allocates it; closing the device ends
   /// all access to it.
   ///
-  /// @param listener hears of what is taken, given back, and not as it was to be
+  /// @param listener receives allocations, frees and fallbacks
   public HostMemorySource hostMemory(MemoryListener listener) {
     return new AscendHostMemory(name, memories, requireNonNull(listener, "listener"));
   }
 
-  /// A handle by which other processes, on whatever machine of the fabric, reach `memory` of [#hostMemory]. It ends
-  /// with the memory.
+  /// Exports `memory` of [#hostMemory] to other processes of the fabric, on any machine. The handle ends with the
+  /// memory.
   ///
   /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#FABRIC_MEMORY]
   public Mono<FabricHandle> export(HostMemory memory) {
     return memories.exportToFabric(memory);
   }
 
-  /// The same for device memory, where [AscendOptions#shared] says that it is allocated so.
+  /// The same for device memory that [AscendOptions#shared] had allocated so.
   public Mono<FabricHandle> exportToFabric(DeviceMemory memory) {
     return memories.exportToFabric(memory);
   }
@@ -145,22 +145,22 @@ public final class AscendDevice implements Device {
     return memories.export(memory);
   }
 
-  /// Memory of this device that another process of this machine has exported; copies reach it as they do what was
-  /// allocated here.
+  /// Imports memory of this device that another process of this machine has exported; copies reach it as they reach
+  /// memory allocated here.
   ///
-  /// @param bytes that the memory has: the library does not say
-  /// @param scope owns the mapping from the moment it is made; closing it leaves the other's memory as it is
+  /// @param bytes length of the memory, which the library does not tell
+  /// @param scope owns the mapping; closing it does not free the exporter's memory
   /// @return cold; signals [AlreadyImportedException], or an [AscendFailure], an [AscendUnsupportedException] without
   ///     [AscendFeature#IPC_MEMORY]
   public Mono<DeviceMemory> importShared(IpcKey key, long bytes, BlockScope scope) {
     return memories.open(key, bytes, scope);
   }
 
-  /// Memory that another process has exported to the fabric, mapped for the host and for this device. Where it is the
-  /// host's, only [#copy(CopyRequest)] reaches it.
+  /// Imports memory that another process has exported to the fabric, mapped for the host and for this device. Only
+  /// [#copy(CopyRequest)] reaches host memory of that kind.
   ///
-  /// @param bytes that the memory has: the library does not say
-  /// @param scope owns the mapping from the moment it is made; closing it leaves the other's memory as it is
+  /// @param bytes length of the memory, which the library does not tell
+  /// @param scope owns the mapping; closing it does not free the exporter's memory
   /// @return cold; signals an [AscendFailure], an [AscendUnsupportedException] without [AscendFeature#FABRIC_MEMORY]
   public Mono<DeviceMemory> importShared(FabricHandle handle, long bytes, BlockScope scope) {
     return memories.open(handle, bytes, scope);
@@ -171,11 +171,11 @@ public final class AscendDevice implements Device {
     return copies.copy(batch);
   }
 
-  /// Makes the copies of `request`, of any number and any mix of ways, on memory that this device reaches. A request
-  /// has results for each element; an element that fails fails no other call.
+  /// Makes the copies of `request`, of any number and any mix of ways, on memory that this device reaches. Each element
+  /// has a result; a failing element fails no other call.
   ///
-  /// What the request holds is let go when its copies have ended. That may be later than the result, where that is a
-  /// timeout: the memory of these elements may still be read and written, until a later request is answered otherwise.
+  /// The holds of the request are closed when its copies have ended. After a timeout that may be later than the result:
+  /// the memory of these elements may still be read and written until a later request has another answer.
   ///
   /// @return cold, for one subscription each time that the request was made ready; signals
   ///     [io.penstock.device.DeviceBusyException] and [io.penstock.device.DeviceClosedException] with nothing copied
@@ -187,11 +187,11 @@ public final class AscendDevice implements Device {
   ///
   /// | | |
   /// |---|---|
-  /// | in flight | at most [AscendOptions#maxInFlight] of all streams of this device together, those of its bridges and stores among them |
-  /// | backpressure | asks for no more requests than that; those that are pulled and copied may wait for demand |
+  /// | in flight | at most [AscendOptions#maxInFlight] of all streams of this device together, bridges and stores included |
+  /// | backpressure | requests no more than that; copied requests may wait for demand |
   /// | order | as they end |
   /// | ownership | takes over what the requests hold |
-  /// | cancel | asks for no more; what is under way keeps its holds until it ended |
+  /// | cancel | requests no more; copies under way keep their holds until they have ended |
   /// | threads | the device's |
   /// | signals | as [#copy(CopyRequest)] does; requests behind the one that failed are cancelled |
   public Stage<CopyRequest, Copied> copying() {
@@ -202,7 +202,7 @@ public final class AscendDevice implements Device {
   /// A request whose copies have ended.
   public record Copied(CopyRequest request, CopyReport report) {}
 
-  /// Tells that `hostMemory` is the host's, so that copies need not ask the library for each of their elements in it.
+  /// Registers `hostMemory` as the host's, so that copies need not ask the library about each element in it.
   public Mono<Void> know(MemorySegment hostMemory) {
     return thread.submitted(sink -> {
       regions.places().know(hostMemory.address(), hostMemory.byteSize(), MemoryPlace.HOST);
@@ -210,7 +210,7 @@ public final class AscendDevice implements Device {
     });
   }
 
-  /// Takes back what [#know] told: before the memory is freed, since it may be anybody's then.
+  /// Ends [#know]. Call it before the memory is freed: its addresses may belong to other memory afterwards.
   public Mono<Void> forget(MemorySegment hostMemory) {
     return thread.submitted(sink -> {
       regions.places().forget(hostMemory.address());
@@ -233,8 +233,8 @@ public final class AscendDevice implements Device {
   }
 
   /// Undoes the opening, and what came after it, in reverse.
-  private void end(Unwinding opened, Runnable closed) {
-    Unwinding undo = new Unwinding();
+  private void end(Rollback opened, Runnable closed) {
+    Rollback undo = new Rollback();
     undo.then(closed);
     undo.then(opened::run);
     regions.held().forEach(address -> undo.then(() -> thread.inContext(() -> regions.free(address))));

@@ -3,7 +3,7 @@ package io.penstock.device.ascend;
 import io.penstock.PermanentKvException;
 
 /// There is no device of that number.
-public final class AscendDeviceIdException extends PermanentKvException implements AscendFailure {
+final class AscendDeviceIdException extends PermanentKvException implements AscendFailure {
   private final AclError error;
 
   AscendDeviceIdException(AclError error) {

@@ -2,7 +2,7 @@ package io.penstock.device.ascend;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.device.Handover;
+import io.penstock.device.OwnershipTransfer;
 import io.penstock.device.ascend.AscendProbe.DeviceFacts;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -67,12 +67,12 @@ public final class AscendDevices {
                 .formatted(all.stream().map(runtime::physicalId).toList(), physicalId)));
   }
 
-  /// Loads and initialises the library: where the options say, else where the environment says, else where the loader
-  /// looks. Waits for it: not for an event loop.
+  /// Loads and initialises the library: from the path in the options, else from the environment's, else where the
+  /// system's loader finds it. Blocks: not for an event loop.
   ///
-  /// @return empty if there is no library in the one place that is looked at; a line in the log says which that is
-  /// @throws LibraryMismatchException if what is there is not a library that can be used
-  /// @throws IllegalArgumentException if a device is not there that the options name
+  /// @return empty without a library in that place; a line in the log names the place
+  /// @throws LibraryMismatchException if the library there cannot be used
+  /// @throws IllegalArgumentException if the options name a device that does not exist
   public static Optional<AscendDevices> find(AscendOptions options, AscendListener listener) {
     requireNonNull(listener, "listener");
     String path = lookedFor(options);
@@ -96,7 +96,7 @@ public final class AscendDevices {
         .map(AscendDevices::inFolder).orElse(LIBRARY_NAME);
   }
 
-  /// A file's name alone, which the loader would look for elsewhere, is a path for whoever gave it.
+  /// A plain file name is a path here; the system's loader would search its own folders for it.
   private static String inFolder(String path) {
     Path file = Path.of(path);
     return file.getParent() == null && Files.exists(file) ? file.toAbsolutePath().toString() : path;
@@ -106,7 +106,7 @@ public final class AscendDevices {
     return numbers.size();
   }
 
-  /// What the library calls the chip; empty if it cannot say.
+  /// The library's name of the chip; empty if it has none.
   public String socName() {
     return runtime.socName();
   }
@@ -116,7 +116,7 @@ public final class AscendDevices {
     return runtime.library().path();
   }
 
-  /// The functions for `feature` that the library has not.
+  /// The functions for `feature` that the library lacks.
   public List<String> missing(AscendFeature feature) {
     return feature.missing(runtime.library());
   }
@@ -127,8 +127,8 @@ public final class AscendDevices {
 
   /// Opens a device with a platform thread of its own, which ends when the device was closed.
   ///
-  /// @param logicalId in [0, [#count]), among those that the options let be seen; the rank in the tensor-parallel group
-  ///     on this host, not the global one
+  /// @param logicalId in [0, [#count]), among the visible devices; the rank in the tensor-parallel group on this host,
+  ///     not the global one
   /// @return cold; signals an [AscendFailure]
   /// @throws IllegalArgumentException if there is no such device
   public Mono<AscendDevice> open(int logicalId) {
@@ -145,8 +145,8 @@ public final class AscendDevices {
 
   /// Opens every device.
   ///
-  /// @return cold; the devices by their numbers in this process, the caller's to close; signals an [AscendFailure],
-  ///     with those closed that were open by then, as after a cancel
+  /// @return cold; the devices by their numbers in this process, the caller's to close; signals an [AscendFailure]
+  ///     after it has closed the open ones, as a cancel does
   public Mono<List<AscendDevice>> openAll() {
     return Mono.defer(() -> {
       List<AscendDevice> opened = new CopyOnWriteArrayList<>();
@@ -157,24 +157,24 @@ public final class AscendDevices {
                 error.addSuppressed(closing);
                 return Mono.empty();
               }).then(Mono.error(error)));
-      return Handover.orBack(all, () -> opened.forEach(AscendDevices::closeUnheard),
+      return OwnershipTransfer.orRelease(all, () -> opened.forEach(AscendDevices::closeUnheard),
           unheard -> unheard.forEach(AscendDevices::closeUnheard));
     });
   }
 
   private Mono<AscendDevice> open(int number, Scheduler thread) {
     return Mono.create(sink -> {
-      AtomicBoolean settled = new AtomicBoolean();
-      sink.onCancel(() -> settled.set(true));
+      AtomicBoolean ended = new AtomicBoolean();
+      sink.onCancel(() -> ended.set(true));
       thread.schedule(() -> {
         try {
           AscendDevice device = new AscendDevice(number, runtime, options, thread, listener, () -> closed(thread));
-          if (settled.compareAndSet(false, true)) {
+          if (ended.compareAndSet(false, true)) {
             sink.success(device);
           } else {
             closeUnheard(device);
           }
-        } catch (Throwable e) { // also where nobody hears it
+        } catch (Throwable e) { // also after a cancel
           closed(thread, e);
           sink.error(e);
         }
@@ -192,7 +192,7 @@ public final class AscendDevices {
 
   private static void closeUnheard(AscendDevice device) {
     device.close().subscribe(null,
-        error -> LOG.warn(device.name() + " was opened for nobody, and could not be closed", error));
+        error -> LOG.warn(device.name() + " was opened after a cancel and could not be closed", error));
   }
 
   private void enter() {
@@ -236,7 +236,7 @@ public final class AscendDevices {
         .thenReturn(new DeviceFacts(device.ordinal(), device.physicalId(), free == Long.MAX_VALUE ? -1 : free));
   }
 
-  /// Finalises the library when the last device was closed; those stay the caller's to close. Lazy and idempotent.
+  /// Finalises the library when the last device was closed; closing devices stays with the caller. Lazy and idempotent.
   public Mono<Void> close() {
     return close;
   }

@@ -28,7 +28,7 @@ public enum AscendFeature {
     return meaning;
   }
 
-  /// The functions for it that `library` has not.
+  /// The functions for it that `library` lacks.
   List<String> missing(AclLibrary library) {
     return functions.stream().filter(function -> !library.has(function)).map(AclFunction::symbol).toList();
   }

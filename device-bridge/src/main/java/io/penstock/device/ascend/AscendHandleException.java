@@ -3,7 +3,7 @@ package io.penstock.device.ascend;
 import io.penstock.PermanentKvException;
 
 /// A context or a stream is not there, or not of this thread.
-public final class AscendHandleException extends PermanentKvException implements AscendFailure {
+final class AscendHandleException extends PermanentKvException implements AscendFailure {
   private final AclError error;
 
   AscendHandleException(AclError error) {

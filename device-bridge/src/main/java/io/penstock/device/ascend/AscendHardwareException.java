@@ -3,7 +3,7 @@ package io.penstock.device.ascend;
 import io.penstock.PermanentKvException;
 
 /// Memory, link or connection of the device is broken.
-public final class AscendHardwareException extends PermanentKvException implements AscendFailure {
+final class AscendHardwareException extends PermanentKvException implements AscendFailure {
   private final AclError error;
 
   AscendHardwareException(AclError error) {

@@ -6,7 +6,7 @@ import io.penstock.device.memory.HostMemorySource;
 import io.penstock.device.memory.MemoryListener;
 import reactor.core.publisher.Mono;
 
-/// Host memory through the driver of one device, by its [HostLadder], on its thread.
+/// Host memory through the driver of one device, by its [DriverPages], on its thread.
 record AscendHostMemory(String device, AscendMemory memory, MemoryListener listener) implements HostMemorySource {
   @Override
   public String name() {

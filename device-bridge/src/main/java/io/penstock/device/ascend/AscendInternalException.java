@@ -3,7 +3,7 @@ package io.penstock.device.ascend;
 import io.penstock.TransientKvException;
 
 /// The library failed for a reason of its own, or with a code that is not known.
-public final class AscendInternalException extends TransientKvException implements AscendFailure {
+final class AscendInternalException extends TransientKvException implements AscendFailure {
   private final AclError error;
 
   AscendInternalException(AclError error) {

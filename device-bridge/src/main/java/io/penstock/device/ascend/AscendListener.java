@@ -1,19 +1,19 @@
 package io.penstock.device.ascend;
 
-/// Hears what devices do: for meters. Called by the devices' threads, so it must be quick and must not throw.
+/// Receives what devices do, for meters. Called by the devices' threads, so it must be quick and must not throw.
 public interface AscendListener {
   /// Copies were asked for in one call, or on one stream; made or not.
   ///
   /// @param nanos from the first call to the last answer
   void called(int device, CopyKind kind, CopyMethod method, int elements, long bytes, long nanos);
 
-  /// Elements of one call ended with `code`; [AclCode#explained] says what it means.
+  /// Elements of one call ended with `code`; [AclCode#explained] explains it.
   void failed(int device, int code, int elements);
 
   /// The batch call is not used on `device` from now on, since it answered `code`.
   void fellBack(int device, int code);
 
-  /// Hears nothing.
+  /// Ignores everything.
   static AscendListener noop() {
     return new AscendListener() {
       @Override

@@ -3,7 +3,7 @@ package io.penstock.device.ascend;
 import io.penstock.TransientKvException;
 
 /// The device, or the host, has no more memory of the kind that was asked for.
-public final class AscendMemoryException extends TransientKvException implements AscendFailure {
+final class AscendMemoryException extends TransientKvException implements AscendFailure {
   private final AclError error;
 
   AscendMemoryException(AclError error) {

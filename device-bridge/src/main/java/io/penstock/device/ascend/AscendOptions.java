@@ -42,8 +42,8 @@ public record AscendOptions(Optional<String> library, List<Integer> visibleDevic
     Checks.positive("maxQueued", maxQueued);
   }
 
-  /// The loader's search, all devices, 10 s, 100 in flight, 1,024 in the queue, memory that nobody maps, and 200006 is
-  /// an error.
+  /// The library of the system's loader, all devices, 10 s, 100 in flight, 1,024 in the queue, memory without handles,
+  /// and 200006 is an error.
   public static AscendOptions defaults() {
     return new AscendOptions(Optional.empty(), List.of(), Duration.ofSeconds(10), CopyTurns.USUAL, 1024, false, false);
   }

@@ -4,13 +4,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/// What a library says of itself and of the machine.
+/// What a library reports of itself and of the machine.
 ///
 /// @param library its path, or the name it was found by
-/// @param soc name of the chip; empty if it cannot say
-/// @param release release of CANN that it is most like, by what it exports: `8.2`, `8.3` or `9.x`
+/// @param soc name of the chip; empty if the library has none
+/// @param release the most similar release of CANN, by exported functions: `8.2`, `8.3` or `9.x`
 /// @param devices by number
-/// @param features each that there is, on or off
+/// @param features all features, on or off
 public record AscendProbe(String library, String soc, String release, List<DeviceFacts> devices,
     List<FeatureFacts> features) {
   public AscendProbe {
@@ -22,7 +22,7 @@ public record AscendProbe(String library, String soc, String release, List<Devic
   ///
   /// @param logicalId number in this process
   /// @param physicalId number on this machine
-  /// @param freeBytes memory that is free; −1 if the library cannot say
+  /// @param freeBytes free memory; −1 if the library cannot tell
   public record DeviceFacts(int logicalId, int physicalId, long freeBytes) {}
 
   /// One feature.

@@ -27,7 +27,7 @@ final class AscendRegions {
   private final AclMemory memory;
   private final AclPhysical physical;
   private final AclIpc ipc;
-  private final HostLadder ladder;
+  private final DriverPages ladder;
   private final DeviceRegions<MemoryPlace> regions;
   private final MemoryPlaces places;
   private final AtomicLong allocated = new AtomicLong();
@@ -39,7 +39,7 @@ final class AscendRegions {
 
   /// @param handle on physical memory, if that is what it is
   /// @param undo how it goes back
-  private record Held(long bytes, boolean isAllocation, @Nullable MemorySegment handle, Unwinding undo) {}
+  private record Held(long bytes, boolean isAllocation, @Nullable MemorySegment handle, Rollback undo) {}
 
   /// @param shared whether memory is allocated so that it has a handle
   AscendRegions(int logicalId, int physicalId, String device, AclLibrary library, boolean shared) {
@@ -49,7 +49,7 @@ final class AscendRegions {
     this.memory = new AclMemory(library);
     this.physical = new AclPhysical(library);
     this.ipc = new AclIpc(library);
-    this.ladder = new HostLadder(memory, physical, device, logicalId, physicalId, shared);
+    this.ladder = new DriverPages(memory, physical, device, logicalId, physicalId, shared);
     this.regions = new DeviceRegions<>(device, address -> null);
     this.places = new MemoryPlaces(device, memory, regions);
   }
@@ -68,7 +68,7 @@ final class AscendRegions {
   }
 
   long allocate(long bytes) {
-    Unwinding undo = new Unwinding();
+    Rollback undo = new Rollback();
     MemorySegment handle = null;
     long address;
     if (shared) {
@@ -84,7 +84,7 @@ final class AscendRegions {
     return hold(address, ours, new Held(bytes, true, handle, undo));
   }
 
-  private long mapped(MemorySegment handle, long bytes, Unwinding undo) {
+  private long mapped(MemorySegment handle, long bytes, Rollback undo) {
     try {
       return physical.map(handle, bytes, ours.device(), undo);
     } catch (RuntimeException e) {
@@ -94,12 +94,12 @@ final class AscendRegions {
 
   /// @param release has [#free] called, with the address
   HostMemory allocateHost(long bytes, MemoryListener listener, LongConsumer release) {
-    HostLadder.Piece piece = ladder.take(bytes);
+    DriverPages.Piece piece = ladder.take(bytes);
     long address = piece.address();
-    long taken = piece.kind().rung().rounded(bytes);
+    long taken = piece.kind().pages().rounded(bytes);
     HostMemory made = HostMemory.at(address, bytes, piece.kind(), piece.fallbacks(), () -> release.accept(address));
     listener.taken(piece.kind(), taken);
-    Unwinding all = new Unwinding();
+    Rollback all = new Rollback();
     all.then(() -> {
       made.endAccess(); // or it stays mapped
       listener.givenBack(piece.kind(), taken);
@@ -142,7 +142,7 @@ final class AscendRegions {
     }
     long address = ipc.open(key);
     imported.put(key, address);
-    Unwinding undo = new Unwinding();
+    Rollback undo = new Rollback();
     undo.then(() -> {
       imported.remove(key);
       ipc.close(key);
@@ -151,7 +151,7 @@ final class AscendRegions {
   }
 
   long open(FabricHandle name, long bytes) {
-    Unwinding undo = new Unwinding();
+    Rollback undo = new Rollback();
     MemorySegment handle = physical.open(name);
     long address = mapped(handle, bytes, undo);
     try {

@@ -126,7 +126,7 @@ public enum AscendSetting {
     return key;
   }
 
-  /// The value, as text, when nobody gives one.
+  /// The default value, as text.
   public String initial() {
     return initial;
   }
@@ -136,12 +136,12 @@ public enum AscendSetting {
     return meaning;
   }
 
-  /// Variables that name it as well, the one that wins first.
+  /// Further variables of the environment for it, in order of precedence.
   public List<String> variables() {
     return variables;
   }
 
-  /// Why it does nothing, the end of *… has no effect here because*; empty if it does what it says.
+  /// Why it does nothing, the end of *… has no effect here because*; empty if it has its effect.
   public Optional<String> noEffect() {
     return reason.isEmpty() ? Optional.empty() : Optional.of(reason);
   }

@@ -8,8 +8,8 @@ import reactor.core.publisher.MonoSink;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// The line of work of one device and the context that it is done in. Threads are the scheduler's, who may do other
-/// things with them: each piece of work sets the context and puts back what was there.
+/// The work queue of one device and its context. Threads belong to the scheduler, which may use them for other work:
+/// each piece of work sets the context and restores the one before.
 record AscendThread(AclRuntime runtime, MemorySegment context, DeviceQueue queue) {
   private static final Logger LOG = Loggers.getLogger(AscendThread.class);
 

@@ -3,7 +3,7 @@ package io.penstock.device.ascend;
 import io.penstock.TransientKvException;
 
 /// The device took longer than allowed; what it was doing may have been done in part.
-public final class AscendTimeoutException extends TransientKvException implements AscendFailure {
+final class AscendTimeoutException extends TransientKvException implements AscendFailure {
   private final AclError error;
 
   AscendTimeoutException(AclError error) {

@@ -5,13 +5,13 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.device.CopyBatch;
 import org.jspecify.annotations.Nullable;
 
-/// The elements of the call that is being made: one way, from one place to one place, at most 4,096. Between host and
+/// The elements of the current call: one way, one source place, one target place, at most 4,096. Between host and
 /// device, the host's side of an element may be a staging buffer. For the device's thread.
 final class CopyCall {
   private @Nullable CopyElements elements;
   private @Nullable CopyStaging staging;
   private CopyKind kind = CopyKind.HOST_TO_HOST;
-  /// Numbers of the elements, and the place on the host of each that has one.
+  /// Numbers of the elements, and the host address of each that has one.
   private final int[] numbers = new int[CopyBatch.MAX_ELEMENTS];
   private final long[] hosts = new long[CopyBatch.MAX_ELEMENTS];
   private int count;
@@ -47,12 +47,12 @@ final class CopyCall {
   private boolean place(int element) {
     CopyElements all = elements();
     boolean isUp = kind == CopyKind.HOST_TO_DEVICE;
-    long home = isUp ? all.from(element) : all.to(element);
-    hosts[count] = staging == null ? home : staging.place(count, home, all.bytes(element), isUp);
+    long host = isUp ? all.from(element) : all.to(element);
+    hosts[count] = staging == null ? host : staging.place(count, host, all.bytes(element), isUp);
     return hosts[count] != CopyStaging.FULL;
   }
 
-  /// The call has ended; whoever still reads or writes staging buffers keeps them.
+  /// Ends the call. A stuck stream keeps its staging buffers.
   void clear() {
     count = 0;
     if (staging != null) {
@@ -97,7 +97,7 @@ final class CopyCall {
     return source().shared() || target().shared();
   }
 
-  /// Tells element `i` its code.
+  /// Sets the result of element `i`.
   void ended(int i, int code) {
     if (staging != null && kind == CopyKind.DEVICE_TO_HOST && code == AclCode.OK) {
       staging.arrived(i, hosts[i], bytes(i));

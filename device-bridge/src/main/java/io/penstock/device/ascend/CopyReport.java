@@ -3,14 +3,14 @@ package io.penstock.device.ascend;
 /// How the copies of one request were made.
 ///
 /// @param elements of the request
-/// @param failed those of them whose result is not [CopyRequest#COPIED]
-/// @param firstFailed number of the first of these that the library blamed, −1 if none failed
+/// @param failed elements whose result is not [CopyRequest#COPIED]
+/// @param firstFailed number of the first failed element that the library blamed, −1 if none failed
 /// @param code its result, 0 if none failed
 /// @param batchCalls calls of the batch function
-/// @param batched elements that they were asked for
-/// @param largestBatch most of them in one call
-/// @param single elements that were copied each by a call of its own, on a stream or inside the host
-/// @param fallbacks batch calls that were answered with "not supported"
+/// @param batched elements of these calls
+/// @param largestBatch most elements of one call
+/// @param single elements with a call of their own, on a stream or inside the host
+/// @param fallbacks batch calls with the answer "not supported"
 public record CopyReport(int elements, int failed, int firstFailed, int code, int batchCalls, int batched,
     int largestBatch, int single, int fallbacks) {
   /// Whether no copy was asked of the library.

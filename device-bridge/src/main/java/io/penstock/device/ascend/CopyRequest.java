@@ -9,17 +9,16 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 
-/// Copies between addresses that a device reaches, any number and any mix of ways, and, once they ended, what became of
-/// each.
+/// Copies between addresses that a device reaches, any number and any mix of ways, with a result for each.
 ///
-/// Filled by one thread, then [AscendDevice#copy(CopyRequest)] has it until its `Mono` ended; after that its results
-/// may be read, and after [#clear()] or [#again()] it may be copied once more, with the memory that it has grown to.
-/// What keeps the memory behind the addresses alive is given to [#hold]: it is let go when the copies have ended, not
-/// earlier, whatever a cancel says.
+/// One thread fills it, then [AscendDevice#copy(CopyRequest)] has it until its `Mono` ended; after that its results may
+/// be read, and after [#clear()] or [#again()] it may be copied once more, with the memory that it has grown to.
+/// [#hold] takes what keeps the memory behind the addresses alive: it is closed when the copies have ended, never
+/// earlier, also after a cancel.
 public final class CopyRequest {
   /// The result of a copy that was made.
   public static final int COPIED = 0;
-  /// The result of an element that nobody has looked at yet.
+  /// The result of an element before its copy.
   public static final int OPEN = -1;
 
   private long[] from;
@@ -35,7 +34,7 @@ public final class CopyRequest {
     READY, UNDER_WAY, ENDED
   }
 
-  /// @param elements as many as it is likely to have
+  /// @param elements expected number
   public CopyRequest(int elements) {
     Checks.notNegative("elements", elements);
     int room = Math.max(1, elements);
@@ -79,7 +78,7 @@ public final class CopyRequest {
     return this;
   }
 
-  /// Makes it empty, and lets go what it holds.
+  /// Removes all elements and closes what it holds.
   public CopyRequest clear() {
     requireMine();
     elements = 0;
@@ -116,7 +115,7 @@ public final class CopyRequest {
     };
   }
 
-  /// Lets go what it holds if no device ever had it.
+  /// Closes what it holds if no device ever had it.
   void dropIfReady() {
     if (state.compareAndSet(State.READY, State.ENDED)) {
       holds.forEach(Owned::close);
@@ -124,8 +123,7 @@ public final class CopyRequest {
     }
   }
 
-  /// For the device: the elements that it has not come to the end of, for whatever reason, have failed; some may have
-  /// been copied.
+  /// For the device: fails all elements without a result; some may have been copied.
   void endOpen(int code) {
     for (int i = 0; i < elements; i++) {
       if (results[i] == OPEN) {

@@ -7,16 +7,17 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The host's side of the copies of one call: where an element's memory is none that the device knows, a place in a
-/// staging buffer stands for it. Its bytes are there before a copy to the device, and go home after one from it.
+/// The host's side of the copies of one call. Where the device does not know an element's host memory, a place in a
+/// staging buffer stands for it: it receives the bytes before a copy to the device, and returns them after a copy from
+/// it.
 ///
-/// An element that is larger than a buffer, and any while others have all the buffers, is copied as it is. For the
-/// device's thread.
+/// An element that is larger than a buffer, and one that finds no free buffer, is copied directly. For the device's
+/// thread.
 final class CopyStaging {
-  /// [#place] found no room beside what this call has there already.
+  /// [#place] found no room beside the elements of this call.
   static final long FULL = 0;
 
-  @SuppressWarnings("restricted") // elements are addresses, which whoever asked for their copies vouches for
+  @SuppressWarnings("restricted") // the caller guarantees the addresses of elements
   private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
   private final StagingPool pool;
@@ -25,7 +26,7 @@ final class CopyStaging {
   private final List<StagingBuffer> lent = new ArrayList<>();
   /// Bytes of the last buffer that are taken.
   private long used;
-  private final long[] homes = new long[CopyBatch.MAX_ELEMENTS];
+  private final long[] hosts = new long[CopyBatch.MAX_ELEMENTS];
 
   /// @param stream while it is stuck, copies that have failed may still use the buffers
   CopyStaging(StagingPool pool, MemoryPlaces places, CopyStream stream) {
@@ -36,18 +37,18 @@ final class CopyStaging {
 
   /// Where element `index` of the call has its host's side.
   ///
-  /// @param home its memory
+  /// @param host its memory
   /// @param isUp whether it is copied to the device
   /// @return an address, or [#FULL]
-  long place(int index, long home, long bytes, boolean isUp) {
-    homes[index] = home;
-    if (stream.isStuck() || bytes > pool.bufferBytes() || places.isKnown(home, bytes)) {
-      return home;
+  long place(int index, long host, long bytes, boolean isUp) {
+    hosts[index] = host;
+    if (stream.isStuck() || bytes > pool.bufferBytes() || places.isKnown(host, bytes)) {
+      return host;
     }
     if (lent.isEmpty() || used + bytes > pool.bufferBytes()) {
       StagingBuffer more = pool.tryAcquire();
       if (more == null) {
-        return lent.isEmpty() ? home : FULL;
+        return lent.isEmpty() ? host : FULL;
       }
       lent.add(more);
       used = 0;
@@ -55,15 +56,15 @@ final class CopyStaging {
     long place = lent.getLast().segment().address() + used;
     used += bytes;
     if (isUp) {
-      MemorySegment.copy(ALL, home, ALL, place, bytes);
+      MemorySegment.copy(ALL, host, ALL, place, bytes);
     }
     return place;
   }
 
   /// Element `index` was copied from the device to `place`.
   void arrived(int index, long place, long bytes) {
-    if (place != homes[index]) {
-      MemorySegment.copy(ALL, place, ALL, homes[index], bytes);
+    if (place != hosts[index]) {
+      MemorySegment.copy(ALL, place, ALL, hosts[index], bytes);
     }
   }
 

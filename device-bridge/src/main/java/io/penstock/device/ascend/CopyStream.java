@@ -43,8 +43,8 @@ final class CopyStream {
     return code;
   }
 
-  /// The stream goes with what is left on it: the next copies must not wait for them, nor be taken for them. Where
-  /// nobody says that they were given up, they may still be made, and the device is stuck until they are.
+  /// Abandons the stream with its copies: later copies must not wait for them or be confused with them. Without a
+  /// confirmation that they were aborted they may still run, and the device is stuck until they end.
   void giveUp() {
     MemorySegment queue = stream;
     stream = null;

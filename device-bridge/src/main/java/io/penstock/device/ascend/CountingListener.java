@@ -2,7 +2,7 @@ package io.penstock.device.ascend;
 
 import io.penstock.device.CopyCounts;
 
-/// Counts what it hears and passes it on.
+/// Counts and passes on.
 record CountingListener(CopyCounts counts, AscendListener next) implements AscendListener {
   @Override
   public void called(int device, CopyKind kind, CopyMethod method, int elements, long bytes, long nanos) {

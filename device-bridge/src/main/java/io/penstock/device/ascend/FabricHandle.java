@@ -1,7 +1,7 @@
 package io.penstock.device.ascend;
 
-/// The name under which other processes, on this machine or on another one of the same fabric, reach memory that was
-/// exported. Whoever has it reaches the memory, so it is never printed.
+/// The name under which other processes, on this machine or on another one of the same fabric, reach exported memory.
+/// It gives access to the memory, so it is never printed.
 public final class FabricHandle extends SharedName {
   public static final int BYTES = 128;
 

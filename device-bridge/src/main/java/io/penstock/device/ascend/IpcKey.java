@@ -1,8 +1,7 @@
 package io.penstock.device.ascend;
 
-/// The name under which other processes of this machine reach device memory that
-/// [AscendDevice#export(io.penstock.device.DeviceMemory)] told of. Whoever has it reaches the memory, so it is never
-/// printed.
+/// The name under which other processes of this machine reach device memory of
+/// [AscendDevice#export(io.penstock.device.DeviceMemory)]. It gives access to the memory, so it is never printed.
 public final class IpcKey extends SharedName {
   /// The zero at its end included.
   public static final int BYTES = 65;

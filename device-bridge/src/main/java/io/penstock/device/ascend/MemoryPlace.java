@@ -1,10 +1,10 @@
 package io.penstock.device.ascend;
 
-/// Whose memory an address is of.
+/// The owner of the memory at an address.
 ///
 /// @param device logical number of the device, [#HOST_ID] for the host
-/// @param shared whether it was imported: drivers may have no batches for it, though they have for the rest
-public record MemoryPlace(int device, boolean shared) {
+/// @param shared whether it was imported: a driver may lack batches for imported memory only
+record MemoryPlace(int device, boolean shared) {
   private static final int DEVICE_TYPE = 1;
   private static final int HOST_ID = -1;
 
@@ -25,8 +25,8 @@ public record MemoryPlace(int device, boolean shared) {
     return new MemoryPlace(device, true);
   }
 
-  /// As an `aclrtMemLocation` says it: host memory that is registered, bound to a node or unknown to the library is all
-  /// the host's.
+  /// Reads an `aclrtMemLocation`: host memory that is registered, bound to a node or unknown to the library all counts
+  /// as the host's.
   static MemoryPlace of(int type, int id) {
     return type == DEVICE_TYPE ? new MemoryPlace(id) : HOST;
   }

@@ -2,7 +2,7 @@ package io.penstock.device.ascend;
 
 import java.util.Arrays;
 
-/// A name of fixed length under which memory is reached. Whoever has it reaches the memory, so it is never printed.
+/// A name of fixed length that gives access to memory, so it is never printed.
 abstract sealed class SharedName permits IpcKey, FabricHandle {
   private final byte[] bytes;
 

@@ -2,7 +2,7 @@ package io.penstock.device.memory;
 
 import java.util.stream.IntStream;
 
-/// Which sizes are tried by those who take less memory if there is not as much as they want.
+/// Sizes to try when less memory than wanted is acceptable.
 final class BestEffort {
   private static final long GIB = 1L << 30;
 

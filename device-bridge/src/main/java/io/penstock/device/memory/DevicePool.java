@@ -2,6 +2,7 @@ package io.penstock.device.memory;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Checks;
 import io.penstock.device.Device;
@@ -19,27 +20,27 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/// Device memory that is allocated once and used again: an allocation of a device takes its line and its driver, a
-/// handle of this takes a lock.
+/// Device memory that is allocated once and used again: an allocation of a device takes its queue and its driver, a
+/// handle of this pool takes a lock.
 ///
-/// Sizes are rounded up by at most an eighth. What is closed is kept for the next of its size, up to a bound, and given
-/// to the device when it has no more for others. Reuse is safe though copies may still be under way, since a device
-/// works in order: the next owner's come later. Safe from any thread.
+/// Sizes are rounded up by at most an eighth. Closed memory is kept for the next request of its size, up to a bound,
+/// and freed when the device has no other memory left. Reuse is safe while copies are still under way: a device works
+/// in order, and copies of the next owner come later. Safe from any thread.
 public final class DevicePool {
   private final Device device;
   private final long maxCachedBytes;
   private final Sinks.Empty<Void> closed = Sinks.empty();
 
-  /// All below are guarded by `this`. Memory that is kept, by its size.
-  private final NavigableMap<Long, ArrayDeque<DeviceMemory>> kept = new TreeMap<>();
-  private long cachedBytes;
-  private long lent;
-  private long lentBytes;
-  private long peakLentBytes;
-  private long hits;
-  private long misses;
-  private long trimmedBytes;
-  private boolean closing;
+  /// Cached memory, by size.
+  @GuardedBy("this") private final NavigableMap<Long, ArrayDeque<DeviceMemory>> kept = new TreeMap<>();
+  @GuardedBy("this") private long cachedBytes;
+  @GuardedBy("this") private long lent;
+  @GuardedBy("this") private long lentBytes;
+  @GuardedBy("this") private long peakLentBytes;
+  @GuardedBy("this") private long hits;
+  @GuardedBy("this") private long misses;
+  @GuardedBy("this") private long trimmedBytes;
+  @GuardedBy("this") private boolean closing;
 
   /// @param maxCachedBytes most that is kept; 0 keeps nothing
   public DevicePool(Device device, long maxCachedBytes) {
@@ -81,18 +82,18 @@ public final class DevicePool {
   }
 
   private Mono<DeviceMemory> fresh(long size, long bytes, BlockScope scope) {
-    AtomicBoolean settled = new AtomicBoolean();
+    AtomicBoolean ended = new AtomicBoolean();
     BlockScope arriving = new BlockScope();
     return device.allocate(size, arriving)
         .onErrorResume(DeviceMemoryExhaustedException.class,
             e -> trim(0) > 0 ? device.allocate(size, arriving) : Mono.error(e))
-        .map(memory -> settled.compareAndSet(false, true) ? lend(memory, bytes, scope) : memory) // nobody hears of the latter
-        .doOnError(e -> notGot(settled, size, arriving))
-        .doOnCancel(() -> notGot(settled, size, arriving));
+        .map(memory -> ended.compareAndSet(false, true) ? lend(memory, bytes, scope) : memory) // the latter was cancelled
+        .doOnError(e -> notGot(ended, size, arriving))
+        .doOnCancel(() -> notGot(ended, size, arriving));
   }
 
-  private void notGot(AtomicBoolean settled, long size, BlockScope arriving) {
-    if (settled.compareAndSet(false, true)) {
+  private void notGot(AtomicBoolean ended, long size, BlockScope arriving) {
+    if (ended.compareAndSet(false, true)) {
       arriving.close();
       end(size);
     }
@@ -129,7 +130,7 @@ public final class DevicePool {
     }
   }
 
-  private @Nullable DeviceMemory poll(long size) {
+  @GuardedBy("this") private @Nullable DeviceMemory poll(long size) {
     ArrayDeque<DeviceMemory> same = kept.get(size);
     if (same == null) {
       return null;

@@ -2,13 +2,13 @@ package io.penstock.device.memory;
 
 import static java.util.Objects.requireNonNull;
 
-/// Something that memory was to be and is not.
+/// A wish for memory that was not met.
 ///
-/// @param wanted in plain words: the label of a rung, a NUMA node, locked
-/// @param reason why it is not
+/// @param wanted in plain words: the label of a kind of pages, a NUMA node, locked
+/// @param reason why it was not met
 public record Fallback(String wanted, String reason) {
-  /// The reason of a rung whose pages are too large for what is wanted.
-  public static final String WASTEFUL = "more than an eighth of it would be for nothing";
+  /// The reason of a kind of pages that are too large for the wanted bytes.
+  public static final String WASTEFUL = "more than an eighth of it would be wasted";
 
   public Fallback {
     requireNonNull(wanted, "wanted");

@@ -2,11 +2,13 @@ package io.penstock.device.memory;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.ChunkSource;
 import io.penstock.block.SlabArena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.function.LongFunction;
 
 /// Chunks of an arena, cut from larger pieces of host memory, one behind the other.
@@ -16,24 +18,23 @@ public final class HostChunks implements ChunkSource {
 
   private final LongFunction<HostMemory> more;
   /// The piece that chunks are cut from now is the first.
-  private final Deque<HostMemory> pieces = new ArrayDeque<>();
-  private final Deque<HostMemory> offered = new ArrayDeque<>();
-  private long used;
-  private boolean closed;
+  @GuardedBy("this") private final Deque<HostMemory> pieces = new ArrayDeque<>();
+  @GuardedBy("this") private final Deque<HostMemory> offered = new ArrayDeque<>();
+  @GuardedBy("this") private long used;
+  @GuardedBy("this") private boolean closed;
 
-  private HostChunks(LongFunction<HostMemory> more) {
+  private HostChunks(LongFunction<HostMemory> more, HostMemory... first) {
     this.more = more;
+    pieces.addAll(List.of(first));
   }
 
   /// Chunks from `memory` until it is used up.
   ///
   /// @param memory closed with this
   public static HostChunks of(HostMemory memory) {
-    HostChunks chunks = new HostChunks(bytes -> {
+    return new HostChunks(bytes -> {
       throw new OutOfMemoryError("all of " + memory + " is used");
-    });
-    chunks.pieces.push(memory);
-    return chunks;
+    }, memory);
   }
 
   /// Chunks from pieces of `source`, taken when they are needed.

@@ -7,8 +7,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/// One owner's handle on a piece of host memory, and how it came about. Closing gives it back the way that it came;
-/// from then on no access goes through [#segment()].
+/// A handle of one owner on a piece of host memory. Closing it frees the memory; after that [#segment()] allows no
+/// access.
 public final class HostMemory extends Owned {
   private final MemorySegment segment;
   private final Arena arena;
@@ -27,9 +27,9 @@ public final class HostMemory extends Owned {
   /// Takes over memory of the system or a driver.
   ///
   /// @param kind of the memory
-  /// @param fallbacks what it was to be, in the order of trying
-  /// @param release gives it back, once nobody gets at it through this any more; must not wait
-  @SuppressWarnings("restricted") // only who has got the memory knows that it is there
+  /// @param fallbacks wishes that were not met, in order
+  /// @param release frees the memory, once this handle allows no more access; must not wait
+  @SuppressWarnings("restricted") // the caller guarantees the memory
   public static HostMemory at(long address, long bytes, MemoryKind kind, List<Fallback> fallbacks, Runnable release) {
     Arena arena = Arena.ofShared();
     return new HostMemory(MemorySegment.ofAddress(address).reinterpret(bytes, arena, null), arena, kind, fallbacks,
@@ -40,7 +40,7 @@ public final class HostMemory extends Owned {
   static HostMemory ofJdk(long bytes, long alignment, List<Fallback> fallbacks, Runnable release) {
     Arena arena = Arena.ofShared();
     try {
-      return new HostMemory(arena.allocate(bytes, alignment), arena, MemoryKind.of(MemoryRung.JDK), fallbacks, release);
+      return new HostMemory(arena.allocate(bytes, alignment), arena, MemoryKind.of(PageKind.JDK), fallbacks, release);
     } catch (Throwable e) {
       arena.close();
       throw e;
@@ -64,26 +64,26 @@ public final class HostMemory extends Owned {
     return kind;
   }
 
-  /// Where it is from.
-  public MemoryRung rung() {
-    return kind.rung();
+  /// Kind of its pages.
+  public PageKind pages() {
+    return kind.pages();
   }
 
-  /// What it was to be and is not, in the order of trying.
+  /// Wishes that were not met, in order.
   public List<Fallback> fallbacks() {
     return fallbacks;
   }
 
-  /// Ends all access without giving the memory back: for those whose it is, and who take it back.
+  /// Ends all access without freeing the memory: for an owner that takes it back.
   ///
-  /// @throws IllegalStateException if the system is just reading or writing it; it stays as it is then
+  /// @throws IllegalStateException if the system is reading or writing it now; nothing changes then
   public synchronized void endAccess() {
     if (arena.scope().isAlive()) {
       arena.close();
     }
   }
 
-  /// @throws IllegalStateException if the system is just reading or writing it; it stays as it is then
+  /// @throws IllegalStateException if the system is reading or writing it now; nothing changes then
   @Override
   protected void free() {
     endAccess();
@@ -92,6 +92,6 @@ public final class HostMemory extends Owned {
 
   @Override
   public String toString() {
-    return "%d bytes of host memory at %#x: %s".formatted(bytes(), address(), kind.rung().label());
+    return "%d bytes of host memory at %#x: %s".formatted(bytes(), address(), kind.pages().label());
   }
 }

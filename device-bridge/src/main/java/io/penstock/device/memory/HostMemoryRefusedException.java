@@ -4,13 +4,13 @@ import io.penstock.TransientKvException;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/// No rung of a ladder gave the memory. What was tried is undone.
+/// No kind of pages gave the memory. What was tried is undone.
 public final class HostMemoryRefusedException extends TransientKvException {
   private final String source;
   private final long bytes;
   private final List<Fallback> tried;
 
-  /// @param tried each rung and why it gave nothing, in order
+  /// @param tried each kind of pages and its refusal, in order
   public HostMemoryRefusedException(String source, long bytes, List<Fallback> tried) {
     super("%s: %d bytes of host memory must be available (was refused): %s".formatted(source, bytes,
         tried.stream().map(Fallback::toString).collect(Collectors.joining("; "))));

@@ -4,8 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
 import io.penstock.block.Checks;
-import io.penstock.system.Errno;
-import io.penstock.system.MemoryAdvice;
 import io.penstock.system.NativeMemory;
 import io.penstock.system.SystemCallException;
 import io.penstock.system.SystemPages;
@@ -17,16 +15,15 @@ import reactor.core.publisher.Mono;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// Host memory that the system maps: of pages that were set aside, 1 GiB, then 2 MiB; of addresses at a multiple of 2
-/// MiB where large pages are advised; of plain pages. Where the system's calls are not known it is the JDK's, and a
-/// [Fallback] says so.
+/// Host memory that the system maps: huge pages that were set aside, of 1 GiB, then of 2 MiB; then addresses at a
+/// multiple of 2 MiB with the advice to make large pages; then plain pages. Without native calls it is the JDK's
+/// memory, with a [Fallback].
 ///
-/// Pages that were set aside are made before the memory is handed out, as are those that are locked: a page that is
-/// missing is a refusal then, and the end of the process later. NUMA nodes are preferred, not demanded, for the same
-/// reason.
+/// Huge pages and locked pages are made before the memory is lent: a missing page is a refusal then, and would be the
+/// end of the process later. For the same reason NUMA nodes are preferred, not demanded.
 public final class MappedMemory implements HostMemorySource {
   private static final Logger LOG = Loggers.getLogger(MappedMemory.class);
-  private static final long ADVISED_BYTES = MemoryRung.ADVISED_2M.unitBytes();
+  private static final long ADVISED_BYTES = PageKind.ADVISED_2M.unitBytes();
 
   private final MappedOptions options;
   private final MemoryListener listener;
@@ -44,7 +41,7 @@ public final class MappedMemory implements HostMemorySource {
     this.pages = pages;
   }
 
-  /// NUMA nodes of this machine; none where the system does not tell them.
+  /// NUMA nodes of this machine; empty where the system does not list them.
   public static List<Integer> nodes() {
     return SystemPages.ofSystem().nodes();
   }
@@ -61,9 +58,9 @@ public final class MappedMemory implements HostMemorySource {
     return Mono.fromCallable(() -> scope.adopt(map(bytes)));
   }
 
-  /// The same at once.
+  /// Allocates without a `Mono`.
   ///
-  /// @throws HostMemoryRefusedException if no rung gives it
+  /// @throws HostMemoryRefusedException if no kind of pages is available
   public HostMemory map(long bytes) {
     Checks.positive("bytes", bytes);
     List<Fallback> tried = new ArrayList<>();
@@ -71,87 +68,87 @@ public final class MappedMemory implements HostMemorySource {
     if (memory == null) {
       throw new HostMemoryRefusedException(name(), bytes, tried);
     }
-    listener.taken(memory.kind(), memory.rung().rounded(bytes));
+    listener.taken(memory.kind(), memory.pages().rounded(bytes));
     memory.fallbacks().forEach(fallback -> listener.fellBack(name(), fallback));
     return memory;
   }
 
-  private List<MemoryRung> rungs() {
+  private List<PageKind> kinds() {
     return switch (options.pages()) {
-      case AUTO -> List.of(MemoryRung.PAGES_1G, MemoryRung.PAGES_2M, MemoryRung.ADVISED_2M, MemoryRung.PLAIN);
-      case HUGE -> List.of(MemoryRung.PAGES_1G, MemoryRung.PAGES_2M);
-      case PLAIN -> List.of(MemoryRung.PLAIN);
+      case AUTO -> List.of(PageKind.PAGES_1G, PageKind.PAGES_2M, PageKind.ADVISED_2M, PageKind.PLAIN);
+      case HUGE -> List.of(PageKind.PAGES_1G, PageKind.PAGES_2M);
+      case PLAIN -> List.of(PageKind.PLAIN);
     };
   }
 
   private @Nullable HostMemory ofJdk(long bytes, List<Fallback> tried) {
     String reason = NativeMemory.absence().orElse("the calls of this system are not known");
-    rungs().forEach(rung -> tried.add(new Fallback(rung.label(), reason)));
+    kinds().forEach(kind -> tried.add(new Fallback(kind.label(), reason)));
     if (options.pages() == MemoryPages.HUGE) {
       return null;
     }
     try {
       return HostMemory.ofJdk(bytes, ADVISED_BYTES, tried,
-          () -> listener.givenBack(MemoryKind.of(MemoryRung.JDK), bytes));
+          () -> listener.givenBack(MemoryKind.of(PageKind.JDK), bytes));
     } catch (OutOfMemoryError e) {
-      tried.add(new Fallback(MemoryRung.JDK.label(), String.valueOf(e.getMessage())));
+      tried.add(new Fallback(PageKind.JDK.label(), String.valueOf(e.getMessage())));
       return null;
     }
   }
 
   private @Nullable HostMemory mapped(NativeMemory calls, long bytes, List<Fallback> tried) {
-    for (MemoryRung rung : rungs()) {
-      String refusal = refusalBefore(rung, bytes);
-      HostMemory memory = refusal == null ? mapped(calls, rung, bytes, tried) : null;
+    for (PageKind kind : kinds()) {
+      String refusal = refusalBefore(kind, bytes);
+      HostMemory memory = refusal == null ? mapped(calls, kind, bytes, tried) : null;
       if (memory != null) {
         return memory;
       }
       if (refusal != null) {
-        tried.add(new Fallback(rung.label(), refusal));
+        tried.add(new Fallback(kind.label(), refusal));
       }
     }
     return null;
   }
 
-  private @Nullable String refusalBefore(MemoryRung rung, long bytes) {
-    if (rung.isWasteful(bytes)) {
+  private @Nullable String refusalBefore(PageKind kind, long bytes) {
+    if (kind.isWasteful(bytes)) {
       return Fallback.WASTEFUL;
     }
-    if (rung == MemoryRung.ADVISED_2M) {
+    if (kind == PageKind.ADVISED_2M) {
       return pages.takesAdvice() ? null : "the system takes no advice on pages";
     }
-    if (rung == MemoryRung.PLAIN) {
+    if (kind == PageKind.PLAIN) {
       return null;
     }
-    long free = pages.free(rung.unitBytes());
-    long needed = rung.rounded(bytes) / rung.unitBytes();
+    long free = pages.free(kind.unitBytes());
+    long needed = kind.rounded(bytes) / kind.unitBytes();
     return free >= needed ? null : "%d must be free (was %d)".formatted(needed, free);
   }
 
-  private @Nullable HostMemory mapped(NativeMemory calls, MemoryRung rung, long bytes, List<Fallback> tried) {
+  private @Nullable HostMemory mapped(NativeMemory calls, PageKind kind, long bytes, List<Fallback> tried) {
     long size =
-        rung == MemoryRung.PLAIN ? Math.ceilDiv(bytes, calls.pageBytes()) * calls.pageBytes() : rung.rounded(bytes);
+        kind == PageKind.PLAIN ? Math.ceilDiv(bytes, calls.pageBytes()) * calls.pageBytes() : kind.rounded(bytes);
     List<Fallback> fallbacks = new ArrayList<>(tried);
     try {
-      long address = address(calls, rung, size);
+      long address = address(calls, kind, size);
       OptionalInt node = preferred(calls, address, size, fallbacks);
-      populate(calls, rung, address, size);
-      MemoryKind kind = new MemoryKind(rung, node, options.lock() && isLocked(calls, address, size, fallbacks));
-      return HostMemory.at(address, bytes, kind, fallbacks, () -> {
+      populate(calls, kind, address, size);
+      MemoryKind made = new MemoryKind(kind, node, options.lock() && isLocked(calls, address, size, fallbacks));
+      return HostMemory.at(address, bytes, made, fallbacks, () -> {
         unmap(calls, address, size);
-        listener.givenBack(kind, rung.rounded(bytes));
+        listener.givenBack(made, kind.rounded(bytes));
       });
     } catch (SystemCallException e) {
-      tried.add(new Fallback(rung.label(), String.valueOf(e.getMessage())));
+      tried.add(new Fallback(kind.label(), String.valueOf(e.getMessage())));
       return null;
     }
   }
 
-  private static long address(NativeMemory calls, MemoryRung rung, long bytes) throws SystemCallException {
-    return switch (rung) {
+  private static long address(NativeMemory calls, PageKind kind, long bytes) throws SystemCallException {
+    return switch (kind) {
       case PLAIN -> calls.map(bytes);
       case ADVISED_2M -> aligned(calls, bytes);
-      default -> calls.mapHuge(bytes, rung.unitBytes());
+      default -> calls.mapHuge(bytes, kind.unitBytes());
     };
   }
 
@@ -201,18 +198,18 @@ public final class MappedMemory implements HostMemorySource {
     }
   }
 
-  /// Makes the pages of `rung`, or unmaps the memory where the system cannot.
-  private static void populate(NativeMemory calls, MemoryRung rung, long address, long bytes)
+  /// Makes pages of `kind`, or unmaps the memory where the system cannot.
+  private static void populate(NativeMemory calls, PageKind kind, long address, long bytes)
       throws SystemCallException {
-    if (rung == MemoryRung.PLAIN) {
+    if (kind == PageKind.PLAIN) {
       return;
     }
-    boolean advised = rung == MemoryRung.ADVISED_2M;
+    boolean advised = kind == PageKind.ADVISED_2M;
     try {
-      calls.advise(address, bytes, advised ? MemoryAdvice.LARGE_PAGES : MemoryAdvice.POPULATE_WRITE);
+      calls.advise(address, bytes, advised ? NativeMemory.Advice.LARGE_PAGES : NativeMemory.Advice.POPULATE_WRITE);
     } catch (SystemCallException e) {
       // Linux before 5.14 cannot populate; the mapping has promised the pages, at least
-      if (advised || e.errno() != Errno.EINVAL) {
+      if (advised || e.errno() != SystemCallException.EINVAL) {
         unmap(calls, address, bytes);
         throw e;
       }

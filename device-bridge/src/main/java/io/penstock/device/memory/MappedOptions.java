@@ -7,9 +7,9 @@ import java.util.OptionalInt;
 
 /// How host memory is mapped.
 ///
-/// @param pages which it may have
-/// @param lock whether the system is asked to keep it in memory; it is used all the same where that is refused
-/// @param node NUMA node whose memory is preferred; empty for whichever the system likes
+/// @param pages allowed kinds of pages
+/// @param lock whether to keep the memory out of swap; a refusal leaves it unlocked
+/// @param node preferred NUMA node; empty for none
 public record MappedOptions(MemoryPages pages, boolean lock, OptionalInt node) {
   public MappedOptions {
     requireNonNull(pages, "pages");

@@ -10,11 +10,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// What memory is taken, by rung, and how often it is not what it was to be; the first time for each source and wish is
-/// a line in the log. Safe from any thread.
+/// Counts host memory by kind, and wishes that were not met; logs the first of each source and wish. Safe from any
+/// thread.
 public final class MemoryFigures implements MemoryListener {
   private static final Comparator<MemoryKind> ORDER =
-      Comparator.comparing(MemoryKind::rung).thenComparing(kind -> kind.node().orElse(-1))
+      Comparator.comparing(MemoryKind::pages).thenComparing(kind -> kind.node().orElse(-1))
           .thenComparing(MemoryKind::locked);
   private static final Logger LOG = Loggers.getLogger(MemoryFigures.class);
 
@@ -40,12 +40,12 @@ public final class MemoryFigures implements MemoryListener {
     }
   }
 
-  /// Bytes taken on `rung` and not given back.
-  public long bytes(MemoryRung rung) {
-    return bytes.entrySet().stream().filter(each -> each.getKey().rung() == rung).mapToLong(Map.Entry::getValue).sum();
+  /// Bytes of `kind` that are allocated now.
+  public long bytes(PageKind kind) {
+    return bytes.entrySet().stream().filter(each -> each.getKey().pages() == kind).mapToLong(Map.Entry::getValue).sum();
   }
 
-  /// The same by all that is known of it, the best rung first.
+  /// The same by kind, node and lock, the best kind of pages first.
   public SequencedMap<MemoryKind, Long> bytesByKind() {
     SequencedMap<MemoryKind, Long> sorted = new LinkedHashMap<>();
     bytes.entrySet().stream().sorted(Map.Entry.comparingByKey(ORDER))

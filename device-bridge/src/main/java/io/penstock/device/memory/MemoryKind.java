@@ -4,18 +4,18 @@ import static java.util.Objects.requireNonNull;
 
 import java.util.OptionalInt;
 
-/// What host memory is, as far as those who gave it have said.
+/// What is known of host memory.
 ///
-/// @param node NUMA node that it is on, or was asked to be; empty for whichever
-/// @param locked whether it stays in memory: the system has locked it, or a driver has
-public record MemoryKind(MemoryRung rung, OptionalInt node, boolean locked) {
+/// @param node NUMA node that it is on, or was asked to be; empty for any
+/// @param locked whether it stays out of swap: locked by the system or by a driver
+public record MemoryKind(PageKind pages, OptionalInt node, boolean locked) {
   public MemoryKind {
-    requireNonNull(rung, "rung");
+    requireNonNull(pages, "pages");
     requireNonNull(node, "node");
   }
 
   /// On any node, not locked.
-  public static MemoryKind of(MemoryRung rung) {
-    return new MemoryKind(rung, OptionalInt.empty(), false);
+  public static MemoryKind of(PageKind pages) {
+    return new MemoryKind(pages, OptionalInt.empty(), false);
   }
 }

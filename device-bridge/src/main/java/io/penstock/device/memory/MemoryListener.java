@@ -1,7 +1,7 @@
 package io.penstock.device.memory;
 
-/// Hears of memory that is taken and given back: for gauges and figures. Called by whichever thread does it, so it must
-/// be quick and must not throw.
+/// Receives allocations and frees of host memory, for gauges. Called on the thread that makes them, so it must be quick
+/// and must not throw.
 public interface MemoryListener {
   /// `bytes` were taken.
   void taken(MemoryKind kind, long bytes);
@@ -12,7 +12,7 @@ public interface MemoryListener {
   /// Memory of `source` is not what it was to be.
   void fellBack(String source, Fallback fallback);
 
-  /// Hears nothing.
+  /// Ignores everything.
   static MemoryListener noop() {
     return new MemoryListener() {
       @Override

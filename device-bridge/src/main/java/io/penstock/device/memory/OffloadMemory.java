@@ -8,11 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/// Memory that blocks pass through on their way to a disk and back: at a multiple of 4,096 bytes, and as many of them,
-/// as direct access to a disk wants it. It is of the first source that has it: the device's own, so that a copy needs
-/// no third place; then large pages; then plain ones. Whoever gave it gets it back.
+/// Memory for direct access to a disk: addresses and sizes are multiples of 4,096 bytes. The first source that has
+/// memory gives it: the device's own, so that a copy needs no buffer between; then large pages; then plain ones. It is
+/// freed through the same source.
 public final class OffloadMemory implements HostMemorySource {
-  /// What direct access to a disk wants of addresses, lengths and places in the file.
+  /// Alignment that direct access to a disk requires of addresses, lengths and file offsets.
   public static final int ALIGNMENT_BYTES = 4096;
 
   private final List<HostMemorySource> sources;
@@ -62,7 +62,7 @@ public final class OffloadMemory implements HostMemorySource {
   private static void requireAligned(HostMemorySource source, HostMemory memory) {
     if (memory.address() % ALIGNMENT_BYTES != 0) {
       memory.close();
-      throw new HostMemoryRefusedException(source.name(), memory.bytes(), List.of(new Fallback(memory.rung().label(),
+      throw new HostMemoryRefusedException(source.name(), memory.bytes(), List.of(new Fallback(memory.pages().label(),
           "%#x is not a multiple of %d".formatted(memory.address(), ALIGNMENT_BYTES))));
     }
   }

@@ -3,7 +3,7 @@ package io.penstock.device.memory;
 import io.penstock.block.Owned;
 import java.lang.foreign.MemorySegment;
 
-/// One owner's hold on a buffer of a [StagingPool]; what is in it is left from whoever had it before.
+/// A buffer of a [StagingPool], lent to one owner; it still has the bytes of the owner before.
 public final class StagingBuffer extends Owned {
   private final StagingPool pool;
   private final int index;

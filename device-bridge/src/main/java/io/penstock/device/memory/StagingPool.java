@@ -2,27 +2,28 @@ package io.penstock.device.memory;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Permits;
-import io.penstock.device.Handover;
+import io.penstock.device.OwnershipTransfer;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/// Buffers of equal size, cut from one piece of host memory, that bytes pass through on their way. As many are lent as
-/// there are; the next wait in a bounded, fair line, and a cancel leaves it. Safe from any thread.
+/// Buffers of equal size, cut from one piece of host memory, for bytes on their way. All may be lent; further requests
+/// wait in a bounded, fair queue, which a cancel leaves. Safe from any thread.
 public final class StagingPool {
   private final Permits permits;
   private final HostMemory memory;
   private final long bufferBytes;
   private final Sinks.Empty<Void> closed = Sinks.empty();
 
-  /// Guarded by `this`: indexes of buffers that are not lent, as a stack.
-  private final int[] free;
-  private int freeCount;
-  private boolean closing;
+  /// Indexes of free buffers, as a stack.
+  @GuardedBy("this") private final int[] free;
+  @GuardedBy("this") private int freeCount;
+  @GuardedBy("this") private boolean closing;
 
   private StagingPool(String name, StagingSpec spec, int maxWaiters, HostMemory memory) {
     this.permits = new Permits(name, spec.buffers(), maxWaiters);
@@ -37,14 +38,15 @@ public final class StagingPool {
   /// Takes all of the memory at once.
   ///
   /// @param name named in errors
-  /// @param maxWaiters longest line
+  /// @param maxWaiters most waiting requests
   /// @return cold; signals [HostMemoryRefusedException]
   /// @throws IllegalArgumentException if `spec` is off
   public static Mono<StagingPool> open(String name, StagingSpec spec, int maxWaiters, HostMemorySource source) {
     requireOn(name, spec);
     return Mono.defer(() -> {
       BlockScope arriving = new BlockScope();
-      return Handover.orBack(source.allocate(spec.bytes(), arriving).map(memory -> of(name, spec, maxWaiters, memory)),
+      return OwnershipTransfer.orRelease(
+          source.allocate(spec.bytes(), arriving).map(memory -> of(name, spec, maxWaiters, memory)),
           arriving::close, StagingPool::begin);
     });
   }
@@ -76,28 +78,28 @@ public final class StagingPool {
   public Mono<StagingBuffer> acquire(BlockScope scope) {
     requireNonNull(scope, "scope");
     return Mono.create(sink -> {
-      AtomicBoolean settled = new AtomicBoolean();
+      AtomicBoolean ended = new AtomicBoolean();
       Permits.Ticket ticket = permits.acquire(1, () -> {
-        if (settled.compareAndSet(false, true)) {
+        if (ended.compareAndSet(false, true)) {
           sink.success(scope.adopt(lend()));
         } else { // cancelled while the grant was on its way
           permits.release(1);
           freeIfIdle();
         }
       }, refusal -> {
-        if (settled.compareAndSet(false, true)) {
+        if (ended.compareAndSet(false, true)) {
           sink.error(refusal);
         }
       });
       sink.onCancel(() -> {
-        if (settled.compareAndSet(false, true)) {
+        if (ended.compareAndSet(false, true)) {
           ticket.cancel();
         }
       });
     });
   }
 
-  /// A buffer if there is one now and nobody waits for it.
+  /// Returns a buffer if one is free and no request waits.
   ///
   /// @return the caller's to close, or null
   /// @throws StagingClosedException after [#close()]
@@ -125,7 +127,7 @@ public final class StagingPool {
     return bufferBytes;
   }
 
-  /// Buffers lent, and those who wait for one.
+  /// Counts of lent buffers and waiting requests.
   public Permits permits() {
     return permits;
   }
@@ -135,7 +137,7 @@ public final class StagingPool {
     return memory;
   }
 
-  /// Fails those who wait, waits for the buffers that are lent, and gives the memory back. Lazy and idempotent.
+  /// Fails waiting requests, waits for lent buffers, and frees the memory. Lazy and idempotent.
   public Mono<Void> close() {
     return Mono.defer(() -> {
       begin();

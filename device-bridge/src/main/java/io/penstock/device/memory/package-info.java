@@ -1,4 +1,4 @@
-/// Large pieces of host memory: where they come from, how large their pages are, who gives them back.
+/// Large pieces of host memory and their kinds of pages; pools of host and device memory.
 @NullMarked
 package io.penstock.device.memory;
 

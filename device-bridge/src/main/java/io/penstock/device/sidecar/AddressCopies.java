@@ -49,7 +49,7 @@ final class AddressCopies {
     };
   }
 
-  /// @param request its holds are let go when `device` does not touch the memory any more
+  /// @param request its holds are closed when `device` no longer touches the memory
   static Mono<Void> copy(AscendDevice device, CopyRequest request) {
     return device.copy(request)
         .flatMap(report -> report.isComplete()

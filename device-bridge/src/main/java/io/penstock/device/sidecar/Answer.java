@@ -2,7 +2,7 @@ package io.penstock.device.sidecar;
 
 import io.penstock.KvException;
 
-/// Who asked, and hears one of the two, once.
+/// Receives the end of one request: exactly one of the two calls.
 interface Answer {
   void answered(Message message);
 

@@ -13,9 +13,9 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 
-/// One connection of a client: matches answers with questions, pings, and ends once, with all that is not answered.
+/// One connection of a client: matches answers with requests, sends pings, and ends once, with all open requests.
 final class Conversation implements LinkEvents {
-  /// Hears how it goes, in the mailbox.
+  /// Receives the events of a conversation, in the mailbox.
   interface Listener {
     void begun(Conversation talk);
 
@@ -26,7 +26,7 @@ final class Conversation implements LinkEvents {
   private final SideCarClientOptions options;
   private final Scheduler timer;
   private final Listener listener;
-  /// All below are the mailbox's.
+  /// This and the fields below belong to the mailbox.
   private final Map<Long, Answer> open = new LinkedHashMap<>();
   private @Nullable Link link;
   private Disposable pinging = Disposables.disposed();
@@ -126,7 +126,7 @@ final class Conversation implements LinkEvents {
     return timer.now(TimeUnit.NANOSECONDS);
   }
 
-  /// Hangs up. What is not answered ends with `why`, before the listener hears of it.
+  /// Hangs up. Open requests fail with `why` before the listener is called.
   void end(KvException why) {
     if (over) {
       return;

@@ -11,7 +11,7 @@ import io.penstock.device.sidecar.RegionWindow.InFile;
 import io.penstock.device.sidecar.RegionWindow.Mapped;
 import io.penstock.device.sidecar.RegionWindow.OnDevice;
 import io.penstock.device.sidecar.RegionWindow.OnFabric;
-import io.penstock.system.NativeCopy;
+import io.penstock.system.NativeMemory;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -24,9 +24,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// Makes the copies of one call: inside the host by hand, between mapped memory and a device as batches of that device,
-/// what one Ascend device reaches by addresses alone as a request of it, all others in pieces through staging memory.
-/// They have no order among each other.
+/// Makes the copies of one call: inside the host by `memmove` or file calls, between mapped memory and a device as
+/// batches of that device, between addresses that one Ascend device reaches as a request of it, all others in pieces
+/// through staging memory. Copies have no order.
 final class Copier {
   /// One copy whose bounds were checked.
   record Element(RegionWindow from, long fromOffset, RegionWindow to, long toOffset, long bytes) {
@@ -44,15 +44,15 @@ final class Copier {
 
   private record Way(Device device, CopyDirection direction) {}
 
-  private final Scheduler hands;
-  private final ShortWork shortWork;
+  private final Scheduler workers;
+  private final PieceQueue pieceQueue;
   private final StagingPool staging;
 
-  /// @param hands a few threads that may wait for memory and files
-  /// @param staging has room for all who may wait
-  Copier(Scheduler hands, ShortWork shortWork, StagingPool staging) {
-    this.hands = hands;
-    this.shortWork = shortWork;
+  /// @param workers a few threads that may block on memory and files
+  /// @param staging its queue has room for all copies that may wait
+  Copier(Scheduler workers, PieceQueue pieceQueue, StagingPool staging) {
+    this.workers = workers;
+    this.pieceQueue = pieceQueue;
     this.staging = staging;
   }
 
@@ -60,7 +60,7 @@ final class Copier {
   ///
   /// @param holds keeps the windows open: each part has a share until its memory is not touched any more, which may be
   ///     after its end
-  Mono<Void> copy(List<Element> elements, Holds holds) {
+  Mono<Void> copy(List<Element> elements, RefCount holds) {
     List<Element> inHost = new ArrayList<>();
     List<Element> inMemory = new ArrayList<>();
     List<Element> staged = new ArrayList<>();
@@ -93,10 +93,10 @@ final class Copier {
     if (!inMemory.isEmpty()) {
       List<Runnable> tasks = new ArrayList<>();
       parts(inMemory, LEAST_PART_BYTES).forEach(part -> tasks.add(() -> part.forEach(Copier::move)));
-      parts.add(shortWork.on(tasks, holds.share()));
+      parts.add(pieceQueue.on(tasks, holds.share()));
     }
     long even = Math.ceilDiv(inHost.stream().mapToLong(Element::bytes).sum(), THREADS);
-    parts(inHost, Math.max(LEAST_PART_BYTES, even)).forEach(part -> parts.add(byHand(part, holds.share())));
+    parts(inHost, Math.max(LEAST_PART_BYTES, even)).forEach(part -> parts.add(onHost(part, holds.share())));
     if (!staged.isEmpty()) {
       parts.add(staged(staged, holds));
     }
@@ -107,25 +107,25 @@ final class Copier {
     return batches.computeIfAbsent(new Way(device, direction), way -> new CopyBatch(direction));
   }
 
-  private static Mono<Void> byAddress(AscendDevice device, CopyRequest request, Holds holds) {
+  private static Mono<Void> byAddress(AscendDevice device, CopyRequest request, RefCount holds) {
     return inTurn(device, holds, share -> AddressCopies.copy(device, request.hold(share)));
   }
 
-  /// Waits with those that copy blocks for a turn at the device.
+  /// Waits for a turn at the device, beside copies of blocks.
   ///
-  /// @param copy gets a hold on turn and windows, for as long as the device is at them
-  private static Mono<Void> inTurn(Device device, Holds holds, Function<Owned, Mono<Void>> copy) {
+  /// @param copy receives a hold on turn and windows, for as long as the device uses them
+  private static Mono<Void> inTurn(Device device, RefCount holds, Function<Owned, Mono<Void>> copy) {
     Owned waiting = holds.share();
     return device.turns().take(turn -> {
       Owned share = holds.share();
-      return copy.apply(new Holds(() -> {
+      return copy.apply(new RefCount(() -> {
         turn.close();
         share.close();
       }).share());
     }).doFinally(end -> waiting.close());
   }
 
-  /// Each of at least so many bytes, but for the last.
+  /// Each part has at least `least` bytes, except the last.
   private static List<List<Element>> parts(List<Element> elements, long least) {
     List<List<Element>> parts = new ArrayList<>();
     long bytes = least;
@@ -140,11 +140,11 @@ final class Copier {
     return parts;
   }
 
-  private Mono<Void> byHand(List<Element> elements, Owned share) {
+  private Mono<Void> onHost(List<Element> elements, Owned share) {
     return work(() -> {
       try (share) {
         for (Element each : elements) {
-          copyByHand(each);
+          copyOnHost(each);
         }
       }
       return elements;
@@ -152,7 +152,7 @@ final class Copier {
   }
 
   /// One side is mapped, neither is on a device.
-  private static void copyByHand(Element each) throws IOException {
+  private static void copyOnHost(Element each) throws IOException {
     if (each.from() instanceof InFile file && each.to() instanceof Mapped to) {
       file.read(each.fromOffset(), slice(to, each.toOffset(), each.bytes()));
     } else if (each.from() instanceof Mapped from && each.to() instanceof InFile file) {
@@ -164,11 +164,11 @@ final class Copier {
 
   /// Both sides are mapped.
   private static void move(Element each) {
-    NativeCopy.move(slice((Mapped) each.from(), each.fromOffset(), each.bytes()),
+    NativeMemory.move(slice((Mapped) each.from(), each.fromOffset(), each.bytes()),
         slice((Mapped) each.to(), each.toOffset(), each.bytes()));
   }
 
-  private Mono<Void> staged(List<Element> elements, Holds holds) {
+  private Mono<Void> staged(List<Element> elements, RefCount holds) {
     Owned share = holds.share();
     return Staging
         .use(staging, stage -> Flux.fromIterable(elements).concatMap(each -> pieces(each, stage), 0).concatMap(
@@ -189,14 +189,14 @@ final class Copier {
     });
   }
 
-  private Mono<Void> staged(Element piece, Staging stage, Holds holds) {
+  private Mono<Void> staged(Element piece, Staging stage, RefCount holds) {
     MemorySegment memory = stage.memory().asSlice(0, piece.bytes());
     return moved(piece.from(), piece.fromOffset(), memory, CopyDirection.TO_HOST, stage, holds)
         .then(Mono.defer(() -> moved(piece.to(), piece.toOffset(), memory, CopyDirection.TO_DEVICE, stage, holds)));
   }
 
   private Mono<Void> moved(RegionWindow window, long offset, MemorySegment memory, CopyDirection direction,
-      Staging stage, Holds holds) {
+      Staging stage, RefCount holds) {
     return switch (window) {
       case OnDevice there -> inTurn(there.device(), holds, share -> there.device().copy(new CopyBatch(direction)
           .add(memory, there.address(offset)).hold(share).hold(stage.share())));
@@ -221,7 +221,7 @@ final class Copier {
   }
 
   private Mono<Void> work(Callable<?> work) {
-    return HandWork.on(hands, work).then();
+    return WorkerTask.on(workers, work).then();
   }
 
   private static MemorySegment slice(Mapped window, long offset, long bytes) {

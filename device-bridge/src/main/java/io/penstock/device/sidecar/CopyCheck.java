@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
 /// one event of the node's mailbox, so that no region changes meanwhile.
 final class CopyCheck {
   private final Map<Long, NodeRegion> regions;
-  private final NodeHands node;
+  private final NodeWorkers node;
   private final List<Copier.Element> elements;
   private final Set<NodeRegion> touched = new LinkedHashSet<>();
   /// Of the copy before: most go on between the same two.
   private @Nullable NodeRegion from;
   private @Nullable NodeRegion to;
 
-  CopyCheck(Map<Long, NodeRegion> regions, NodeHands node, int copies) {
+  CopyCheck(Map<Long, NodeRegion> regions, NodeWorkers node, int copies) {
     this.regions = regions;
     this.node = node;
     this.elements = new ArrayList<>(copies);

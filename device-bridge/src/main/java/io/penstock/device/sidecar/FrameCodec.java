@@ -19,8 +19,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// Frames as bytes, big-endian: length of the rest (u32), version (u8), type (u8), zeros (u16), request (u64), body.
-/// `docs/sidecar-protocol.md` has the bodies.
+/// Frames as bytes, big-endian: length of the remainder (u32), version (u8), type (u8), zeros (u16), request (u64), body.
+/// `docs/sidecar-protocol.md` describes the bodies.
 final class FrameCodec {
   static final int VERSION = 1;
   static final int MAGIC = 0x5053_5343;

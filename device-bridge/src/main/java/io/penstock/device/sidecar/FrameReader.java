@@ -3,7 +3,7 @@ package io.penstock.device.sidecar;
 import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 
-/// Cuts a stream of bytes into frames. Holds one frame at most, and only room for what has come.
+/// Cuts a stream of bytes into frames. RefCount one frame at most, and only room for what has come.
 final class FrameReader {
   private static final int FIRST_ROOM = 4096;
 
@@ -18,7 +18,7 @@ final class FrameReader {
     return kept;
   }
 
-  /// Tells `frames` of all that is complete.
+  /// Passes all complete frames to `frames`.
   void read(Consumer<Frame> frames) throws MalformedFrameException {
     kept.flip();
     while (kept.remaining() >= FrameCodec.LENGTH_BYTES) {

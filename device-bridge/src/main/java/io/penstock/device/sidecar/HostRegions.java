@@ -3,8 +3,6 @@ package io.penstock.device.sidecar;
 import io.penstock.KvException;
 import io.penstock.device.sidecar.RegionSource.MappedFile;
 import io.penstock.device.sidecar.RegionSource.Memfd;
-import io.penstock.system.Errno;
-import io.penstock.system.MemoryAdvice;
 import io.penstock.system.NativeFile;
 import io.penstock.system.NativeMemory;
 import io.penstock.system.SystemCallException;
@@ -36,7 +34,7 @@ final class HostRegions {
     requireOwn(region, there, peer, true);
     NativeFile file = NativeFile.open(there);
     try {
-      requireOwn(region, file.shown(), peer, true); // what was opened, whatever was there before
+      requireOwn(region, file.shown(), peer, true); // the opened file, which may differ from the one checked before
       if (!Files.readSymbolicLink(file.shown()).toString().startsWith("/memfd:")) {
         throw refused(SideCarCode.FORBIDDEN, region, "descriptor " + source.descriptor() + " is no memfd");
       }
@@ -63,12 +61,12 @@ final class HostRegions {
     }
   }
 
-  /// Has the system find memory for all pages of a mapping now, so that none is missing when a copy touches it.
+  /// Makes all pages of a mapping now, so that a copy never touches a missing one.
   private static void populate(MemorySegment mapped) throws SystemCallException {
     try {
-      NativeMemory.ofSystem().advise(mapped.address(), mapped.byteSize(), MemoryAdvice.POPULATE_WRITE);
+      NativeMemory.ofSystem().advise(mapped.address(), mapped.byteSize(), NativeMemory.Advice.POPULATE_WRITE);
     } catch (SystemCallException e) {
-      if (e.errno() != Errno.EINVAL) { // Linux before 5.14 does not know how
+      if (e.errno() != SystemCallException.EINVAL) { // Linux before 5.14 does not know how
         throw e;
       }
     }

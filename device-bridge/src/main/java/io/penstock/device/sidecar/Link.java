@@ -1,6 +1,6 @@
 package io.penstock.device.sidecar;
 
-/// One connection, as whoever speaks on it sees it. Safe from any thread; nothing here waits.
+/// One connection, for its sender. Safe from any thread; no call waits.
 interface Link {
   void send(Frame frame);
 

@@ -5,8 +5,8 @@ import static java.util.Objects.requireNonNull;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// Runs events one at a time, in the order they came, on the thread of whoever finds nobody at it. Nobody waits, and no
-/// lock is held meanwhile. As long as what is in flight: each event is the end of something that was counted.
+/// Runs events one at a time, in order of arrival, on the thread that brings an event to an idle mailbox. No thread
+/// waits and no lock is held. Its length is bounded by the work in flight: each event is the end of counted work.
 final class Mailbox {
   private final ConcurrentLinkedQueue<Runnable> events = new ConcurrentLinkedQueue<>();
   private final AtomicInteger waiting = new AtomicInteger();
@@ -24,7 +24,7 @@ final class Mailbox {
   private static void runQuietly(Runnable event) {
     try {
       event.run();
-    } catch (Throwable e) { // the line goes on for the others
+    } catch (Throwable e) { // later events must still run
       Thread thread = Thread.currentThread();
       thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
     }

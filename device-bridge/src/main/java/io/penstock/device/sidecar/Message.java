@@ -2,7 +2,7 @@ package io.penstock.device.sidecar;
 
 import java.util.List;
 
-/// What is said on a link. The first eight are a client's, each is answered once; the rest are answers.
+/// Messages of a link. The first eight are a client's requests, each with one answer; the others are answers.
 sealed interface Message {
   /// @param process number of the client's process
   record Hello(ClientId client, int process) implements Message {}

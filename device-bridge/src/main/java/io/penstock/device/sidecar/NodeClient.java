@@ -15,10 +15,10 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// What the node has of one client, over all of its connections. For the node's mailbox.
+/// The regions and copies of one client, over all of its connections. For the node's mailbox.
 final class NodeClient {
   private final Peer peer;
-  private final NodeHands node;
+  private final NodeWorkers node;
   private final Map<Long, NodeRegion> regions = new LinkedHashMap<>();
   private final List<Runnable> whenSettled = new ArrayList<>();
   private final List<Runnable> whenGone = new ArrayList<>();
@@ -29,7 +29,7 @@ final class NodeClient {
   private boolean leaving;
 
   /// @param gone runs when everything of it has been given back
-  NodeClient(Peer peer, NodeHands node, Runnable gone) {
+  NodeClient(Peer peer, NodeWorkers node, Runnable gone) {
     this.peer = peer;
     this.node = node;
     this.whenGone.add(gone);
@@ -39,7 +39,7 @@ final class NodeClient {
     return peer;
   }
 
-  /// Those who wait for its end.
+  /// Callbacks that wait for its end.
   int waiting() {
     return whenGone.size();
   }
@@ -52,7 +52,7 @@ final class NodeClient {
     return session;
   }
 
-  /// Hears `then` when all that an earlier session began has ended.
+  /// Runs `then` when all work of an earlier session has ended.
   void attach(NodeSession next, Runnable then) {
     session = next;
     whenSettled.add(then);
@@ -184,7 +184,7 @@ final class NodeClient {
     }
     copies++;
     check.touched().forEach(NodeRegion::begin);
-    Holds holds = node.holds(() -> {
+    RefCount holds = node.holds(() -> {
       copies--;
       check.touched().forEach(NodeRegion::end);
       changed();

@@ -45,7 +45,7 @@ final class NodeRegion {
     return window;
   }
 
-  /// Tells `reply` when it is mapped, now or later.
+  /// Calls `reply` when the region is mapped, now or later.
   void whenMapped(Consumer<Message> reply) {
     if (state == RegionState.MAPPED) {
       reply.accept(new Done());
@@ -66,7 +66,7 @@ final class NodeRegion {
     mapping.clear();
   }
 
-  /// Refuses new copies, and unmaps once those in flight have ended; `then` runs after that.
+  /// Refuses new copies, and unmaps once copies in flight have ended; `then` runs after that.
   void leave(Runnable then) {
     leaving.add(then);
     if (wanted) {

@@ -20,12 +20,12 @@ import reactor.core.scheduler.Scheduler;
 /// has.
 final class NodeRegions implements RegionOpener {
   private final Map<Integer, Device> devices;
-  private final Scheduler hands;
+  private final Scheduler workers;
 
   /// @param devices by the number that the machine has for them
-  NodeRegions(Map<Integer, Device> devices, Scheduler hands) {
+  NodeRegions(Map<Integer, Device> devices, Scheduler workers) {
     this.devices = Map.copyOf(devices);
-    this.hands = hands;
+    this.workers = workers;
   }
 
   @Override
@@ -41,7 +41,7 @@ final class NodeRegions implements RegionOpener {
   }
 
   private Mono<RegionWindow> byHand(Callable<RegionWindow> work) {
-    return HandWork.on(hands, work);
+    return WorkerTask.on(workers, work);
   }
 
   private Mono<RegionWindow> onDevice(SharedRegion region, int number,

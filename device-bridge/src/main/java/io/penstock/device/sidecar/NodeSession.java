@@ -22,7 +22,7 @@ final class NodeSession implements LinkEvents {
   private final SideCarNode node;
   private final Mailbox mailbox;
   private final UserPrincipal user;
-  /// All below are the mailbox's.
+  /// This and the fields below belong to the mailbox.
   private @Nullable Link link;
   private @Nullable NodeClient client;
   private boolean greeted;
@@ -64,7 +64,8 @@ final class NodeSession implements LinkEvents {
   @Override
   public void malformed(MalformedFrameException problem) {
     mailbox.run(
-        () -> end(problem.request(), node.hands().refused(problem.code(), SideCarFailure.NO_REGION, problem.found())));
+        () -> end(problem.request(),
+            node.workers().refused(problem.code(), SideCarFailure.NO_REGION, problem.found())));
   }
 
   @Override
@@ -83,15 +84,15 @@ final class NodeSession implements LinkEvents {
         node.admit(this, hello, frame.request());
       }
       case Message request when client != null && welcome -> answer(client, request, frame.request());
-      case Message other -> end(frame.request(), node.hands().refused(SideCarCode.MALFORMED, SideCarFailure.NO_REGION,
+      case Message other -> end(frame.request(), node.workers().refused(SideCarCode.MALFORMED, SideCarFailure.NO_REGION,
           other.getClass().getSimpleName() + " out of turn"));
     }
   }
 
   private void answer(NodeClient of, Message request, long number) {
-    int most = node.hands().options().maxOpen();
+    int most = node.workers().options().maxOpen();
     if (open == most) {
-      end(number, node.hands().refused(SideCarCode.TOO_MANY, SideCarFailure.NO_REGION,
+      end(number, node.workers().refused(SideCarCode.TOO_MANY, SideCarFailure.NO_REGION,
           most + " requests wait for their answers"));
       return;
     }
@@ -107,7 +108,7 @@ final class NodeSession implements LinkEvents {
       case Copy copy -> of.copy(copy, reply);
       case Query query -> reply.accept(of.state(query.region()));
       case Bye _ -> of.leave(() -> reply.accept(new Done()));
-      default -> end(number, node.hands().refused(SideCarCode.MALFORMED, SideCarFailure.NO_REGION, "no request"));
+      default -> end(number, node.workers().refused(SideCarCode.MALFORMED, SideCarFailure.NO_REGION, "no request"));
     }
   }
 
@@ -117,7 +118,7 @@ final class NodeSession implements LinkEvents {
     of.attach(this, () -> {
       if (!over) {
         welcome = true;
-        send(request, new Welcome(node.hands().options().maxCopies()));
+        send(request, new Welcome(node.workers().options().maxCopies()));
       }
     });
   }
@@ -140,7 +141,7 @@ final class NodeSession implements LinkEvents {
     }
   }
 
-  /// Says why, and hangs up once that is said, or when the client does not listen.
+  /// Sends `why`, and hangs up once that is sent, or when the client does not read.
   void end(long request, Failed why) {
     if (!over && link != null) {
       link.sendLast(new Frame(request, why));

@@ -4,6 +4,6 @@ import java.nio.file.attribute.UserPrincipal;
 
 /// The process at the other end.
 ///
-/// @param user whose it is, as the system says
-/// @param process its number, as it says itself
+/// @param user its user, from the socket
+/// @param process its number, from the process itself
 record Peer(UserPrincipal user, int process) {}

@@ -2,7 +2,7 @@ package io.penstock.device.sidecar;
 
 import reactor.core.publisher.Mono;
 
-/// Has the node reach the memory of a region.
+/// Opens the memory of a region for the node.
 @FunctionalInterface
 interface RegionOpener {
   /// @return cold; never cancelled; signals a [SideCarFailure], or what the device threw

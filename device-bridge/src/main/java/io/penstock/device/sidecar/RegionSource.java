@@ -20,7 +20,7 @@ public sealed interface RegionSource {
     }
   }
 
-  /// A regular file that the process has mapped. Nobody can keep it from shrinking, so the node reads and writes it
+  /// A regular file that the process has mapped. It may shrink at any time, so the node reads and writes it
   /// instead of mapping it.
   ///
   /// @param path absolute

@@ -7,6 +7,6 @@ public enum RegionState {
   MAPPED,
   /// Copies in flight end, no other begins, then it is unmapped.
   CLOSING,
-  /// Nobody can be asked now.
+  /// There is no connection to ask.
   UNREACHABLE
 }

@@ -16,11 +16,11 @@ import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
-/// One attempt to have the node map all regions of a client: has it forget others first, then names host regions, then
-/// device buffers, one after the other. What is mapped already is left alone. If one cannot be mapped, what this
-/// attempt has mapped is given back.
+/// One attempt to register all regions of a client: the node forgets other regions, then maps host regions, then device
+/// buffers, one after the other. Mapped regions are left alone. If one cannot be mapped, the regions that this attempt
+/// mapped are unmapped.
 ///
-/// Ends once, in the mailbox, unless the conversation does: then nobody hears of it.
+/// Ends once, in the mailbox, unless the conversation ends first.
 final class Replay {
   private final Conversation talk;
   private final List<SharedRegion> all;
@@ -29,7 +29,7 @@ final class Replay {
   private final Runnable done;
   private final Consumer<KvException> failed;
 
-  /// @param failed hears a [SideCarFailure] that names the region
+  /// @param failed receives a [SideCarFailure] that names the region
   Replay(Conversation talk, Collection<SharedRegion> regions, Runnable done, Consumer<KvException> failed) {
     this.talk = talk;
     this.all = new ArrayList<>(regions);

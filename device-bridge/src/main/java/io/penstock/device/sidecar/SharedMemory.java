@@ -1,5 +1,6 @@
 package io.penstock.device.sidecar;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Checks;
 import io.penstock.device.sidecar.RegionSource.MappedFile;
 import io.penstock.device.sidecar.RegionSource.Memfd;
@@ -17,7 +18,7 @@ public final class SharedMemory implements AutoCloseable {
   private final RegionSource source;
   private final Arena arena;
   private final MemorySegment memory;
-  private boolean closed;
+  @GuardedBy("this") private boolean closed;
 
   private SharedMemory(NativeFile file, RegionSource source, Arena arena, MemorySegment memory) {
     this.file = file;
@@ -28,7 +29,7 @@ public final class SharedMemory implements AutoCloseable {
 
   /// New memory, zeroed, behind a memfd whose size is sealed: the node copies to and from it at memory's speed.
   ///
-  /// @param name for whoever looks into `/proc`
+  /// @param name shown in `/proc`
   public static SharedMemory allocate(String name, long bytes) throws IOException {
     Checks.positive("bytes", bytes);
     NativeFile file = NativeFile.memfd(name, bytes);
@@ -41,9 +42,8 @@ public final class SharedMemory implements AutoCloseable {
     return map(file, new Memfd(file.number()), bytes);
   }
 
-  /// Maps the first `bytes` of a file, which gets that long if it is shorter: the node reads and writes the file
-  /// instead of mapping it, since nobody can keep a file from being cut short. Better [#allocate] where there is a
-  /// choice.
+  /// Maps the first `bytes` of a file, which grows to that length. The node reads and writes the file instead of mapping
+  /// it, since a file may be cut short at any time. Prefer [#allocate].
   ///
   /// @param path a regular file of this user
   public static SharedMemory map(Path path, long bytes) throws IOException {

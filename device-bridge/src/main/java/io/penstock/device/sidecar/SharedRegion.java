@@ -21,7 +21,7 @@ public record SharedRegion(long id, long bytes, RegionSource source) {
     requireNonNull(source, "source");
   }
 
-  /// Host memory that the node has the system make for it.
+  /// Host memory that the node allocates for it.
   long hostBytes() {
     return source instanceof Memfd ? bytes : 0;
   }

@@ -22,26 +22,25 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/// The side of a process without devices. Keeps a connection to the node, and has it map all that was registered again
-/// whenever there is a new one.
+/// The side of a process without devices. Keeps a connection to the node, and registers all regions again on a new one.
 ///
 /// | | |
 /// |---|---|
-/// | healthy | connected, and the node has all regions; only then calls are made, else they end at once with [SideCarCode#DOWN] |
+/// | healthy | connected, and the node has all regions; otherwise calls end at once with [SideCarCode#DOWN] |
 /// | register | idempotent; [SideCarCode#MISMATCH] if the region is known as another one |
-/// | copy | waits for its turn in a bounded line; completes when all bytes have arrived; copies of a call have no order |
-/// | unregister | refuses new copies of the region, waits for those in flight, then the node unmaps it; idempotent |
+/// | copy | waits for its turn in a bounded queue; completes when all bytes have arrived; copies of a call have no order |
+/// | unregister | refuses new copies of the region, waits for copies in flight, then the node unmaps it; idempotent |
 /// | lost connection | calls under way end with [SideCarCode#DOWN]: a copy may have been made or not |
-/// | cancel | nobody hears the result; the node does it all the same, so memory is free for other use only after [#unregister] or [#close] |
-/// | threads | results are sent on a thread of the connection; consumers that are slow hop off it |
+/// | cancel | drops the result; the node still makes the copy, so memory is free for other use only after [#unregister] or [#close] |
+/// | threads | results are sent on a thread of the connection; slow consumers hop off it |
 ///
-/// The memory itself stays the caller's, mapped and open until it was unregistered. Safe from any thread.
+/// The memory stays the caller's, mapped and open until it was unregistered. Safe from any thread.
 public final class SideCarClient {
   private final Mailbox mailbox = new Mailbox();
-  private final Upkeep upkeep;
+  private final NodeConnection upkeep;
 
   SideCarClient(SideCarClientOptions options, Dialer dialer, Scheduler timer, RandomGenerator random, int process) {
-    this.upkeep = new Upkeep(mailbox, options, dialer, timer, random, process);
+    this.upkeep = new NodeConnection(mailbox, options, dialer, timer, random, process);
     mailbox.run(upkeep::dial);
   }
 
@@ -55,7 +54,7 @@ public final class SideCarClient {
     return client;
   }
 
-  /// How it is, from now on; the latest only, for those who are slow.
+  /// The health from now on; slow subscribers get the latest only.
   public Flux<SideCarHealth> health() {
     return upkeep.changes().onBackpressureLatest();
   }
@@ -69,7 +68,7 @@ public final class SideCarClient {
     return upkeep.health();
   }
 
-  /// Has the node map `region`, now and after every loss of the connection.
+  /// Registers `region` with the node, now and after every loss of the connection.
   public Mono<Void> register(SharedRegion region) {
     requireNonNull(region, "region");
     return healthy(SideCarFailure.NO_REGION, (talking, sink) -> {
@@ -86,7 +85,7 @@ public final class SideCarClient {
     });
   }
 
-  /// Has the node make all of `copies`.
+  /// Makes all of `copies`, by the node.
   ///
   /// @throws IllegalArgumentException if there are none, or more than [RegionCopy#MAX_ELEMENTS]
   public Mono<Void> copy(List<RegionCopy> copies) {
@@ -116,7 +115,7 @@ public final class SideCarClient {
     });
   }
 
-  /// Has the node let go of a region; completes when it is unmapped there.
+  /// Unregisters a region; completes when the node has unmapped it.
   public Mono<Void> unregister(long region) {
     return healthy(region, (talking, sink) -> talking.ask(new Unregister(region), answer(sink, done -> {
       upkeep.regions().remove(region);
@@ -124,8 +123,8 @@ public final class SideCarClient {
     })));
   }
 
-  /// Asks the node what it has of a region, also while regions are being replayed; [RegionState#UNREACHABLE] if there
-  /// is nobody to ask.
+  /// Asks the node about a region, also while regions are being registered; [RegionState#UNREACHABLE] without a
+  /// connection.
   public Mono<RegionState> state(long region) {
     return Mono.create(sink -> mailbox.run(() -> {
       Conversation talking = upkeep.greeted();
@@ -147,8 +146,8 @@ public final class SideCarClient {
     }));
   }
 
-  /// Ends copies in flight, has the node unmap everything, and hangs up; if the node does not answer, after the time to
-  /// live. Lazy and idempotent.
+  /// Waits for copies in flight, has the node unmap everything, and hangs up; without an answer it does so after the
+  /// time to live. Lazy and idempotent.
   public Mono<Void> close() {
     return Mono.defer(() -> {
       mailbox.run(upkeep::leave);

@@ -3,14 +3,13 @@ package io.penstock.device.sidecar;
 import io.penstock.block.Checks;
 import java.time.Duration;
 
-/// How a process keeps in touch with its node.
+/// How a process keeps its connection to a node.
 ///
-/// @param ping between two signs of life
-/// @param timeToLive after so long without an answer the node is taken for gone
-/// @param minBackOff before the second attempt to connect or to replay; doubles with each, and half of it is left to
-///     chance
-/// @param maxBackOff longest
-/// @param maxWaiting copies that may wait for those that the node lets be in flight
+/// @param ping between two pings
+/// @param timeToLive without an answer for this long the connection counts as lost
+/// @param minBackOff before the second attempt to connect or to register; doubles with each, with a jitter of a half
+/// @param maxBackOff longest back-off
+/// @param maxWaiting copies that may wait beside the copies in flight that the node allows
 public record SideCarClientOptions(Duration ping, Duration timeToLive, Duration minBackOff, Duration maxBackOff,
     int maxWaiting) {
   public SideCarClientOptions {

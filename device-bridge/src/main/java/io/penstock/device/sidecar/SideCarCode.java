@@ -20,9 +20,9 @@ public enum SideCarCode {
   TOO_MANY(12, true, "no more must be held than the node has room for"),
   NODE_CLOSED(13, true, "the node must be open"),
   NOT_MAPPED(14, true, "the node must be able to map the memory"),
-  /// Never on the socket: said by the client itself.
-  DOWN(15, true, "the side-car must be connected and have replayed its regions"),
-  /// Never on the socket: said by the client itself.
+  /// Never on the socket: the client's own.
+  DOWN(15, true, "the side-car must be connected and have registered its regions"),
+  /// Never on the socket: the client's own.
   CLOSED(16, false, "the side-car must be open"),
   TOO_LARGE(17, true, "no more host memory must be shared than the node allows");
 
@@ -48,7 +48,7 @@ public enum SideCarCode {
     return passing;
   }
 
-  /// False for what a client says to itself.
+  /// False for the client's own codes.
   public boolean isOnTheWire() {
     return this != DOWN && this != CLOSED;
   }

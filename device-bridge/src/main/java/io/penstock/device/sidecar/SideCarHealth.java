@@ -10,7 +10,7 @@ public final class SideCarHealth {
   public enum Phase {
     /// There is no connection; the next attempt is due or under way.
     CONNECTING,
-    /// There is one, and the node has not all regions yet.
+    /// Connected, and the node does not have all regions yet.
     REPLAYING,
     HEALTHY,
     CLOSED

@@ -14,26 +14,26 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
-/// The node's side of the protocol over any kind of link: who is there, since when nobody was heard, who may come.
+/// The node's side of the protocol over any kind of link: its clients and sessions, admission, and silent connections.
 final class SideCarNode {
   private static final int TICKS_OF_A_LIFE = 10;
 
   private final Mailbox mailbox = new Mailbox();
-  private final NodeHands hands;
+  private final NodeWorkers workers;
   private final Scheduler timer;
   private final Disposable ticking;
   private final Sinks.Empty<Void> closed = Sinks.empty();
-  /// All below are the mailbox's.
+  /// This and the fields below belong to the mailbox.
   private final Set<NodeSession> sessions = new LinkedHashSet<>();
   private final Map<ClientId, NodeClient> clients = new LinkedHashMap<>();
   private boolean closing;
 
   /// @param staging stays the caller's; to be closed after this
-  /// @param hands a few threads that may wait; stays the caller's
+  /// @param workers a few threads that may wait; stays the caller's
   /// @param timer must not be blocked; stays the caller's
-  SideCarNode(SideCarServerOptions options, RegionOpener opener, StagingPool staging, Scheduler hands,
+  SideCarNode(SideCarServerOptions options, RegionOpener opener, StagingPool staging, Scheduler workers,
       Scheduler timer) {
-    this.hands = new NodeHands(options, opener, staging, hands, mailbox);
+    this.workers = new NodeWorkers(options, opener, staging, workers, mailbox);
     this.timer = timer;
     long life = NodeSession.nanos(options);
     long tick = Math.max(1, life / TICKS_OF_A_LIFE);
@@ -41,17 +41,17 @@ final class SideCarNode {
         timer.schedulePeriodically(() -> mailbox.run(() -> hangUpOnSilent(life)), tick, tick, TimeUnit.NANOSECONDS);
   }
 
-  /// One who hears what happens on a new link.
+  /// Returns the receiver of a new link's events.
   LinkEvents accept(UserPrincipal user) {
     return new NodeSession(this, mailbox, user);
   }
 
   SideCarStat stat() {
-    return hands.stat();
+    return workers.stat();
   }
 
-  NodeHands hands() {
-    return hands;
+  NodeWorkers workers() {
+    return workers;
   }
 
   long nanos() {
@@ -70,25 +70,27 @@ final class SideCarNode {
     sessions.remove(session);
   }
 
-  /// Gives the session the client that it is of, once that is possible, or hangs up.
+  /// Gives the session its client, once that is possible, or hangs up.
   void admit(NodeSession session, Hello hello, long request) {
     NodeClient there = clients.get(hello.client());
     if (session.isOver()) {
       return;
     }
     if (closing) {
-      session.end(request, hands.refused(SideCarCode.NODE_CLOSED, SideCarFailure.NO_REGION, "closing"));
-    } else if (there == null && clients.size() == hands.options().maxClients()) {
-      session.end(request, hands.refused(SideCarCode.TOO_MANY, SideCarFailure.NO_REGION, clients.size() + " clients"));
+      session.end(request, workers.refused(SideCarCode.NODE_CLOSED, SideCarFailure.NO_REGION, "closing"));
+    } else if (there == null && clients.size() == workers.options().maxClients()) {
+      session.end(request,
+          workers.refused(SideCarCode.TOO_MANY, SideCarFailure.NO_REGION, clients.size() + " clients"));
     } else if (there == null) {
       session.attach(enter(session, hello), request);
-    } else if (there.isLeaving() && there.waiting() >= 2 * hands.options().maxClients()) {
-      session.end(request, hands.refused(SideCarCode.BUSY, SideCarFailure.NO_REGION, "earlier connections are ending"));
+    } else if (there.isLeaving() && there.waiting() >= 2 * workers.options().maxClients()) {
+      session.end(request,
+          workers.refused(SideCarCode.BUSY, SideCarFailure.NO_REGION, "earlier connections are ending"));
     } else if (there.isLeaving()) {
       there.leave(() -> admit(session, hello, request)); // when it is gone
     } else if (!there.peer().equals(session.peer(hello.process()))) {
       session.end(request,
-          hands.refused(SideCarCode.FORBIDDEN, SideCarFailure.NO_REGION, "the client of another process"));
+          workers.refused(SideCarCode.FORBIDDEN, SideCarFailure.NO_REGION, "the client of another process"));
     } else {
       NodeSession before = there.session();
       if (before != null) {
@@ -99,13 +101,13 @@ final class SideCarNode {
   }
 
   private NodeClient enter(NodeSession session, Hello hello) {
-    NodeClient client = new NodeClient(session.peer(hello.process()), hands, () -> {
+    NodeClient client = new NodeClient(session.peer(hello.process()), workers, () -> {
       clients.remove(hello.client());
-      hands.count(-1, 0, 0, 0, 0, 0, 0);
+      workers.count(-1, 0, 0, 0, 0, 0, 0);
       endIfEmpty();
     });
     clients.put(hello.client(), client);
-    hands.count(1, 0, 0, 0, 0, 0, 0);
+    workers.count(1, 0, 0, 0, 0, 0, 0);
     return client;
   }
 

@@ -29,10 +29,10 @@ import reactor.util.Logger;
 import reactor.util.Loggers;
 
 /// The node's side: listens on a Unix domain socket for processes of the same user, maps what they register, copies
-/// what they ask for, and lets go of all that is theirs when they have gone. Linux only.
+/// for them, and unmaps their memory when they have ended. Linux only.
 ///
 /// Safe from any thread. Bounded in clients, regions, bytes of host memory and copies in flight by
-/// [SideCarServerOptions]; has a thread a connection, a few that copy, and one that keeps time.
+/// [SideCarServerOptions]; has a thread a connection, a few workers, and one timer.
 public final class SideCarServer {
   private static final Logger LOG = Loggers.getLogger(SideCarServer.class);
   private static final StagingSpec STAGING = new StagingSpec(4, 1 << 20);
@@ -44,7 +44,7 @@ public final class SideCarServer {
   private final SocketFile file;
   private final ServerSocketChannel listening;
   private final UserPrincipal user;
-  private final Scheduler hands;
+  private final Scheduler workers;
   private final Scheduler timer;
   private final SideCarNode node;
   private final Semaphore connections;
@@ -58,25 +58,25 @@ public final class SideCarServer {
     this.listening = listening;
     this.user = Files.getOwner(Path.of("/proc/self"));
     StagingPool staging = staging(options);
-    this.hands = Schedulers.newBoundedElastic(Copier.THREADS, MAX_QUEUED,
+    this.workers = Schedulers.newBoundedElastic(Copier.THREADS, MAX_QUEUED,
         "penstock-sidecar-copy", THREAD_SECONDS, true);
     this.timer = Schedulers.newSingle("penstock-sidecar-time", true);
     try {
-      this.node = new SideCarNode(options, new NodeRegions(devices, hands), staging, hands, timer);
+      this.node = new SideCarNode(options, new NodeRegions(devices, workers), staging, workers, timer);
     } catch (Throwable e) { // no thread
       timer.dispose();
-      hands.dispose();
+      workers.dispose();
       staging.close().subscribe(nothing -> {}, e::addSuppressed);
       throw e;
     }
-    // Twice, so that one who comes back need not wait for the end of what he left
+    // Twice, so that a returning client need not wait for the end of its old connection
     this.connections = new Semaphore(2 * options.maxClients());
     this.close = Mono.defer(() -> {
       stopListening();
       return node.close().then(staging.close());
     }).doFinally(end -> {
       timer.dispose();
-      hands.dispose();
+      workers.dispose();
     }).cache();
   }
 
@@ -102,7 +102,7 @@ public final class SideCarServer {
       server = new SideCarServer(file, listening, options, devices);
       Thread.ofPlatform().daemon().name("penstock-sidecar").start(server::accept);
       return server;
-    } catch (Throwable e) { // no thread, or what the system says
+    } catch (Throwable e) { // no thread, or a refusal of the system
       if (server != null) {
         server.close().subscribe(nothing -> {}, e::addSuppressed);
       } else {
@@ -149,7 +149,7 @@ public final class SideCarServer {
     try (channel) {
       UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
       if (peer.equals(user)) {
-        node.hands().shortWork().read(spare -> SocketLink.run(channel, node.accept(peer), spare));
+        node.workers().pieceQueue().read(spare -> SocketLink.run(channel, node.accept(peer), spare));
       } else {
         LOG.warn("side-car: hung up on user " + peer.getName());
       }
@@ -169,7 +169,7 @@ public final class SideCarServer {
     return file.path();
   }
 
-  /// Lets nobody in, ends copies in flight, unmaps everything, hangs up. Lazy and idempotent.
+  /// Refuses new clients, waits for copies in flight, unmaps everything, hangs up. Lazy and idempotent.
   public Mono<Void> close() {
     return close;
   }
@@ -178,7 +178,7 @@ public final class SideCarServer {
     try {
       listening.close();
       file.close();
-    } catch (IOException | UncheckedIOException e) { // all else is closed all the same
+    } catch (IOException | UncheckedIOException e) { // everything else is closed
       LOG.warn("side-car: could not stop listening", e);
     }
   }

@@ -16,9 +16,9 @@ public record SideCarServerOptions(int maxClients, int maxRegions, int maxCopies
     Duration timeToLive) {
   /// Most regions of a client: all of them are named in one frame.
   public static final int MAX_REGIONS = 16_384;
-  /// Host memory of one client, when nothing is said.
+  /// Default host memory of one client.
   public static final long DEFAULT_CLIENT_BYTES = 64L << 30;
-  /// Host memory of all clients, when nothing is said.
+  /// Default host memory of all clients.
   public static final long DEFAULT_BYTES = 256L << 30;
 
   public SideCarServerOptions {

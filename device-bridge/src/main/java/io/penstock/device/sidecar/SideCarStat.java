@@ -3,15 +3,15 @@ package io.penstock.device.sidecar;
 import java.util.EnumMap;
 import java.util.Map;
 
-/// What a node has of its side-car clients now, and has done for them.
+/// Counts of a node's side-car clients.
 ///
-/// @param regions mapped
+/// @param regions mapped now
 /// @param bytes of these
-/// @param copies calls that ended well
+/// @param copies calls that succeeded
 /// @param copiedBytes of these
-/// @param failedCopies calls that were made and failed
-/// @param refused requests that were answered with an error before anything was done
-/// @param failures all answers that were errors, by code
+/// @param failedCopies calls that began and failed
+/// @param refused requests that failed before any work
+/// @param failures all errors, by code
 public record SideCarStat(int clients, int regions, long bytes, long copies, long copiedBytes, long failedCopies,
     long refused,
     Map<SideCarCode, Long> failures) {

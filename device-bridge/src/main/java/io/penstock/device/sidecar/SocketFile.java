@@ -1,5 +1,6 @@
 package io.penstock.device.sidecar;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.system.NativeFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -14,17 +15,17 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/// The path of a socket, held against other nodes by a lock on a file beside it: a lock ends with its process, a
+/// The path of a socket, protected against other nodes by a lock on a file beside it: a lock ends with its process, a
 /// socket's file does not.
 ///
-/// The lock is of one opening of the file (`flock`): one of a process (`fcntl`, what the JDK has) would end as soon as
-/// anything in it closed the same file. Whoever holds it may remove the file; who gets the lock of a file that was
-/// removed tries again.
+/// The lock belongs to one opening of the file (`flock`): a lock of the process (`fcntl`, what the JDK has) would end
+/// as soon as anything in it closed the same file. The owner of the lock may remove the file; a node that locks a
+/// removed file tries again.
 final class SocketFile {
   private final Path path;
   private final Path lockPath;
   private final NativeFile lock;
-  private boolean closed;
+  @GuardedBy("this") private boolean closed;
 
   private SocketFile(Path path, Path lockPath, NativeFile lock) {
     this.path = path;
@@ -69,7 +70,7 @@ final class SocketFile {
     }
   }
 
-  /// False if the file was removed since it was opened, by the one who had its lock.
+  /// Returns false if the earlier owner of the lock has removed the file since it was opened.
   private static boolean isAt(Path path, NativeFile file) throws IOException {
     try {
       return Files.isSameFile(path, file.shown());

@@ -1,5 +1,6 @@
 package io.penstock.device.sidecar;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -12,9 +13,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.BooleanSupplier;
 
-/// A connection on a socket. Whoever sends a frame writes it, without waiting: a thread that only wrote would be a hop
-/// more for each call. The thread that reads writes what the socket did not take. Who lets more frames pile up than fit
-/// is hung up on.
+/// A connection on a socket. The sender of a frame writes it without waiting, since a thread for writing would cost a
+/// hop a call. The reading thread writes what the socket did not take. A peer that does not read is disconnected once
+/// its frames exceed the buffer.
 final class SocketLink implements Link {
   private static final int MAX_QUEUED = 4096;
 
@@ -22,9 +23,9 @@ final class SocketLink implements Link {
   private final SelectionKey key;
   private final LinkEvents events;
   private final BooleanSupplier spare;
-  /// What the socket has not taken yet; guards itself, and what is below.
-  private final Deque<ByteBuffer> out = new ArrayDeque<>();
-  private boolean ending;
+  /// Bytes that the socket has not taken yet.
+  @GuardedBy("out") private final Deque<ByteBuffer> out = new ArrayDeque<>();
+  @GuardedBy("out") private boolean ending;
 
   private SocketLink(SocketChannel channel, SelectionKey key, LinkEvents events, BooleanSupplier spare) {
     this.channel = channel;
@@ -33,10 +34,10 @@ final class SocketLink implements Link {
     this.spare = spare;
   }
 
-  /// Reads until the connection ends; `events` hears of all of it, on this thread.
+  /// Reads until the connection ends; `events` receives everything, on this thread.
   ///
-  /// @param channel connected, and this one's from now on
-  /// @param spare a short piece of other work, made when all that came was heard; true if there is more of it
+  /// @param channel connected; closed here
+  /// @param spare a short piece of other work, run when all input was handled; true if there is more
   static void run(SocketChannel channel, LinkEvents events, BooleanSupplier spare) {
     KvException why;
     try (channel; Selector selector = Selector.open()) {
@@ -68,7 +69,7 @@ final class SocketLink implements Link {
     }
   }
 
-  /// Until somebody hangs up, so that the last word is not lost in what was not read.
+  /// Reads until the peer hangs up, so that unread input does not drop the last frame.
   private void drain() {
     ByteBuffer nothing = ByteBuffer.allocate(FrameCodec.MAX_BYTES);
     try {
@@ -124,8 +125,8 @@ final class SocketLink implements Link {
     }
   }
 
-  /// As much as the socket takes now; the rest when it takes more.
-  private void write() {
+  /// Writes as much as the socket takes now; the remainder follows when it takes more.
+  @GuardedBy("out") private void write() {
     try {
       for (ByteBuffer next = out.peek(); next != null; next = out.peek()) {
         channel.write(next);
@@ -140,7 +141,7 @@ final class SocketLink implements Link {
       if (ending) {
         close();
       }
-    } catch (IOException | CancelledKeyException e) { // the reader tells why
+    } catch (IOException | CancelledKeyException e) { // the reading thread reports it
       close();
     }
   }

@@ -8,12 +8,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
-/// A piece of host memory between two places that have no way of their own.
+/// A piece of host memory between two sides without a direct way.
 final class Staging {
   private final StagingBuffer buffer;
-  private final Holds holds;
+  private final RefCount holds;
 
-  private Staging(StagingBuffer buffer, Holds holds) {
+  private Staging(StagingBuffer buffer, RefCount holds) {
     this.buffer = buffer;
     this.holds = holds;
   }
@@ -23,7 +23,7 @@ final class Staging {
   static Mono<Void> use(StagingPool pool, Function<Staging, Mono<Void>> body) {
     return Mono.defer(() -> {
       BlockScope scope = new BlockScope();
-      Holds holds = new Holds(scope::close);
+      RefCount holds = new RefCount(scope::close);
       Owned own = holds.share();
       return pool.acquire(scope).flatMap(buffer -> body.apply(new Staging(buffer, holds)))
           .doFinally(end -> own.close());

@@ -20,12 +20,11 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/// A device whose memory is memory of the host under addresses of its own: what runs where there is no accelerator, and
-/// what tests use.
+/// A device whose memory is host memory under its own addresses, for tests and machines without an accelerator.
 ///
 /// Time passes on the scheduler's clock: a batch takes its latency and its bytes at the link's speed, then all bytes
-/// move at once, and the next batch begins. Elements are copied in another order for every batch, so that nobody comes
-/// to rely on one. With a virtual clock a run is the same each time.
+/// move at once, and the next batch begins. The order of elements varies from batch to batch, so that no caller relies
+/// on one. With a virtual clock each run is the same.
 public final class SimulatedDevice implements Device {
   /// Steps through the elements of a batch; a prime above the most there can be, so that each is met once.
   private static final int STRIDE = 7919;
@@ -41,8 +40,7 @@ public final class SimulatedDevice implements Device {
   /// Of the device's thread.
   private long batches;
 
-  /// @param thread this device's own: one thread, or a clock under test; stays the caller's, who ends it after
-  ///     [#close()]
+  /// @param thread of this device alone, or a clock under test; the caller ends it after [#close()]
   public SimulatedDevice(SimulatedDeviceOptions options, Scheduler thread, CopyFaults faults) {
     this(options, thread, faults, () -> {});
   }

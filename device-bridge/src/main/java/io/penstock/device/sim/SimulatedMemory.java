@@ -17,7 +17,7 @@ final class SimulatedMemory {
   private static final long FIRST_PREFIX = 0x4000;
   private static final int PREFIX_SHIFT = 48;
   private static final long ALIGNMENT = 512;
-  /// Between allocations, so that nobody runs from one into the next.
+  /// Gap between allocations, so that a copy past the end of one does not reach the next.
   private static final long GAP = 1 << 16;
 
   private final long prefix;

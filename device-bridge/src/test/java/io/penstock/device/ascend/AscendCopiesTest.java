@@ -267,7 +267,7 @@ final class AscendCopiesTest {
 
   @Test
   void sixteenDevices_sideBySide_eachInItsOwnContext() {
-    List<Job> jobs = IntStream.range(0, 16).mapToObj(i -> new Job(open(i), 4097)).toList();
+    List<Job> jobs = IntStream.range(0, 16).mapToObj(i -> new Job(open(i), 500)).toList();
     driver.batchUnsupported(3);
     jobs.stream().map(job -> job.device.copy(job.up()).toFuture()).toList()
         .forEach(done -> assertThat(done.join()).matches(CopyReport::isComplete));

@@ -101,9 +101,9 @@ final class AscendMixedCopiesTest {
       return device.copy(request).toFuture();
     }
 
-    /// Brings back what went to the device, and compares every element that is said to have been copied.
+    /// Copies everything back and compares each element whose result is "copied".
     ///
-    /// @return elements that are not
+    /// @return elements with another result
     int requireRight() {
       CopyRequest rest = new CopyRequest(elements);
       int failed = 0;

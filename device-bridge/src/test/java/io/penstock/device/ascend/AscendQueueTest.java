@@ -73,7 +73,7 @@ final class AscendQueueTest {
     devices.close().block(LIMIT);
     scope.close();
     memory.close();
-    assertThat(held).as("holds that nobody let go").hasValue(0);
+    assertThat(held).as("holds that stay open").hasValue(0);
     assertThat(driver.alive()).isEqualTo(new DriverDouble.Alive(0, 0, 0));
   }
 

@@ -27,7 +27,7 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/// A `libascendcl.so` made of `ascendcl.c` with the system's C compiler, and what tests say to it. Each is a file of
+/// A `libascendcl.so` made of `ascendcl.c` with the system's C compiler, and its controls for tests. Each is a file of
 /// its own, so it has a state of its own.
 @SuppressWarnings("restricted")
 public final class DriverDouble {
@@ -81,8 +81,9 @@ public final class DriverDouble {
 
   private static Path compile(List<String> kind) throws IOException {
     Path made = file();
+    String optimised = kind.size() > 1 ? "-O0" : "-O2"; // only plain profiles are measured
     List<String> command =
-        new ArrayList<>(List.of("cc", "-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden"));
+        new ArrayList<>(List.of("cc", "-std=gnu11", optimised, "-fPIC", "-shared", "-fvisibility=hidden"));
     command.addAll(kind);
     command.addAll(List.of("-o", made.toString(), "-x", "c", "-", "-lpthread"));
     run(command);
@@ -122,7 +123,7 @@ public final class DriverDouble {
     return path.toString();
   }
 
-  /// Begins anew with so many devices.
+  /// Resets everything; then there are `devices` devices.
   public DriverDouble reset(int devices, long bytesEach) {
     call("double_reset", FunctionDescriptor.ofVoid(JAVA_INT, JAVA_LONG), devices, bytesEach);
     return this;
@@ -148,7 +149,7 @@ public final class DriverDouble {
     return null;
   }
 
-  /// Calls of `function` wait until they are let go, for as long as that takes.
+  /// Calls of `function` wait while `hold` is on.
   public void hold(String function, boolean hold) {
     with(function, name -> requireFound(function,
         (int) call("double_hold", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT), name, hold ? 1 : 0)));
@@ -172,7 +173,7 @@ public final class DriverDouble {
     return (long) call("double_copied", FunctionDescriptor.of(JAVA_LONG, JAVA_INT), how);
   }
 
-  /// Sides of copies, on streams and in batches, that were memory which nobody told the driver of.
+  /// Sides of copies, on streams and in batches, in memory that the driver does not know.
   public long strangers() {
     return (long) call("double_strangers", FunctionDescriptor.of(JAVA_LONG));
   }
@@ -189,7 +190,7 @@ public final class DriverDouble {
     return alive(3);
   }
 
-  /// How far the pages of each kind reach: for any allocation, for those of 1 GiB, for those of a NUMA node.
+  /// Bounds of physical memory: for all allocations, for pages of 1 GiB, for pages of a NUMA node.
   public void limits(long anyBytes, long hugeBytes, long nodeBytes) {
     call("double_limits", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_LONG), anyBytes, hugeBytes, nodeBytes);
   }

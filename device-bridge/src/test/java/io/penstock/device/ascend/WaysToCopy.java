@@ -71,7 +71,7 @@ final class WaysToCopy implements AutoCloseable {
     return request;
   }
 
-  /// @return what the driver answers, 0 if all went well
+  /// @return answer of the driver, 0 for success
   int loopInC(int batches) throws Throwable {
     return (int) loop.invokeExact(batches, to, from, sizes, (long) elements, attribute);
   }

@@ -21,8 +21,8 @@ final class HostChunksTest {
 
   private long mapped() {
     long bytes = 0;
-    for (MemoryRung rung : MemoryRung.values()) {
-      bytes += figures.bytes(rung);
+    for (PageKind kind : PageKind.values()) {
+      bytes += figures.bytes(kind);
     }
     return bytes;
   }

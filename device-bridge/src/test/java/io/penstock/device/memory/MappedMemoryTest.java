@@ -68,9 +68,9 @@ final class MappedMemoryTest {
   @ParameterizedTest
   @CsvSource({"8, PAGES_2M, map 2^21|advise POPULATE_WRITE", "15, PAGES_2M, map 2^21|advise POPULATE_WRITE",
     "7, PLAIN, map"})
-  void pages_areTheLargestThatDoNotWasteAnEighth(long mib, MemoryRung rung, String made) {
+  void pages_areTheLargestThatDoNotWasteAnEighth(long mib, PageKind kind, String made) {
     try (HostMemory memory = memory(MappedOptions.defaults()).map(mib * MIB)) {
-      assertThat(memory.rung()).isEqualTo(rung);
+      assertThat(memory.pages()).isEqualTo(kind);
       assertThat(calls.log).containsExactly(made.split("\\|"));
       use(memory);
     }
@@ -81,10 +81,10 @@ final class MappedMemoryTest {
   void eachRung_refused_isUndoneBeforeTheNextIsTried() {
     calls.refuse("map 2^21", 12);
     try (HostMemory memory = memory(MappedOptions.defaults()).map(8 * MIB)) {
-      assertThat(memory.rung()).isEqualTo(MemoryRung.ADVISED_2M);
+      assertThat(memory.pages()).isEqualTo(PageKind.ADVISED_2M);
       assertThat(memory.address() % (2 * MIB)).isZero();
       assertThat(memory.fallbacks()).containsExactly(
-          new Fallback("pages of 1 GiB", "more than an eighth of it would be for nothing"),
+          new Fallback("pages of 1 GiB", "more than an eighth of it would be wasted"),
           new Fallback("pages of 2 MiB", "mmap was refused: ENOMEM, no memory or a limit of the process"));
       use(memory);
     }
@@ -92,7 +92,7 @@ final class MappedMemoryTest {
     calls.log.clear();
     calls.refuse("advise LARGE_PAGES", 22);
     try (HostMemory memory = memory(MappedOptions.defaults()).map(8 * MIB)) {
-      assertThat(memory.rung()).isEqualTo(MemoryRung.PLAIN);
+      assertThat(memory.pages()).isEqualTo(PageKind.PLAIN);
       assertThat(wanted(memory)).containsExactly("pages of 1 GiB", "pages of 2 MiB",
           "pages of 2 MiB as the system likes");
       assertThat(calls.log).startsWith("map 2^21!", "map").endsWith("advise LARGE_PAGES!", "unmap", "map");
@@ -109,7 +109,7 @@ final class MappedMemoryTest {
   void pagesThatAreNotThereAfterAll_areARefusalAndNotTheEndOfTheProcess() {
     calls.refuse("advise POPULATE_WRITE", 14);
     try (HostMemory memory = memory(MappedOptions.defaults()).map(8 * MIB)) {
-      assertThat(memory.rung()).isEqualTo(MemoryRung.ADVISED_2M);
+      assertThat(memory.pages()).isEqualTo(PageKind.ADVISED_2M);
       assertThat(calls.log).startsWith("map 2^21", "advise POPULATE_WRITE!", "unmap");
       assertThat(memory.fallbacks().getLast().reason()).isEqualTo("madvise was refused: EFAULT, no pages for it");
     }
@@ -119,7 +119,7 @@ final class MappedMemoryTest {
   void systemThatCannotMakePagesAhead_givesThemAllTheSame() {
     calls.refuse("advise POPULATE_WRITE", 22);
     try (HostMemory memory = memory(MappedOptions.defaults()).map(8 * MIB)) {
-      assertThat(memory.rung()).isEqualTo(MemoryRung.PAGES_2M);
+      assertThat(memory.pages()).isEqualTo(PageKind.PAGES_2M);
     }
   }
 
@@ -132,7 +132,7 @@ final class MappedMemoryTest {
     }
     write("kernel/mm/hugepages/hugepages-2048kB/nr_overcommit_hugepages", "1");
     try (HostMemory memory = memory(MappedOptions.defaults()).map(8 * MIB)) {
-      assertThat(memory.rung()).isEqualTo(MemoryRung.PAGES_2M);
+      assertThat(memory.pages()).isEqualTo(PageKind.PAGES_2M);
     }
   }
 
@@ -147,17 +147,17 @@ final class MappedMemoryTest {
   @Test
   void lock_isKept_orIsAFallback() {
     MappedOptions locked = MappedOptions.defaults().withPages(MemoryPages.PLAIN).withLock(true);
-    try (HostMemory memory = memory(locked).map(4096)) { // less than anybody's limit
+    try (HostMemory memory = memory(locked).map(4096)) { // less than any limit
       assertThat(memory.fallbacks()).isEmpty();
       assertThat(calls.log).containsExactly("map", "lock");
-      assertThat(memory.kind()).isEqualTo(new MemoryKind(MemoryRung.PLAIN, OptionalInt.empty(), true));
+      assertThat(memory.kind()).isEqualTo(new MemoryKind(PageKind.PLAIN, OptionalInt.empty(), true));
     }
     calls.refuse("lock", 12);
     try (HostMemory memory = memory(locked).map(MIB)) {
       assertThat(memory.fallbacks())
           .containsExactly(
               new Fallback("locked memory", "mlock was refused: ENOMEM, no memory or a limit of the process"));
-      assertThat(memory.kind()).isEqualTo(MemoryKind.of(MemoryRung.PLAIN));
+      assertThat(memory.kind()).isEqualTo(MemoryKind.of(PageKind.PLAIN));
       use(memory);
     }
   }
@@ -167,7 +167,7 @@ final class MappedMemoryTest {
     MappedOptions bound = MappedOptions.defaults().withNode(OptionalInt.of(0));
     try (HostMemory memory = memory(bound).map(8 * MIB)) {
       assertThat(calls.log).containsExactly("map 2^21", "prefer 0", "advise POPULATE_WRITE");
-      assertThat(memory.kind()).isEqualTo(new MemoryKind(MemoryRung.PAGES_2M, OptionalInt.of(0), false));
+      assertThat(memory.kind()).isEqualTo(new MemoryKind(PageKind.PAGES_2M, OptionalInt.of(0), false));
       use(memory);
     }
     calls.refuse("prefer 0", 1);
@@ -187,12 +187,12 @@ final class MappedMemoryTest {
   void systemWithoutItsCalls_isTheJdksMemory_whichIsSaid() {
     MappedMemory elsewhere = new MappedMemory(MappedOptions.defaults(), figures, null, new SystemPages(system));
     try (HostMemory memory = elsewhere.map(MIB)) {
-      assertThat(memory.rung()).isEqualTo(MemoryRung.JDK);
+      assertThat(memory.pages()).isEqualTo(PageKind.JDK);
       assertThat(memory.fallbacks()).hasSize(4).allMatch(fallback -> fallback.reason().endsWith("are not known"));
-      assertThat(figures.bytes(MemoryRung.JDK)).isEqualTo(MIB);
+      assertThat(figures.bytes(PageKind.JDK)).isEqualTo(MIB);
       use(memory);
     }
-    assertThat(figures.bytes(MemoryRung.JDK)).isZero();
+    assertThat(figures.bytes(PageKind.JDK)).isZero();
   }
 
   @ParameterizedTest
@@ -203,7 +203,7 @@ final class MappedMemoryTest {
     memory.map(64 * MIB).close();
     long before = addressSpace();
     BlockScope scope = new BlockScope();
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < 100; i++) {
       HostMemory piece = memory.allocate((1 + i % 64) * MIB, scope).blockOptional().orElseThrow();
       piece.segment().set(JAVA_BYTE, piece.bytes() - 1, (byte) i);
       if (i % 2 == 0) {
@@ -213,7 +213,7 @@ final class MappedMemoryTest {
     assertThat(addressSpace()).isGreaterThan(before + 1000 * MIB);
     scope.close();
     assertThat(addressSpace()).isLessThan(before + 64 * MIB);
-    assertThat(Stream.of(MemoryRung.values()).mapToLong(figures::bytes).sum()).isZero();
+    assertThat(Stream.of(PageKind.values()).mapToLong(figures::bytes).sum()).isZero();
   }
 
   /// Bytes of this process that are mapped.

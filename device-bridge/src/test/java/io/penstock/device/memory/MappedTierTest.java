@@ -23,8 +23,8 @@ final class MappedTierTest extends BlockTierContract {
 
   @AfterAll
   static void allMemoryWentBack() {
-    for (MemoryRung rung : MemoryRung.values()) {
-      assertThat(FIGURES.bytes(rung)).as(rung.label()).isZero();
+    for (PageKind kind : PageKind.values()) {
+      assertThat(FIGURES.bytes(kind)).as(kind.label()).isZero();
     }
     assertThat(FIGURES.fallbacks()).isPositive(); // so something was mapped: pieces are too small for the largest pages
   }

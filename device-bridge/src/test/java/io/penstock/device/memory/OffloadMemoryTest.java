@@ -39,7 +39,7 @@ final class OffloadMemoryTest {
         }
         long address = Arena.global().allocate(bytes + 8192, 4096).address() + offset;
         return Mono.fromCallable(() -> owner
-            .adopt(HostMemory.at(address, bytes, MemoryKind.of(MemoryRung.HOST), List.of(), () -> freed.add(name))));
+            .adopt(HostMemory.at(address, bytes, MemoryKind.of(PageKind.HOST), List.of(), () -> freed.add(name))));
       }
     };
   }

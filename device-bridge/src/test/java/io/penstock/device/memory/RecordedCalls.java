@@ -1,6 +1,5 @@
 package io.penstock.device.memory;
 
-import io.penstock.system.MemoryAdvice;
 import io.penstock.system.NativeMemory;
 import io.penstock.system.SystemCallException;
 import java.util.ArrayList;
@@ -52,7 +51,7 @@ final class RecordedCalls implements NativeMemory {
   }
 
   @Override
-  public void advise(long address, long bytes, MemoryAdvice advice) throws SystemCallException {
+  public void advise(long address, long bytes, NativeMemory.Advice advice) throws SystemCallException {
     record("advise " + advice, "madvise");
     system.advise(address, bytes, advice);
   }

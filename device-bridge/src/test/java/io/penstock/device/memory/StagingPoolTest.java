@@ -39,7 +39,7 @@ final class StagingPoolTest {
   @AfterEach
   void allMemoryWentBack() {
     scope.close();
-    assertThat(figures.bytes(MemoryRung.PLAIN)).isZero();
+    assertThat(figures.bytes(PageKind.PLAIN)).isZero();
   }
 
   @ParameterizedTest
@@ -135,12 +135,12 @@ final class StagingPoolTest {
 
       @Override
       public Mono<HostMemory> allocate(long bytes, BlockScope arriving) {
-        // Comes as nobody waits any more
+        // Comes after the last wait
         return Mono.create(sink -> sink.onCancel(() -> arriving.adopt(source.map(bytes))));
       }
     };
     StagingPool.open("staging", StagingSpec.parse("1:1"), 1, slow).subscribe().dispose();
-    assertThat(figures.bytes(MemoryRung.PLAIN)).isZero();
+    assertThat(figures.bytes(PageKind.PLAIN)).isZero();
   }
 
   /// One thread takes, waits, cancels and gives back in the order of a seed.

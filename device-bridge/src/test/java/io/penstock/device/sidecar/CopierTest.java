@@ -26,13 +26,13 @@ import org.junit.jupiter.api.Timeout;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/// What becomes of windows and staging memory when a copy by hand breaks in a way that Reactor does not signal.
+/// Windows and staging memory are released when a copy on the host fails with an error that Reactor does not signal.
 @Timeout(60)
 final class CopierTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
   private static final StagingSpec STAGING = new StagingSpec(1, 1 << 20);
 
-  /// Breaks whoever reads or writes it.
+  /// Fails each read and write.
   private static final InFile BROKEN = new InFile() {
     @Override
     public void read(long offset, MemorySegment into) {
@@ -48,7 +48,7 @@ final class CopierTest {
     public void close() {}
   };
 
-  private final Scheduler hands = Schedulers.newBoundedElastic(1, 100, "hands", 60, true);
+  private final Scheduler workers = Schedulers.newBoundedElastic(1, 100, "workers", 60, true);
   private final StagingPool staging = StagingPool.of("staging", STAGING, 10,
       new MappedMemory(MappedOptions.defaults().withPages(MemoryPages.PLAIN), MemoryListener.noop())
           .map(STAGING.bytes()));
@@ -58,13 +58,13 @@ final class CopierTest {
   @AfterEach
   void close() {
     staging.close().block(LIMIT);
-    hands.dispose();
+    workers.dispose();
   }
 
   private void copy(RegionWindow from, RegionWindow to) throws InterruptedException {
-    Holds holds = new Holds(letGo::countDown);
+    RefCount holds = new RefCount(letGo::countDown);
     try (Owned _ = holds.share()) {
-      new Copier(hands, new ShortWork(hands, 1), staging).copy(List.of(new Element(from, 0, to, 0, 8192)), holds)
+      new Copier(workers, new PieceQueue(workers, 1), staging).copy(List.of(new Element(from, 0, to, 0, 8192)), holds)
           .block(LIMIT);
     } finally {
       assertThat(letGo.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).as("windows were let go").isTrue();
@@ -87,7 +87,7 @@ final class CopierTest {
 
   @Test
   void copy_withoutAThread_isRefused() {
-    hands.dispose();
+    workers.dispose();
     assertThatThrownBy(() -> copy(mapped(), mapped())).isInstanceOf(RejectedExecutionException.class);
     assertThatThrownBy(() -> copy(BROKEN, BROKEN)).isInstanceOf(RejectedExecutionException.class);
   }

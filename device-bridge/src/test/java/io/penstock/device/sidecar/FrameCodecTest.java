@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -98,9 +99,19 @@ final class FrameCodecTest {
   }
 
   @Test
-  void bytes_random_areAFrameOrRefused_over20000Seeds() {
+  void bytes_random_areAFrameOrRefused_over4000Seeds() {
+    randomBytes(4_000);
+  }
+
+  @Test
+  @Tag("proof")
+  void bytes_random_areAFrameOrRefused_over1000000Seeds() {
+    randomBytes(1_000_000);
+  }
+
+  private static void randomBytes(int seeds) {
     List<Message> messages = messages();
-    for (int seed = 0; seed < 20_000; seed++) {
+    for (int seed = 0; seed < seeds; seed++) {
       Random random = new Random(seed);
       Message message = messages.get(random.nextInt(messages.size()));
       if (message instanceof Message.Copy) {

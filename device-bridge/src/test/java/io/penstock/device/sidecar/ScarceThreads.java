@@ -6,7 +6,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 
-/// Hands of a system that has threads for them, or has them later, or has none.
+/// Workers on a system that has threads, or has them later, or has none.
 final class ScarceThreads implements Scheduler {
   private final Scheduler threads;
   private final Deque<Runnable> inLine = new ArrayDeque<>();
@@ -18,19 +18,19 @@ final class ScarceThreads implements Scheduler {
     this.threads = threads;
   }
 
-  /// From now on what is scheduled stays in line.
+  /// From now on scheduled work stays queued.
   void hold() {
     isHeld = true;
   }
 
-  /// Runs what is in line, and what comes to be in line by that.
+  /// Runs queued work, and work that it queues.
   void run() {
     for (Runnable next = inLine.poll(); next != null; next = inLine.poll()) {
       next.run();
     }
   }
 
-  /// From now on what is scheduled is refused, and stays in line all the same, as with the JDK's pools.
+  /// From now on scheduled work is refused and stays queued nevertheless, as with the JDK's pools.
   void none() {
     isNone = true;
   }

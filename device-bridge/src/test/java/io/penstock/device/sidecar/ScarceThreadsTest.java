@@ -7,13 +7,13 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/// What becomes of those who wait for a node that has no thread for them. That nothing is left, nor given back twice,
-/// is seen after each test.
+/// Callers get an end also from a node without threads. After each test nothing is left mapped, and nothing was
+/// unmapped twice.
 final class ScarceThreadsTest extends SimulatedSideCar {
   @AfterEach
   void threadsAgain() {
-    hands.again();
-    hands.run();
+    workers.again();
+    workers.run();
     pass(1_000);
     assertThat(memories.mistakes).isEmpty();
   }
@@ -21,7 +21,7 @@ final class ScarceThreadsTest extends SimulatedSideCar {
   @Test
   void unregister_withoutAThread_unmaps_forAllWhoWait() {
     registerAll();
-    hands.none();
+    workers.none();
     List<Outcome> waiting = List.of(new Outcome(client.unregister(1)), new Outcome(client.unregister(1)),
         new Outcome(client.unregister(2)));
     pass(1_000);
@@ -32,7 +32,7 @@ final class ScarceThreadsTest extends SimulatedSideCar {
   @Test
   void close_withoutAThread_ends() {
     registerAll();
-    hands.none();
+    workers.none();
     assertThat(ended(client.close())).isNull();
     assertThat(memories.mapped()).isEmpty();
   }
@@ -40,10 +40,10 @@ final class ScarceThreadsTest extends SimulatedSideCar {
   @Test
   void copy_withoutAThread_fails_andTheRegionsAreFree() {
     registerAll();
-    hands.none();
+    workers.none();
     assertThat(ended(client.copy(List.of(copy(host, other))))).isEqualTo(SideCarCode.COPY_FAILED);
     assertThat(ended(client.unregister(1))).isNull();
-    hands.again();
+    workers.again();
     assertThat(ended(client.copy(List.of(copy(other, buffer))))).isNull();
     assertThat(ended(client.register(host))).isNull();
     assertThat(ended(client.copy(List.of(copy(host, other))))).isNull();

@@ -54,7 +54,7 @@ final class SideCarProcess implements AutoCloseable {
     process.getOutputStream().flush();
   }
 
-  /// What it says next; null if it has ended.
+  /// Its next line; null after its end.
   String line() throws IOException {
     return out.readLine();
   }

@@ -164,7 +164,7 @@ final class SideCarRulesTest extends SimulatedSideCar {
   @Test
   void newConnection_whileTheNodeHoldsTheOld_keepsWhatIsMapped() {
     registerAll();
-    cable.client.close(); // the client hangs up; the node hears of it after the next one has come
+    cable.client.close(); // the client hangs up; the node notices after the next one has come
     cable.server.deaf = true;
     links.open().forEach(each -> each.server.neverHear());
     pass(2_000);

@@ -262,7 +262,7 @@ final class SideCarSocketTest {
     assertThat(lock.tryLock()).isFalse();
     server.close().block(LIMIT);
     assertThat(folder.resolve("s.lock")).doesNotExist();
-    assertThat(lock.tryLock()).as("a lock that nobody goes by").isTrue();
+    assertThat(lock.tryLock()).as("a lock without a path").isTrue();
     server = SideCarServer.open(path, SideCarServerOptions.defaults().withTimeToLive(SideCarProcess.LIFE),
         Map.of(0, device));
     awaitHealthy(client);

@@ -2,7 +2,7 @@ package io.penstock.device.sidecar;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.system.NativeCopy;
+import io.penstock.system.NativeMemory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -74,7 +74,7 @@ final class SideCarSpeedTest {
     private void memmove() {
       for (int call = 0; call < calls; call++) {
         for (RegionCopy copy : layer(call)) {
-          NativeCopy.move(from.memory().asSlice(copy.fromOffset(), copy.bytes()),
+          NativeMemory.move(from.memory().asSlice(copy.fromOffset(), copy.bytes()),
               to.memory().asSlice(copy.toOffset(), copy.bytes()));
         }
       }

@@ -27,7 +27,7 @@ final class SimulatedLinks {
     this.maxDelayNanos = maxDelayNanos;
   }
 
-  /// Who answers from now on; null if nobody does.
+  /// The node that answers from now on; null for none.
   void node(SideCarNode answering) {
     node = answering;
   }
@@ -43,7 +43,7 @@ final class SimulatedLinks {
   private void dial(LinkEvents client, Consumer<Cable> connected) {
     clock.schedule(() -> {
       if (refusing || node == null) {
-        client.closed(SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, "nobody listens"));
+        client.closed(SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, "no node listens"));
         return;
       }
       Cable cable = new Cable();
@@ -68,7 +68,7 @@ final class SimulatedLinks {
     final End client = new End(SimulatedLinks.this);
     final End server = new End(SimulatedLinks.this);
 
-    /// Both ends hear of it, each in its time.
+    /// Both ends notice, each in its time.
     void cut() {
       client.hearClosed();
       server.hearClosed();
@@ -78,7 +78,7 @@ final class SimulatedLinks {
       return !client.over && !server.over;
     }
 
-    /// Nothing arrives any more, and nobody hears of it.
+    /// Nothing arrives any more, and neither side notices.
     void silence() {
       client.deaf = true;
       server.deaf = true;
@@ -131,7 +131,7 @@ final class SimulatedLinks {
       later(() -> read(bytes));
     }
 
-    /// Keeps from this end what it would hear of the other.
+    /// Drops everything that the other end sends.
     void neverHear() {
       muffled = true;
     }

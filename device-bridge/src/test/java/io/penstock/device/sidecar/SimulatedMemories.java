@@ -47,7 +47,7 @@ final class SimulatedMemories implements RegionOpener {
   private final Map<Owner, MemorySegment> host = new HashMap<>();
   private final Map<Owner, DeviceMemory> there = new HashMap<>();
   private final Set<Owner> mapped = new HashSet<>();
-  /// Two pieces, so that somebody waits.
+  /// Two pieces, so that a copy waits.
   final StagingPool staging = StagingPool.of("staging", STAGING, 100,
       new MappedMemory(MappedOptions.defaults().withPages(MemoryPages.PLAIN), MemoryListener.noop())
           .map(STAGING.bytes()));

@@ -26,8 +26,8 @@ abstract class SimulatedSideCar {
   final SideCarServerOptions options =
       SideCarServerOptions.defaults().withMaxCopies(2).withMaxClients(2).withMaxRegions(3)
           .withMaxBytes(600, 800);
-  final ScarceThreads hands = new ScarceThreads(clock);
-  final SideCarNode node = new SideCarNode(options, memories, memories.staging, hands, clock);
+  final ScarceThreads workers = new ScarceThreads(clock);
+  final SideCarNode node = new SideCarNode(options, memories, memories.staging, workers, clock);
   final SideCarClient client = client(PROCESS);
   final SharedRegion host = host(1, 256);
   final SharedRegion other = host(2, 256);

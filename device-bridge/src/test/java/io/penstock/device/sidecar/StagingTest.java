@@ -9,7 +9,7 @@ import io.penstock.device.memory.MappedMemory;
 import io.penstock.device.memory.MappedOptions;
 import io.penstock.device.memory.MemoryFigures;
 import io.penstock.device.memory.MemoryPages;
-import io.penstock.device.memory.MemoryRung;
+import io.penstock.device.memory.PageKind;
 import io.penstock.device.memory.StagingBuffer;
 import io.penstock.device.memory.StagingPool;
 import io.penstock.device.memory.StagingSpec;
@@ -35,7 +35,7 @@ final class StagingTest {
   @AfterEach
   void allWentBack() {
     pool.close().block(LIMIT);
-    assertThat(figures.bytes(MemoryRung.PLAIN) + figures.bytes(MemoryRung.JDK)).isZero();
+    assertThat(figures.bytes(PageKind.PLAIN) + figures.bytes(PageKind.JDK)).isZero();
   }
 
   @Test

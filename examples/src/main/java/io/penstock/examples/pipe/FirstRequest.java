@@ -3,7 +3,8 @@ package io.penstock.examples.pipe;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
 
-/// Runs its work at the first request of a subscriber. A `MonoSink` tells of every request, and a `Mono` may get several.
+/// Runs its work at the first request of a subscriber. A `MonoSink` tells of every request, and a `Mono` may get
+/// several.
 final class FirstRequest implements LongConsumer {
   private final Runnable work;
   private final AtomicBoolean done = new AtomicBoolean();

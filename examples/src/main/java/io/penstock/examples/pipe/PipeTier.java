@@ -77,7 +77,7 @@ final class PipeTier extends OnDemandTier {
           ? Mono.just(false)
           : source.asMono().flatMap(ChunkSource::next).map(chunk -> write(chunk, draft)))
           .takeUntilOther(over.asMono()).doOnError(this::settle)
-          .doOnTerminate(() -> filling.set(false)).doOnCancel(() -> filling.set(false)); // before the next one is asked for
+          .doOnTerminate(() -> filling.set(false)).doOnCancel(() -> filling.set(false)); // before the next fill
     });
   }
 

@@ -1,5 +1,6 @@
 package io.penstock.examples.pipe;
 
+import io.penstock.KvException;
 import io.penstock.block.ArenaClosedException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
@@ -59,10 +60,10 @@ public final class ReceivingEnd {
   ///
   /// | | |
   /// |---|---|
-  /// | backpressure | tensors; a few chunks are taken ahead; nothing comes while tensors that are not closed fill the memory |
+  /// | backpressure | tensors; a few chunks are taken ahead; none comes while tensors that are open fill the memory |
   /// | cancel | the sending end hears [PipeCancelledException]; `scope` owns what was emitted |
   /// | threads | the connection's event loop, or the thread whose request or close let it go on |
-  /// | signals | [PipeFailedException] if the sending end failed; [PipeLostException] if it is gone; [PipeFormatException] |
+  /// | signals | [PipeFailedException] if the sender failed; [PipeLostException] if it is gone; [PipeFormatException] |
   ///
   /// @param scope owns the tensors emitted; close each when done with it
   /// @return a stream for one subscriber
@@ -108,10 +109,15 @@ public final class ReceivingEnd {
     return switch (error) {
       case ConnectionLostException lost -> new PipeLostException("sending", lost);
       case ArenaClosedException closed -> new PipeLostException("this", closed); // while it was receiving
-      case RemotePermanentException _,RemoteTransientException _,TierClosedException _,DrainingException _,AwaitTimeoutException _ ->
-        new PipeFailedException(String.valueOf(error.getMessage()));
+      case KvException said when isOfSender(said) -> new PipeFailedException(String.valueOf(said.getMessage()));
       default -> error;
     };
+  }
+
+  private static boolean isOfSender(KvException error) {
+    return error instanceof RemotePermanentException || error instanceof RemoteTransientException
+        || error instanceof TierClosedException || error instanceof DrainingException
+        || error instanceof AwaitTimeoutException;
   }
 
   /// Memory of this end that is in use, in chunks; 0 once the pipe ended and every tensor was closed.

@@ -13,13 +13,14 @@ import reactor.netty.resources.LoopResources;
 /// | order | as sent |
 /// | demand | the receiving end's alone: nothing is computed or sent that it has no room for |
 /// | verification | a CRC32C a chunk, made where the bytes are written, compared where they land |
-/// | end | both ends learn why: all sent and received, [PipeFailedException], [PipeCancelledException] or [PipeLostException] |
+/// | end | both learn why: all received, [PipeFailedException], [PipeCancelledException] or [PipeLostException] |
 ///
 /// ```java
 /// TensorPipe.listen(TcpServerOptions.on("0.0.0.0", 7001), PipeOptions.defaults(), loops, timers)
 ///     .flatMap(end -> end.send(tensors).then(end.close()));
 ///
-/// Flux.using(BlockScope::new, scope -> TensorPipe.connect(TcpClientOptions.to("sender", 7001), PipeOptions.defaults(), loops)
+/// Flux.using(BlockScope::new, scope -> TensorPipe
+///     .connect(TcpClientOptions.to("sender", 7001), PipeOptions.defaults(), loops)
 ///     .flatMapMany(end -> end.receive(scope)), BlockScope::close);
 /// ```
 public final class TensorPipe {

@@ -36,12 +36,12 @@ final class Pressure {
     long capacity = options.blocks() + options.restingBlocks(); // nothing has to be evicted
     TierStack stack = new TierStack(options.space(),
         List.of(new Level.Host("dram", options.restingBlocks()), new Level.Stored(ssd, capacity)),
-        books(options), listener);
+        stackOptions(options), listener);
     prepare(stack.arena());
     return stack;
   }
 
-  private static StackOptions books(PressureOptions options) {
+  private static StackOptions stackOptions(PressureOptions options) {
     return StackOptions.defaults("pressure").withMode(options.mode()).withIngressBlocks(options.ingressBlocks())
         .withTransferBlocks(options.transferBlocks()).withPromotionBlocks(options.windowBlocks())
         .withBounceBlocks(options.windowBlocks())

@@ -21,9 +21,10 @@ import picocli.CommandLine.Option;
 
 /// `penstock example pressure`.
 @Command(name = "pressure", mixinStandardHelpOptions = true,
-    description = "Puts more blocks than host memory holds, as fast as they are accepted, into memory over a disk. Nobody is refused: the disk"
-        + " sets the pace. Asks for every block as soon as it has its receipt, reads blocks meanwhile and all of them afterwards, and"
-        + " compares every byte. Before that, the same bytes go to bare files, and into memory alone.",
+    description = "Puts more blocks than host memory holds, as fast as they are accepted, into memory over a disk. No"
+        + " put is refused: the disk sets the pace. Asks for every block as soon as it has its receipt, reads blocks"
+        + " meanwhile and all of them afterwards, and compares every byte. Before that, the same bytes go"
+        + " to bare files, and into memory alone.",
     footer = {"", "Example:", "  penstock example pressure --put 3GiB --dram 1GiB --block-bytes 1MiB --dir /mnt/ssd"})
 public final class PressureCommand implements Callable<Integer> {
   private final Console console;
@@ -57,15 +58,16 @@ public final class PressureCommand implements Callable<Integer> {
   private boolean writeThrough;
 
   @Option(names = "--durability", paramLabel = "RULE", defaultValue = "interval",
-      description = "When what was written is forced to the medium: none, interval or always (default: ${DEFAULT-VALUE}).")
+      description = "When bytes are forced to the medium: none, interval or always (default: ${DEFAULT-VALUE}).")
   private SyncMode durability = SyncMode.INTERVAL;
 
   @Option(names = "--reads", paramLabel = "HOW", defaultValue = "some",
-      description = "What is read meanwhile: none, some, or all, which is three times what is put (default: ${DEFAULT-VALUE}).")
+      description = "What is read meanwhile: none, some, or all, three times what is put (default: ${DEFAULT-VALUE}).")
   private ReadBack reads = ReadBack.SOME;
 
   @Option(names = "--cache", paramLabel = "SIZE", defaultValue = "64MiB",
-      description = "Most of the journal that stays in the system's page cache once it is on the medium, or unbounded (default: ${DEFAULT-VALUE}).")
+      description = "Most of the journal that stays in the system's page cache once it is on the medium, or unbounded"
+          + " (default: ${DEFAULT-VALUE}).")
   private String cache = "";
 
   @Option(names = "--no-baseline", description = "Leaves out the bare files and the memory alone.")

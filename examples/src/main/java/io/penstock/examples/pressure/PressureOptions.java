@@ -19,8 +19,8 @@ import java.nio.file.Path;
 /// @param mode whether a block goes to the disk when it leaves memory, or before it is visible
 /// @param durability when what was written is forced to the medium, of the journal and of the bare files
 /// @param putBytes bytes of all blocks together
-/// @param memoryBytes all host memory of the stack: what rests there, what is being written, what is on its way to the
-///     disk or to readers
+/// @param memoryBytes all host memory of the stack: blocks that are kept there, that are being written, and that are on
+///     their way to the disk or to readers
 /// @param blockBytes bytes of a block
 /// @param layers of a block; each has keys and values with a checksum of their own
 /// @param cacheBytes most bytes of the journal that stay in the page cache once they are on the medium

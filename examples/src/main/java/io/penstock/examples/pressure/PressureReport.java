@@ -44,11 +44,11 @@ record PressureReport(EngineKind engine, StackMode mode, SyncMode durability, in
 
   /// Whether every block was accepted, was there at once, and came back right.
   boolean isGood() {
-    return refused == 0 && lost == 0 && invisible == 0 && leakedBlocks == 0 && isSound(meanwhile) && isSound(afterwards)
+    return refused == 0 && lost == 0 && invisible == 0 && leakedBlocks == 0 && isRight(meanwhile) && isRight(afterwards)
         && afterwards.blocks() == blocks;
   }
 
-  private static boolean isSound(Reads reads) {
+  private static boolean isRight(Reads reads) {
     return reads.missing() == 0 && reads.wrong() == 0;
   }
 }

@@ -1,5 +1,5 @@
-/// More blocks than memory holds, put as fast as they are accepted: the disk sets the pace, nobody is refused and
-/// nothing is lost.
+/// More blocks than memory holds, put as fast as they are accepted: the disk sets the pace, no put is refused and no
+/// block is lost.
 @NullMarked
 package io.penstock.examples.pressure;
 

@@ -16,8 +16,8 @@ import reactor.netty.resources.LoopResources;
 
 /// `penstock example stream`.
 @Command(name = "stream", mixinStandardHelpOptions = true,
-    description = "Reads a large stream slowly, over loopback TCP, and cancels: what is made follows what is read, and memory stays"
-        + " bounded. Draws the bytes that were made and not yet read.",
+    description = "Reads a large stream slowly, over loopback TCP, and cancels: the source follows the reader,"
+        + " and memory stays bounded. Draws the bytes that were made and not yet read.",
     footer = {"", "Example:", "  penstock example stream --rate 2MB --seconds 10"})
 public final class StreamCommand implements Callable<Integer> {
   private final Console console;

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-/// Shows a run to whoever watches standard error: a chart that is drawn again and again on a terminal, else a line a
+/// Shows a run on standard error: a chart that is drawn again and again on a terminal, else a line a
 /// second.
 final class StreamView implements Consumer<Sample> {
   private static final int WIDTH = 60;

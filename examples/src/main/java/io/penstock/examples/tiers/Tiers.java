@@ -62,8 +62,8 @@ final class Tiers {
     });
   }
 
-  /// Host memory beyond what rests there: a window on its way in, two on their way to readers, and what changes its
-  /// level.
+  /// Host memory beyond that of the level: a window on its way in, two on their way to readers, and blocks that are
+  /// promoted or demoted.
   private static StackOptions options(StackMode mode) {
     return StackOptions.defaults("tiers").withMode(mode).withIngressBlocks(WINDOW_BLOCKS)
         .withTransferBlocks(2 * WINDOW_BLOCKS)

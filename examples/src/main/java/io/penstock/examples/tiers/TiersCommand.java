@@ -18,8 +18,8 @@ import reactor.core.scheduler.Schedulers;
 
 /// `penstock example tiers`.
 @Command(name = "tiers", mixinStandardHelpOptions = true,
-    description = "Puts more blocks than device and host memory hold into a stack of three levels, and watches them sink to the disk"
-        + " and rise again. Compares every byte, and opens the same folder once more.",
+    description = "Puts more blocks than device and host memory hold into a stack of three levels, and watches them"
+        + " being demoted to the disk and promoted again. Compares every byte, and opens the same folder once more.",
     footer = {"", "Example:", "  penstock example tiers --write-through --engine plain"})
 public final class TiersCommand implements Callable<Integer> {
   private final Console console;

@@ -19,8 +19,8 @@ record TiersReport(EngineKind engine, StackMode mode, int blocks, int blockBytes
   /// @param found how many of the blocks the folder had before
   /// @param besides blocks of other runs that it had, too
   /// @param receipts for the blocks that were put, by what they promise
-  /// @param fromDisk a read of the first window, which rests on the disk
-  /// @param again the same window, risen
+  /// @param fromDisk a read of the first window, which is on the disk alone
+  /// @param again the same window, promoted
   /// @param others a read of all other blocks, the last first
   /// @param steps what the levels had after each step
   record First(long found, long besides, Map<Durability, Long> receipts, Reading fromDisk, Reading again,

@@ -24,8 +24,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// The story: more blocks than device and host memory hold sink to the disk and rise again; then the same folder is
-/// opened anew.
+/// The story: more blocks than device and host memory hold are demoted to the disk and promoted again; then the same
+/// folder is opened again.
 final class TiersRun {
   static final int BLOCKS = 64;
   /// Each is put, and read once before and once after the folder is opened again; the first window is read once more.
@@ -119,12 +119,12 @@ final class TiersRun {
     return await(stack.contains(keys)).count();
   }
 
-  /// Bytes follow the books. Only somebody who looks at both has to wait, until no memory holds more than the books put
-  /// there, and no block moves for a while. (What the disk does besides, such as forcing, goes on.)
+  /// Bytes follow the ledger's decisions. A look at both waits until no memory holds more than the ledger has there,
+  /// and no block moves for a while. (What the disk does besides, such as forcing, goes on.)
   private Step step(String did, TierStack stack) {
     Flux<TierStat> looks = stack.stat().repeatWhen(looked -> looked.delayElements(LOOK_EVERY, timers));
     return await(looks.map(TierStat::levels).buffer(STILL_LOOKS, 1)
-        .filter(last -> isStill(last) && hasSunk(last.getFirst())).next()
+        .filter(last -> isStill(last) && hasFollowed(last.getFirst())).next()
         .map(last -> new Step(did, last.getFirst())));
   }
 
@@ -135,8 +135,8 @@ final class TiersRun {
         .distinct().count() == 1;
   }
 
-  private boolean hasSunk(List<LevelStat> levels) {
-    return options.mode() == StackMode.WRITE_THROUGH // a memory that holds a block for a faster one, too, holds more than its own
+  private boolean hasFollowed(List<LevelStat> levels) {
+    return options.mode() == StackMode.WRITE_THROUGH // memory keeps copies of blocks of a faster level, too
         || levels.stream().allMatch(level -> level.medium() == Medium.DISK || level.storedBlocks() <= level.blocks());
   }
 

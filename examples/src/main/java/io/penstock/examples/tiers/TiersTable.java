@@ -58,7 +58,7 @@ final class TiersTable {
       return "exclusive: a block is on one level, and none of them was on a disk that remembers";
     }
     return "exclusive: a block is on one level, " + (report.gone() == 0
-        ? "and all of them had sunk to the disk, in this run or before"
+        ? "and all of them had been demoted to the disk, in this run or before"
         : "and the " + report.gone() + " that were in memory alone are gone; --write-through would have kept them");
   }
 
@@ -69,7 +69,7 @@ final class TiersTable {
     return line.toString();
   }
 
-  /// Bytes at rest on each level, and the hits that this step had there.
+  /// Stored blocks of each level, and the hits that this step had there.
   private static String row(Step step, @Nullable Step before) {
     StringBuilder line = new StringBuilder(String.format(Locale.ROOT, "%-20s", step.did()));
     for (int i = 0; i < step.levels().size(); i++) {

@@ -1,4 +1,5 @@
-/// Device memory, host memory and a disk as one tier: blocks sink and rise, and the disk keeps what it has.
+/// Device memory, host memory and a disk as one tier: blocks are demoted and promoted, and the disk keeps
+/// its copies.
 @NullMarked
 package io.penstock.examples.tiers;
 

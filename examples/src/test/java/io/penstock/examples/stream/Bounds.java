@@ -2,7 +2,7 @@ package io.penstock.examples.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/// What every look at the gauges must show, whoever took it: our budget, the arenas, and Netty's own counts agree.
+/// What every sample of the gauges must show: our budget, the arenas, and Netty's own counts agree.
 final class Bounds {
   /// Frame headers, slice headers and control frames among the bytes of a connection.
   private static final long FRAMING_BYTES = 64 << 10;

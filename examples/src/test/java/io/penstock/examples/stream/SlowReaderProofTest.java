@@ -44,7 +44,7 @@ final class SlowReaderProofTest {
   }
 
   @Test
-  void bytesInFlight_neverExceedTheBudgetWhoeverCounts() {
+  void bytesInFlight_neverExceedTheBudget_byAnyCount() {
     assertThat(report.peakInFlightBytes()).isBetween(1L, report.budgetBytes());
     Bounds.assertWithin(report);
   }

@@ -35,14 +35,14 @@ final class TiersCommandTest {
 
   @ParameterizedTest
   @EnumSource(EngineKind.class)
-  void exclusive_blocksSinkAndRise_andTheDiskKeepsWhatSank(EngineKind engine) throws IOException {
+  void exclusiveBlocks_areDemotedAndPromoted_andTheDiskKeepsItsCopies(EngineKind engine) throws IOException {
     TiersReport report = report(engine, StackMode.EXCLUSIVE);
 
     List<Step> steps = report.first().steps();
     assertThat(of(steps.get(0), LevelStat::blocks)).containsExactly(16L, 24L, 24L);
     assertThat(of(steps.get(0), LevelStat::storedBlocks)).containsExactly(16L, 24L, 24L);
     assertThat(of(steps.get(1), LevelStat::hits)).as("from the disk").containsExactly(0L, 0L, 16L);
-    assertThat(of(steps.get(2), LevelStat::hits)).as("risen").containsExactly(16L, 0L, 16L);
+    assertThat(of(steps.get(2), LevelStat::hits)).as("promoted").containsExactly(16L, 0L, 16L);
     assertThat(of(steps.get(3), LevelStat::hits)).as("the others").containsExactly(16L, 24L, 40L);
     assertThat(report.first().receipts()).isEqualTo(Map.of(Durability.VOLATILE, 64L));
     boolean forgets = engine == EngineKind.MEMORY;

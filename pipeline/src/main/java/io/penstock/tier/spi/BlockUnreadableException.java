@@ -5,8 +5,8 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.TransientKvException;
 import io.penstock.block.BlockKey;
 
-/// A store does not give one of its blocks, although it gives others. Transient for whoever wants the block: it will be
-/// a miss.
+/// A store does not give one of its blocks, although it gives others. Transient for the reader: the block is a miss
+/// from now on.
 public final class BlockUnreadableException extends TransientKvException {
   private final BlockKey key;
 

@@ -2,13 +2,13 @@ package io.penstock.tier.spi;
 
 import io.penstock.tier.TierEvent;
 
-/// Whom a store asks for room: the books of the stack that it belongs to.
+/// Makes room in a store: the stack that the store belongs to.
 @FunctionalInterface
 public interface Evictor {
-  /// Gives up blocks that rest in the store: copies of what rests faster, too, and those that would leave next. Each
-  /// that leaves is an event [TierEvent.Evicted]; the rests are closed before this returns, but for those that are
-  /// being read. Any thread, under no lock of the store.
+  /// Gives up blocks of the store: copies of blocks that a faster level has, too, and the next eviction victims, each
+  /// with an event [TierEvent.Evicted]. The stored blocks are closed before this returns, but for those that are being
+  /// read. Any thread, under no lock of the store.
   ///
-  /// @return how many were given up; 0 if the store has none that can be
+  /// @return how many it gave up; 0 if there is none to give up
   int evict(int blocks);
 }

@@ -9,12 +9,12 @@ import io.penstock.block.BlockScope;
 import java.util.List;
 import reactor.core.publisher.Flux;
 
-/// A lease that is another one under its own name, and ends it with itself. Subclasses change what they differ in;
+/// A lease that passes each call to another one, and ends it with itself. Subclasses override what differs;
 /// [#slicedWindows] goes by [#windows].
 public abstract class ForwardingLease extends Lease {
   private final Lease lease;
 
-  /// @param lease does everything
+  /// @param lease gets each call
   protected ForwardingLease(Lease lease) {
     this.lease = requireNonNull(lease, "lease");
   }

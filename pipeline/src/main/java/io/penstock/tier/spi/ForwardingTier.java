@@ -17,12 +17,12 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A tier that is another one under its own name, such as a [TierStack] of a single level. Subclasses change what they
-/// differ in.
+/// A tier that passes each call to another one, such as a [io.penstock.tier.TierStack] of a single level. Subclasses
+/// override what differs.
 public abstract class ForwardingTier implements BlockTier {
   private final BlockTier tier;
 
-  /// @param tier does everything
+  /// @param tier gets each call
   protected ForwardingTier(BlockTier tier) {
     this.tier = requireNonNull(tier, "tier");
   }

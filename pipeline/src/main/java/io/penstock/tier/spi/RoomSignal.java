@@ -4,12 +4,12 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/// Tells those whom a full line refused when it has room again: all of them, once, at the next [#left]. For the makers
-/// of [StoreBusyException]s. Safe from any thread.
+/// Tells all callers that a full queue refused when it has room again, once, at the next [#left]. For the makers of
+/// [StoreBusyException]s. Safe from any thread.
 public final class RoomSignal {
   private volatile Sinks.@Nullable Empty<Void> refused;
 
-  /// Somebody is refused.
+  /// A caller is refused.
   ///
   /// @return completes at the next [#left]
   public synchronized Mono<Void> refused() {
@@ -21,7 +21,7 @@ public final class RoomSignal {
     return sink.asMono();
   }
 
-  /// Something left the line. Those who wait come at once, on this thread: not under a lock.
+  /// Something left the queue. The waiting callers ask again at once, on this thread: not to be called under a lock.
   public void left() {
     if (refused != null) {
       tell();

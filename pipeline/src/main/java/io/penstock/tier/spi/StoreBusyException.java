@@ -3,7 +3,7 @@ package io.penstock.tier.spi;
 import io.penstock.TransientKvException;
 import reactor.core.publisher.Mono;
 
-/// A store's line is full: nothing was begun, and nothing is wrong with the blocks.
+/// A store's queue is full: it did nothing, and the blocks are intact.
 public class StoreBusyException extends TransientKvException {
   private final transient Mono<Void> room;
 
@@ -13,8 +13,8 @@ public class StoreBusyException extends TransientKvException {
     this.room = room;
   }
 
-  /// Completes when it is worth while to ask again, on a thread of the store, under no lock of it. Whoever asks may be
-  /// refused again: others ask, too.
+  /// Completes when the caller may ask again, on a thread of the store, under no lock of it. It may be refused again,
+  /// because others ask, too.
   public Mono<Void> room() {
     return room;
   }

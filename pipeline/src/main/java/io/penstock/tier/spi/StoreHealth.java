@@ -4,11 +4,11 @@ import static java.util.Objects.requireNonNull;
 
 import org.jspecify.annotations.Nullable;
 
-/// How a [BlockStore] is, and why.
+/// What a [BlockStore] can do now, and why not more.
 ///
-/// @param problem what is wrong, for people; null if nothing is
+/// @param problem what is wrong, for people; null if it is healthy
 public record StoreHealth(StoreState state, @Nullable String problem) {
-  /// Nothing is wrong.
+  /// Healthy.
   public static final StoreHealth GOOD = new StoreHealth(StoreState.ACTIVE, null);
 
   public StoreHealth {

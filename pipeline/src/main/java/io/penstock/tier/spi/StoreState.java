@@ -14,7 +14,7 @@ public enum StoreState {
     return this == ACTIVE;
   }
 
-  /// Whether it gives what it has.
+  /// Whether it gives the blocks that it has.
   public boolean gives() {
     return this != OFF;
   }

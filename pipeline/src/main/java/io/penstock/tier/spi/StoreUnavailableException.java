@@ -4,8 +4,7 @@ import io.penstock.TransientKvException;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/// A store does not take blocks, or does not give them, now. Nothing is wrong with the blocks, and what rests there is
-/// still there.
+/// A store takes no blocks, or gives none, now. The blocks are intact, and what is stored there is still there.
 public class StoreUnavailableException extends TransientKvException {
   public StoreUnavailableException(String message) {
     super(message);
@@ -15,7 +14,7 @@ public class StoreUnavailableException extends TransientKvException {
     super(message, cause);
   }
 
-  /// That `store` is not as it should be.
+  /// Of `store`, which is unhealthy.
   public static StoreUnavailableException of(String store, StoreHealth health) {
     return new StoreUnavailableException(
         "store " + store + " must be active (was " + health.state().name().toLowerCase(Locale.ROOT)

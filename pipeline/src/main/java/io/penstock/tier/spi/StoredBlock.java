@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.BlockKey;
 import io.penstock.block.Owned;
 
-/// One owner's handle on a block at rest in a [BlockStore]. Closing frees its place.
+/// One owner's handle on a block in a [BlockStore]. Closing frees its room there.
 public abstract class StoredBlock extends Owned {
   private final BlockKey key;
 

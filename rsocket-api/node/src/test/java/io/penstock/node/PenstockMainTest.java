@@ -46,10 +46,10 @@ final class PenstockMainTest {
   }
 
   @Test
-  void exitCodes_ofHelpAndReadme_areTheSameTable() throws IOException {
-    String readme = Files.readString(Path.of("README.md"));
+  void exitCodes_ofHelpAndManual_areTheSameTable() throws IOException {
+    String manual = Files.readString(Path.of("docs", "operating.md"));
     Map<String, String> table = new LinkedHashMap<>();
-    readme.substring(readme.indexOf("## Exit codes"), readme.indexOf("## Metrics")).lines()
+    manual.substring(manual.indexOf("## Exit codes"), manual.indexOf("## Health")).lines()
         .map(line -> line.split("\\|"))
         .filter(cells -> cells.length == 3 && Character.isDigit(cells[1].strip().charAt(0)))
         .forEach(cells -> table.put(cells[1].strip(), cells[2].strip()));
@@ -97,7 +97,7 @@ final class PenstockMainTest {
     "bench recovery --size big | bench recovery: --size must be whole bytes, in B, KiB, MiB, GiB or TiB (was big)",
     "bench recovery --block-bytes 1MiB --segment 2MiB | bench recovery: --block-bytes must be > 0 and less than a ninth of --segment, 2 MiB (was 1 MiB)",
     "bench reclaim --churn much | bench reclaim: --churn must be a number (was much)",
-    "simulate --seeds 5..1 | simulate: --seeds must rise (was 5..1)",
+    "simulate --seeds 5..1 | simulate: --seeds must be A..B with A <= B (was 5..1)",
     "load --acks x --blocks 0 | load: --blocks must be from 1 to 4294967296 (was 0)",
     "get --key abc | get: "
   })
@@ -229,7 +229,7 @@ final class PenstockMainTest {
   @ParameterizedTest
   @CsvSource(delimiter = '|',
       value = {"replay --limt 3 | Did you mean: --limit?", "simulate --sedes 1..2 | Did you mean: --seeds?",
-        "replay --html x | Did you mean: --report-html?", "stats | Did you mean: penstock stat?"})
+        "replay --reprot x | Did you mean: --report?", "stats | Did you mean: penstock stat?"})
   void mistypedWord_isAnsweredByTheNearest(String line, String said) {
     assertThat(CommandLineRun.of(line.split(" ")).err().lines()).contains(said);
   }
@@ -266,7 +266,7 @@ final class PenstockMainTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"replay --report", "replay --report-html", "bench reclaim --html", "trace generate --out",
+  @ValueSource(strings = {"replay --report", "bench reclaim --report", "trace generate --out",
     "get --trace-id 1 --output",
     "load --blocks 1 --acks", "serve --listen-port 0 --admin-port off --ready-file"})
   void fileThatCannotBeWritten_is74_foundBeforeTheWork(String command, @TempDir Path folder) {
@@ -281,6 +281,18 @@ final class PenstockMainTest {
         .satisfies(said -> assertThat(said.lines()).hasSize(1));
     assertThat(run.out()).isEmpty();
     assertThat(folder).isEmptyDirectory();
+  }
+
+  @Test
+  void get_toATerminal_needsForce() {
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    Console terminal = new Console(InputStream.nullInputStream(), new PrintStream(OutputStream.nullOutputStream()),
+        new PrintStream(err, true, UTF_8), false, true, Map.of());
+
+    assertThat(PenstockMain.commandLine(terminal).execute("get", "--trace-id", "1")).isEqualTo(2);
+    assertThat(err.toString(UTF_8)).startsWith("get: --output, --discard or --force must be given");
+    assertThat(PenstockMain.commandLine(terminal).execute("get", "--trace-id", "1", "--force", "--connect",
+        "127.0.0.1:1")).isEqualTo(69);
   }
 
   @Test

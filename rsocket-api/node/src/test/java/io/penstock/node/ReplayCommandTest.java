@@ -52,15 +52,15 @@ final class ReplayCommandTest {
   }
 
   @Test
-  void reportHtml_ofTheGeneratedTrace_holdsTheDataOfEveryChart(@TempDir Path folder) throws IOException {
+  void reportPage_ofTheGeneratedTrace_holdsTheDataOfEveryChart(@TempDir Path folder) throws IOException {
     Path file = folder.resolve("<script>alert(1).html");
 
     CommandLineRun run =
         CommandLineRun.of("replay", "--limit", "300", "--block-bytes", "2KiB", "--layers", "4", "--dram", "500 blocks",
-            "--json", "--report-html", file.toString());
+            "--json", "--report", file.toString());
 
     assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.err()).contains("charts in " + file);
+    assertThat(run.err()).contains("report in " + file);
     String page = Files.readString(file);
     assertThat(page).doesNotContain("<script>alert(1)").contains("&lt;script&gt;alert(1)",
         "--dram &quot;500 blocks&quot;");
@@ -90,12 +90,12 @@ final class ReplayCommandTest {
   }
 
   @Test
-  void reportHtml_thatCannotBeWritten_isRefusedBeforeTheRun(@TempDir Path folder) {
-    CommandLineRun run = CommandLineRun.of("replay", "--report-html", folder.resolve("none/report.html").toString());
+  void report_thatCannotBeWritten_isRefusedBeforeTheRun(@TempDir Path folder) {
+    CommandLineRun run = CommandLineRun.of("replay", "--report", folder.resolve("none/report.html").toString());
 
     assertThat(run.exitCode()).isEqualTo(74);
     assertThat(run.err())
-        .contains("--report-html must be a file that can be written: " + folder.resolve("none/report.html"))
+        .contains("--report must be a file that can be written: " + folder.resolve("none/report.html"))
         .doesNotContain("requests");
     assertThat(run.out()).isEmpty();
   }

@@ -80,7 +80,7 @@ final class MessageFuzzTest {
       use(codec.decode(data, message.getClass()));
     } catch (WireFormatException e) {
       assertTrue(e.getMessage() != null && e.code() != ErrorCode.BAD_SLICE, e.toString());
-    } catch (IllegalArgumentException e) { // a shape of a space that no layout has: what a server refuses as a bad request
+    } catch (IllegalArgumentException e) { // a shape that no layout has: a server refuses it as a bad request
       assertTrue(message instanceof Handshake.Hello, e.toString());
     }
     data.release();

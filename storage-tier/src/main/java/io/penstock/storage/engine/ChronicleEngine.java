@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /// Every run of the engine appends to a queue of its own, in a directory named after its first segment. Files of
 /// earlier runs are read, scanned and deleted without Chronicle.
 public final class ChronicleEngine extends FileEngine {
-  /// As in [#name].
+  /// As in [SegmentEngine#name()].
   public static final String NAME = "chronicle";
 
   static final Pattern RUN = Pattern.compile("run-\\d{10}");

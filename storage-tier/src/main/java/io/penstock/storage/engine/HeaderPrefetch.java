@@ -1,6 +1,5 @@
 package io.penstock.storage.engine;
 
-import io.penstock.system.FileAdvice;
 import io.penstock.system.NativeFile;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +41,7 @@ final class HeaderPrefetch implements AutoCloseable {
   private void fetch(NativeFile from, long offset) {
     long to = Math.min(end, offset + RECORDS * stride + 1);
     for (long at = offset + Math.max(1, (fetched - offset) / stride + 1) * stride; at < to; at += stride) {
-      NativePages.advise(from, at - BEFORE_BYTES, BEFORE_BYTES + HEAD_BYTES, FileAdvice.WILL_NEED);
+      NativePages.advise(from, at - BEFORE_BYTES, BEFORE_BYTES + HEAD_BYTES, NativeFile.Advice.WILL_NEED);
       fetched = at;
     }
   }

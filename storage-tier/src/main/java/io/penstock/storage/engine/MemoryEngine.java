@@ -9,7 +9,7 @@ import java.util.Map;
 
 /// A log in native memory: for simulation, and for tests that play crashes. Deterministic; has no threads and no clock.
 public final class MemoryEngine implements SegmentEngine {
-  /// As in [#name].
+  /// As in [SegmentEngine#name()].
   public static final String NAME = "memory";
 
   private final MemoryDisk disk;

@@ -1,8 +1,5 @@
 package io.penstock.storage.engine;
 
-import io.penstock.system.Errno;
-import io.penstock.system.FileAdvice;
-import io.penstock.system.MemoryAdvice;
 import io.penstock.system.NativeFile;
 import io.penstock.system.NativeMemory;
 import io.penstock.system.SystemCallException;
@@ -34,7 +31,7 @@ final class NativePages {
     try (NativeFile open = NativeFile.open(file)) {
       open.reserve(bytes);
     } catch (SystemCallException e) {
-      throwIf(Errno.ENOSPC, e, "reserve " + bytes + " bytes", file);
+      throwIf(SystemCallException.ENOSPC, e, "reserve " + bytes + " bytes", file);
     }
   }
 
@@ -45,9 +42,9 @@ final class NativePages {
   static void populate(long address, long bytes, Path file) throws IOException {
     long first = pageOf(address);
     try {
-      MEMORY.advise(first, address + bytes - first, MemoryAdvice.POPULATE_WRITE);
+      MEMORY.advise(first, address + bytes - first, NativeMemory.Advice.POPULATE_WRITE);
     } catch (SystemCallException e) {
-      throwIf(Errno.EFAULT, e, "make a page present", file);
+      throwIf(SystemCallException.EFAULT, e, "make a page present", file);
     }
   }
 
@@ -63,7 +60,7 @@ final class NativePages {
   /// @param address of a page
   static void unmap(long address, long bytes) {
     try {
-      MEMORY.advise(address, pageOf(bytes), MemoryAdvice.DONT_NEED);
+      MEMORY.advise(address, pageOf(bytes), NativeMemory.Advice.DONT_NEED);
     } catch (SystemCallException e) {
       // the pages stay mapped, and so in memory until the system needs them
     }
@@ -79,7 +76,7 @@ final class NativePages {
       return;
     }
     try (NativeFile open = NativeFile.openToRead(file)) {
-      advise(open, first, bytes, FileAdvice.DONT_NEED);
+      advise(open, first, bytes, NativeFile.Advice.DONT_NEED);
     }
   }
 
@@ -100,7 +97,7 @@ final class NativePages {
   /// Tells the system about a range of `file`.
   ///
   /// @return false if it refused
-  static boolean advise(NativeFile file, long offset, long bytes, FileAdvice advice) {
+  static boolean advise(NativeFile file, long offset, long bytes, NativeFile.Advice advice) {
     try {
       file.advise(offset, bytes, advice);
       return true;
@@ -124,7 +121,7 @@ final class NativePages {
   /// The same, without readahead behind the parts.
   static boolean readWithoutReadahead(Path path, long offset, MemorySegment[] parts) {
     try (NativeFile file = openToAdvise(path)) {
-      return file != null && advise(file, 0, 0, FileAdvice.RANDOM) && readAtOnce(file, offset, parts);
+      return file != null && advise(file, 0, 0, NativeFile.Advice.RANDOM) && readAtOnce(file, offset, parts);
     }
   }
 }

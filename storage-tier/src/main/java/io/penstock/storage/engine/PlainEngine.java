@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /// A log of plain files: one gathering write a record, one positioned read to get it back. Nothing is mapped, no JVM
 /// flag is needed.
 public final class PlainEngine extends FileEngine {
-  /// As in [#name].
+  /// As in [SegmentEngine#name()].
   public static final String NAME = "plain";
 
   private PlainEngine(Path directory, EngineOptions options, FreeSpace space) {

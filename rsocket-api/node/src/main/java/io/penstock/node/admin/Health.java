@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /// @param degraded whether a level is not active; the node serves from the others
 /// @param tiers figures of each tier that answered
 /// @param problem why the node is not healthy although it is ready, else null
-public record Health(String state, String version, boolean degraded, List<TierFacts> tiers, @Nullable String problem) {
+record Health(String state, String version, boolean degraded, List<TierFacts> tiers, @Nullable String problem) {
   /// What a probe or a person wants to know of a tier.
   ///
   /// @param capacityBlocks null if unbounded

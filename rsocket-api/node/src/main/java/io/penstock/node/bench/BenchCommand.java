@@ -10,5 +10,5 @@ import picocli.CommandLine.Command;
     mixinStandardHelpOptions = true,
     subcommands = {ReclaimCommand.class, RecoveryCommand.class},
     footerHeading = "%nExample:%n",
-    footer = {"  penstock bench reclaim --html reclaim.html", ""})
+    footer = {"  penstock bench reclaim --report reclaim.html", ""})
 public final class BenchCommand extends CommandGroup {}

@@ -1,22 +1,22 @@
 package io.penstock.node.bench;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.tier.spi.StoredBlock;
 
-/// A block at rest that may be overwritten while it is read: its rest is closed behind the last reader.
+/// A stored block that may be overwritten while it is read: the last reader closes it.
 final class LiveBlock {
-  private final StoredBlock rest;
-  /// Guarded by `this`.
-  private int holds = 1;
+  private final StoredBlock stored;
+  @GuardedBy("this") private int holds = 1;
 
-  LiveBlock(StoredBlock rest) {
-    this.rest = rest;
+  LiveBlock(StoredBlock stored) {
+    this.stored = stored;
   }
 
-  StoredBlock rest() {
-    return rest;
+  StoredBlock stored() {
+    return stored;
   }
 
-  /// Keeps the rest open; false if it is closed.
+  /// Keeps the stored block open; false if it is closed.
   synchronized boolean retain() {
     holds += holds == 0 ? 0 : 1;
     return holds > 0;
@@ -28,7 +28,7 @@ final class LiveBlock {
       last = --holds == 0;
     }
     if (last) {
-      rest.close();
+      stored.close();
     }
   }
 }

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntConsumer;
 import reactor.core.publisher.Mono;
 
-/// A fixed number of blocks in a store, each under a key of its own, overwritten by chance.
+/// A fixed number of blocks in a store, each under a key of its own, overwritten in random order.
 final class LiveBlocks implements AutoCloseable {
   /// One that is made, and those that are read.
   private static final int SLOTS = 1 + PacedReads.MOST;
@@ -56,7 +56,7 @@ final class LiveBlocks implements AutoCloseable {
 
   private StoredBlock put(JournalStore store) {
     try (Block block = block(made++)) {
-      return requireNonNull(store.put(List.of(block)).block(), "rests").getFirst();
+      return requireNonNull(store.put(List.of(block)).block(), "a put stores its block").getFirst();
     }
   }
 
@@ -86,8 +86,8 @@ final class LiveBlocks implements AutoCloseable {
       block = blocks.get(index);
     }
     LiveBlock held = block;
-    BlockDraft draft = claim(held.rest().key());
-    return store.read(List.of(held.rest()), List.of(draft), all).doFinally(end -> {
+    BlockDraft draft = claim(held.stored().key());
+    return store.read(List.of(held.stored()), List.of(draft), all).doFinally(end -> {
       draft.close();
       held.release();
     });
@@ -98,17 +98,17 @@ final class LiveBlocks implements AutoCloseable {
   }
 
   /// The journal was opened again: these are its blocks now.
-  void found(List<StoredBlock> rests) {
-    if (rests.size() != blocks.length()) {
-      throw new IllegalStateException("blocks found must be " + blocks.length() + " (was " + rests.size() + ")");
+  void found(List<StoredBlock> recovered) {
+    if (recovered.size() != blocks.length()) {
+      throw new IllegalStateException("blocks found must be " + blocks.length() + " (was " + recovered.size() + ")");
     }
-    for (int i = 0; i < rests.size(); i++) {
-      blocks.set(i, new LiveBlock(rests.get(i)));
+    for (int i = 0; i < recovered.size(); i++) {
+      blocks.set(i, new LiveBlock(recovered.get(i)));
     }
   }
 
-  /// Lets go of all rests; of a store that is closed, these free nothing.
-  void letGo() {
+  /// Releases all stored blocks; those of a closed store free nothing.
+  void releaseAll() {
     for (int i = 0; i < blocks.length(); i++) {
       LiveBlock block = blocks.getAndSet(i, null);
       if (block != null) {
@@ -119,7 +119,7 @@ final class LiveBlocks implements AutoCloseable {
 
   @Override
   public void close() {
-    letGo();
+    releaseAll();
     arena.close();
   }
 }

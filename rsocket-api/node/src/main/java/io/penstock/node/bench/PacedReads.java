@@ -7,10 +7,10 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Recorder;
 import org.jspecify.annotations.Nullable;
 
-/// Reads blocks chosen by chance at a fixed rate, whatever the reads take: a read's time counts from the moment it was
+/// Reads random blocks at a fixed rate, however long a read takes: a read's time counts from the moment it was
 /// due.
 final class PacedReads implements AutoCloseable {
-  /// On their way at a time; who would be one more is late.
+  /// Most reads in flight; a further one waits, and its time counts on.
   static final int MOST = 64;
 
   private final LiveBlocks blocks;

@@ -1,6 +1,8 @@
 package io.penstock.node.bench;
 
 import io.penstock.block.CacheSpace;
+import io.penstock.node.cli.Console;
+import io.penstock.node.cli.Progress;
 import io.penstock.node.config.BlockShape;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
@@ -10,7 +12,6 @@ import io.penstock.storage.record.RecordFormat;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 
@@ -19,7 +20,8 @@ import org.HdrHistogram.Recorder;
 final class ReclaimBench {
   private static final int LAYERS = 16;
   private static final int DIGITS = 3;
-  /// What an engine takes of a segment beside records, at most.
+  private static final int WARM_UP_SHARE = 3;
+  /// Most bytes of a segment that an engine uses beside records.
   private static final int OVERHEAD_BYTES = 64 << 10;
   private static final long MOST_NANOS = TimeUnit.MINUTES.toNanos(2);
 
@@ -31,6 +33,7 @@ final class ReclaimBench {
   private final long segmentRecords;
   private final long recordBytes;
   private double shares;
+  private long readNanos;
   private int points;
 
   ReclaimBench(ReclaimLoad load, Path directory) {
@@ -46,58 +49,60 @@ final class ReclaimBench {
     return series;
   }
 
-  /// @param tell what is done now, in a few words
-  ReclaimReport run(Consumer<String> tell) {
+  /// Shows its progress on `console`.
+  ReclaimReport run(Console console) {
     try (LiveBlocks blocks = new LiveBlocks(space, load.blocks(), load.seed())) {
-      tell.accept("filling, and overwriting until moves are steady");
-      churn(blocks);
+      churn(blocks, console);
       JournalStore store = JournalStore.open(space, options);
-      try {
+      try (Progress progress = Progress.of(console, "measuring", "reads")) {
         blocks.found(store.recovered());
-        return measure(blocks, store, tell);
+        return measure(blocks, store, progress);
       } finally {
         store.close().block();
       }
     }
   }
 
-  /// Without a limit on what is moved.
-  private void churn(LiveBlocks blocks) {
+  /// Fills the journal and overwrites blocks until compaction is steady, without a limit on its rate.
+  private void churn(LiveBlocks blocks, Console console) {
     JournalStore store =
         JournalStore.open(space, options.withReclaim(options.reclaim().withBytesPerSecond(Long.MAX_VALUE)));
-    try {
-      blocks.fill(store, done -> {});
-      long puts = (long) (load.churn() * load.blocks());
-      for (long i = 0; i < puts; i++) {
+    long puts = (long) (load.churn() * load.blocks());
+    long all = load.blocks() + puts;
+    try (Progress progress = Progress.of(console, "filling", "blocks")) {
+      progress.at(0, all);
+      blocks.fill(store, done -> progress.at(done, all));
+      for (long i = 1; i <= puts; i++) {
         blocks.overwrite(store);
+        progress.at(load.blocks() + i, all);
       }
     } finally {
       store.close().block();
-      blocks.letGo();
+      blocks.releaseAll();
     }
   }
 
-  private ReclaimReport measure(LiveBlocks blocks, JournalStore store, Consumer<String> tell) {
+  private ReclaimReport measure(LiveBlocks blocks, JournalStore store, Progress progress) {
     PacedReads reads = new PacedReads(blocks, store, load.readsPerSecond(), load.seed() + 1, nanos);
     try {
-      tell.accept("reading; the first seconds do not count");
-      discard();
-      tell.accept("reading while nothing is put");
-      Histogram quiet = phase(store);
-      tell.accept("reading while blocks are overwritten and moved");
-      return reclaiming(blocks, store, quiet);
+      progress.next("warm-up");
+      discard(progress);
+      progress.next("nothing put");
+      Histogram quiet = phase(store, progress);
+      progress.next("blocks put and moved");
+      return reclaiming(blocks, store, quiet, progress);
     } finally {
       reads.close();
     }
   }
 
-  private ReclaimReport reclaiming(LiveBlocks blocks, JournalStore store, Histogram quiet) {
+  private ReclaimReport reclaiming(LiveBlocks blocks, JournalStore store, Histogram quiet, Progress progress) {
     SpaceStat before = store.disk();
     PacedPuts puts = new PacedPuts(blocks, store, load.putsPerSecond());
     try {
       shares = 0;
       points = 0;
-      Histogram reclaiming = phase(store);
+      Histogram reclaiming = phase(store, progress);
       SpaceStat after = store.disk();
       return ReclaimReport.of(load, reads(quiet), reads(reclaiming), shares / points,
           after.userBytes() - before.userBytes(),
@@ -107,20 +112,36 @@ final class ReclaimBench {
     }
   }
 
-  /// The code that is measured gets compiled; what opening left to be moved is.
-  private void discard() {
-    LockSupport.parkNanos(load.phase().toNanos() / 3);
+  /// Warms up: the JVM compiles the measured code, and compaction moves what the opening left.
+  private void discard(Progress progress) {
+    long end = System.nanoTime() + load.phase().toNanos() / WARM_UP_SHARE;
+    for (long now = System.nanoTime(); now < end; now = System.nanoTime()) {
+      park(end - now, progress);
+    }
     nanos.reset();
     series.start();
   }
 
-  private Histogram phase(JournalStore store) {
+  /// Waits a second, or `nanos` if that is less, and shows how far the reads have come.
+  private void park(long nanos, Progress progress) {
+    long waited = Math.min(TimeUnit.SECONDS.toNanos(1), nanos);
+    LockSupport.parkNanos(waited);
+    readNanos += waited;
+    long all = 2 * load.phase().toNanos() + load.phase().toNanos() / WARM_UP_SHARE;
+    progress.at(reads(readNanos), reads(all));
+  }
+
+  private long reads(long nanos) {
+    return (long) (load.readsPerSecond() * (nanos / 1e9));
+  }
+
+  private Histogram phase(JournalStore store, Progress progress) {
     Histogram whole = new Histogram(MOST_NANOS, DIGITS);
     SpaceStat since = store.disk();
     SpaceStat before = since;
     long end = System.nanoTime() + load.phase().toNanos();
     for (long now = System.nanoTime(); now < end; now = System.nanoTime()) {
-      LockSupport.parkNanos(Math.min(TimeUnit.SECONDS.toNanos(1), end - now));
+      park(end - now, progress);
       Histogram second = nanos.getIntervalHistogram();
       SpaceStat stat = store.disk();
       series.point(second, before, stat, since, (System.nanoTime() - now) / 1e9);
@@ -132,7 +153,7 @@ final class ReclaimBench {
     return whole;
   }
 
-  /// Of the room that segments have for records; what is left at their ends is none.
+  /// Share of live bytes in the space that segments have for records, without the rest at their ends.
   private double share(SpaceStat stat) {
     return (double) stat.liveBytes() / (stat.segments() * segmentRecords * recordBytes);
   }

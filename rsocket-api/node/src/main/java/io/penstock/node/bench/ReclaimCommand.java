@@ -4,38 +4,43 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.FileEngineOption;
 import io.penstock.node.cli.Folders;
-import io.penstock.node.cli.LastWord;
-import io.penstock.node.cli.OutputFile;
+import io.penstock.node.cli.Json;
+import io.penstock.node.cli.ReportFiles;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.cli.TimeOption;
 import io.penstock.storage.EngineKind;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/// `penstock bench reclaim`: what moving blocks together costs those who read meanwhile, and the disk.
+/// `penstock bench reclaim`: what compaction costs readers and the disk.
 @Command(
     name = "reclaim",
-    description = {"Measures what moving live blocks together costs those who read meanwhile, and the disk.", "",
-      "Fills a journal, overwrites it by chance until moves are steady, then reads blocks at a fixed rate, first while nothing is put, then "
-          + "while blocks are overwritten, and so moved, at a fixed rate too. Times count from when a read was due. Ends with 1 if the p99 "
-          + "rises to more than twice its quiet value, or if the write amplification is more than a tenth off its model; with 74 if nothing "
-          + "could be measured.",
+    description = {"Measures what compaction costs readers and the disk.", "",
+      "Fills a journal, overwrites random blocks until compaction is steady, then reads blocks at a fixed rate:"
+          + " first while"
+          + " nothing is put, then while blocks are put, and so others moved, at a fixed rate as well. A read's"
+          + " time counts"
+          + " from the moment it was due.",
+      "",
+      "Ends with 1 if the p99 of reads is more than twice its value without puts, or if the write amplification differs"
+          + " from its model by more than a tenth; with 74 if nothing could be measured.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
-    footer = {"  penstock bench reclaim --html reclaim.html", ""})
+    footer = {"  penstock bench reclaim --report reclaim.html", ""})
 final class ReclaimCommand implements Callable<Integer> {
   private final Console console;
 
   @Option(names = "--dir", paramLabel = "FOLDER",
-      description = "A folder on the disk to be measured; what is made in it is deleted (default: a temporary folder). "
+      description = "A folder on the disk that is measured; the bench deletes what it writes there (default: a"
+          + " temporary folder). "
           + Folders.MADE)
   private @Nullable Path dir;
 
@@ -44,11 +49,11 @@ final class ReclaimCommand implements Callable<Integer> {
   private EngineKind engine = EngineKind.CHRONICLE;
 
   @Option(names = "--live", paramLabel = "SIZE", converter = SizeOption.class,
-      description = "Bytes of blocks that count (default: ${DEFAULT-VALUE}).", defaultValue = "512MiB")
+      description = "Bytes of live blocks (default: ${DEFAULT-VALUE}).", defaultValue = "512MiB")
   private long live;
 
   @Option(names = "--live-share", paramLabel = "X",
-      description = "What of all bytes held counts (default: ${DEFAULT-VALUE}).", defaultValue = "0.8")
+      description = "Live bytes as a share of all bytes held (default: ${DEFAULT-VALUE}).", defaultValue = "0.8")
   private double liveShare;
 
   @Option(names = "--block-bytes", paramLabel = "SIZE", converter = SizeOption.class,
@@ -68,20 +73,20 @@ final class ReclaimCommand implements Callable<Integer> {
   private long puts;
 
   @Option(names = "--churn", paramLabel = "X",
-      description = "Bytes put beforehand for each live byte (default: ${DEFAULT-VALUE}).", defaultValue = "3")
+      description = "Bytes put beforehand, for each live byte (default: ${DEFAULT-VALUE}).", defaultValue = "3")
   private double churn;
 
   @Option(names = "--phase", paramLabel = "TIME", converter = TimeOption.class,
-      description = "How long is measured without puts, and with them (default: ${DEFAULT-VALUE}).",
+      description = "Time of each of the two measurements (default: ${DEFAULT-VALUE}).",
       defaultValue = "30s")
   private Duration phase = Duration.ZERO;
 
-  @Option(names = "--seed", paramLabel = "S", description = "Of what is chosen by chance (default: ${DEFAULT-VALUE}).",
+  @Option(names = "--seed", paramLabel = "S", description = "Seed of the random choices (default: ${DEFAULT-VALUE}).",
       defaultValue = "1")
   private long seed;
 
-  @Option(names = "--html", paramLabel = "FILE", description = "Write a page with plots there, for a browser.")
-  private @Nullable Path html;
+  @Mixin
+  private final ReportFiles reports = new ReportFiles();
 
   @Option(names = "--json", description = "Print the figures as JSON instead of a table.")
   private boolean json;
@@ -94,18 +99,15 @@ final class ReclaimCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     ReclaimLoad load = new ReclaimLoad(engine, live, Math.clamp(blockBytes, 0, Integer.MAX_VALUE), segment, liveShare,
         reads, puts, churn, phase, seed);
-    OutputFile page = html == null ? null : OutputFile.of("--html", html);
+    reports.require();
     if (dir != null) {
       Folders.make(console::say, "--dir", dir);
     }
-    try (TemporaryFolder place = TemporaryFolder.in(dir, "penstock-bench-");
-        LastWord _ = new LastWord(console, () -> "bench reclaim: interrupted; there is no report")) {
+    try (TemporaryFolder place = TemporaryFolder.in(dir, "penstock-bench-")) {
       ReclaimBench bench = new ReclaimBench(load, place.path().resolve("journal"));
-      ReclaimReport report = BenchFailure.guarded(() -> bench.run(console::say));
+      ReclaimReport report = BenchFailure.guarded(() -> bench.run(console));
       tell(report);
-      if (page != null) {
-        page.write(ReclaimPage.of(report, load, bench.series()).getBytes(StandardCharsets.UTF_8));
-      }
+      reports.write(console, Json.of(report) + "\n", () -> ReclaimPage.of(report, load, bench.series()));
       return report.keepsReadsFast() && report.followsModel() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
     }
   }

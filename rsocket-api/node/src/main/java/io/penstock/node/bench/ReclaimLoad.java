@@ -7,16 +7,15 @@ import java.time.Duration;
 /// What a [ReclaimBench] does to a journal.
 ///
 /// @param engine of the journal
-/// @param liveBytes bytes of blocks that count, at any time
+/// @param liveBytes bytes of live blocks, at any time
 /// @param blockBytes bytes of a block
 /// @param segmentBytes bytes of a segment
-/// @param liveShare of all bytes that the journal may hold, how many count: above it blocks are moved
-/// @param readsPerSecond blocks read in a second, chosen by chance
-/// @param putBytesPerSecond bytes put in a second, each block in the place of one chosen by chance
-/// @param churn bytes put before anything is measured, for each live byte: until what is moved depends on the beginning
-///     no longer
-/// @param phase how long is measured without puts, and again with them
-/// @param seed of everything that is chosen by chance
+/// @param liveShare live bytes as a share of all bytes that the journal may hold: above it blocks are moved
+/// @param readsPerSecond random blocks read in a second
+/// @param putBytesPerSecond bytes put in a second, each block in the place of a random one
+/// @param churn bytes put before the measurement, for each live byte, until compaction is steady
+/// @param phase time of each of the two measurements
+/// @param seed of all random choices
 record ReclaimLoad(EngineKind engine, long liveBytes, int blockBytes, long segmentBytes, double liveShare,
     int readsPerSecond,
     long putBytesPerSecond, double churn, Duration phase, long seed) {

@@ -1,7 +1,7 @@
 package io.penstock.node.bench;
 
-/// What moving costs when blocks are overwritten uniformly by chance, and the oldest segments are emptied first, in
-/// effect: a share u of what is emptied is live, where u = e^(-(1 - u) / d), with d of all bytes live, and each byte
+/// The cost of compaction when blocks are overwritten uniformly at random, and the oldest segments are emptied first,
+/// in effect: a share u of what is emptied is live, where u = e^(-(1 - u) / d), with d of all bytes live, and each byte
 /// put makes 1 / (1 - u) bytes written.
 final class ReclaimModel {
   private static final int STEPS = 1_000;

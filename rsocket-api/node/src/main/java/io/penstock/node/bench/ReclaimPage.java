@@ -29,7 +29,7 @@ final class ReclaimPage {
   private static String verdict(ReclaimReport report) {
     return (report.keepsReadsFast()
         ? "The p99 of reads stays below twice its quiet value"
-        : "The p99 of reads rises to more than twice its quiet value")
+        : "The p99 of reads is more than twice its quiet value")
         + (report.followsModel()
             ? ", and the write amplification is within a tenth of its model."
             : ", and the write amplification is off its model.");

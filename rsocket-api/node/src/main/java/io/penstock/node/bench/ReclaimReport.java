@@ -20,7 +20,7 @@ import java.util.Locale;
 record ReclaimReport(String penstock, String engine, int blockBytes, long segmentBytes, double liveShare, Reads quiet,
     Reads reclaiming, double slowdown,
     long putBytes, long movedBytes, double writeAmplification, double model) {
-  /// Most that the p99 may rise, and the write amplification be off its model.
+  /// Limits of the slowdown of the p99, and of the write amplification beside its model.
   private static final double MOST_SLOWDOWN = 2;
   private static final double MOST_OFF = 0.10;
 

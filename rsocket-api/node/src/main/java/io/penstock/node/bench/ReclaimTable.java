@@ -12,7 +12,7 @@ final class ReclaimTable {
   static String of(ReclaimReport report) {
     TextTable table = new TextTable("READS", "COUNT", "P50", "P90", "P99", "P99.9", "MOST");
     row(table, "nothing put", report.quiet());
-    row(table, "blocks overwritten and moved", report.reclaiming());
+    row(table, "blocks put and moved", report.reclaiming());
     return table + "\n" + verdict(report);
   }
 
@@ -27,7 +27,8 @@ final class ReclaimTable {
 
   static String verdict(ReclaimReport report) {
     return String.format(Locale.ROOT, "p99: %.2f x its quiet value (at most 2 wanted: %s)%n"
-        + "write amplification: %.2f, by the model %.2f at %.1f %% live (off by %.1f %%, at most 10 wanted: %s); %.0f MiB put, %.0f MiB moved%n",
+        + "write amplification: %.2f, by the model %.2f at %.1f %% live (off by %.1f %%, at most 10 wanted: %s);"
+        + " %.0f MiB put, %.0f MiB moved%n",
         report.slowdown(), word(report.keepsReadsFast()), report.writeAmplification(), report.model(),
         100 * report.liveShare(),
         100 * Math.abs(report.writeAmplification() / report.model() - 1), word(report.followsModel()),

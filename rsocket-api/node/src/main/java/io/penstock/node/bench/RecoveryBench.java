@@ -21,18 +21,20 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/// Opens a journal with its checkpoints and without, checks every byte, and reads the same files from end to end: each
-/// once a round.
+/// In each round opens a journal with its checkpoints and without, checks every byte, and reads the same files from end
+/// to end.
 final class RecoveryBench {
   private static final int LAYERS = 16;
+  private static final long STEPS = 4;
 
   private final RecoveryLoad load;
   private final Path directory;
   private final JournalOptions options;
   private final CacheSpace space;
+  private long steps;
+  private long step;
 
   RecoveryBench(RecoveryLoad load, Path directory) {
     this.load = load;
@@ -55,13 +57,15 @@ final class RecoveryBench {
     return load.blocks();
   }
 
-  /// @param tell what is done now, in a few words
-  RecoveryReport run(Consumer<String> tell) throws IOException {
+  /// @param progress counts steps: four a round
+  RecoveryReport run(Progress progress) throws IOException {
     Journal journal = journal();
     List<Round> rounds = new ArrayList<>();
-    for (int i = load.cold() ? 0 : -1; i < load.rounds(); i++) {
-      tell.accept(i < 0 ? "a round that does not count" : "round %d of %d".formatted(i + 1, load.rounds()));
-      Round round = round(journal, i % 2 == 0);
+    int first = load.cold() ? 0 : -1; // the system's cache is filled by a round that does not count
+    steps = STEPS * (load.rounds() - first);
+    for (int i = first; i < load.rounds(); i++) {
+      progress.next(i < 0 ? "warm-up" : "round %d of %d".formatted(i + 1, load.rounds()));
+      Round round = round(journal, i % 2 == 0, progress);
       if (i >= 0) {
         rounds.add(round);
       }
@@ -69,7 +73,13 @@ final class RecoveryBench {
     return RecoveryReport.of(load, journal, rounds);
   }
 
-  /// Whoever visits every head gives back what was reserved behind the last one: it is no part of the journal.
+  private double step(double seconds, Progress progress) {
+    step++;
+    progress.at(step, steps);
+    return seconds;
+  }
+
+  /// Opens the journal without checkpoints, which gives back the space reserved behind its last record.
   private Journal journal() throws IOException {
     deleteCheckpoints();
     JournalStore store = JournalStore.open(space, options);
@@ -88,15 +98,14 @@ final class RecoveryBench {
     }
   }
 
-  /// What comes before may leave something in a cache below the system's own: so the read and the check take turns at
-  /// being first.
-  private Round round(Journal journal, boolean readsFirst) throws IOException {
-    double first = readsFirst ? read() : 0;
-    double check = check(journal);
-    double read = readsFirst ? first : read();
-    double open = open(journal);
+  /// The read and the check take turns at being first, for the first may fill a cache below the system's own.
+  private Round round(Journal journal, boolean readsFirst, Progress progress) throws IOException {
+    double first = readsFirst ? step(read(), progress) : 0;
+    double check = step(check(journal), progress);
+    double read = readsFirst ? first : step(read(), progress);
+    double open = step(open(journal), progress);
     deleteCheckpoints();
-    return new Round(read, check, open, open(journal)); // which has them written anew
+    return new Round(read, check, open, step(open(journal), progress)); // this opening writes them again
   }
 
   private long begin() throws IOException {

@@ -4,7 +4,7 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.FileEngineOption;
 import io.penstock.node.cli.Folders;
-import io.penstock.node.cli.LastWord;
+import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.node.config.Sizes;
@@ -21,12 +21,17 @@ import picocli.CommandLine.Option;
 @Command(
     name = "recovery",
     description = {
-      "Measures how long a folder of blocks takes to be opened and to be checked, beside a plain read of the same files.",
+      "Measures how long opening and checking a folder of blocks take, beside a plain read of the same files.",
       "",
-      "Writes the folder first, unless it is there. Then, round by round: reads the files from end to end, checks every byte, opens with "
-          + "checkpoints, opens without. Ends with 1 if the check takes more than 1.25 times the read of its round, opening more than 1 s per "
-          + "10 GB, or opening without checkpoints more than 3 s; files of less than 1 GiB are measured and not judged. Ends with 74 if the "
-          + "folder cannot be measured.",
+      "Writes the folder first, unless it exists. Each round reads the files from end to end, checks every byte,"
+          + " opens the"
+          + " folder with checkpoints, and opens it without.",
+      "",
+      "Ends with 1 if the check takes more than 1.25 times the read of its round, if opening takes more than 1 s"
+          + " per 10 GB,"
+          + " or 3 s without checkpoints; files of less than 1 GiB are measured and not judged. Ends with 74 if the"
+          + " folder"
+          + " cannot be measured.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
@@ -35,7 +40,8 @@ final class RecoveryCommand implements Callable<Integer> {
   private final Console console;
 
   @Option(names = "--dir", paramLabel = "FOLDER",
-      description = "The folder of blocks: one that an earlier run wrote with the same options is measured as it is, else it is written, and kept (default: a temporary folder, deleted afterwards). "
+      description = "The folder of blocks. A folder of an earlier run with the same options is measured as it is; a"
+          + " new one is written and kept (default: a temporary folder, deleted afterwards). "
           + Folders.MADE)
   private @Nullable Path dir;
 
@@ -44,7 +50,7 @@ final class RecoveryCommand implements Callable<Integer> {
   private EngineKind engine = EngineKind.CHRONICLE;
 
   @Option(names = "--size", paramLabel = "SIZE", converter = SizeOption.class,
-      description = "Bytes of blocks to be written (default: ${DEFAULT-VALUE}).", defaultValue = "2GiB")
+      description = "Bytes of blocks to write (default: ${DEFAULT-VALUE}).", defaultValue = "2GiB")
   private long size;
 
   @Option(names = "--block-bytes", paramLabel = "SIZE", converter = SizeOption.class,
@@ -56,12 +62,12 @@ final class RecoveryCommand implements Callable<Integer> {
   private long segment;
 
   @Option(names = "--rounds", paramLabel = "N",
-      description = "How often each is measured; 0 to write the folder only (default: ${DEFAULT-VALUE}).",
+      description = "Number of rounds; 0 only writes the folder (default: ${DEFAULT-VALUE}).",
       defaultValue = "3")
   private int rounds;
 
   @Option(names = "--cold",
-      description = "Have the system forget the files before each; else all of them are in its cache.")
+      description = "Drop the files from the system's cache before each step; else all of them are in it.")
   private boolean cold;
 
   @Option(names = "--json", description = "Print the figures as JSON instead of a table.")
@@ -87,15 +93,15 @@ final class RecoveryCommand implements Callable<Integer> {
   private int run(RecoveryLoad load, Path journal, boolean isNew) throws IOException {
     RecoveryBench bench = new RecoveryBench(load, journal);
     if (isNew) {
-      console.say("writing " + Sizes.human(load.bytes()));
+      console.say("writing " + Sizes.human(load.bytes()) + " to " + journal);
       BenchFailure.guarded(() -> bench.build(console));
     }
     if (load.rounds() == 0) {
       return ExitCode.OK;
     }
     RecoveryReport report;
-    try (LastWord _ = new LastWord(console, () -> "bench recovery: interrupted; there is no report")) {
-      report = BenchFailure.guarded(() -> bench.run(console::say));
+    try (Progress progress = Progress.of(console, "bench recovery", "steps")) {
+      report = BenchFailure.guarded(() -> bench.run(progress));
     }
     if (json) {
       console.json(report);

@@ -17,7 +17,7 @@ final class RecoveryTable {
     row(table, "opening with checkpoints", report.open(), "at most 1 s per 10 GB: " + word(report, report.opensFast()));
     row(table, "opening without checkpoints", report.openWithout(),
         "at most 3 s per 10 GB: " + word(report, report.opensFastWithout()));
-    return table + "\n"
+    return table.wrapped() + "\n"
         + String.format(Locale.ROOT, "engine %s, %s of %s in %s, %s; %s; medians of %s%n%s", report.engine(),
             Plural.of(report.blocks(), "block"), Sizes.human(report.blockBytes()),
             Plural.of(report.segments(), "segment"), Sizes.human(report.bytes()),

@@ -1,4 +1,4 @@
-/// Benchmarks that anybody can run on a machine of his own, with plots.
+/// Benchmarks to run on the machine at hand, with plots.
 @NullMarked
 package io.penstock.node.bench;
 

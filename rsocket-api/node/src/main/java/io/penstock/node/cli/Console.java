@@ -11,29 +11,36 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import tools.jackson.databind.node.ObjectNode;
 
-/// What a command has around it. Results, for machines as for people, go to `out`; everything else goes to `err`.
+/// The streams and variables of a command. Results, for machines as for people, go to `out`; everything else goes to
+/// `err`.
 ///
 /// @param in bytes fed to the command
 /// @param out results, as text or bytes
 /// @param err progress, explanations, complaints
-/// @param isTerminal whether a person watches `err`, so that it may be redrawn
+/// @param isTerminal whether `err` is a terminal, so that a bar may be redrawn there
+/// @param showsResults whether `out` is a terminal, which raw bytes would upset
 /// @param environment variables of the process
-public record Console(InputStream in, PrintStream out, PrintStream err, boolean isTerminal,
+public record Console(InputStream in, PrintStream out, PrintStream err, boolean isTerminal, boolean showsResults,
     Map<String, String> environment) {
+  /// A console whose results go to no terminal.
+  public Console(InputStream in, PrintStream out, PrintStream err, boolean isTerminal,
+      Map<String, String> environment) {
+    this(in, out, err, isTerminal, false, environment);
+  }
+
   /// The one of this process.
   public static Console ofProcess() {
     return new Console(new FileInputStream(FileDescriptor.in), stream(FileDescriptor.out), stream(FileDescriptor.err),
-        watched(),
-        System.getenv());
+        Terminal.isBehind(2) && !"dumb".equals(System.getenv("TERM")), Terminal.isBehind(1), System.getenv());
+  }
+
+  /// The same streams, with progress in lines instead of bars.
+  public Console withoutBars() {
+    return new Console(in, out, err, false, showsResults, environment);
   }
 
   private static PrintStream stream(FileDescriptor descriptor) {
     return new PrintStream(new FileOutputStream(descriptor), true, StandardCharsets.UTF_8);
-  }
-
-  private static boolean watched() {
-    java.io.Console console = System.console();
-    return console != null && console.isTerminal() && !"dumb".equals(System.getenv("TERM"));
   }
 
   /// Prints one result as a line of JSON.
@@ -49,8 +56,8 @@ public record Console(InputStream in, PrintStream out, PrintStream err, boolean 
     requireHeard();
   }
 
-  /// Throws if nobody takes results any more: a `PrintStream` keeps that to itself, and a stream of results would go on
-  /// for ever.
+  /// Throws if standard output takes no more results: a `PrintStream` does not report that, and an endless stream of
+  /// results would go on.
   ///
   /// @throws UncheckedIOException if `out` failed, for instance because the reader of a pipe went away
   public void requireHeard() {
@@ -60,7 +67,7 @@ public record Console(InputStream in, PrintStream out, PrintStream err, boolean 
     }
   }
 
-  /// Tells a person something that is not the result.
+  /// Prints a line for people that is not the result.
   public void say(String line) {
     err.print(line + "\n");
   }

@@ -15,7 +15,7 @@ public final class ExitCode {
 
   private ExitCode() {}
 
-  /// What each means, in the order of the numbers: the help and the README say the same.
+  /// What each means, in the order of the numbers: the help and docs/operating.md say the same.
   public static Map<String, String> meanings() {
     Map<String, String> meanings = new LinkedHashMap<>();
     meanings.put("" + OK, "done");

@@ -60,7 +60,7 @@ public final class Folders {
     return "made the folder " + folder;
   }
 
-  /// The rule for every folder that a command only looks after: it is never made.
+  /// The rule for every folder that a command only reads: it is never made.
   ///
   /// @param option that named it, for the complaint
   /// @throws IOException if it is not there, or is a file

@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/// A file that a command is told to read.
+/// A file that a command reads.
 public final class InputFile {
   private InputFile() {}
 

@@ -3,8 +3,9 @@ package io.penstock.node.cli;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Hooks;
 
-/// A line that is said if a signal ends the process before this is closed: what was done so far. The exit code, 130 or
+/// A line about what was done so far, printed if a signal ends the process before this is closed. The exit code, 130 or
 /// 143, is the system's.
 public final class LastWord implements AutoCloseable {
   private final Supplier<@Nullable String> result;
@@ -19,10 +20,11 @@ public final class LastWord implements AutoCloseable {
   LastWord(Console console, Supplier<String> line, Supplier<@Nullable String> result) {
     this.result = result;
     this.speaker = begun(Thread.ofPlatform().name("penstock-last-word").unstarted(() -> {
+      Hooks.onErrorDropped(dropped -> {}); // connections break when the process ends: no news
       console.say((console.isTerminal() ? "\n" : "") + line.get());
       String done = result.get();
       if (done != null) {
-        console.out().print(done + "\n"); // nothing is to be done if nobody hears it
+        console.out().print(done + "\n"); // a reader that has gone away is no matter now
       }
     }));
   }
@@ -36,8 +38,8 @@ public final class LastWord implements AutoCloseable {
     }
   }
 
-  /// Leaves it unsaid. Idempotent. If it is being said, and there is a result, this does not return: whoever went on
-  /// might print a second one.
+  /// Leaves it unsaid. Idempotent. Does not return while the line and a result are being printed: the caller might print
+  /// a second result.
   @Override
   public void close() {
     try {

@@ -6,7 +6,7 @@ import java.util.List;
 
 /// Finds what a mistyped word probably was. Better nothing than something far off: picocli's own suggestions have no
 /// threshold for commands (to `stats` they say `match`, too), and for an option they are those that begin with the same
-/// two letters (to `--html` none).
+/// two letters (to `--html` it has none).
 public final class Nearest {
   private static final int MOST = 3;
   private static final int LEAST_PART = 3;

@@ -10,8 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/// A file that a command is told to write when it is done. Whether it can be written is known before the work begins,
-/// and whoever looks at the file sees all of it or what was there before.
+/// A file that a command writes at its end. Whether it can be written is known before the work begins, and a reader
+/// sees the whole new content or the whole old one.
 public final class OutputFile {
   private final Path file;
   private final Path draft;

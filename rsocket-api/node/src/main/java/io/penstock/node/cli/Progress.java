@@ -9,11 +9,13 @@ import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
-/// Shows a person how far long work has come, with its rate and the time left: a bar that is redrawn on a terminal,
-/// elsewhere a line about every ten seconds, so that short work says nothing but what it begins, if anything. If a
-/// signal ends the process first, a line says how far it came, and what there is of the result is printed if it was
-/// given. One thread at a time.
+/// Shows how far long work has come, with its rate and the time left: a bar on a terminal, elsewhere a line about every
+/// ten seconds. If a signal ends the process first, a line says how far the work came, and the result so far is printed
+/// if one was given. One thread at a time.
 public final class Progress implements AutoCloseable {
+  /// Width of a bar, which leaves the last column of 80 free.
+  public static final int COLUMNS = Terminal.COLUMNS - 1;
+
   static final long EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int REDRAW_MILLIS = 200;
 
@@ -61,7 +63,8 @@ public final class Progress implements AutoCloseable {
   private ProgressBar bar() {
     return new ProgressBarBuilder().setTaskName(task).setUnit(" " + unit, unitSize).showSpeed()
         .setStyle(ProgressBarStyle.ASCII)
-        .setUpdateIntervalMillis(REDRAW_MILLIS).setConsumer(new ConsoleProgressBarConsumer(console.err())).build();
+        .setUpdateIntervalMillis(REDRAW_MILLIS).setConsumer(new ConsoleProgressBarConsumer(console.err(), COLUMNS))
+        .build();
   }
 
   /// What comes next, in a few words: beside the bar, or a line at once.

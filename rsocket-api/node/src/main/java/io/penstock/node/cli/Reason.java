@@ -14,9 +14,9 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 
-/// Words what went wrong for somebody who does not read Java.
+/// Words a failure for people who do not read Java.
 public final class Reason {
-  /// The address that the network library puts behind an error; whoever reads it has named it.
+  /// The address that the network library appends to an error; the user has named it already.
   private static final Pattern PEER = Pattern.compile(": \\S*/[0-9a-f.:]+$");
   /// How it puts a system call before one; the error alone is plain.
   private static final Pattern SYSTEM_CALL = Pattern.compile("[a-zA-Z]+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ");

@@ -19,7 +19,7 @@ public final class TemporaryFolder implements AutoCloseable {
     this.cleaner = Thread.ofPlatform().name("penstock-folder-cleaner").unstarted(this::interrupted);
     try {
       Runtime.getRuntime().addShutdownHook(cleaner);
-    } catch (IllegalStateException e) { // nobody would delete what is done in it from now on
+    } catch (IllegalStateException e) { // no hook would delete it later
       Folders.delete(path);
       throw new IOException("a temporary folder must be made before the process ends (was ending)", e);
     }

@@ -11,9 +11,21 @@ public final class TextTable {
 
   private final List<String> heads;
   private final List<List<String>> rows = new ArrayList<>();
+  private boolean wraps;
 
   public TextTable(String... heads) {
     this.heads = List.of(heads);
+  }
+
+  /// Breaks the last column so that lines fit 80 columns.
+  public TextTable wrapped() {
+    wraps = true;
+    return this;
+  }
+
+  /// `line` broken at spaces to fit 80 columns; the lines after the first are indented.
+  public static String wrapped(String line, int indent) {
+    return Terminal.wrapped(line, indent);
   }
 
   /// Adds a row of as many cells as there are heads.
@@ -47,7 +59,16 @@ public final class TextTable {
       String padding = " ".repeat(width(column) - cell.length());
       line.append(isNumeric(column) ? padding + cell : cell + padding).append(GAP);
     }
-    text.append(line.toString().stripTrailing()).append('\n');
+    String whole = line.toString().stripTrailing();
+    text.append(wraps ? Terminal.wrapped(whole, lastColumn()) : whole).append('\n');
+  }
+
+  private int lastColumn() {
+    int start = 0;
+    for (int column = 0; column < heads.size() - 1; column++) {
+      start += width(column) + GAP.length();
+    }
+    return start;
   }
 
   private int width(int column) {

@@ -27,7 +27,7 @@ record Ack(String key, String tier, String durability, long sequence) {
         receipt.sequence());
   }
 
-  /// Of a block that was in `tier` before anybody here put it.
+  /// Of a block that was in `tier` before this command put it.
   static Ack seen(BlockKey key, String tier) {
     return new Ack(key.toString(), tier, Promise.SEEN.word(), 0);
   }

@@ -54,8 +54,8 @@ final class AckFile implements AutoCloseable {
     }
   }
 
-  /// What was promised of each block; the strongest word if there were several. Half a line at the end was promised to
-  /// nobody.
+  /// What was promised of each block; the strongest word if there were several. Half a line at the end is no
+  /// promise.
   ///
   /// @throws io.penstock.node.cli.DataException if a line is no ack
   static Map<BlockKey, Promise> read(String path) throws IOException {

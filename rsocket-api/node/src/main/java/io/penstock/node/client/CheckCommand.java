@@ -25,14 +25,17 @@ import picocli.CommandLine.Option;
 /// Compares what a node has with what its receipts promised: the second half of a proof, after [LoadCommand].
 @Command(
     name = "check",
-    description = {"Reads every block that a file of receipts names, and compares all bytes with what load has put.",
+    description = {"Reads every block that a file of receipts names and compares its bytes with what `load` put.",
       "",
-      "What was promised as written or forced must be there, also after the node was killed; what was volatile, or seen by load and not "
-          + "promised, may be missing. Wrong bytes are never right, and a block that the node itself calls damaged is not missing but corrupt. "
-          + "The node's capacity must be larger than what was loaded: a block that made room for another was not lost.",
+      "A block promised as written or forced must be there, even after the node was killed. A volatile block, or"
+          + " one that"
+          + " load only saw, may be missing. Wrong bytes are always an error, and a block that the node calls"
+          + " damaged counts"
+          + " as corrupt, not as missing. The node's capacity must exceed what was loaded: an evicted block was not"
+          + " lost.",
       "",
-      "The exit code is 1 if a promise was broken, else 69 if the node did not give a block for another reason, or went away, so that nothing "
-          + "is known of it.",
+      "The exit code is 1 if a promise was broken, else 69 if a block is unknown: the node went away, or refused it for"
+          + " another reason than damage.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",

@@ -64,7 +64,7 @@ abstract class ClientCommand implements Callable<Integer> {
     }
   }
 
-  /// What is to be done with a node. Options and files that make no sense are refused here, before anybody is called.
+  /// The work to do with a node. Wrong options and files are refused here, before a connection is made.
   abstract Work work(NodeConfig config) throws IOException;
 
   /// What a command does with a node.

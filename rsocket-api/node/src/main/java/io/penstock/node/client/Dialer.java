@@ -8,6 +8,6 @@ import java.time.Duration;
 interface Dialer {
   /// @param config of which the space, slice and window sizes count
   /// @param patience longest wait
-  /// @throws io.penstock.node.cli.UnavailableException if nobody answers
+  /// @throws io.penstock.node.cli.UnavailableException if no node answers
   NodeLink dial(HostPort address, NodeConfig config, Duration patience);
 }

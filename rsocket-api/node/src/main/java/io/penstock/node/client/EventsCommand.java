@@ -14,8 +14,8 @@ import reactor.core.publisher.Flux;
 /// Follows what happens to a node's blocks.
 @Command(
     name = "events",
-    description = {"Prints what happened to a node's blocks, and goes on with what happens, one event a line.", "",
-      "It may be long before anything happens: an event is waited for however long it takes, and --timeout is for reaching the node alone.",
+    description = {"Prints the events of a node's blocks, past and coming, one a line.", "",
+      "--timeout bounds the connection alone: the wait for the next event has no bound.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
@@ -24,11 +24,12 @@ final class EventsCommand extends ClientCommand {
   private static final int AHEAD = 256;
 
   @Option(names = "--from", paramLabel = "SEQUENCE", defaultValue = "1",
-      description = "First event wanted; older ones that are no longer kept are told as skipped (default: ${DEFAULT-VALUE}).")
+      description = "First event wanted; older ones that are no longer kept are reported as skipped (default:"
+          + " ${DEFAULT-VALUE}).")
   private long from;
 
   @Option(names = "--limit", paramLabel = "N", defaultValue = "0",
-      description = "End after so many; 0 goes on until stopped.")
+      description = "Number of events after which the command ends; 0 for no end.")
   private long limit;
 
   EventsCommand(Console console, Dialer dialer) {

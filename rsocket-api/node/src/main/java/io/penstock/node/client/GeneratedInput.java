@@ -10,7 +10,7 @@ import io.penstock.node.replay.KvPattern;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/// Blocks whose bytes follow from their key, so that whoever reads them can tell whether they are right.
+/// Blocks whose bytes follow from their key, so that a reader can check them.
 final class GeneratedInput implements BlockInput {
   private final SpaceId space;
   private final long end;

@@ -8,6 +8,7 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.Numbers;
 import io.penstock.node.cli.OutputFile;
 import io.penstock.node.cli.Plural;
+import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
@@ -63,6 +64,9 @@ final class GetCommand extends ClientCommand {
       description = "Compare with what `put --count` generates; a difference makes the exit code 1.")
   private boolean verify;
 
+  @Option(names = "--force", description = "Write raw bytes to a terminal.")
+  private boolean force;
+
   GetCommand(Console console, Dialer dialer) {
     super(console, dialer);
   }
@@ -72,6 +76,11 @@ final class GetCommand extends ClientCommand {
     if (isJson() && output == null && !discard) {
       throw new IllegalArgumentException(
           "--json must come with --output or --discard (was without: standard output takes the bytes)");
+    }
+    if (console.showsResults() && output == null && !discard && !force) {
+      throw new IllegalArgumentException(
+          "--output, --discard or --force must be given (was none: standard output is a terminal, and blocks are"
+              + " raw bytes)");
     }
     List<BlockKey> keys = choice.of(config.space(), console.in());
     if (output != null) {
@@ -85,16 +94,16 @@ final class GetCommand extends ClientCommand {
       Lease lease = Answers.of(node.tier().lease(keys, OnMiss.SKIP, scope), patience());
       List<String> missing = missing(keys, lease);
       return report(missing.isEmpty()
-          ? copy(lease, windowBlocks, scope)
+          ? copy(lease, windowBlocks, keys.size(), scope)
           : new Outcome(0, 0, missing, List.of()), keys.size());
     }
   }
 
-  private Outcome copy(Lease lease, int windowBlocks, BlockScope scope) throws IOException {
+  private Outcome copy(Lease lease, int windowBlocks, int all, BlockScope scope) throws IOException {
     int blocks = 0;
     long done = 0;
     List<String> different = new ArrayList<>();
-    try (WritableByteChannel to = open()) {
+    try (WritableByteChannel to = open(); Progress progress = Progress.of(console, "get", "blocks")) {
       for (List<LeasedBlock> window : lease.windows(windowBlocks, scope).toIterable(1)) {
         for (LeasedBlock one : window) {
           try (Block block = one.block()) {
@@ -106,6 +115,7 @@ final class GetCommand extends ClientCommand {
           }
         }
         console.requireHeard();
+        progress.at(blocks, all);
       }
     }
     return new Outcome(blocks, done, List.of(), different);
@@ -119,7 +129,8 @@ final class GetCommand extends ClientCommand {
       outcome.different().forEach(key -> console.say("different " + key));
       console.say(outcome.missing().isEmpty()
           ? "%s, %s, verified on arrival%s".formatted(Plural.of(outcome.blocks(), "block"),
-              Sizes.human(outcome.bytes()), verify ? " and compared with what was generated" : "")
+              Sizes.human(outcome.bytes()), (verify ? " and compared with what was generated" : "")
+                  + (output == null ? "" : ", in " + output))
           : "%s of %s missing: nothing was read".formatted(Numbers.of(outcome.missing().size()),
               Plural.of(asked, "block")));
     }

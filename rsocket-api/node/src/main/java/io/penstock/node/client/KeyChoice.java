@@ -28,7 +28,8 @@ final class KeyChoice {
   private @Nullable String traceIds;
 
   @Option(names = "--tokens", paramLabel = "IDS",
-      description = "Token ids, such as 1,5,10-20, cut into blocks and hashed by prefix; a part of a block at the end is left out.")
+      description = "Token ids, such as 1,5,10-20, cut into blocks and hashed by prefix; an incomplete last block"
+          + " is left out.")
   private @Nullable String tokens;
 
   boolean isGiven() {

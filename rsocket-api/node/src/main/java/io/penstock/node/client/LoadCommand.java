@@ -33,10 +33,12 @@ import picocli.CommandLine.Option;
 @Command(
     name = "load",
     description = {
-      "Puts generated blocks into a node, and appends a line to a file for each receipt, as soon as it has come.", "",
-      "Same seed, same blocks. However the node or this command ends, the file has only what was promised; `check` compares it with what is "
-          + "there. The same command goes on where it ended: blocks that the node has already, and for which the file has no receipt, are "
-          + "written down as seen. Nothing was promised of these, but their bytes must be right.",
+      "Puts generated blocks into a node and appends each receipt to a file when it comes.", "",
+      "Equal seeds give equal blocks. However the node or this command ends, the file has only what the node promised;"
+          + " `check` compares it with what the node has. The same command continues where it ended. A block that"
+          + " the node"
+          + " has already, and for which the file has no receipt, is recorded as seen: it has no promise, but its bytes"
+          + " must be right.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
@@ -50,8 +52,8 @@ final class LoadCommand extends ClientCommand {
   ///
   /// @param ended false if there would have been more to do, but the node or a file failed, or a signal came
   /// @param stored blocks with a receipt, by what it promised
-  /// @param present blocks that the node had already: nobody promised anything for them now
-  /// @param elsewhere blocks that somebody else was writing
+  /// @param present blocks that the node had already, without a receipt
+  /// @param elsewhere blocks that another client was writing
   record Outcome(long blocks, boolean ended, Map<String, Long> stored, long present, long elsewhere, double seconds,
       double gigabytesPerSecond) {}
 
@@ -91,7 +93,7 @@ final class LoadCommand extends ClientCommand {
       try {
         put(node, config, file, known, began);
       } catch (RuntimeException | IOException e) {
-        console.say("%s of %s came, and are in %s%s; the same command goes on behind them".formatted(
+        console.say("%s of %s came, and are in %s%s; the same command continues after them".formatted(
             Plural.of(receipts, "receipt"),
             Plural.of(blocks, "block"), path, present == 0 ? "" : ", " + there()));
         if (isJson() && !(e instanceof RemotePermanentException)) { // that one is refused, and nothing came
@@ -145,7 +147,7 @@ final class LoadCommand extends ClientCommand {
     return Numbers.of(present) + " there already";
   }
 
-  /// Those of `keys` that the node has; the others, somebody else is writing.
+  /// Those of `keys` that the node has; another client is writing the others.
   private Stream<BlockKey> there(NodeLink node, List<BlockKey> keys) {
     if (keys.isEmpty()) {
       return Stream.empty();
@@ -177,7 +179,8 @@ final class LoadCommand extends ClientCommand {
           String.format(Locale.ROOT, "%s of %s: %s stored%s, %s%s; %.3f s, %.3f GB/s", Plural.of(blocks, "block"),
               Sizes.exact(config.space().layout().blockBytes()), Numbers.of(receipts),
               stored.isEmpty() ? "" : " (" + Numbers.of(stored) + ")", there(),
-              elsewhere == 0 ? "" : ", " + Numbers.of(elsewhere) + " being written by somebody else", outcome.seconds(),
+              elsewhere == 0 ? "" : ", " + Numbers.of(elsewhere) + " being written by another client",
+              outcome.seconds(),
               outcome.gigabytesPerSecond()));
     }
   }

@@ -14,7 +14,8 @@ import picocli.CommandLine.Mixin;
 /// Tells which blocks a node has, without using them.
 @Command(
     name = "match",
-    description = {"Tells how long a prefix of the keys a node has.", "", "It does not count as a use.", ""},
+    description = {"Prints how many of the keys, from the first, a node has.", "", "A match does not count as a use.",
+      ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock match --trace-id 0-15", ""})

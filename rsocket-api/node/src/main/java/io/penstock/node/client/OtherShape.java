@@ -7,6 +7,7 @@ import io.penstock.node.config.Sizes;
 import io.penstock.wire.ErrorCode;
 import io.penstock.wire.RemotePermanentException;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +32,7 @@ public final class OtherShape {
   }
 
   /// @param field that differs, with the node's value and ours; null if the node named none that is known here
-  /// @param said by the node, which is told where no flag of the command would help
+  /// @param said by the node, repeated where no flag of the command would help
   static String sentence(HostPort node, BlockLayout ours, Set<String> flags, @Nullable String field,
       @Nullable Object theirs, @Nullable Object mine, String said) {
     return Optional
@@ -48,17 +49,44 @@ public final class OtherShape {
       case "space.model" -> new Wrong("--model", theirs, mine);
       case "space.layout.layers" -> new Wrong("--layers", theirs, mine);
       case "space.layout.tokens" -> new Wrong("--block-tokens", theirs, mine);
-      case "space.layout.planes" -> theirs instanceof List<?> planes ? wrongBytes(ours, planes) : null;
+      case "space.layout.order" -> new Wrong("--order", lower(theirs), lower(mine));
+      case "space.layout.planes" -> theirs instanceof List<?> planes ? wrongPlane(ours, planes) : null;
       default -> null;
     };
   }
 
-  /// Null if the blocks are as large, so that another flag would have to change.
-  private static @Nullable Wrong wrongBytes(BlockLayout ours, List<?> planes) {
-    long theirs = planes.stream().mapToLong(plane -> ((Plane) plane).tokenBytes()).sum() * ours.layers()
-        * ours.tokens();
-    return theirs == ours.blockBytes()
-        ? null
-        : new Wrong("--block-bytes", Sizes.exact(theirs), Sizes.exact(ours.blockBytes()));
+  /// The first dimension that differs; null if a layer has other planes.
+  private static @Nullable Wrong wrongPlane(BlockLayout ours, List<?> planes) {
+    for (int i = 0; i < Math.min(planes.size(), ours.planes().size()); i++) {
+      Plane theirs = (Plane) planes.get(i);
+      Plane mine = ours.planes().get(i);
+      if (theirs.kind() != mine.kind()) {
+        return null;
+      } else if (theirs.type() != mine.type()) {
+        return new Wrong("--dtype", lower(theirs.type()), lower(mine.type()));
+      } else if (theirs.heads() != mine.heads()) {
+        return new Wrong("--kv-heads", theirs.heads(), mine.heads());
+      } else if (theirs.width() != mine.width()) {
+        return wrongWidth(ours, theirs, mine);
+      }
+    }
+    return null;
+  }
+
+  /// One head of keys is as wide as the size of a block needs, so the size is what to change.
+  private static @Nullable Wrong wrongWidth(BlockLayout ours, Plane theirs, Plane mine) {
+    return switch (mine.kind()) {
+      case LATENT -> new Wrong("--latent-rank", theirs.width(), mine.width());
+      case ROPE -> new Wrong("--rope-dim", theirs.width(), mine.width());
+      case KEY -> mine.heads() > 1
+          ? new Wrong("--head-dim", theirs.width(), mine.width())
+          : new Wrong("--block-bytes", Sizes.exact((long) ours.blockBytes() / mine.width() * theirs.width()),
+              Sizes.exact(ours.blockBytes()));
+      default -> null;
+    };
+  }
+
+  private static String lower(Object name) {
+    return name.toString().toLowerCase(Locale.ROOT);
   }
 }

@@ -5,7 +5,7 @@ import java.util.Locale;
 
 /// What is known to be promised of a block; the later the word, the stronger.
 enum Promise {
-  /// Nothing: the node had it already when `load` came, and nobody heard a receipt.
+  /// Nothing: the node had the block when `load` came, and no receipt is known.
   SEEN,
   /// See [Durability#VOLATILE].
   VOLATILE,

@@ -8,6 +8,7 @@ import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.InputFile;
 import io.penstock.node.cli.Numbers;
 import io.penstock.node.cli.Plural;
+import io.penstock.node.cli.Progress;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.config.Sizes;
@@ -15,6 +16,7 @@ import io.penstock.tier.Receipt;
 import java.io.IOException;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -29,8 +31,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "put",
     description = {"Cuts a file or standard input into blocks and puts them into a node.", "",
-      "Prints the key of every block, in order.",
-      "Without --key and its like a block is named by its content and all before it, so equal beginnings share blocks.",
+      "Prints the key of every block, in order. Unless an option names the keys, a key follows from the content of its"
+          + " block and all before it, so equal beginnings share blocks.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
@@ -48,7 +50,7 @@ final class PutCommand extends ClientCommand {
     }
   }
 
-  @Parameters(arity = "0..1", paramLabel = "FILE", description = "What to put; nothing or - reads standard input.")
+  @Parameters(arity = "0..1", paramLabel = "FILE", description = "The file to put; none or - reads standard input.")
   private @Nullable String file;
 
   @Mixin
@@ -59,7 +61,7 @@ final class PutCommand extends ClientCommand {
   private @Nullable Integer count;
 
   @Option(names = "--seed", paramLabel = "ID",
-      description = "With --count: trace id of the first block; the others follow (default: 0).")
+      description = "With --count: trace id of the first block; the next ids follow (default: 0).")
   private @Nullable Long seed;
 
   private long blocks;
@@ -89,15 +91,31 @@ final class PutCommand extends ClientCommand {
   }
 
   private int put(NodeLink node, NodeConfig config, BlockInput blocksToPut) throws IOException {
-    try (BlockInput input = blocksToPut) {
+    try (BlockInput input = blocksToPut; Progress progress = Progress.of(bars(), "put", "blocks")) {
       int most = config.get(NodeSettings.WINDOW_BLOCKS);
       for (List<BlockKey> keys = input.next(most); !keys.isEmpty(); keys = input.next(most)) {
         Map<BlockKey, Receipt> receipts = WindowPut.store(node, keys, input, patience());
         keys.forEach(key -> tell(Line.of(key, receipts.get(key))));
+        progress.at(blocks, Math.max(blocks, all(config)));
       }
       summary(config.space().layout().blockBytes(), input.paddingBytes());
     }
     return ExitCode.OK;
+  }
+
+  /// Where a bar may be drawn: not between keys on the same terminal.
+  private Console bars() {
+    return console.showsResults() ? console.withoutBars() : console;
+  }
+
+  /// Blocks of the whole input; 0 if its length is unknown.
+  private long all(NodeConfig config) throws IOException {
+    if (count != null) {
+      return count;
+    }
+    return file == null || file.equals("-")
+        ? 0
+        : Math.ceilDiv(Files.size(Path.of(file)), config.layout().blockBytes());
   }
 
   private void requireAlone(int generated, long first) {

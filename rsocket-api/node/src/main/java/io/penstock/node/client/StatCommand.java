@@ -40,11 +40,17 @@ final class StatCommand extends ClientCommand {
   private int show(NodeLink node) {
     ServerStat stat = Answers.of(node.stat(), patience());
     if (isJson()) {
-      console.json(stat);
+      console.json(lowerCase(stat));
     } else {
-      console.out().print(table(stat));
+      console.out().print(table(stat).wrapped());
     }
     return ExitCode.OK;
+  }
+
+  /// With the name of the medium as all names are spelled here.
+  private static ServerStat lowerCase(ServerStat stat) {
+    return new ServerStat(stat.node(), stat.tier(), stat.medium().toLowerCase(Locale.ROOT), stat.stat(),
+        stat.inFlightBytes(), stat.peakInFlightBytes(), stat.budgetBytes(), stat.draining());
   }
 
   private static TextTable table(ServerStat node) {
@@ -102,7 +108,7 @@ final class StatCommand extends ClientCommand {
                 Sizes.human(tiering.queuedBytes()), Numbers.of(tiering.mostQueuedBlocks()),
                 capacity(tiering.queueBlocks()), Numbers.of(tiering.longestMillis()),
                 Plural.of(tiering.withheld(), "writer")))
-        .row("read ahead",
+        .row("prefetched",
             "%s, %s useful, %s wasted".formatted(Plural.of(tiering.prefetched(), "block"), Numbers.of(tiering.useful()),
                 Numbers.of(tiering.wasted())))
         .row("stayed on disk", Plural.of(tiering.held(), "hit"))

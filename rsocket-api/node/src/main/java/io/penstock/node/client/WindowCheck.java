@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// Looks after blocks that were put by `load`, some at a time.
+/// Checks blocks that `load` put, some at a time.
 final class WindowCheck {
   /// Blocks that are asked for at a time.
   static final int BLOCKS = 256;

@@ -15,8 +15,8 @@ import java.util.Map;
 final class WindowPut {
   private WindowPut() {}
 
-  /// The receipts by key, in the order of the keys; none for blocks that the node has already, or that somebody else is
-  /// writing.
+  /// The receipts by key, in the order of the keys; none for blocks that the node has already, or that another client
+  /// is writing.
   ///
   /// @param keys as `input` answered them just now
   static Map<BlockKey, Receipt> store(NodeLink node, List<BlockKey> keys, BlockInput input, Duration patience) {

@@ -29,7 +29,8 @@ public record BlockShape(int blockBytes, int layers, int tokens) {
     long unit = unit(layers, tokens);
     if (blockBytes <= 0 || blockBytes > MAX_BLOCK_BYTES || blockBytes % unit != 0) {
       throw new IllegalArgumentException(
-          ("block.bytes must be a multiple of %d B, which is layers %d x block.tokens %d x %d planes x %d B, and at most 1 GiB "
+          ("block.bytes must be a multiple of %d B, which is layers %d x block.tokens %d x %d planes x %d B, and at"
+              + " most 1 GiB "
               + "(was %d)")
               .formatted(unit, layers, tokens, PLANES, TYPE.bytes(), blockBytes));
     }

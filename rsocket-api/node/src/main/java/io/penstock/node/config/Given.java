@@ -1,4 +1,4 @@
 package io.penstock.node.config;
 
-/// A value that somebody wrote down for a setting.
+/// A value that a source gives for a setting.
 record Given(Setting<?> setting, String text, Origin origin) {}

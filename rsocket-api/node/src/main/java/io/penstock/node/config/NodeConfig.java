@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// What a node was told, and by whom: defaults, then a file, then the environment, then flags, each winning over those
-/// before.
+/// The settings of a node and their origins: defaults, then a file, then the environment, then flags, each winning over
+/// those before.
 ///
 /// Immutable.
 public final class NodeConfig {
@@ -64,7 +64,7 @@ public final class NodeConfig {
     Map<Setting<?>, Object> values = new HashMap<>();
     for (Given one : given) {
       last.put(one.setting(), one);
-      read(one.setting(), one, problems); // an overruled value that is wrong is told too
+      read(one.setting(), one, problems); // a wrong value is reported even where another overrules it
     }
     List<Effective> effective = new ArrayList<>();
     last.forEach((setting, one) -> keep(setting, one, values, effective));
@@ -126,7 +126,7 @@ public final class NodeConfig {
     return effective;
   }
 
-  /// A sentence for each setting that somebody gave a value other than its default, and that does nothing.
+  /// A sentence for each setting without effect that was given a value other than its default.
   public List<String> withoutEffect() {
     return effective.stream().filter(one -> one.isGiven() && !one.text().equals(printed(one.setting())))
         .flatMap(one -> one.setting().noEffect().stream()

@@ -55,7 +55,8 @@ public final class NodeSettings {
           "Size of one file on disk, at least 8 blocks; auto is an eighth of ssd, from 64 MiB to 1 GiB.");
   public static final Setting<SyncMode> SSD_DURABILITY = new Setting<>("ssd.durability",
       SettingType.oneOf(SyncMode.class), "interval",
-      "What survives a crash of the machine: always is every acknowledged block, interval all but the newest, none what the"
+      "What survives a crash of the machine: always is every acknowledged block, interval all but the newest, none"
+          + " what the"
           + " system happened to write.");
   public static final Setting<Duration> SSD_SYNC_INTERVAL = new Setting<>("ssd.sync.interval", SettingType.duration(),
       Durations.print(SyncRule.DEFAULT_INTERVAL),
@@ -110,7 +111,8 @@ public final class NodeSettings {
           "Most blocks of a request that are prefetched from disk.");
   public static final Setting<StackMode> STACK_MODE = new Setting<>("stack.mode", SettingType.oneOf(StackMode.class),
       "exclusive",
-      "exclusive keeps a block on one level. write_through writes it to disk before it is visible, and keeps it on every"
+      "exclusive keeps a block on one level. write_through writes it to disk before it is visible, and keeps it on"
+          + " every"
           + " level below its own; each level must then be larger than the one above.");
   public static final Setting<EvictionPolicy> POLICY =
       new Setting<>("policy", SettingType.oneOf(EvictionPolicy.class), "lru",

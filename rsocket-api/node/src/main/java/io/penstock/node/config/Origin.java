@@ -9,7 +9,7 @@ import java.nio.file.Path;
 public record Origin(Kind kind, String where) {
   /// The sources, in rising order.
   public enum Kind {
-    /// Nobody said anything.
+    /// No source gave a value.
     DEFAULT,
     /// The file named by `--config` or `PENSTOCK_CONFIG`.
     FILE,

@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/// One thing that can be configured. File, environment and command line name it alike, and nobody names it twice:
+/// One thing that can be configured. Its key makes its name in the file, the environment and the command line:
 /// `block.bytes` in the file is `PENSTOCK_BLOCK_BYTES` and `--block-bytes`.
 ///
 /// @param key dotted, lower case
 /// @param type of its values
-/// @param initial the value, as text, when nobody gives one
+/// @param initial the value, as text, when no source gives one
 /// @param description one sentence
 /// @param aliases variables of other programs that mean the same; those before win over those after, and [#variable]
 ///     over all

@@ -1,4 +1,4 @@
-/// What a node is told: sizes, the table of settings, and where each value came from.
+/// The configuration of a node: sizes, a model's layout, the table of settings, and the origin of each value.
 @NullMarked
 package io.penstock.node.config;
 

@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
 /// `penstock device copy`: tries copies.
 @Command(
     name = "copy",
-    description = {"Makes copies on a device and tells which calls made them.", "",
+    description = {"Makes copies on a device and reports the calls that made them.", "",
       "Ends with 1 if an element failed or, with --verify, arrived with other bytes.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
@@ -61,11 +61,11 @@ final class CopyCommand implements Callable<Integer> {
   @Option(names = "--mixed", description = "All four ways in one request, element by element.")
   private boolean mixed;
 
-  @Option(names = "--verify", description = "Compare what arrived with what was sent, after the last round.")
+  @Option(names = "--verify", description = "Compare the copies with their sources after the last round.")
   private boolean verify;
 
   @Option(names = "--rounds", paramLabel = "N", defaultValue = "1",
-      description = "Times the request is made; the figure is their median. Default: ${DEFAULT-VALUE}")
+      description = "Number of rounds; the figure is their median. Default: ${DEFAULT-VALUE}")
   private int rounds;
 
   @Option(names = "--json", description = "Print the result as one JSON document.")
@@ -84,7 +84,7 @@ final class CopyCommand implements Callable<Integer> {
   /// @param calls batch calls, as all figures but the speed those of the last round
   /// @param elementsPerCall most elements of one of them
   /// @param singleCalls calls that copied an element each
-  /// @param differing elements that arrived with other bytes; −1 if nobody looked
+  /// @param differing elements that arrived with other bytes; −1 without `--verify`
   /// @param gigabytesPerSecond 10⁹ bytes a second, the median of the rounds
   record Result(String library, int elements, long bytes, long totalBytes, String direction, int rounds, String method,
       int calls, int elementsPerCall,

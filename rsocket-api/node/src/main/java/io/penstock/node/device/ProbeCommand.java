@@ -26,8 +26,8 @@ import picocli.CommandLine.Option;
 /// `penstock device probe`: what is there.
 @Command(
     name = "probe",
-    description = {"Tells which library of Ascend devices is found, what it can do, and what is set for it.", "",
-      "Ends with 69 if there is none. One that lacks what Penstock needs, or has other structs, is an error that names it.",
+    description = {"Shows the library of Ascend devices that is found, its features and its settings.", "",
+      "Ends with 69 if there is none. A library that lacks a needed function, or has other structs, is an error.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",

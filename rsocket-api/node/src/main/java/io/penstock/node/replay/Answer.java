@@ -9,7 +9,7 @@ import java.util.List;
 /// @param blocks blocks asked for
 /// @param hits blocks that counted as hits
 /// @param prefixHits hits before the first miss
-/// @param admitted trace ids of the blocks that somebody must put now
+/// @param admitted trace ids of the blocks that a prefill party must put now
 record Answer(int blocks, int hits, int prefixHits, List<Long> admitted) {
   Answer {
     admitted = List.copyOf(requireNonNull(admitted, "admitted"));

@@ -10,7 +10,7 @@ import java.util.function.LongSupplier;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
 
-/// Decode and prefill in this process, each with its own connection and event loop, and a node that somebody else runs.
+/// Decode and prefill in this process, each with its own connection and event loop, and a node that runs already.
 final class ConnectedParties implements Parties {
   private static final Duration LAST_MOMENT = Duration.ofSeconds(5);
 

@@ -16,7 +16,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.ObjectWriter;
 
-/// Two pipes with a [Message] a line. Reading is a thread's whole work, and so is writing: whoever sends leaves the
+/// Two pipes with a [Message] a line. Reading is a thread's whole work, and so is writing: a sender leaves the
 /// message in a bounded queue and never waits for the pipe.
 ///
 /// The writer's thread starts with the first message and ends with the line: when the other side is gone, when it does
@@ -80,7 +80,7 @@ final class ControlLine {
         }
       }
     } catch (IOException e) {
-      ended = true; // the other side is gone, as its end of the other pipe tells whoever listens
+      ended = true; // the other side is gone, as the end of the other pipe tells the reader
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // as end() asks for
     }

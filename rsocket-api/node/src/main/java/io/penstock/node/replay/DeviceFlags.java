@@ -15,7 +15,8 @@ import picocli.CommandLine.Option;
 /// The options of a replay that say which device is behind `hbm`.
 final class DeviceFlags {
   @Option(names = "--hbm-device", paramLabel = "NAME",
-      description = "What device memory is: sim, in memory of the host, or ascend, a device of a libascendcl.so (default: sim).")
+      description = "What device memory is: sim, in memory of the host, or ascend, a device of a libascendcl.so"
+          + " (default: sim).")
   private @Nullable String kind;
 
   @Mixin

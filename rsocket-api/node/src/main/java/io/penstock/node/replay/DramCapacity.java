@@ -4,7 +4,7 @@ import com.sun.management.OperatingSystemMXBean;
 import io.penstock.node.config.Capacity;
 import java.lang.management.ManagementFactory;
 
-/// What a node may keep in memory when nobody said: 4 GiB, but never more than half of what the machine has.
+/// The default capacity of host memory: 4 GiB, at most half of what the machine has.
 final class DramCapacity {
   private static final long USUAL_BYTES = 4L << 30;
 

@@ -1,5 +1,6 @@
 package io.penstock.node.replay;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.TemporaryFolder;
 import java.io.IOException;
@@ -8,15 +9,15 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Where the processes of a replay log to. A folder that nobody named is temporary: it goes at the end, and when a
+/// Where the processes of a replay log to. Without `--dir` the folder is temporary: it goes at the end, and when a
 /// signal ends the run; it stays when something went wrong, which is what logs are for.
 final class LogFolder {
   private final @Nullable Path named;
   private final Consumer<String> say;
-  private @Nullable TemporaryFolder temporary;
+  @GuardedBy("this") private @Nullable TemporaryFolder temporary;
 
   /// @param named null for a temporary one
-  /// @param say hears of what was made, or could not be deleted
+  /// @param say takes a line about a folder that was made or could not be deleted
   LogFolder(@Nullable Path named, Consumer<String> say) {
     this.named = named;
     this.say = say;

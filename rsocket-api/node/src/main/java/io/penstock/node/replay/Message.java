@@ -60,7 +60,7 @@ sealed interface Message {
   /// From a party.
   record Stat(long call, PartyStat stat) implements Message {}
 
-  /// To a party: nobody waits for this call any more.
+  /// To a party: the caller no longer waits for this call.
   record Cancel(long call) implements Message {}
 
   /// From a party: the call failed.

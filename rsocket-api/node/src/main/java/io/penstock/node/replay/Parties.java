@@ -2,7 +2,7 @@ package io.penstock.node.replay;
 
 import reactor.core.publisher.Mono;
 
-/// Who takes part in a replay, wherever they run. Whoever opens them closes them.
+/// The parties of a replay, in one process or several. Their opener closes them.
 interface Parties {
   /// Who runs where, for the report.
   String description();

@@ -24,7 +24,7 @@ import reactor.netty.resources.LoopResources;
 
 /// One party of `penstock replay --processes`, started by it and talking to it; not for people.
 ///
-/// When its standard input ends, whoever started it is gone, and it ends too.
+/// When its standard input ends, the replay that started it is gone, and it ends too.
 @Command(name = PartyCommand.NAME, hidden = true,
     description = "A party of a replay in three processes; started by it.",
     subcommands = {PartyCommand.Serving.class, PartyCommand.Decoding.class, PartyCommand.Prefilling.class})

@@ -39,7 +39,7 @@ final class PartyConnection {
     return open("prefill", transport, plan, plan.prefillSlots(), plan.sliceBytes());
   }
 
-  /// Connects somebody who only looks.
+  /// Connects an observer, which only asks for figures.
   static Mono<PartyConnection> observer(ClientTransport transport, FlowPlan plan) {
     return open("observer", transport, plan, 1, plan.sliceBytes());
   }

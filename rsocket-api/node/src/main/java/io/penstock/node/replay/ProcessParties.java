@@ -81,7 +81,7 @@ final class ProcessParties implements Parties {
     });
   }
 
-  /// Until the process says no more.
+  /// Until the output of the process ends.
   private static void listen(ControlLine line, RemoteParty party, Sinks.Empty<Void> ready) {
     try {
       line.listen(message -> {
@@ -162,12 +162,12 @@ final class ProcessParties implements Parties {
     return port;
   }
 
-  /// How the node does, as it says itself.
+  /// The state of the node.
   Mono<PartyStat> nodeStat() {
     return ready(observer).nodeStat();
   }
 
-  /// The processes, for whoever wants to harm them.
+  /// The processes, for tests that kill them.
   List<PartyProcess> all() {
     synchronized (processes) {
       return List.copyOf(processes);

@@ -1,5 +1,6 @@
 package io.penstock.node.replay;
 
+import io.penstock.node.cli.Progress;
 import java.io.PrintStream;
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
@@ -13,7 +14,8 @@ final class ProgressBarView implements ProgressView {
   /// @param requests how many there will be, or -1 if unknown
   ProgressBarView(PrintStream err, long requests) {
     this.bar = new ProgressBarBuilder().setTaskName("replay").setInitialMax(requests).setUnit(" requests", 1)
-        .setStyle(ProgressBarStyle.ASCII).setUpdateIntervalMillis(200).setConsumer(new ConsoleProgressBarConsumer(err))
+        .setStyle(ProgressBarStyle.ASCII).setUpdateIntervalMillis(200)
+        .setConsumer(new ConsoleProgressBarConsumer(err, Progress.COLUMNS))
         .build();
   }
 

@@ -1,5 +1,6 @@
 package io.penstock.node.replay;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
 import io.penstock.PermanentKvException;
 import io.penstock.TransientKvException;
@@ -17,10 +18,9 @@ import reactor.core.publisher.MonoSink;
 final class RemoteParty implements DecodeParty, PrefillParty {
   private final String name;
   private final ControlLine line;
-  /// Guarded by `this`.
-  private final Map<Long, Call> calls = new HashMap<>();
-  private long nextCall = 1;
-  private @Nullable PartyGoneException gone;
+  @GuardedBy("this") private final Map<Long, Call> calls = new HashMap<>();
+  @GuardedBy("this") private long nextCall = 1;
+  @GuardedBy("this") private @Nullable PartyGoneException gone;
   private volatile PartyStat last = new PartyStat(0, 0, 0, 0);
 
   RemoteParty(String name, ControlLine line) {

@@ -8,6 +8,7 @@ import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.LastWord;
 import io.penstock.node.cli.LayoutOptions;
 import io.penstock.node.cli.Reason;
+import io.penstock.node.cli.ReportFiles;
 import io.penstock.node.cli.SizeOption;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.client.HostPort;
@@ -47,9 +48,10 @@ import reactor.core.scheduler.Schedulers;
     description = {
       "Replays a trace of LLM requests through a node and checks every byte.",
       "",
-      "For each request a decode client asks the node for its blocks, a prefill client puts what is missing,",
-      "and the decode client makes every byte anew and compares. Nothing moves that was not asked for.",
-      "The node is as the options say: of variables in the environment only PENSTOCK_ASCEND_LIB counts.",
+      "For each request a decode client asks the node for its blocks, a prefill client puts the missing ones, and the"
+          + " decode client makes every byte again and compares. Only blocks that a client asks for move.",
+      "",
+      "The options alone state the node; of the environment only PENSTOCK_ASCEND_LIB counts.",
       ""
     },
     mixinStandardHelpOptions = true,
@@ -61,9 +63,10 @@ import reactor.core.scheduler.Schedulers;
       "  penstock replay",
       "  penstock replay conversation_trace.jsonl --dram \"1000 blocks\" --report report.json",
       "  penstock replay --hbm \"200 blocks\" --dram \"300 blocks\" --ssd \"500 blocks\"",
-      "  penstock replay --hbm \"200 blocks\" --hbm-device ascend --ascend-lib /usr/local/Ascend/latest/lib64/libascendcl.so",
+      "  penstock replay --hbm \"200 blocks\" --hbm-device ascend \\",
+      "      --ascend-lib /usr/local/Ascend/latest/lib64/libascendcl.so",
       "  penstock replay --processes --limit 300",
-      "  penstock replay conversation_trace.jsonl --report-html report.html",
+      "  penstock replay conversation_trace.jsonl --report report.html",
       ""
     })
 public final class ReplayCommand implements Callable<Integer> {
@@ -78,12 +81,14 @@ public final class ReplayCommand implements Callable<Integer> {
   private final TierFlags tiers;
 
   @Option(names = "--concurrency", paramLabel = "N",
-      description = "Requests under way at a time; the node decides on them in trace order in any case (default: ${DEFAULT-VALUE}).",
+      description = "Requests under way at a time; the node decides on them in trace order in any case (default:"
+          + " ${DEFAULT-VALUE}).",
       defaultValue = "4")
   private int concurrency;
 
   @Option(names = "--speed", paramLabel = "X",
-      description = "0 as fast as demand allows, 1 in the trace's own time, 2 twice as fast (default: ${DEFAULT-VALUE}).",
+      description = "0 as fast as demand allows, 1 in the trace's own time, 2 twice as fast (default:"
+          + " ${DEFAULT-VALUE}).",
       defaultValue = "0")
   private double speed;
 
@@ -111,12 +116,8 @@ public final class ReplayCommand implements Callable<Integer> {
   @Option(names = "--ceilings", description = "Measure beforehand what the machine can do at most, for comparison.")
   private boolean measuresCeilings;
 
-  @Option(names = "--report", paramLabel = "FILE", description = "Write the report there, as JSON.")
-  private @Nullable Path report;
-
-  @Option(names = "--report-html", paramLabel = "FILE",
-      description = "Write a page with charts of the run there, for a browser.")
-  private @Nullable Path reportHtml;
+  @Mixin
+  private final ReportFiles reports = new ReportFiles();
 
   @Option(names = "--json", description = "Print the report as JSON instead of a table.")
   private boolean json;
@@ -133,7 +134,7 @@ public final class ReplayCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     requireTogether();
     FlowPlan plan = Flag.named(() -> FlowPlan.of(space(), budget, pace().concurrency()));
-    ReplayOutput output = new ReplayOutput(console, json, reportHtml, report);
+    ReplayOutput output = new ReplayOutput(console, json, reports);
     Map<String, Double> ceilings = measuresCeilings ? new Ceilings(System::nanoTime).measure() : Map.of();
     try (tiers) {
       return replay(plan, ceilings, output);
@@ -159,7 +160,7 @@ public final class ReplayCommand implements Callable<Integer> {
     return outcome.isClean() ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
 
-  /// @param timeline to fill meanwhile, if anybody wants it
+  /// @param timeline to fill during the run; null without charts
   private ReplayReport replay(ReplaySubject subject, @Nullable TierPlan kept, @Nullable Timeline timeline,
       LogFolder logs) {
     Scheduler driver = Schedulers.newSingle("replay-driver");

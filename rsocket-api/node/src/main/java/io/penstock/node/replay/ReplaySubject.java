@@ -11,7 +11,7 @@ import java.util.Map;
 /// @param capacities for each tier what it may keep; empty where the node decided
 /// @param policy who leaves first, or that the node decided
 /// @param pace how fast
-/// @param ceilings of this machine, in 10⁹ bytes a second, by name; empty if nobody measured
+/// @param ceilings of this machine, in 10⁹ bytes a second, by name; empty without `--ceilings`
 record ReplaySubject(String trace, FlowPlan plan, Map<String, String> capacities, String policy, Pace pace,
     Map<String, Double> ceilings) {
   ReplaySubject {

@@ -1,5 +1,6 @@
 package io.penstock.node.replay;
 
+import io.penstock.node.cli.TextTable;
 import io.penstock.node.report.Summary.Row;
 import io.penstock.node.report.Summary.Table;
 import java.util.List;
@@ -9,6 +10,8 @@ import java.util.stream.Stream;
 
 /// A [ReplayReport] for a person at a terminal.
 final class ReportTable {
+  private static final int INDENT = 20;
+
   private ReportTable() {}
 
   static String of(ReplayReport report) {
@@ -30,6 +33,6 @@ final class ReportTable {
   }
 
   private static String line(String name, String value) {
-    return String.format(Locale.ROOT, "  %-17s %s\n", name, value);
+    return TextTable.wrapped(String.format(Locale.ROOT, "  %-17s %s", name, value), INDENT) + "\n";
   }
 }

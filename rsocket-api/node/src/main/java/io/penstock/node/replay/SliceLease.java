@@ -7,6 +7,6 @@ import reactor.core.publisher.Flux;
 /// An answered lease and its stream.
 ///
 /// @param hits keys that counted as hits
-/// @param admitted keys that somebody must put
+/// @param admitted keys that a prefill party must put
 /// @param slices of every leased block, layer by layer, in offset order for each block; owned by the scope of the lease
 record SliceLease(Presence hits, Presence admitted, Flux<LayerSlice> slices) {}

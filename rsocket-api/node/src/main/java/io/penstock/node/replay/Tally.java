@@ -1,5 +1,6 @@
 package io.penstock.node.replay;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import org.HdrHistogram.AbstractHistogram;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.PackedHistogram;
@@ -8,18 +9,18 @@ import org.HdrHistogram.PackedHistogram;
 final class Tally {
   private static final long LONGEST_NANOS = 3_600_000_000_000L;
 
-  private final Histogram firstSlice = new Histogram(LONGEST_NANOS, 3);
-  private final Histogram firstLayer = new Histogram(LONGEST_NANOS, 3);
-  private final Histogram lastLayer = new Histogram(LONGEST_NANOS, 3);
-  private PackedHistogram firstSlices = newInterval();
-  private long requests;
-  private long blockRefs;
-  private long hits;
-  private long prefixHits;
-  private long bytesDelivered;
-  private long bytesVerified;
-  private long corruptBlocks;
-  private long repeatedPasses;
+  @GuardedBy("this") private final Histogram firstSlice = new Histogram(LONGEST_NANOS, 3);
+  @GuardedBy("this") private final Histogram firstLayer = new Histogram(LONGEST_NANOS, 3);
+  @GuardedBy("this") private final Histogram lastLayer = new Histogram(LONGEST_NANOS, 3);
+  @GuardedBy("this") private PackedHistogram firstSlices = newInterval();
+  @GuardedBy("this") private long requests;
+  @GuardedBy("this") private long blockRefs;
+  @GuardedBy("this") private long hits;
+  @GuardedBy("this") private long prefixHits;
+  @GuardedBy("this") private long bytesDelivered;
+  @GuardedBy("this") private long bytesVerified;
+  @GuardedBy("this") private long corruptBlocks;
+  @GuardedBy("this") private long repeatedPasses;
 
   /// The sums at one moment.
   record Sums(long requests, long blockRefs, long hits, long prefixHits, long bytesDelivered, long bytesVerified,

@@ -8,7 +8,7 @@ import io.penstock.tier.spi.CopyStat;
 /// @param calls of the device's library, or batches of the simulated one
 /// @param elementsPerCall copies that one of them made
 /// @param fallbacks calls for many copies that the library does not make: each was made by a call of its own
-/// @param failed copies that were not made, or nobody knows
+/// @param failed copies that were not made, or whose outcome is unknown
 record TierCopies(String device, long calls, double elementsPerCall, long bytes, long fallbacks, long failed) {
   static TierCopies of(CopyStat stat) {
     return new TierCopies(stat.device(), stat.calls(),

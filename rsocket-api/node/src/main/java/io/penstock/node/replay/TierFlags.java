@@ -30,18 +30,19 @@ final class TierFlags implements AutoCloseable {
   private static final List<EngineKind> ENGINES = List.of(EngineKind.values());
 
   @Option(names = "--hbm", paramLabel = "CAPACITY",
-      description = "What the node keeps in device memory: a size or \"N blocks\" (default: 0).")
+      description = "Blocks kept in device memory (HBM): a size or \"N blocks\" (default: 0).")
   private @Nullable String hbm;
 
   @Mixin
   private final DeviceFlags device;
 
   @Option(names = "--dram", paramLabel = "CAPACITY",
-      description = "What it keeps in memory: a size, \"N blocks\" or unbounded (default: 4 GiB, at most half of the memory).")
+      description = "Blocks kept in host memory (DRAM): a size, \"N blocks\" or unbounded (default: 4 GiB, at most half"
+          + " of the memory).")
   private @Nullable String dram;
 
   @Option(names = "--ssd", paramLabel = "CAPACITY",
-      description = "What it keeps on disk: a size, \"N blocks\" or unbounded (default: 0).")
+      description = "Blocks kept on disk (SSD): a size, \"N blocks\" or unbounded (default: 0).")
   private @Nullable String ssd;
 
   @Option(names = "--ssd-dir", paramLabel = "FOLDER",
@@ -49,11 +50,12 @@ final class TierFlags implements AutoCloseable {
   private @Nullable Path ssdDir;
 
   @Option(names = "--ssd-engine", paramLabel = "NAME",
-      description = "What keeps the records on disk: chronicle, plain or memory (default: chronicle).")
+      description = "Engine that writes the records on disk: chronicle, plain or memory (default: chronicle).")
   private @Nullable String engine;
 
   @Option(names = {"--ssd-durability", "--durability"}, paramLabel = "NAME",
-      description = "When blocks on disk are forced to the medium: none, interval or always (default: none, for a replay starts cold).")
+      description = "When blocks on disk are forced to the medium: none, interval or always (default: none, for a"
+          + " replay starts cold).")
   private @Nullable String durability;
 
   @Option(names = "--engine", paramLabel = "NAME", hidden = true, description = "The same, shorter.")
@@ -61,14 +63,14 @@ final class TierFlags implements AutoCloseable {
 
   @Option(names = "--stack-mode", paramLabel = "NAME",
       description = {
-        "exclusive: a block is on one level. write_through: it is on disk before it is visible, and on all levels from its own down;",
-        "--dram must then be larger than --hbm, and --ssd larger than both (default: exclusive)."})
+        "exclusive keeps a block on one level. write_through writes it to disk before it is visible, and keeps it on every"
+            + " level below its own; each level must then be larger than the one above (default: exclusive)."})
   private @Nullable String mode;
 
   @Option(names = "--write-through", hidden = true, description = "The same as --stack-mode write_through.")
   private boolean writeThrough;
 
-  @Option(names = "--policy", paramLabel = "POLICY", description = "Who leaves first: lru or fifo (default: lru).")
+  @Option(names = "--policy", paramLabel = "POLICY", description = "Eviction order: lru or fifo (default: lru).")
   private @Nullable String policy;
 
   private final Consumer<String> say;

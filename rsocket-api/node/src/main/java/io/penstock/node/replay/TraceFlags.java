@@ -16,10 +16,10 @@ final class TraceFlags {
       description = "JSONL in the Mooncake form, also packed (.gz); without one, a trace is generated from the seed.")
   private @Nullable Path trace;
 
-  @Option(names = "--limit", paramLabel = "N", description = "Handle so many requests at most.")
+  @Option(names = "--limit", paramLabel = "N", description = "Most requests to replay.")
   private @Nullable Long limit;
 
-  @Option(names = "--seed", paramLabel = "S", description = "Of the generated trace; not with TRACE (default: 1).")
+  @Option(names = "--seed", paramLabel = "S", description = "Seed of the generated trace; not with TRACE (default: 1).")
   private @Nullable Long seed;
 
   /// Refuses what would otherwise be passed over in silence.

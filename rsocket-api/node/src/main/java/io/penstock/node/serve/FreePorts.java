@@ -10,7 +10,7 @@ import reactor.core.publisher.Mono;
 import reactor.netty.ChannelBindException;
 
 /// Tries whether a node will be able to listen, so that one that will not is refused before it has touched a disk.
-/// Somebody may still take a port before the node does, which then hears of it as it always would.
+/// Another process may still take a port before the node does; the node then fails to bind it.
 final class FreePorts {
   private FreePorts() {}
 

@@ -27,15 +27,17 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/// Runs a node in this process until it is told to stop.
+/// Runs a node in this process until a signal stops it.
 @Command(
     name = "serve",
     description = {
       "Runs a node: keeps blocks in memory, and on disk, and streams them to its clients.",
       "",
-      "A YAML file, the environment and the command line can give every setting; the later wins. 'penstock models' lists"
+      "A YAML file, the environment and the command line can give every setting; the later wins. 'penstock models'"
+          + " lists"
           + " what --model knows, 'penstock help ascend' the settings of Ascend devices.",
-      "SIGTERM or SIGINT drains the node: it takes no new connection, running streams end or time out, and the exit code"
+      "SIGTERM or SIGINT drains the node: it takes no new connection, running streams end or time out, and the exit"
+          + " code"
           + " is 0. A second signal ends it at once.",
       ""
     },

@@ -36,7 +36,7 @@ final class PlannedSource implements PutSource {
   public Flux<LayerSlice> window(PutWindow window) {
     Flux<LayerSlice> slices = source.window(window);
     return switch (plan.writing()) {
-      case WELL, THROWS -> slices;
+      case WHOLE, THROWS -> slices;
       case SIGNALS_ERROR -> InTurn.of(slices.take(plan.after()), Flux.error(WriterGoneException::new));
       case ENDS_EARLY -> slices.take(plan.after());
       case HANGS -> InTurn.of(slices.take(plan.after()), Flux.never());

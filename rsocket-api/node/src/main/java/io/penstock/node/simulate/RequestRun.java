@@ -158,7 +158,7 @@ final class RequestRun {
   }
 
   private Mono<Void> supply(List<BlockKey> keys) {
-    WriterPlan writer = passes == 1 ? plan.writer() : new WriterPlan(Writing.WELL, 0);
+    WriterPlan writer = passes == 1 ? plan.writer() : new WriterPlan(Writing.WHOLE, 0);
     SimulatedParty prefiller = place.prefiller();
     return prefiller.client()
         .flatMap(

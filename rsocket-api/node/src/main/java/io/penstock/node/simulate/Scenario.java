@@ -20,11 +20,11 @@ import java.util.stream.IntStream;
 /// @param decoders who reads
 /// @param prefillers who writes
 /// @param requests what is asked, in the order in which it begins
-/// @param errands calls beside the requests: removals, questions, statistics
+/// @param sideCalls calls beside the requests: removals, questions, statistics
 /// @param faults what goes wrong
 record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<PartyPlan> decoders,
     List<PartyPlan> prefillers,
-    List<RequestPlan> requests, List<ErrandPlan> errands, FaultPlan faults) {
+    List<RequestPlan> requests, List<SideCallPlan> sideCalls, FaultPlan faults) {
 
   /// @param reserveBlocks slots beyond the capacity, at least a window
   /// @param budgetSlices slices in flight towards the tier
@@ -62,13 +62,13 @@ record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<P
   record WriterPlan(Writing writing, int after) {}
 
   enum Writing {
-    WELL, THROWS, SIGNALS_ERROR, ENDS_EARLY, HANGS, IS_CUT_OFF
+    WHOLE, THROWS, SIGNALS_ERROR, ENDS_EARLY, HANGS, IS_CUT_OFF
   }
 
   /// A call beside the requests.
-  record ErrandPlan(Duration at, int decoder, Errand errand, List<Long> ids) {}
+  record SideCallPlan(Duration at, int decoder, SideCall sideCall, List<Long> ids) {}
 
-  enum Errand {
+  enum SideCall {
     REMOVE, CONTAINS, MATCH, STAT, EVENTS, LEASE_UNREAD, AWAIT
   }
 
@@ -102,7 +102,7 @@ record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<P
         + " requests, blocks of "
         + layout().blockBytes() + " bytes, capacity " + node.capacityBlocks() + " + " + node.reserveBlocks() + ", "
         + faults.faults().stream().mapToInt(List::size).sum() + " faults of links, " + faults.restarts().size()
-        + " restarts, " + errands.size() + " errands"
+        + " restarts, " + sideCalls.size() + " side calls"
         + (calm ? ", calm" : "");
   }
 }

@@ -6,8 +6,8 @@ import io.penstock.block.ElementType;
 import io.penstock.block.SliceOrder;
 import io.penstock.block.TokenOrder;
 import io.penstock.node.simulate.Scenario.Ending;
-import io.penstock.node.simulate.Scenario.Errand;
-import io.penstock.node.simulate.Scenario.ErrandPlan;
+import io.penstock.node.simulate.Scenario.SideCall;
+import io.penstock.node.simulate.Scenario.SideCallPlan;
 import io.penstock.node.simulate.Scenario.FaultPlan;
 import io.penstock.node.simulate.Scenario.NodePlan;
 import io.penstock.node.simulate.Scenario.PartyPlan;
@@ -36,7 +36,8 @@ final class ScenarioDraw {
       List.of(Ending.LEAVES_BY_CLOCK, Ending.LEAVES_WHEN_FOUND, Ending.LEAVES_AFTER_SLICES);
   private static final List<Writing> FAILING =
       List.of(Writing.THROWS, Writing.SIGNALS_ERROR, Writing.ENDS_EARLY, Writing.HANGS, Writing.IS_CUT_OFF);
-  private static final List<Errand> HARMLESS = List.of(Errand.CONTAINS, Errand.MATCH, Errand.STAT, Errand.EVENTS);
+  private static final List<SideCall> HARMLESS =
+      List.of(SideCall.CONTAINS, SideCall.MATCH, SideCall.STAT, SideCall.EVENTS);
   private static final int SPAN_MILLIS = 400;
   /// No slow reader is slower: when this runs out nothing will come.
   private static final Duration LONG_AWAIT = Duration.ofSeconds(600);
@@ -48,12 +49,12 @@ final class ScenarioDraw {
   private final boolean badWriters;
 
   private ScenarioDraw(long seed) {
-    Lots lots = new Lots(seed, "kinds");
+    SeededRandom random = new SeededRandom(seed, "kinds");
     this.seed = seed;
-    this.calm = lots.chance(25);
-    this.slowReaders = lots.chance(30);
-    this.leavers = !calm && lots.chance(50);
-    this.badWriters = !calm && lots.chance(40);
+    this.calm = random.chance(25);
+    this.slowReaders = random.chance(30);
+    this.leavers = !calm && random.chance(50);
+    this.badWriters = !calm && random.chance(40);
   }
 
   static Scenario of(long seed) {
@@ -61,74 +62,76 @@ final class ScenarioDraw {
   }
 
   private Scenario draw() {
-    Lots lots = new Lots(seed, "shape");
-    CacheSpace space = space(lots);
-    int sliceBytes = sliceBytes(lots, space.layout());
-    int windowBlocks = lots.oneOf(List.of(1, 2, 3, 4, 8));
-    NodePlan node = node(lots, windowBlocks, sliceBytes, calm);
-    SliceOrder order = lots.chance(70) ? SliceOrder.LAYER_FIRST : SliceOrder.BLOCK_FIRST;
-    List<PartyPlan> decoders = parties(new Lots(seed, "decoders"), space.layout(), order, 1);
+    SeededRandom random = new SeededRandom(seed, "shape");
+    CacheSpace space = space(random);
+    int sliceBytes = sliceBytes(random, space.layout());
+    int windowBlocks = random.oneOf(List.of(1, 2, 3, 4, 8));
+    NodePlan node = node(random, windowBlocks, sliceBytes, calm);
+    SliceOrder order = random.chance(70) ? SliceOrder.LAYER_FIRST : SliceOrder.BLOCK_FIRST;
+    List<PartyPlan> decoders = parties(new SeededRandom(seed, "decoders"), space.layout(), order, 1);
     List<PartyPlan> prefillers =
-        parties(new Lots(seed, "prefillers"), space.layout(), order, calm ? decoders.size() : 1);
+        parties(new SeededRandom(seed, "prefillers"), space.layout(), order, calm ? decoders.size() : 1);
     List<RequestPlan> requests = requests(decoders.size(), prefillers.size());
-    return new Scenario(seed, calm, space, node, decoders, prefillers, requests, errands(decoders.size(), requests),
+    return new Scenario(seed, calm, space, node, decoders, prefillers, requests, sideCalls(decoders.size(), requests),
         faults(decoders.size() + prefillers.size()));
   }
 
-  private static CacheSpace space(Lots lots) {
-    int layers = lots.between(1, 4);
-    int tokens = lots.oneOf(List.of(4, 8, 16));
-    ElementType type = lots.oneOf(TYPES);
-    BlockLayout layout = lots.chance(70)
-        ? BlockLayout.attention(layers, tokens, lots.oneOf(List.of(1, 2, 4)), lots.oneOf(List.of(16, 32, 64)), type)
-        : BlockLayout.latent(layers, tokens, lots.oneOf(List.of(32, 128, 256)), 16, type);
-    return new CacheSpace("simulated", lots.chance(50) ? layout : layout.withOrder(TokenOrder.HND), 0,
-        lots.chance(20) ? "salt" : "");
+  private static CacheSpace space(SeededRandom random) {
+    int layers = random.between(1, 4);
+    int tokens = random.oneOf(List.of(4, 8, 16));
+    ElementType type = random.oneOf(TYPES);
+    BlockLayout layout = random.chance(70)
+        ? BlockLayout.attention(layers, tokens, random.oneOf(List.of(1, 2, 4)), random.oneOf(List.of(16, 32, 64)), type)
+        : BlockLayout.latent(layers, tokens, random.oneOf(List.of(32, 128, 256)), 16, type);
+    return new CacheSpace("simulated", random.chance(50) ? layout : layout.withOrder(TokenOrder.HND), 0,
+        random.chance(20) ? "salt" : "");
   }
 
   /// At least what the protocol allows; below the size of a plane it cuts rows.
-  private static int sliceBytes(Lots lots, BlockLayout layout) {
+  private static int sliceBytes(SeededRandom random, BlockLayout layout) {
     int row = 4096;
     for (int granule = 0; granule < layout.planes().size(); granule++) {
       row = Math.max(row, layout.rowBytes(granule));
     }
-    return Math.max(row, lots.oneOf(List.of(4096, 4096, 5000, 8192, 16_384, 65_536)));
+    return Math.max(row, random.oneOf(List.of(4096, 4096, 5000, 8192, 16_384, 65_536)));
   }
 
-  private static NodePlan node(Lots lots, int windowBlocks, int sliceBytes, boolean calm) {
-    int capacity = lots.chance(15) ? 1 : lots.chance(50) ? lots.between(2, 12) : lots.between(12, 64);
-    int reserve = lots.chance(50) ? windowBlocks : windowBlocks + lots.between(0, 16);
-    Duration impatient = lots.millis(200, 2_000);
-    return new NodePlan(capacity, reserve, lots.chance(85) ? EvictionPolicy.LRU : EvictionPolicy.FIFO, lots.chance(80),
+  private static NodePlan node(SeededRandom random, int windowBlocks, int sliceBytes, boolean calm) {
+    int capacity = random.chance(15) ? 1 : random.chance(50) ? random.between(2, 12) : random.between(12, 64);
+    int reserve = random.chance(50) ? windowBlocks : windowBlocks + random.between(0, 16);
+    Duration impatient = random.millis(200, 2_000);
+    return new NodePlan(capacity, reserve, random.chance(85) ? EvictionPolicy.LRU : EvictionPolicy.FIFO,
+        random.chance(80),
         windowBlocks,
-        sliceBytes, lots.chance(30) ? 1 : lots.between(2, 32), lots.between(1, 3), calm ? LONG_AWAIT : impatient,
-        lots.chance(30) ? 64 : 4_096);
+        sliceBytes, random.chance(30) ? 1 : random.between(2, 32), random.between(1, 3), calm ? LONG_AWAIT : impatient,
+        random.chance(30) ? 64 : 4_096);
   }
 
   /// @param streams how many windows each has memory for at least; with fewer than it has puts at a time, one put can
   ///     hold the node's ingress budget while it waits for memory that another holds, which then waits for the budget:
   ///     only a time limit ends that
-  private static List<PartyPlan> parties(Lots lots, BlockLayout layout, SliceOrder order, int streams) {
+  private static List<PartyPlan> parties(SeededRandom random, BlockLayout layout, SliceOrder order, int streams) {
     List<PartyPlan> parties = new ArrayList<>();
-    int count = lots.chance(40) ? 1 : lots.between(2, 4);
+    int count = random.chance(40) ? 1 : random.between(2, 4);
     for (int i = 0; i < count; i++) {
-      int windowBlocks = lots.oneOf(List.of(1, 2, 4, 8, 64));
+      int windowBlocks = random.oneOf(List.of(1, 2, 4, 8, 64));
       int most = Math.min(windowBlocks, 8) * streams;
       parties.add(
-          new PartyPlan(windowBlocks, sliceBytes(lots, layout), lots.chance(40) ? most : most + lots.between(0, 24),
-              lots.chance(30) ? 1 : lots.between(2, 32), lots.between(1, 16), order));
+          new PartyPlan(windowBlocks, sliceBytes(random, layout),
+              random.chance(40) ? most : most + random.between(0, 24),
+              random.chance(30) ? 1 : random.between(2, 32), random.between(1, 16), order));
     }
     return parties;
   }
 
   private List<RequestPlan> requests(int decoders, int prefillers) {
-    Lots lots = new Lots(seed, "requests");
-    int count = lots.between(3, 16);
-    List<List<Long>> ids = lots.chance(25) ? trace(count) : conversations(lots, count);
+    SeededRandom random = new SeededRandom(seed, "requests");
+    int count = random.between(3, 16);
+    List<List<Long>> ids = random.chance(25) ? trace(count) : conversations(random, count);
     List<RequestPlan> requests = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      requests.add(new RequestPlan(i, lots.between(0, decoders - 1), lots.between(0, prefillers - 1), ids.get(i),
-          lots.chance(50) ? Duration.ZERO : lots.millis(0, 30), reader(lots), writer(lots)));
+      requests.add(new RequestPlan(i, random.between(0, decoders - 1), random.between(0, prefillers - 1), ids.get(i),
+          random.chance(50) ? Duration.ZERO : random.millis(0, 30), reader(random), writer(random)));
     }
     return requests;
   }
@@ -144,13 +147,13 @@ final class ScenarioDraw {
   }
 
   /// A few conversations that grow, all with the same beginning.
-  private static List<List<Long>> conversations(Lots lots, int count) {
-    int shared = lots.between(0, 6);
-    int[] lengths = new int[lots.between(1, 4)];
+  private static List<List<Long>> conversations(SeededRandom random, int count) {
+    int shared = random.between(0, 6);
+    int[] lengths = new int[random.between(1, 4)];
     List<List<Long>> ids = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      int conversation = lots.between(0, lengths.length - 1);
-      lengths[conversation] = Math.min(10, lengths[conversation] + lots.between(0, 4));
+      int conversation = random.between(0, lengths.length - 1);
+      lengths[conversation] = Math.min(10, lengths[conversation] + random.between(0, 4));
       LongStream own = LongStream.range(0, lengths[conversation]).map(block -> 1_000L * (conversation + 1) + block);
       List<Long> all = LongStream.concat(LongStream.range(0, shared), own).boxed().toList();
       ids.add(all.isEmpty() ? List.of(7L) : all);
@@ -158,66 +161,69 @@ final class ScenarioDraw {
     return ids;
   }
 
-  private ReaderPlan reader(Lots lots) {
-    boolean slow = slowReaders && lots.chance(40);
-    Ending ending = leavers && lots.chance(30) ? lots.oneOf(LEAVING) : Ending.READS_ALL;
-    int after = ending == Ending.LEAVES_BY_CLOCK ? lots.between(0, 20_000) : lots.between(1, 12);
+  private ReaderPlan reader(SeededRandom random) {
+    boolean slow = slowReaders && random.chance(40);
+    Ending ending = leavers && random.chance(30) ? random.oneOf(LEAVING) : Ending.READS_ALL;
+    int after = ending == Ending.LEAVES_BY_CLOCK ? random.between(0, 20_000) : random.between(1, 12);
     return slow
-        ? new ReaderPlan(lots.between(1, 2), lots.millis(1, 300), ending, after)
-        : new ReaderPlan(lots.oneOf(List.of(1, 4, 64, Integer.MAX_VALUE)), Duration.ZERO, ending, after);
+        ? new ReaderPlan(random.between(1, 2), random.millis(1, 300), ending, after)
+        : new ReaderPlan(random.oneOf(List.of(1, 4, 64, Integer.MAX_VALUE)), Duration.ZERO, ending, after);
   }
 
-  private WriterPlan writer(Lots lots) {
-    return new WriterPlan(badWriters && lots.chance(30) ? lots.oneOf(FAILING) : Writing.WELL, lots.between(0, 6));
+  private WriterPlan writer(SeededRandom random) {
+    return new WriterPlan(badWriters && random.chance(30) ? random.oneOf(FAILING) : Writing.WHOLE,
+        random.between(0, 6));
   }
 
-  private List<ErrandPlan> errands(int decoders, List<RequestPlan> requests) {
-    Lots lots = new Lots(seed, "errands");
-    List<ErrandPlan> errands = new ArrayList<>();
-    int count = lots.chance(50) ? 0 : lots.between(1, 8);
+  private List<SideCallPlan> sideCalls(int decoders, List<RequestPlan> requests) {
+    SeededRandom random = new SeededRandom(seed, "errands");
+    List<SideCallPlan> sideCalls = new ArrayList<>();
+    int count = random.chance(50) ? 0 : random.between(1, 8);
     for (int i = 0; i < count; i++) {
-      Errand errand = lots.oneOf(calm ? HARMLESS : List.of(Errand.values()));
+      SideCall sideCall = random.oneOf(calm ? HARMLESS : List.of(SideCall.values()));
       LinkedHashSet<Long> ids = new LinkedHashSet<>();
-      for (int j = lots.between(1, 6); j > 0; j--) {
-        ids.add(lots.oneOf(lots.oneOf(requests).ids()));
+      for (int j = random.between(1, 6); j > 0; j--) {
+        ids.add(random.oneOf(random.oneOf(requests).ids()));
       }
-      errands.add(new ErrandPlan(lots.millis(0, SPAN_MILLIS), lots.between(0, decoders - 1), errand, List.copyOf(ids)));
+      sideCalls.add(
+          new SideCallPlan(random.millis(0, SPAN_MILLIS), random.between(0, decoders - 1), sideCall, List.copyOf(ids)));
     }
-    return errands;
+    return sideCalls;
   }
 
   private FaultPlan faults(int parties) {
-    Lots lots = new Lots(seed, "faults");
-    Duration latency = lots.micros(0, lots.chance(80) ? 500 : 20_000);
-    Duration jitter = lots.micros(0, lots.chance(50) ? 0 : 3_000);
-    long bytesPerSecond = lots.oneOf(List.of(50_000_000L, 200_000_000L, 1_000_000_000L, 10_000_000_000L));
+    SeededRandom random = new SeededRandom(seed, "faults");
+    Duration latency = random.micros(0, random.chance(80) ? 500 : 20_000);
+    Duration jitter = random.micros(0, random.chance(50) ? 0 : 3_000);
+    long bytesPerSecond = random.oneOf(List.of(50_000_000L, 200_000_000L, 1_000_000_000L, 10_000_000_000L));
     LinkPlan link = LinkPlan.quiet().withLatency(latency, latency.plus(jitter)).withBytesPerSecond(bytesPerSecond)
-        .withWindowBytes(lots.oneOf(List.of(1, 16 << 10, 4 << 20))).withCopies(lots.chance(50));
+        .withWindowBytes(random.oneOf(List.of(1, 16 << 10, 4 << 20))).withCopies(random.chance(50));
     List<List<LinkFault>> faults = new ArrayList<>();
-    boolean badLinks = !calm && lots.chance(70);
-    boolean corrupts = lots.chance(50);
+    boolean badLinks = !calm && random.chance(70);
+    boolean corrupts = random.chance(50);
     for (int i = 0; badLinks && i < parties + 4; i++) {
-      faults.add(faults(lots, lots.chance(50) ? lots.between(1, 3) : 0, corrupts));
+      faults.add(faults(random, random.chance(50) ? random.between(1, 3) : 0, corrupts));
     }
     List<Duration> restarts = new ArrayList<>();
-    for (int i = !calm && lots.chance(20) ? lots.between(1, 2) : 0; i > 0; i--) {
-      restarts.add(lots.micros(0, SPAN_MILLIS * 1_000));
+    for (int i = !calm && random.chance(20) ? random.between(1, 2) : 0; i > 0; i--) {
+      restarts.add(random.micros(0, SPAN_MILLIS * 1_000));
     }
     return new FaultPlan(link, faults, restarts);
   }
 
-  private static List<LinkFault> faults(Lots lots, int count, boolean corrupts) {
+  private static List<LinkFault> faults(SeededRandom random, int count, boolean corrupts) {
     List<LinkFault> faults = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      Direction direction = lots.chance(50) ? Direction.UP : Direction.DOWN;
-      int frame = lots.between(0, lots.chance(50) ? 12 : 150);
-      faults.add(switch (lots.between(0, corrupts ? 5 : 2)) {
+      Direction direction = random.chance(50) ? Direction.UP : Direction.DOWN;
+      int frame = random.between(0, random.chance(50) ? 12 : 150);
+      faults.add(switch (random.between(0, corrupts ? 5 : 2)) {
         case 0 ->
-          new LinkFault.Stall(direction, frame, lots.chance(80) ? lots.millis(1, 500) : lots.millis(1_000, 40_000));
+          new LinkFault.Stall(direction, frame,
+              random.chance(80) ? random.millis(1, 500) : random.millis(1_000, 40_000));
         case 1 -> new LinkFault.Cut(direction, frame);
         case 2 -> new LinkFault.HalfClose(direction, frame);
         default -> new LinkFault.CorruptByte(direction, frame,
-            lots.chance(50) ? lots.between(0, 120) : lots.between(0, 1 << 20));
+            random.chance(50) ? random.between(0, 120) : random.between(0, 1 << 20));
       });
     }
     return faults;

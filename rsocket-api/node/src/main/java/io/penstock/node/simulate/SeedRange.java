@@ -6,7 +6,7 @@ import picocli.CommandLine.ITypeConverter;
 record SeedRange(long first, long last) {
   SeedRange {
     if (last < first) {
-      throw new IllegalArgumentException("seeds must rise (was " + first + ".." + last + ")");
+      throw new IllegalArgumentException("seeds must be A..B with A <= B (was " + first + ".." + last + ")");
     }
   }
 

@@ -17,7 +17,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "simulate",
     description = {"Runs whole clusters in virtual time, each drawn from a seed, and checks every invariant.", "",
-      "One thread runs all of it: links that stall, cut and corrupt, nodes that restart, slow readers and dying writers.",
+      "One thread runs all of it: links that stall, cut and corrupt, nodes that restart, slow readers and dying"
+          + " writers.",
       "Every invariant is checked after each step.", ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
@@ -82,7 +83,7 @@ public final class SimulateCommand implements Callable<Integer> {
     return report.after((System.nanoTime() - start) / 1e9);
   }
 
-  /// Broken connections are what this is about; nobody wants to read of each.
+  /// Broken connections are the point of a simulation: their log lines would hide its own.
   private static void silence() {
     for (String noisy : List.of("reactor", "io.rsocket")) {
       if (LoggerFactory.getLogger(noisy) instanceof Logger logger) {

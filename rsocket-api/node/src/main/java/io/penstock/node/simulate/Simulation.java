@@ -5,7 +5,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SpaceId;
 import io.penstock.node.simulate.RequestRun.Result;
-import io.penstock.node.simulate.Scenario.ErrandPlan;
+import io.penstock.node.simulate.Scenario.SideCallPlan;
 import io.penstock.node.simulate.Scenario.PartyPlan;
 import io.penstock.node.simulate.Scenario.RequestPlan;
 import io.penstock.pool.EvictionPolicy;
@@ -24,7 +24,7 @@ import reactor.core.scheduler.Scheduler;
 ///
 /// The tier, the server, the clients and RSocket are the real ones. For the time of a run Reactor's default schedulers
 /// are the simulation's, in the whole JVM; so run one at a time.
-public final class Simulation {
+final class Simulation {
   private static final Duration LONGEST_RUN = Duration.ofHours(24);
   /// Longer than anything that nobody waits for any more.
   private static final Duration REST = Duration.ofSeconds(10);
@@ -78,7 +78,7 @@ public final class Simulation {
     open();
     boolean over = time.runUntil(() -> stepped() && open == 0, LONGEST_RUN);
     verdict.orThrow();
-    verdict.require(over, Invariant.EVERY_STREAM_ENDS, open + " requests or errands never ended");
+    verdict.require(over, Invariant.EVERY_STREAM_ENDS, open + " requests or side calls never ended");
     time.advance(REST); // what nobody waits for any more comes to its end
     checkDelivered();
     close();
@@ -94,9 +94,9 @@ public final class Simulation {
     for (int i = 0; i < decoders.size(); i++) {
       begin(requestsOf(i));
     }
-    Errands errands = new Errands(scenario, scheduler, verdict);
-    for (ErrandPlan errand : scenario.errands()) {
-      begin(errands.run(errand, decoders.get(errand.decoder()), keys(errand.ids())));
+    SideCalls sideCalls = new SideCalls(scenario, scheduler, verdict);
+    for (SideCallPlan sideCall : scenario.sideCalls()) {
+      begin(sideCalls.run(sideCall, decoders.get(sideCall.decoder()), keys(sideCall.ids())));
     }
     begin(Flux.fromIterable(scenario.faults().restarts())
         .concatMap(wait -> Mono.delay(wait, scheduler).then(node.restart()), 1).then());

@@ -11,6 +11,6 @@ package io.penstock.node.simulate;
 /// @param connections made
 /// @param virtualNanos how long it took in its own time
 /// @param steps tasks that ran
-public record SimulationResult(long seed, long digest, int requests, int delivered, int left, int failed,
+record SimulationResult(long seed, long digest, int requests, int delivered, int left, int failed,
     int connections,
     long virtualNanos, long steps) {}

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// Written from the contract, not from a tier's code. It knows keys only: no bytes, no memory, no waiting. It is told
 /// of decisions in the order in which they were made, and answers what they must have been.
 final class TierModel {
-  /// A key in the policy's books.
+  /// A key in the policy's entries.
   private static final class Entry {
     final BlockKey key;
     boolean visible;
@@ -48,7 +48,7 @@ final class TierModel {
   private final EvictionPolicy policy;
   private final long capacityBlocks;
   /// From the next victim to the safest.
-  private final List<Entry> books = new ArrayList<>();
+  private final List<Entry> entries = new ArrayList<>();
   private final List<Writing> writings = new ArrayList<>();
   private final List<TierEvent> events = new ArrayList<>();
 
@@ -142,7 +142,7 @@ final class TierModel {
     for (int i = 0; i < keys.size(); i++) {
       Entry entry = entry(keys.get(i));
       if (entry != null && entry.visible) {
-        books.remove(entry);
+        entries.remove(entry);
         events.add(new TierEvent.Removed(events.size() + 1, entry.key));
         removed.set(i);
       }
@@ -157,7 +157,7 @@ final class TierModel {
 
   /// Visible keys, next victim first.
   List<BlockKey> visible() {
-    return books.stream().filter(entry -> entry.visible).map(entry -> entry.key).toList();
+    return entries.stream().filter(entry -> entry.visible).map(entry -> entry.key).toList();
   }
 
   /// Keys that somebody promised or writes.
@@ -172,15 +172,15 @@ final class TierModel {
 
   private void use(Entry entry) {
     if (policy == EvictionPolicy.LRU) {
-      books.remove(entry);
-      books.add(entry);
+      entries.remove(entry);
+      entries.add(entry);
     }
   }
 
   private void insert(BlockKey key) {
-    books.add(new Entry(key));
-    if (books.size() > capacityBlocks) {
-      Entry victim = books.removeFirst();
+    entries.add(new Entry(key));
+    if (entries.size() > capacityBlocks) {
+      Entry victim = entries.removeFirst();
       if (victim.visible) {
         events.add(new TierEvent.Evicted(events.size() + 1, victim.key));
       }
@@ -191,13 +191,13 @@ final class TierModel {
     for (Writing writing : List.copyOf(writings)) {
       if (writing.owner == owner && writing.admission == admission) {
         writings.remove(writing);
-        books.removeIf(entry -> entry.key.equals(writing.key));
+        entries.removeIf(entry -> entry.key.equals(writing.key));
       }
     }
   }
 
   private @Nullable Entry entry(BlockKey key) {
-    for (Entry entry : books) {
+    for (Entry entry : entries) {
       if (entry.key.equals(key)) {
         return entry;
       }

@@ -3,7 +3,7 @@ package io.penstock.node.simulate;
 import org.jspecify.annotations.Nullable;
 
 /// A run broke an invariant of the house. Says which, under which seed, and how to see it again.
-public final class ViolationException extends RuntimeException {
+final class ViolationException extends RuntimeException {
   private static final long serialVersionUID = 1L;
   private final long seed;
   private final Invariant invariant;

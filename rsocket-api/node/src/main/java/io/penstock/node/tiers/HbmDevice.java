@@ -15,7 +15,7 @@ import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.HostMemoryRefusedException;
 import io.penstock.device.memory.HostMemorySource;
 import io.penstock.device.memory.MemoryListener;
-import io.penstock.device.memory.MemoryRung;
+import io.penstock.device.memory.PageKind;
 import io.penstock.device.memory.StagingPool;
 import io.penstock.device.memory.StagingSpec;
 import io.penstock.device.sim.SimulatedDevice;
@@ -106,7 +106,7 @@ record HbmDevice(Device device, boolean shared, Mono<Void> close) {
     HostMemorySource driver = ascend.hostMemory(listener);
     BlockScope taken = new BlockScope(); // closed by the chunks, piece by piece
     long whole = arena.capacityBytes() / GIB * GIB;
-    long rest = MemoryRung.HOST_2M.rounded(arena.capacityBytes() - whole + (whole > 0 ? arena.chunkBytes() : 0));
+    long rest = PageKind.HOST_2M.rounded(arena.capacityBytes() - whole + (whole > 0 ? arena.chunkBytes() : 0));
     if (shared) {
       return (whole > 0 ? driver.allocate(whole, taken).doOnNext(chunks::offer).then() : Mono.<Void>empty())
           .then(driver.allocate(rest, taken).doOnNext(chunks::offer).then())

@@ -12,7 +12,7 @@ import io.penstock.device.memory.MemoryFigures;
 import io.penstock.device.memory.MemoryKind;
 import io.penstock.device.memory.MemoryListener;
 import io.penstock.device.memory.MemoryPages;
-import io.penstock.device.memory.MemoryRung;
+import io.penstock.device.memory.PageKind;
 import io.penstock.meter.Gauges;
 import io.penstock.node.config.Capacity;
 import io.penstock.node.config.DeviceKind;
@@ -89,19 +89,19 @@ public final class NodeMemory {
 
   private static MemoryStat stat(Map.Entry<MemoryKind, Long> taken) {
     MemoryKind kind = taken.getKey();
-    long unit = kind.rung().unitBytes();
-    return new MemoryStat(name(kind.rung()), kind.rung().label(), taken.getValue(), unit > 1 ? unit : 0,
+    long unit = kind.pages().unitBytes();
+    return new MemoryStat(name(kind.pages()), kind.pages().label(), taken.getValue(), unit > 1 ? unit : 0,
         kind.node().isPresent() ? Integer.valueOf(kind.node().getAsInt()) : null, kind.locked());
   }
 
-  private static String name(MemoryRung rung) {
+  private static String name(PageKind rung) {
     return rung.name().toLowerCase(Locale.ROOT);
   }
 
   /// Shows it by the kind of its pages.
   public void bind(MeterRegistry registry) {
     requireNonNull(registry, "registry");
-    for (MemoryRung rung : MemoryRung.values()) {
+    for (PageKind rung : PageKind.values()) {
       Gauges.bindMemory(registry, name(rung), () -> figures.bytes(rung));
     }
     Gauges.bindMemoryLocked(registry,

@@ -22,7 +22,7 @@ public final class TraceGenerator implements TraceSource {
   private static final long MAX_TOKENS = 128 << 10;
 
   private final GeneratorOptions options;
-  private final Dice dice;
+  private final TraceRandom random;
   private final List<Long> promptTokens = new ArrayList<>();
   private final List<List<Long>> promptBlocks = new ArrayList<>();
   private final PriorityQueue<Conversation> underWay =
@@ -33,9 +33,9 @@ public final class TraceGenerator implements TraceSource {
 
   public TraceGenerator(GeneratorOptions options) {
     this.options = options;
-    this.dice = new Dice(options.seed());
+    this.random = new TraceRandom(options.seed());
     for (int i = 0; i < SYSTEM_PROMPTS; i++) {
-      addSystemPrompt(dice.logNormal(1_500, 0.6));
+      addSystemPrompt(random.logNormal(1_500, 0.6));
     }
   }
 
@@ -53,16 +53,17 @@ public final class TraceGenerator implements TraceSource {
   }
 
   private Conversation arrival() {
-    int prompt = dice.zipf(SYSTEM_PROMPTS);
+    int prompt = random.zipf(SYSTEM_PROMPTS);
     long startMillis = (long) nextArrivalMillis;
-    nextArrivalMillis += dice.exponential(ARRIVAL_GAP_MILLIS);
-    return new Conversation(promptBlocks.get(prompt), promptTokens.get(prompt), dice.geometric(MEAN_TURNS), startMillis,
+    nextArrivalMillis += random.exponential(ARRIVAL_GAP_MILLIS);
+    return new Conversation(promptBlocks.get(prompt), promptTokens.get(prompt), random.geometric(MEAN_TURNS),
+        startMillis,
         () -> nextId++);
   }
 
   private TraceRequest turn(Conversation conversation, double medianTokens) {
     TraceRequest request = conversation.turn(
-        dice.logNormal(medianTokens, 1.0), dice.logNormal(ANSWER_TOKENS, 0.8), dice.logNormal(PAUSE_MILLIS, 1.0),
+        random.logNormal(medianTokens, 1.0), random.logNormal(ANSWER_TOKENS, 0.8), random.logNormal(PAUSE_MILLIS, 1.0),
         MAX_TOKENS);
     if (!conversation.isOver()) {
       underWay.add(conversation);

@@ -13,7 +13,7 @@ import java.util.zip.GZIPOutputStream;
 
 /// Writes requests in the form, one a line, spaced as the published traces are; packs them when the file ends with
 /// `.gz`.
-public final class TraceWriter implements AutoCloseable {
+final class TraceWriter implements AutoCloseable {
   private final Writer out;
   private final StringBuilder line = new StringBuilder();
 

@@ -24,7 +24,7 @@ final class ReclaimCommandTest {
 
     CommandLineRun run = CommandLineRun.of("bench", "reclaim", "--dir", folder.resolve("disk").toString(), "--live",
         "32MiB", "--segment", "2MiB",
-        "--block-bytes", "64KiB", "--reads", "200", "--puts", "8MiB", "--churn", "1", "--phase", "1500ms", "--html",
+        "--block-bytes", "64KiB", "--reads", "200", "--puts", "8MiB", "--churn", "1", "--phase", "1500ms", "--report",
         page.toString(), "--json");
 
     assertThat(run.exitCode()).as(run.err()).isBetween(0, 1);

@@ -20,6 +20,15 @@ final class TextTableTest {
   }
 
   @Test
+  void wrapped_breaksTheLastColumnAtEightyColumns_andLeavesLongWordsWhole() {
+    String words = "word ".repeat(20).strip();
+    String table = new TextTable("WHAT", "VALUE").row("words", words).row("path", "/x".repeat(50)).wrapped().toString();
+
+    assertThat(table).isEqualTo("WHAT   VALUE\nwords  " + "word ".repeat(14).strip() + "\n       "
+        + "word ".repeat(6).strip() + "\npath   " + "/x".repeat(50) + "\n");
+  }
+
+  @Test
   void table_withoutRows_isItsHeads() {
     assertThat(new TextTable("A", "B")).hasToString("A  B\n");
   }

@@ -16,7 +16,7 @@ final class OtherShapeTest {
   private static final HostPort NODE = new HostPort("127.0.0.1", 7733);
   private static final BlockLayout OURS = BlockShape.of(4 << 10, 4).layout();
 
-  private static final Set<String> FLAGS = Set.of("--model", "--layers", "--block-bytes");
+  private static final Set<String> FLAGS = Set.of("--model", "--layers", "--dtype", "--kv-heads", "--block-bytes");
 
   private static final String SAID = "what the node said";
 
@@ -30,11 +30,17 @@ final class OtherShapeTest {
   }
 
   @Test
-  void planesOfKnownTypes_areToldAsTheirBytes() {
-    long bytes = 4L * 2 * 16 * OURS.layers() * OURS.tokens();
+  void planesOfOneHead_differInTheSizeOfABlock() {
+    assertThat(planes(ElementType.BF16, 1, 16))
+        .isEqualTo("--block-bytes must be 8 KiB, as at the node at 127.0.0.1:7733 (was 4 KiB)");
+  }
 
+  @Test
+  void planes_areToldByTheFirstDimensionThatDiffers() {
     assertThat(planes(ElementType.FP32, 2, 16))
-        .isEqualTo("--block-bytes must be " + bytes / 1024 + " KiB, as at the node at 127.0.0.1:7733 (was 4 KiB)");
+        .isEqualTo("--dtype must be fp32, as at the node at 127.0.0.1:7733 (was bf16)");
+    assertThat(planes(ElementType.BF16, 2, 16))
+        .isEqualTo("--kv-heads must be 2, as at the node at 127.0.0.1:7733 (was 1)");
   }
 
   @Test
@@ -44,9 +50,9 @@ final class OtherShapeTest {
   }
 
   @Test
-  void planesOfTheSameBytes_areToldInItsWords() {
-    int width = OURS.blockBytes() / OURS.layers() / OURS.tokens() / 2;
-    assertToldInItsWords(planes(ElementType.FP16, 1, width));
+  void otherPlanes_areToldInItsWords() {
+    assertToldInItsWords(sentence(FLAGS, "space.layout.planes",
+        List.of(new Plane(PlaneKind.LATENT, ElementType.BF16, 1, 512)), OURS.planes()));
   }
 
   @Test

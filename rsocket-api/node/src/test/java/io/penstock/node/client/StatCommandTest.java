@@ -47,7 +47,9 @@ final class StatCommandTest {
     };
     assertThat(ClientCommands.lines(console, (address, config, patience) -> link).stream()
         .filter(line -> line.getCommandName().equals("stat")).findFirst().orElseThrow().execute()).isZero();
-    return out.toString(StandardCharsets.UTF_8);
+    String text = out.toString(StandardCharsets.UTF_8);
+    assertThat(text.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
+    return text.replaceAll("\n {5,}", " "); // as if nothing were wrapped
   }
 
   @Test

@@ -253,9 +253,9 @@ final class NodeConfigTest {
   }
 
   @Test
-  void everySettingOfTheDisk_hasARowInTheReadme() throws IOException {
+  void everySettingOfTheDisk_hasARowInTheManual() throws IOException {
     List<String> rows =
-        Files.readAllLines(Path.of("README.md")).stream().filter(line -> line.startsWith("| `")).toList();
+        Files.readAllLines(Path.of("docs", "settings.md")).stream().filter(line -> line.startsWith("| `")).toList();
     assertThat(NodeSettings.ALL.stream().map(Setting::key).filter(key -> key.startsWith("ssd"))).hasSizeGreaterThan(20)
         .allSatisfy(key -> assertThat(rows).as(key).anySatisfy(row -> assertThat(row).contains("`" + key + "`")));
   }

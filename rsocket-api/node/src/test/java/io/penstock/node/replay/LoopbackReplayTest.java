@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,20 +42,35 @@ final class LoopbackReplayTest {
   @ParameterizedTest
   @CsvSource({"1, 1", "10, 1", "300, 1", "9223372036854775807, 1", "10, 4", "20, 64"})
   void replay_overSockets_equalsThePlainLruAndLeavesNothing(long capacityBlocks, int concurrency) {
-    ReplayReport report = replay(FlowPlan.of(SPACE, 1 << 20, concurrency), capacityBlocks,
-        Pace.defaults().withConcurrency(concurrency), trace(150));
+    equalsThePlainLru(FlowPlan.of(SPACE, 1 << 20, concurrency), capacityBlocks, concurrency, 60);
+  }
+
+  @Tag("proof")
+  @ParameterizedTest
+  @CsvSource({"1, 1", "10, 1", "300, 1", "9223372036854775807, 1", "10, 4", "20, 64"})
+  void replayOfManyRequests_overSockets_equalsThePlainLruAndLeavesNothing(long capacityBlocks, int concurrency) {
+    equalsThePlainLru(FlowPlan.of(SPACE, 1 << 20, concurrency), capacityBlocks, concurrency, 1_000);
+  }
+
+  private void equalsThePlainLru(FlowPlan plan, long capacityBlocks, int concurrency, int requests) {
+    ReplayReport report =
+        replay(plan, capacityBlocks, Pace.defaults().withConcurrency(concurrency), trace(requests));
 
     assertClean(report);
-    assertEqualToModel(report, new LruModel(capacityBlocks), trace(150));
+    assertEqualToModel(report, new LruModel(capacityBlocks), trace(requests));
   }
 
   @ParameterizedTest
   @ValueSource(longs = {1, 20, Long.MAX_VALUE})
   void replay_manyAtATimeOnTheLeastBudget_neverGetsStuck(long capacityBlocks) {
-    ReplayReport report = replay(leastPlan(64), capacityBlocks, Pace.defaults().withConcurrency(64), trace(200));
+    equalsThePlainLru(leastPlan(64), capacityBlocks, 64, 80);
+  }
 
-    assertClean(report);
-    assertEqualToModel(report, new LruModel(capacityBlocks), trace(200));
+  @Tag("proof")
+  @ParameterizedTest
+  @ValueSource(longs = {1, 20, Long.MAX_VALUE})
+  void replayOfManyRequests_onTheLeastBudget_neverGetsStuck(long capacityBlocks) {
+    equalsThePlainLru(leastPlan(64), capacityBlocks, 64, 1_000);
   }
 
   @ParameterizedTest
@@ -78,10 +94,7 @@ final class LoopbackReplayTest {
     FlowPlan plan = new FlowPlan(SPACE, 512 << 10, 64, 4 << 10, 1, 17);
     assertThat(plan.prefillSlots()).as("more than a window, less than two").isBetween(18, 33);
 
-    ReplayReport report = replay(plan, 50, Pace.defaults().withConcurrency(64), trace(200));
-
-    assertClean(report);
-    assertEqualToModel(report, new LruModel(50), trace(200));
+    equalsThePlainLru(plan, 50, 64, 80);
   }
 
   @Test

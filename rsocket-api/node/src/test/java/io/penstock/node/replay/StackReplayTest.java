@@ -16,6 +16,7 @@ import io.penstock.storage.EngineKind;
 import io.penstock.tier.StackMode;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -46,6 +47,16 @@ final class StackReplayTest {
     assertThat(Counts.of(stack)).isEqualTo(textbook(300)).isEqualTo(Counts.of(one));
     assertThat(stack.hitsByTier().values()).as("%s", stack.hitsByTier()).allMatch(hits -> hits > 0);
     assertThat(stack.fillByTier().values()).extracting(TierFill::blocks).containsExactly(60L, 90L, 150L);
+  }
+
+  @Tag("proof")
+  @ParameterizedTest
+  @EnumSource
+  void threeLevels_ofManyRequests_equalTheLruOfTheirSum(EngineKind engine) {
+    ReplayReport stack = new StackReplay(FLOW, plan(60, 90, 150, engine), LIMIT).inOneProcess(trace(1_000));
+
+    StackReplay.assertClean(stack, "hbm", "dram", "ssd");
+    assertThat(Counts.of(stack)).isEqualTo(Counts.ofTextbook(300, () -> trace(1_000)));
   }
 
   @ParameterizedTest

@@ -135,10 +135,10 @@ final class ServeDiskTest {
     });
   }
 
-  private static void awaitSaid(NodeProcess node, String sentence) {
+  private static void awaitSaid(NodeProcess node, String sentence) throws InterruptedException {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (!node.said().contains(sentence) && System.nanoTime() < deadline) {
-      Thread.onSpinWait();
+      node.pause();
     }
   }
 
@@ -204,6 +204,7 @@ final class ServeDiskTest {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     String now = state(node);
     while (!now.equals(state) && System.nanoTime() < deadline) {
+      node.pause();
       now = state(node);
     }
     assertThat(now).as(() -> node.said()).isEqualTo(state);

@@ -12,7 +12,7 @@ import reactor.core.publisher.Mono;
 
 /// What is owned arrives or is given back, whenever the cancel comes.
 @Timeout(30)
-final class HandoverTest {
+final class OwnershipTransferTest {
   private final List<String> given = new ArrayList<>();
 
   @Test
@@ -56,6 +56,6 @@ final class HandoverTest {
   }
 
   private Mono<String> handedOver(Mono<String> value) {
-    return Handover.orBack(value, () -> given.add("back"), given::add);
+    return OwnershipTransfer.orRelease(value, () -> given.add("back"), given::add);
   }
 }

@@ -1,5 +1,6 @@
 package io.penstock.device;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Owned;
 import java.util.List;
 import java.util.function.Consumer;
@@ -7,15 +8,18 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// What is owned passes to the consumer, or is given back: one of the two.
-public final class Handover {
-  private Handover() {}
+/// Passes an owned value to the consumer or releases it: exactly one of the two.
+public final class OwnershipTransfer {
+  private OwnershipTransfer() {}
 
-  /// `value`, with `back` run if an error or a cancel comes before it, and `unreceived` if another thread cancels while
-  /// it is on its way to the consumer, who drops it then.
-  public static <T> Mono<T> orBack(Mono<T> value, Runnable back, Consumer<? super T> unreceived) {
+  /// Passes `value` on.
+  ///
+  /// @param release runs if an error or a cancel comes before the value
+  /// @param unreceived gets the value if another thread cancels while it is on its way to the consumer, who drops it
+  ///     then
+  public static <T> Mono<T> orRelease(Mono<T> value, Runnable release, Consumer<? super T> unreceived) {
     return Mono.defer(() -> {
-      Passing<T> passing = new Passing<>(back, unreceived);
+      Passing<T> passing = new Passing<>(release, unreceived);
       return value.doOnNext(passing::begin).doOnError(e -> passing.end()).doOnCancel(passing::end)
           .doAfterTerminate(passing::received);
     });
@@ -23,21 +27,20 @@ public final class Handover {
 
   /// One value on its way to its consumer.
   private static final class Passing<T> {
-    private final Runnable back;
+    private final Runnable release;
     private final Consumer<? super T> unreceived;
-    /// All below are guarded by `this`.
-    private boolean settled;
-    private @Nullable T value;
-    private @Nullable Thread giver;
+    @GuardedBy("this") private boolean ended;
+    @GuardedBy("this") private @Nullable T value;
+    @GuardedBy("this") private @Nullable Thread giver;
 
-    Passing(Runnable back, Consumer<? super T> unreceived) {
-      this.back = back;
+    Passing(Runnable release, Consumer<? super T> unreceived) {
+      this.release = release;
       this.unreceived = unreceived;
     }
 
     synchronized void begin(T passed) {
-      if (!settled) {
-        settled = true;
+      if (!ended) {
+        ended = true;
         value = passed;
         giver = Thread.currentThread();
       }
@@ -48,46 +51,44 @@ public final class Handover {
       giver = null;
     }
 
-    /// An error, or a cancel. The consumer that cancels while it is being given the value has it.
+    /// Called at an error or a cancel. A consumer that cancels while it receives the value owns it.
     void end() {
       T lost;
       synchronized (this) {
-        if (settled && (value == null || Thread.currentThread().equals(giver))) {
+        if (ended && (value == null || Thread.currentThread().equals(giver))) {
           return;
         }
-        settled = true;
+        ended = true;
         lost = value;
         value = null;
       }
       if (lost == null) {
-        back.run();
+        release.run();
       } else {
         unreceived.accept(lost);
       }
     }
   }
 
-  /// `handles` one by one, each taken when it is asked for; those that were not handed out when the stream ends are
-  /// closed.
+  /// Emits `handles` one by one, on request. Handles that were not emitted when the stream ends are closed.
   static <T extends Owned> Flux<T> oneByOne(List<T> handles) {
     return Flux.defer(() -> {
-      Remaining<T> rest = new Remaining<>(handles);
+      Remaining<T> remaining = new Remaining<>(handles);
       // FromIterable takes one ahead
-      return Flux.range(0, handles.size()).map(rest::take).doFinally(end -> rest.close());
+      return Flux.range(0, handles.size()).map(remaining::take).doFinally(end -> remaining.close());
     });
   }
 
-  /// Handed out by one thread, while another may close what is left.
+  /// One thread emits while another may close the remaining handles.
   private static final class Remaining<T extends Owned> {
     private final List<T> handles;
-    /// Guarded by `this`.
-    private int next;
+    @GuardedBy("this") private int next;
 
     Remaining(List<T> handles) {
       this.handles = handles;
     }
 
-    /// What was closed meanwhile is answered closed: its stream is cancelled and does not send it.
+    /// A handle that was closed meanwhile is returned all the same: its stream is cancelled and does not send it.
     synchronized T take(int index) {
       next = Math.max(next, index + 1);
       return handles.get(index);

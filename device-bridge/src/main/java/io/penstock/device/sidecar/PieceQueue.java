@@ -16,16 +16,16 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 
-/// Work in pieces that are hardly longer than the way to another thread. Hands make them, and so does whoever reads a
-/// connection and would wait: a call that was just read is begun by the thread that read it, while a hand is being
-/// woken for the rest.
+/// Runs short pieces of work, hardly longer than a hop to another thread. Workers run them, and so do threads that read
+/// connections, before they would wait: the reading thread begins a call that it has just read while a worker wakes up
+/// for the remainder.
 ///
-/// Pieces are taken in the order they came. As many as were accepted: each is part of a copy that was counted.
-final class ShortWork {
-  /// A hand that has made so many pieces goes to the end of its line: regions are opened there.
+/// Pieces run in order of arrival. The queue is bounded by accepted work: each piece is part of a counted copy.
+final class PieceQueue {
+  /// After this many pieces a worker queues up again: workers also open regions.
   private static final int PIECES_A_TURN = 16;
 
-  /// What has to be done before one who waits hears of it.
+  /// All pieces of one call.
   private static final class Call {
     private final MonoSink<Void> sink;
     private final Owned held;
@@ -54,7 +54,7 @@ final class ShortWork {
   }
 
   private record Piece(Runnable work, Call call) {
-    /// Whatever it throws is its result.
+    /// An error that the piece throws is its result.
     void run() {
       Throwable why = null;
       try {
@@ -66,23 +66,23 @@ final class ShortWork {
     }
   }
 
-  private final Scheduler hands;
+  private final Scheduler workers;
   private final int most;
   private final Queue<Piece> pieces = new ConcurrentLinkedQueue<>();
   private final Map<Thread, Reader> readers = new ConcurrentHashMap<>();
-  /// Threads that are at it: each goes on until it has found no piece after it had left.
+  /// Threads that run pieces: each goes on until it finds no piece after it has left.
   private final AtomicInteger busy = new AtomicInteger();
 
-  /// @param hands a few threads that may wait
-  /// @param most threads that are worth having at it
-  ShortWork(Scheduler hands, int most) {
-    this.hands = hands;
+  /// @param workers a few threads that may wait
+  /// @param most threads that may run pieces at a time
+  PieceQueue(Scheduler workers, int most) {
+    this.workers = workers;
     this.most = most;
   }
 
   /// Ends when every task has ended, with the first error of any.
   ///
-  /// @param tasks at least one, each done to its end, also after a cancel
+  /// @param tasks at least one; each runs to its end, also after a cancel
   /// @param held closed when all have ended, before the result is sent
   Mono<Void> on(List<Runnable> tasks, Owned held) {
     return Mono.create(sink -> {
@@ -95,19 +95,19 @@ final class ShortWork {
     pieces.add(piece);
     try {
       call();
-    } catch (Throwable e) { // no thread; who took it meanwhile ends it
+    } catch (Throwable e) { // no thread; another one may have taken the piece meanwhile
       if (pieces.remove(piece)) {
         piece.call.ended(e);
       }
-      makeAll(); // those that came meanwhile found enough threads, of which this one was to be one
+      runAll(); // pieces that came meanwhile counted on this thread
     }
   }
 
-  /// Has one more thread at it, if that is worth it: this one rather than another.
+  /// Adds a thread where fewer than `most` run pieces: this one if it reads a connection, else a worker.
   private void call() {
     Reader reader = readers.get(Thread.currentThread());
     if (entered() && (reader == null || !reader.begins())) {
-      handGoesOn();
+      scheduleWorker();
     }
   }
 
@@ -115,22 +115,22 @@ final class ShortWork {
     return busy.getAndUpdate(now -> now < most ? now + 1 : now) < most;
   }
 
-  /// False if there is something to do, and this thread is still at it.
+  /// Returns false if there is a piece, and this thread still runs pieces.
   private boolean left() {
     busy.decrementAndGet();
-    return pieces.isEmpty() || !entered(); // who came meanwhile may have found enough threads
+    return pieces.isEmpty() || !entered(); // a piece that came meanwhile may have counted on this thread
   }
 
-  /// After whatever else the hand has in its line.
-  private void handGoesOn() {
+  /// Schedules a worker behind the work that it already has.
+  private void scheduleWorker() {
     AtomicBoolean begun = new AtomicBoolean();
     try {
-      hands.schedule(() -> {
+      workers.schedule(() -> {
         if (!begun.getAndSet(true)) {
-          handMakesSome();
+          runSome();
         }
       });
-    } catch (Throwable e) { // no thread; a task that stays in line does nothing
+    } catch (Throwable e) { // no thread; a task that is still scheduled does nothing
       if (!begun.getAndSet(true)) {
         busy.decrementAndGet();
         throw e;
@@ -138,37 +138,37 @@ final class ShortWork {
     }
   }
 
-  private void handMakesSome() {
+  private void runSome() {
     for (int made = 0; made < PIECES_A_TURN && !pieces.isEmpty(); made++) {
-      makeOne();
+      runOne();
     }
     if (pieces.isEmpty() && left()) {
       return;
     }
     try {
-      handGoesOn();
+      scheduleWorker();
     } catch (Throwable e) { // no thread: this one stays
-      makeAll();
+      runAll();
     }
   }
 
-  private void makeOne() {
+  private void runOne() {
     Piece next = pieces.poll();
     if (next != null) {
       next.run();
     }
   }
 
-  private void makeAll() {
+  private void runAll() {
     while (!pieces.isEmpty()) {
-      makeOne();
+      runOne();
     }
   }
 
   /// Runs `reading` on this thread.
   ///
-  /// @param reading gets what it must call each time before it waits: makes a piece, if this thread is to; true if it
-  ///     is to make another
+  /// @param reading must call its argument each time before it waits: the call runs a piece, if this thread is to, and
+  ///     returns whether there is another
   void read(Consumer<BooleanSupplier> reading) {
     Reader reader = new Reader();
     Thread thread = Thread.currentThread();
@@ -181,7 +181,7 @@ final class ShortWork {
     }
   }
 
-  /// A thread that reads, and is at it now and then. Its own thread's.
+  /// A thread that reads a connection and runs pieces in between. For that thread alone.
   private final class Reader implements BooleanSupplier {
     private boolean isBusy;
 
@@ -195,19 +195,19 @@ final class ShortWork {
     @Override
     public boolean getAsBoolean() {
       if (isBusy) {
-        makeOne();
+        runOne();
         isBusy = !pieces.isEmpty() || !left();
       }
       return isBusy;
     }
 
-    /// Others may keep the line full: a thread that is to go leaves what it was at to a hand.
+    /// Other threads may keep the queue full: a thread that ends passes its place to a worker.
     void end() {
       if (isBusy && (!pieces.isEmpty() || !left())) {
         try {
-          handGoesOn();
+          scheduleWorker();
         } catch (Throwable e) { // no thread: this one stays
-          makeAll();
+          runAll();
         }
       }
       isBusy = false;

@@ -3,17 +3,17 @@ package io.penstock.device.sidecar;
 import io.penstock.block.Owned;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// Counts who still needs something, and lets go of it after the last.
-final class Holds {
+/// Counts the users of a thing and releases it after the last.
+final class RefCount {
   private final AtomicInteger open = new AtomicInteger();
   private final Runnable last;
 
-  /// @param last runs once, on the thread of whoever closes the last share; must not wait
-  Holds(Runnable last) {
+  /// @param last runs once, on the thread that closes the last share; must not wait
+  RefCount(Runnable last) {
     this.last = last;
   }
 
-  /// One more; only while another is open, or as the first.
+  /// Adds a user; only while another one is open, or as the first.
   Owned share() {
     open.incrementAndGet();
     return new Share();

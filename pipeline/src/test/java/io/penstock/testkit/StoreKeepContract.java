@@ -15,34 +15,34 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/// What a [BlockStore] promises of what rests in it: its places, its numbers, and what is found after a restart.
-interface StoreRestContract extends StoreSteps {
+/// What a [BlockStore] promises of what stored in it: its places, its numbers, and what is found after a restart.
+interface StoreKeepContract extends StoreSteps {
   @Test
   default void closedRest_freesItsPlace_once() {
     BlockStore store = open(4);
-    List<StoredBlock> rests = new ArrayList<>(put(store, 0, 4));
+    List<StoredBlock> stored = new ArrayList<>(put(store, 0, 4));
     for (int next = 4; next < 50; next++) {
-      StoredBlock oldest = rests.removeFirst();
+      StoredBlock oldest = stored.removeFirst();
       oldest.close();
       oldest.close();
-      rests.addAll(put(store, next, next + 1));
+      stored.addAll(put(store, next, next + 1));
     }
-    assertReadable(store, rests);
-    assertResting(store, 4);
+    assertReadable(store, stored);
+    assertStored(store, 4);
   }
 
   @Test
   default void put_beyondThePlaces_failsAndTakesNone() {
     BlockStore store = open(4);
     assumeTrue(store.capacityBlocks() == 4, "places are not counted");
-    List<StoredBlock> rests = put(store, 0, 3);
+    List<StoredBlock> stored = put(store, 0, 3);
     List<Block> two = blocks(3, 5);
     assertThatThrownBy(() -> store.put(two).block(PATIENCE)).isInstanceOf(KvException.class)
         .hasMessageContaining(store.name());
     two.forEach(Block::close);
-    assertReadable(store, rests);
+    assertReadable(store, stored);
     assertReadable(store, put(store, 3, 4));
-    assertResting(store, 4);
+    assertStored(store, 4);
   }
 
   @Test
@@ -52,31 +52,31 @@ interface StoreRestContract extends StoreSteps {
     StoredBlock second = put(store, 0, 1).getFirst();
     first.close();
     assertReadable(store, List.of(second));
-    assertResting(store, 1);
+    assertStored(store, 1);
   }
 
   @Test
   default void number_standsForABlock_untilItIsARestAgain() {
     BlockStore store = open(PLACES);
-    List<StoredBlock> rests = put(store, 0, 6);
-    List<Integer> numbers = rests.stream().map(store::toNumber).toList();
+    List<StoredBlock> stored = put(store, 0, 6);
+    List<Integer> numbers = stored.stream().map(store::toNumber).toList();
     assumeTrue(numbers.getFirst() != BlockStore.NO_NUMBER, "a store with numbers");
     assertThat(numbers).doesNotHaveDuplicates();
-    assertThat(rests).allMatch(StoredBlock::isClosed);
+    assertThat(stored).allMatch(StoredBlock::isClosed);
     List<StoredBlock> again = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
       again.add(store.fromNumber(ALL.get(i), numbers.get(i)));
     }
     assertReadable(store, again);
     again.forEach(StoredBlock::close);
-    assertResting(store, 0);
+    assertStored(store, 0);
   }
 
   @Test
   default void number_ofAClosedStore_isFoundAgain_andMayBeTheOwners() {
     BlockStore store = open(PLACES);
-    List<StoredBlock> rests = put(store, 0, 3);
-    assumeTrue(rests.stream().mapToInt(store::toNumber).min().orElseThrow() != BlockStore.NO_NUMBER,
+    List<StoredBlock> stored = put(store, 0, 3);
+    assumeTrue(stored.stream().mapToInt(store::toNumber).min().orElseThrow() != BlockStore.NO_NUMBER,
         "a store with numbers");
     store.close().block(PATIENCE);
     BlockStore reopened = contract().reopenStore(store);
@@ -91,17 +91,17 @@ interface StoreRestContract extends StoreSteps {
     }
     assertReadable(reopened, again);
     again.forEach(StoredBlock::close);
-    assertResting(reopened, 0);
+    assertStored(reopened, 0);
   }
 
   @Test
-  default void recovered_isWhatWasAtRest_once() {
+  default void recovered_isWhatWasStored_once() {
     BlockStore store = open(PLACES);
     assertThat(store.recovered()).isEmpty();
-    List<StoredBlock> rests = put(store, 0, 5);
+    List<StoredBlock> stored = put(store, 0, 5);
     put(store, 1, 2);
-    rests.get(1).close();
-    rests.get(3).close();
+    stored.get(1).close();
+    stored.get(3).close();
     store.close().block(PATIENCE);
     BlockStore reopened = contract().reopenStore(store);
     if (reopened != null) {
@@ -123,29 +123,29 @@ interface StoreRestContract extends StoreSteps {
             () -> churn(store, 3, seed));
       }
     }
-    assertResting(store, 0);
+    assertStored(store, 0);
   }
 
   /// One thread's share: never more than its part of the places.
   private void churn(BlockStore store, int lane, long seed) {
     Random random = new Random(seed * 4 + lane);
-    List<StoredBlock> rests = new ArrayList<>();
+    List<StoredBlock> stored = new ArrayList<>();
     for (int step = 0; step < 10; step++) {
       int more = 1 + random.nextInt(8);
       int from = lane * 200 + random.nextInt(150);
-      rests.addAll(put(store, from, from + more));
-      rests.replaceAll(rest -> random.nextBoolean() ? cooledOnce(store, rest) : rest);
-      assertReadable(store, rests);
-      while (rests.size() > 8) {
-        rests.remove(random.nextInt(rests.size())).close();
+      stored.addAll(put(store, from, from + more));
+      stored.replaceAll(block -> random.nextBoolean() ? cooledOnce(store, block) : block);
+      assertReadable(store, stored);
+      while (stored.size() > 8) {
+        stored.remove(random.nextInt(stored.size())).close();
       }
     }
-    rests.forEach(StoredBlock::close);
+    stored.forEach(StoredBlock::close);
   }
 
-  private static StoredBlock cooledOnce(BlockStore store, StoredBlock rest) {
-    int number = store.toNumber(rest);
-    return number == BlockStore.NO_NUMBER ? rest : store.fromNumber(rest.key(), number);
+  private static StoredBlock cooledOnce(BlockStore store, StoredBlock block) {
+    int number = store.toNumber(block);
+    return number == BlockStore.NO_NUMBER ? block : store.fromNumber(block.key(), number);
   }
 
   final class Found implements BlockStore.Recovered {
@@ -153,8 +153,8 @@ interface StoreRestContract extends StoreSteps {
     final List<Integer> numbers = new ArrayList<>();
 
     @Override
-    public void stored(StoredBlock rest) {
-      throw new AssertionError("a store with numbers must tell of them (was " + rest + ")");
+    public void stored(StoredBlock block) {
+      throw new AssertionError("a store with numbers must tell of them (was " + block + ")");
     }
 
     @Override

@@ -14,28 +14,28 @@ import reactor.core.scheduler.Scheduler;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// What a node does outside of its mailbox, mapping and copying, and the counts of it. All results come back as events
-/// of the mailbox.
-final class NodeHands {
-  private static final Logger LOG = Loggers.getLogger(NodeHands.class);
+/// Maps and copies outside of the node's mailbox, and counts. All results return as events of the mailbox.
+final class NodeWorkers {
+  private static final Logger LOG = Loggers.getLogger(NodeWorkers.class);
 
   private final SideCarServerOptions options;
   private final RegionOpener opener;
-  private final Scheduler hands;
+  private final Scheduler workers;
   private final Mailbox mailbox;
-  private final ShortWork shortWork;
+  private final PieceQueue pieceQueue;
   private final Copier copier;
-  /// The mailbox's: claimed by regions of all clients.
+  /// Claimed by regions of all clients. For the mailbox.
   private long hostBytes;
   private volatile SideCarStat stat = SideCarStat.NONE;
 
-  NodeHands(SideCarServerOptions options, RegionOpener opener, StagingPool staging, Scheduler hands, Mailbox mailbox) {
+  NodeWorkers(SideCarServerOptions options, RegionOpener opener, StagingPool staging, Scheduler workers,
+      Mailbox mailbox) {
     this.options = options;
     this.opener = opener;
-    this.hands = hands;
+    this.workers = workers;
     this.mailbox = mailbox;
-    this.shortWork = new ShortWork(hands, Copier.THREADS);
-    this.copier = new Copier(hands, shortWork, staging);
+    this.pieceQueue = new PieceQueue(workers, Copier.THREADS);
+    this.copier = new Copier(workers, pieceQueue, staging);
   }
 
   SideCarServerOptions options() {
@@ -43,15 +43,15 @@ final class NodeHands {
   }
 
   /// For threads that read connections of this node.
-  ShortWork shortWork() {
-    return shortWork;
+  PieceQueue pieceQueue() {
+    return pieceQueue;
   }
 
   SideCarStat stat() {
     return stat;
   }
 
-  /// Host memory of all clients for `region`, in the mailbox; why there is none, or null.
+  /// Claims host memory of all clients for `region`, in the mailbox; returns the refusal, or null.
   @Nullable Failed claim(SharedRegion region) {
     if (region.hostBytes() > options.maxBytes() - hostBytes) {
       return refused(SideCarCode.TOO_LARGE, region.id(),
@@ -79,7 +79,7 @@ final class NodeHands {
     }));
   }
 
-  /// Whatever the system refuses, `then` runs: those who wait for it must hear an end.
+  /// Runs `then` in any case: callers that wait for it must get an end.
   void close(SharedRegion region, RegionWindow window, Runnable then) {
     AtomicBoolean begun = new AtomicBoolean();
     Runnable work = () -> {
@@ -88,8 +88,8 @@ final class NodeHands {
       }
       try {
         window.close();
-      } catch (Throwable e) { // nobody can do more, and its client must not stay for it
-        LOG.warn("side-car: region " + region.id() + " could not be given back", e);
+      } catch (Throwable e) { // the mapping leaks; its client must still end
+        LOG.warn("side-car: region " + region.id() + " could not be unmapped", e);
       } finally {
         mailbox.run(() -> {
           count(0, -1, -region.bytes(), 0, 0, 0, 0);
@@ -98,18 +98,18 @@ final class NodeHands {
       }
     };
     try {
-      hands.schedule(work);
-    } catch (Throwable e) { // the node has ended, or there is no thread for it: somebody must
+      workers.schedule(work);
+    } catch (Throwable e) { // no worker is left: this thread closes it
       work.run();
     }
   }
 
-  Holds holds(Runnable last) {
-    return new Holds(() -> mailbox.run(last));
+  RefCount holds(Runnable last) {
+    return new RefCount(() -> mailbox.run(last));
   }
 
-  /// @param first closed when the copies have ended, before `reply` hears of it
-  void copy(List<Copier.Element> elements, Holds holds, Owned first, Consumer<Message> reply) {
+  /// @param first closed when the copies have ended, before `reply` is called
+  void copy(List<Copier.Element> elements, RefCount holds, Owned first, Consumer<Message> reply) {
     long bytes = elements.stream().mapToLong(Copier.Element::bytes).sum();
     copier.copy(elements, holds).subscribe(nothing -> {}, failure -> {
       first.close();
@@ -131,7 +131,7 @@ final class NodeHands {
     return failed(code, region, found);
   }
 
-  /// @param otherwise what anything is that has no code of its own
+  /// @param otherwise code for failures without one
   Failed answer(Throwable failure, SideCarCode otherwise, long region) {
     Throwable first = Exceptions.unwrapMultiple(failure).getFirst(); // parts of one copy may all fail
     if (first instanceof SideCarFailure known) {

@@ -6,22 +6,22 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 
-/// Work on threads that may wait. Whatever it throws is its result, an `Error` too: Reactor lets those pass, and a
-/// region would stay for good.
-final class HandWork {
-  private HandWork() {}
+/// Work on threads that may wait. An error that it throws is its result, an `Error` too: Reactor would pass it on, and
+/// a region would never end.
+final class WorkerTask {
+  private WorkerTask() {}
 
-  /// @param work done to its end, also after a cancel
-  static <T> Mono<T> on(Scheduler hands, Callable<T> work) {
+  /// @param work runs to its end, also after a cancel
+  static <T> Mono<T> on(Scheduler workers, Callable<T> work) {
     return Mono.create(sink -> {
       AtomicBoolean begun = new AtomicBoolean();
       try {
-        hands.schedule(() -> {
+        workers.schedule(() -> {
           if (!begun.getAndSet(true)) {
             run(work, sink);
           }
         });
-      } catch (Throwable e) { // no thread; a task that stays in line does nothing
+      } catch (Throwable e) { // no thread; a task that is still scheduled does nothing
         if (!begun.getAndSet(true)) {
           sink.error(e);
         }

@@ -8,36 +8,36 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import reactor.core.publisher.Mono;
 
-/// A wait for memory, in a line that calls back, as a `Mono`.
-final class Claims {
-  private Claims() {}
+/// A claim that waits in a queue with callbacks, as a `Mono`.
+final class QueuedClaim {
+  private QueuedClaim() {}
 
-  /// A line for memory: an arena's or that of a device's slots.
+  /// A queue for memory: of an arena or of a device's slots.
   @FunctionalInterface
-  interface Line<T> {
+  interface Queue<T> {
     Permits.Ticket join(Consumer<List<T>> granted, Consumer<? super Throwable> failed);
   }
 
-  /// All or nothing, when the turn comes; cancelling leaves the line.
+  /// Claims all or nothing, in turn; a cancel leaves the queue.
   ///
-  /// @param scope owns what was claimed from the moment it is granted
-  static <T extends Owned> Mono<List<T>> of(Line<T> line, BlockScope scope) {
+  /// @param scope owns the claimed handles from the moment of the grant
+  static <T extends Owned> Mono<List<T>> of(Queue<T> queue, BlockScope scope) {
     return Mono.create(sink -> {
-      AtomicBoolean settled = new AtomicBoolean();
-      Permits.Ticket ticket = line.join(claimed -> {
-        if (settled.compareAndSet(false, true)) {
+      AtomicBoolean ended = new AtomicBoolean();
+      Permits.Ticket ticket = queue.join(claimed -> {
+        if (ended.compareAndSet(false, true)) {
           claimed.forEach(scope::adopt);
           sink.success(claimed);
         } else { // cancelled while the grant was on its way
           claimed.forEach(Owned::close);
         }
       }, error -> {
-        if (settled.compareAndSet(false, true)) {
+        if (ended.compareAndSet(false, true)) {
           sink.error(error);
         }
       });
       sink.onCancel(() -> {
-        if (settled.compareAndSet(false, true)) {
+        if (ended.compareAndSet(false, true)) {
           ticket.cancel();
         }
       });

@@ -3,7 +3,7 @@ package io.penstock.node.simulate;
 import io.penstock.KvException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.node.simulate.Scenario.ErrandPlan;
+import io.penstock.node.simulate.Scenario.SideCallPlan;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierEvent;
 import io.penstock.wire.KvClient;
@@ -15,20 +15,20 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /// The calls beside the requests.
-final class Errands {
+final class SideCalls {
   private static final Duration HELD = Duration.ofMillis(50);
   private final Scenario scenario;
   private final Scheduler scheduler;
   private final Verdict verdict;
 
-  Errands(Scenario scenario, Scheduler scheduler, Verdict verdict) {
+  SideCalls(Scenario scenario, Scheduler scheduler, Verdict verdict) {
     this.scenario = scenario;
     this.scheduler = scheduler;
     this.verdict = verdict;
   }
 
   /// Always completes: what it fails with must be typed.
-  Mono<Void> run(ErrandPlan plan, SimulatedParty party, List<BlockKey> keys) {
+  Mono<Void> run(SideCallPlan plan, SimulatedParty party, List<BlockKey> keys) {
     return Mono.delay(plan.at(), scheduler)
         .then(party.client())
         .flatMap(client -> call(plan, client, keys))
@@ -37,15 +37,15 @@ final class Errands {
           boolean typed =
               error instanceof KvException || (error instanceof TimeoutException && scenario.faults().corrupts());
           if (!typed) {
-            verdict.broken(Invariant.EVERY_STREAM_ENDS, plan.errand() + " ended with " + error, error);
+            verdict.broken(Invariant.EVERY_STREAM_ENDS, plan.sideCall() + " ended with " + error, error);
           }
-          verdict.note(plan.errand() + " " + error);
+          verdict.note(plan.sideCall() + " " + error);
           return Mono.empty();
         });
   }
 
-  private Mono<Void> call(ErrandPlan plan, KvClient client, List<BlockKey> keys) {
-    return switch (plan.errand()) {
+  private Mono<Void> call(SideCallPlan plan, KvClient client, List<BlockKey> keys) {
+    return switch (plan.sideCall()) {
       case REMOVE -> client.remove(keys).then();
       case CONTAINS -> client.contains(keys).then();
       case MATCH -> client.match(keys).then();

@@ -18,9 +18,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
-/// Keeps a client in touch with its node: connects, replays its regions, begins anew when the connection is lost. For
-/// the mailbox, but for what says otherwise.
-final class Upkeep {
+/// Keeps a client connected to its node: connects, registers its regions again, and retries with back-off when the
+/// connection is lost. For the mailbox, except where noted.
+final class NodeConnection {
   private final Mailbox mailbox;
   private final SideCarClientOptions options;
   private final Dialer dialer;
@@ -36,7 +36,7 @@ final class Upkeep {
   private int failures;
   private boolean closing;
 
-  Upkeep(Mailbox mailbox, SideCarClientOptions options, Dialer dialer, Scheduler timer, RandomGenerator random,
+  NodeConnection(Mailbox mailbox, SideCarClientOptions options, Dialer dialer, Scheduler timer, RandomGenerator random,
       int process) {
     this.mailbox = mailbox;
     this.options = requireNonNull(options, "options");
@@ -61,7 +61,7 @@ final class Upkeep {
     return closed.asMono();
   }
 
-  /// What the node is to have mapped.
+  /// Regions that the node must map.
   Map<Long, SharedRegion> regions() {
     return regions;
   }
@@ -85,7 +85,7 @@ final class Upkeep {
     return closing;
   }
 
-  /// Has the node let go of everything, hangs up, and stays so.
+  /// Has the node unmap everything, hangs up, and stays closed.
   void leave() {
     if (closing) {
       return;
@@ -193,7 +193,7 @@ final class Upkeep {
       refuse(SideCarFailure.of(SideCarCode.DOWN, SideCarFailure.NO_REGION, String.valueOf(why.getMessage())));
       say(Phase.CONNECTING, why);
       if (!closing) {
-        again(Upkeep.this::dial);
+        again(NodeConnection.this::dial);
       }
     }
   }

@@ -16,7 +16,7 @@ import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.HostMemoryRefusedException;
 import io.penstock.device.memory.MemoryFigures;
 import io.penstock.device.memory.MemoryKind;
-import io.penstock.device.memory.MemoryRung;
+import io.penstock.device.memory.PageKind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /// Which pages the driver is asked for, in which order, and what is undone when it refuses.
 @Timeout(120)
-final class HostLadderTest {
+final class DriverPagesTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
   private static final long GIB = 1L << 30;
   private static final int NO_MEMORY = 200_000;
@@ -76,15 +76,15 @@ final class HostLadderTest {
     assertThat(driver.alive()).isEqualTo(new DriverDouble.Alive(0, 0, 0));
     assertThat(driver.physicals()).isZero();
     assertThat(figures.bytesByKind()).isEmpty();
-    for (MemoryRung rung : MemoryRung.values()) {
-      assertThat(figures.bytes(rung)).isZero();
+    for (PageKind kind : PageKind.values()) {
+      assertThat(figures.bytes(kind)).isZero();
     }
   }
 
-  /// The calls for memory, those that were refused with a mark.
+  /// The calls for memory; refused ones have a mark.
   private List<String> calls() {
     return driver.log().stream().filter(call -> call.function().matches("aclrt.*(Mem|Physical|Host|Access).*")
-        && !call.function().matches("aclrt(GetMemInfo|Memcpy.*)")).map(HostLadderTest::text).toList();
+        && !call.function().matches("aclrt(GetMemInfo|Memcpy.*)")).map(DriverPagesTest::text).toList();
   }
 
   private static String text(Call call) {
@@ -99,7 +99,7 @@ final class HostLadderTest {
     AscendDevice device = open(profile, 0);
     HostMemory memory = allocate(device, GIB);
     memory.segment().set(JAVA_BYTE, GIB - 1, (byte) 5);
-    assertThat(memory.rung()).isEqualTo(MemoryRung.NODE_1G);
+    assertThat(memory.pages()).isEqualTo(PageKind.NODE_1G);
     assertThat(memory.fallbacks()).isEmpty();
     memory.close();
     device.close().block(LIMIT);
@@ -113,20 +113,20 @@ final class HostLadderTest {
     assertThatThrownBy(() -> memory.segment().get(JAVA_BYTE, 0)).isInstanceOf(IllegalStateException.class);
   }
 
-  /// How many rungs the double's own limits refuse.
+  /// The double's own limits refuse this many kinds of pages.
   @ParameterizedTest
   @CsvSource({"0, NODE_1G", "1, HOST_1G", "2, HOST_2M"})
-  void rungWithoutPages_isPassedOver(int refused, MemoryRung rung) {
+  void rungWithoutPages_isPassedOver(int refused, PageKind kind) {
     AscendDevice device = open(Profile.CANN_90, 0);
     driver.limits(Long.MAX_VALUE, refused > 1 ? GIB - 1 : Long.MAX_VALUE, refused > 0 ? GIB - 1 : Long.MAX_VALUE);
     HostMemory memory = allocate(device, GIB);
-    assertThat(memory.rung()).isEqualTo(rung);
+    assertThat(memory.pages()).isEqualTo(kind);
     assertThat(memory.fallbacks()).hasSize(refused);
     assertThat(calls().stream().filter(call -> call.startsWith("MallocPhysical")).toList())
         .isEqualTo(List.of(List.of("MallocPhysical 4/17"), List.of("MallocPhysical 4/17!", "MallocPhysical 0/17"),
             List.of("MallocPhysical 4/17!", "MallocPhysical 0/17!", "MallocPhysical 0/16")).get(refused));
     assertThat(figures.fallbacks()).isEqualTo(refused);
-    assertThat(figures.bytes(rung)).isEqualTo(GIB);
+    assertThat(figures.bytes(kind)).isEqualTo(GIB);
   }
 
   @ParameterizedTest
@@ -135,7 +135,7 @@ final class HostLadderTest {
   void stepThatFails_undoesThoseBefore_inReverse_andTheNextRungIsTried(String step, String undone) {
     AscendDevice device = open(Profile.CANN_90, 0);
     driver.fail(step, 1, 1, NO_MEMORY, -1);
-    assertThat(allocate(device, GIB).rung()).isEqualTo(MemoryRung.HOST_1G);
+    assertThat(allocate(device, GIB).pages()).isEqualTo(PageKind.HOST_1G);
     List<String> calls = calls();
     int failed = calls.indexOf(step.substring("aclrt".length()) + "!");
     assertThat(String.join(" ", calls.subList(failed + 1, calls.indexOf("MallocPhysical 0/17")))).isEqualTo(undone);
@@ -144,8 +144,8 @@ final class HostLadderTest {
   @Test
   void smallPieces_areNotOfLargePages() {
     AscendDevice device = open(Profile.CANN_90, 0);
-    assertThat(allocate(device, 1 << 20).rung()).isEqualTo(MemoryRung.HOST);
-    assertThat(allocate(device, 16 << 20).rung()).isEqualTo(MemoryRung.HOST_2M);
+    assertThat(allocate(device, 1 << 20).pages()).isEqualTo(PageKind.HOST);
+    assertThat(allocate(device, 16 << 20).pages()).isEqualTo(PageKind.HOST_2M);
     assertThat(calls()).containsExactly("MallocHost", "MallocPhysical 0/16", "ReserveMemAddress", "MapMem",
         "MemSetAccess");
   }
@@ -171,7 +171,7 @@ final class HostLadderTest {
     driver.limits(fits * GIB, Long.MAX_VALUE, Long.MAX_VALUE);
     HostMemory memory = requireNonNull(device.hostMemory(figures).allocateUpTo(10 * GIB, scope).block(LIMIT));
     assertThat(memory.bytes()).isEqualTo(got * GIB);
-    assertThat(memory.rung()).isEqualTo(MemoryRung.NODE_1G);
+    assertThat(memory.pages()).isEqualTo(PageKind.NODE_1G);
   }
 
   @Test
@@ -203,10 +203,10 @@ final class HostLadderTest {
 
   @Test
   void node_isEven_andSharedByFour() {
-    assertThat(IntStream.range(0, 16).map(HostLadder::node)).containsExactly(0, 0, 0, 0, 2, 2, 2, 2, 4, 4, 4, 4, 6, 6,
+    assertThat(IntStream.range(0, 16).map(DriverPages::node)).containsExactly(0, 0, 0, 0, 2, 2, 2, 2, 4, 4, 4, 4, 6, 6,
         6, 6);
     AscendDevice device = open(Profile.CANN_90, 13);
-    assertThat(allocate(device, GIB).rung()).isEqualTo(MemoryRung.NODE_1G); // the double has memory on even nodes only
+    assertThat(allocate(device, GIB).pages()).isEqualTo(PageKind.NODE_1G); // the double has memory on even nodes only
   }
 
   @Test
@@ -242,7 +242,7 @@ final class HostLadderTest {
   @Test
   void sharedMemory_isOfPagesWithAHandle_orNone() {
     AscendDevice device = open(Profile.CANN_90, 0, AscendOptions.defaults().withShared(true));
-    assertThat(allocate(device, 16 << 20).rung()).isEqualTo(MemoryRung.HOST_2M);
+    assertThat(allocate(device, 16 << 20).pages()).isEqualTo(PageKind.HOST_2M);
     assertThatThrownBy(() -> allocate(device, 1 << 20)).isInstanceOfSatisfying(HostMemoryRefusedException.class,
         e -> assertThat(e.tried()).hasSize(3));
     assertThat(calls()).doesNotContain("MallocHost");
@@ -267,12 +267,12 @@ final class HostLadderTest {
   @Test
   void memory_saysItsNode_andThatItIsLocked() {
     AscendDevice device = open(Profile.CANN_90, 13);
-    assertThat(allocate(device, GIB).kind()).isEqualTo(new MemoryKind(MemoryRung.NODE_1G, OptionalInt.of(6), true));
+    assertThat(allocate(device, GIB).kind()).isEqualTo(new MemoryKind(PageKind.NODE_1G, OptionalInt.of(6), true));
     assertThat(allocate(device, 16 << 20).kind())
-        .isEqualTo(new MemoryKind(MemoryRung.HOST_2M, OptionalInt.empty(), true));
+        .isEqualTo(new MemoryKind(PageKind.HOST_2M, OptionalInt.empty(), true));
     assertThat(figures.bytesByKind()).containsExactly(
-        entry(new MemoryKind(MemoryRung.NODE_1G, OptionalInt.of(6), true), GIB),
-        entry(new MemoryKind(MemoryRung.HOST_2M, OptionalInt.empty(), true), 16L << 20));
+        entry(new MemoryKind(PageKind.NODE_1G, OptionalInt.of(6), true), GIB),
+        entry(new MemoryKind(PageKind.HOST_2M, OptionalInt.empty(), true), 16L << 20));
   }
 
   @Test
@@ -291,7 +291,7 @@ final class HostLadderTest {
     devices =
         AscendDevices.find(AscendOptions.defaults().withLibrary(driver.path()), AscendListener.noop()).orElseThrow();
     HostMemory memory = allocate(open(Profile.CANN_82, 0), GIB);
-    assertThat(memory.rung()).isEqualTo(MemoryRung.HOST);
+    assertThat(memory.pages()).isEqualTo(PageKind.HOST);
     assertThat(memory.fallbacks()).hasSize(3)
         .allMatch(each -> each.reason().startsWith("aclrtMallocPhysical must answer 0 (was 200006"));
   }

@@ -2,8 +2,8 @@ package io.penstock.device.ascend;
 
 import java.util.ArrayDeque;
 
-/// What is to be undone, the last first. A step that fails keeps no other from being made. For one thread at a time.
-final class Unwinding {
+/// Steps to undo, the last first. A failing step does not stop the others. For one thread at a time.
+final class Rollback {
   private final ArrayDeque<Runnable> steps = new ArrayDeque<>();
 
   void then(Runnable undo) {
@@ -25,7 +25,7 @@ final class Unwinding {
     }
   }
 
-  /// Undoes what was made before `failure`, which it returns.
+  /// Undoes all steps before `failure`, which it returns.
   <E extends Throwable> E run(E failure) {
     try {
       run();
@@ -35,7 +35,7 @@ final class Unwinding {
     return failure;
   }
 
-  @SuppressWarnings("ReferenceEquality") // nothing may suppress itself
+  @SuppressWarnings("ReferenceEquality") // an exception must not suppress itself
   private static <E extends Throwable> E suppressing(E first, RuntimeException another) {
     if (first != another) {
       first.addSuppressed(another);

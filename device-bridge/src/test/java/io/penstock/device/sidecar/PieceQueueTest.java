@@ -17,30 +17,30 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 @Timeout(60)
-final class ShortWorkTest {
+final class PieceQueueTest {
   private static final int SECONDS = 20;
 
-  private final ScarceThreads hands = new ScarceThreads(Schedulers.immediate());
-  private final ShortWork work = new ShortWork(hands, 2);
+  private final ScarceThreads workers = new ScarceThreads(Schedulers.immediate());
+  private final PieceQueue work = new PieceQueue(workers, 2);
   private final List<String> made = new ArrayList<>();
 
-  ShortWorkTest() {
-    hands.hold();
+  PieceQueueTest() {
+    workers.hold();
   }
 
-  /// Nothing that anybody would want back.
+  /// A hold on nothing.
   private static Owned nothing() {
-    return new Holds(() -> {}).share();
+    return new RefCount(() -> {}).share();
   }
 
-  /// So many calls of a piece.
+  /// Calls of one piece each.
   private void add(int pieces) {
     for (int i = 0; i < pieces; i++) {
       add(work, () -> made.add("piece"));
     }
   }
 
-  private void add(ShortWork to, Runnable... pieces) {
+  private void add(PieceQueue to, Runnable... pieces) {
     to.on(List.of(pieces), nothing()).subscribe(nothing -> {}, error -> made.add(error.getClass().getSimpleName()));
   }
 
@@ -48,10 +48,10 @@ final class ShortWorkTest {
   void pieces_ofNoReader_areMadeByHands() {
     add(3);
     assertThat(made).isEmpty();
-    hands.run();
+    workers.run();
     assertThat(made).hasSize(3);
     add(3);
-    hands.run();
+    workers.run();
     assertThat(made).hasSize(6);
   }
 
@@ -75,10 +75,10 @@ final class ShortWorkTest {
   void pieces_ofAReaderWhoGoes_areMadeByHands_andKeepHimNoLonger() {
     work.read(spare -> add(1));
     assertThat(made).isEmpty();
-    hands.run();
+    workers.run();
     assertThat(made).hasSize(1);
     work.read(spare -> add(3));
-    hands.run();
+    workers.run();
     assertThat(made).hasSize(4);
   }
 
@@ -90,15 +90,15 @@ final class ShortWorkTest {
       assertThat(spare.getAsBoolean()).isFalse();
       assertThat(made).isEmpty();
     });
-    hands.run();
+    workers.run();
     assertThat(made).hasSize(4);
   }
 
   @Test
   void call_ofSeveralPieces_endsOnce_afterAll_andWhatItHeldIsLetGoBefore() {
-    work.on(List.of(() -> made.add("one"), () -> made.add("two")), new Holds(() -> made.add("let go")).share())
+    work.on(List.of(() -> made.add("one"), () -> made.add("two")), new RefCount(() -> made.add("let go")).share())
         .subscribe(nothing -> {}, error -> {}, () -> made.add("end"));
-    hands.run();
+    workers.run();
     assertThat(made).containsExactly("one", "two", "let go", "end");
   }
 
@@ -110,35 +110,35 @@ final class ShortWorkTest {
     add(work, breaks, () -> made.add("one"), () -> {
       throw new IllegalStateException("later");
     }, () -> made.add("two"));
-    hands.run();
+    workers.run();
     assertThat(made).containsExactly("one", "two", "StackOverflowError");
   }
 
   @Test
   void call_thatIsCancelled_isMade_andHoldsWhatItNeedsUntilThen() {
     Disposable call =
-        work.on(List.of(() -> made.add("one"), () -> made.add("two")), new Holds(() -> made.add("let go")).share())
+        work.on(List.of(() -> made.add("one"), () -> made.add("two")), new RefCount(() -> made.add("let go")).share())
             .subscribe(nothing -> {}, error -> {}, () -> made.add("end"));
     call.dispose();
     assertThat(made).isEmpty();
-    hands.run();
+    workers.run();
     assertThat(made).containsExactly("one", "two", "let go");
   }
 
   @Test
   void call_withoutAThread_isOneError_andLetsGo() {
-    hands.none();
-    work.on(List.of(() -> made.add("one"), () -> made.add("two")), new Holds(() -> made.add("let go")).share())
+    workers.none();
+    work.on(List.of(() -> made.add("one"), () -> made.add("two")), new RefCount(() -> made.add("let go")).share())
         .subscribe(nothing -> {}, error -> made.add(error.getClass().getSimpleName()));
     assertThat(made).containsExactly("let go", "OutOfMemoryError");
   }
 
   @Test
   void hand_thatHasMadeSixteen_letsOthersGoFirst() {
-    ShortWork single = new ShortWork(hands, 1);
+    PieceQueue single = new PieceQueue(workers, 1);
     IntStream.range(0, 20).forEach(i -> add(single, () -> made.add("piece")));
-    hands.schedule(() -> made.add("other work"));
-    hands.run();
+    workers.schedule(() -> made.add("other work"));
+    workers.run();
     assertThat(made).hasSize(21);
     assertThat(made.indexOf("other work")).isEqualTo(16);
   }
@@ -149,28 +149,28 @@ final class ShortWorkTest {
       throw new StackOverflowError("as told");
     });
     add(1);
-    hands.run();
+    workers.run();
     assertThat(made).containsExactly("StackOverflowError", "piece");
   }
 
   @Test
   void pieces_withoutAThread_end_andLaterOnesAreMade() {
-    hands.none();
+    workers.none();
     add(2);
     assertThat(made).containsExactly("OutOfMemoryError", "OutOfMemoryError");
     work.read(spare -> add(1));
     assertThat(made).hasSize(3).last().isEqualTo("piece");
-    hands.again();
+    workers.again();
     add(3);
-    hands.run();
+    workers.run();
     assertThat(made).hasSize(6).endsWith("piece", "piece", "piece");
   }
 
   @Test
   void pieceThatComes_whileAThreadIsAskedForInVain_isMade() {
-    ShortWork single = new ShortWork(hands, 1);
-    hands.none();
-    hands.onAsked(() -> add(single, () -> made.add("another")));
+    PieceQueue single = new PieceQueue(workers, 1);
+    workers.none();
+    workers.onAsked(() -> add(single, () -> made.add("another")));
     add(single, () -> made.add("piece"));
     assertThat(made).containsExactly("OutOfMemoryError", "another");
   }
@@ -178,9 +178,9 @@ final class ShortWorkTest {
   @Test
   void pieces_whoseThreadsGoMeanwhile_areMade() {
     add(3);
-    add(work, hands::none);
+    add(work, workers::none);
     add(3);
-    hands.run();
+    workers.run();
     assertThat(made).hasSize(6).containsOnly("piece");
   }
 
@@ -188,8 +188,8 @@ final class ShortWorkTest {
   void pieces_ofManyThreads_areEachMadeOnce() throws InterruptedException {
     int threads = 4;
     int each = 20_000;
-    Scheduler real = Schedulers.newBoundedElastic(2, 1_000_000, "hands", 60, true);
-    ShortWork shared = new ShortWork(real, 2);
+    Scheduler real = Schedulers.newBoundedElastic(2, 1_000_000, "workers", 60, true);
+    PieceQueue shared = new PieceQueue(real, 2);
     AtomicIntegerArray runs = new AtomicIntegerArray(threads * each);
     AtomicInteger atOnce = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();

@@ -4,10 +4,10 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
 /// Random lengths and times, the same on every machine: a named generator and `StrictMath` only.
-final class Dice {
+final class TraceRandom {
   private final RandomGenerator random;
 
-  Dice(long seed) {
+  TraceRandom(long seed) {
     this.random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
   }
 

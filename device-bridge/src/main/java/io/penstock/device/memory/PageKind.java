@@ -1,14 +1,14 @@
 package io.penstock.device.memory;
 
-/// One rung of a ladder: a way to get memory, and the pages it has. Ladders begin with the largest pages, which cost
-/// the fewest entries of translation caches.
-public enum MemoryRung {
+/// A source and page size of host memory. The largest pages come first: they need the fewest entries of translation
+/// caches.
+public enum PageKind {
   /// Of the driver, on the NUMA node of the device.
   NODE_1G("pages of 1 GiB on the node of the device", 1L << 30),
   /// Of the driver, anywhere.
   HOST_1G("pages of 1 GiB that the device reaches", 1L << 30),
   HOST_2M("pages of 2 MiB that the device reaches", 2L << 20),
-  /// Of the driver, whatever pages it likes.
+  /// Of the driver, with pages that it chooses.
   HOST("memory that the device reaches", 1),
   /// Of the system, set aside by its administrator.
   PAGES_1G("pages of 1 GiB", 1L << 30),
@@ -23,7 +23,7 @@ public enum MemoryRung {
   private final String label;
   private final long unitBytes;
 
-  MemoryRung(String label, long unitBytes) {
+  PageKind(String label, long unitBytes) {
     this.label = label;
     this.unitBytes = unitBytes;
   }
@@ -33,12 +33,12 @@ public enum MemoryRung {
     return label;
   }
 
-  /// What it gives is a multiple of so many bytes; 1 if it gives what is asked for.
+  /// Allocations are multiples of this many bytes; 1 for any size.
   public long unitBytes() {
     return unitBytes;
   }
 
-  /// Whether the system gives it, and no driver.
+  /// Whether it is of the system and not of a driver.
   public boolean isOfSystem() {
     return ordinal() >= PAGES_1G.ordinal();
   }
@@ -50,7 +50,7 @@ public enum MemoryRung {
     return Math.multiplyExact(Math.ceilDiv(bytes, unitBytes), unitBytes);
   }
 
-  /// Whether rounding would add more than an eighth: nobody asks for 10 MiB to get 1 GiB.
+  /// Whether rounding would add more than an eighth: 10 MiB never takes a page of 1 GiB.
   public boolean isWasteful(long bytes) {
     return rounded(bytes) - bytes > bytes / 8;
   }
