@@ -50,12 +50,12 @@ final class DiskHealth {
   private volatile @Nullable StorageFullException full;
   private @Nullable SegmentEngine engine;
   private boolean stalled;
-  @GuardedBy("this") private @Nullable KvException writeTrouble;
-  @GuardedBy("this") private @Nullable KvException readTrouble;
+  private @Nullable KvException writeTrouble;
+  private @Nullable KvException readTrouble;
   private volatile int failedReads;
   /// Read again by each probe.
-  @GuardedBy("this") private @Nullable Location suspect;
-  @GuardedBy("this") private int suspectProbes;
+  private @Nullable Location suspect;
+  private int suspectProbes;
   private boolean asked;
   private long wait;
   private boolean closed;

@@ -8,6 +8,7 @@ import io.penstock.storage.engine.StorageFailedException;
 import java.io.EOFException;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /// Moves live blocks out of segments that are mostly dead, a step at a time, as [ReclaimOptions] say. Used by the
@@ -20,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 final class Reclaimer {
   /// A segment that is fuller is left alone: moving would take nearly what it gives.
   private static final double FULLEST = 0.95;
+  /// So few records of a segment are given up although the disk gives none of them.
+  private static final int FEW = 5;
 
   private final SegmentEngine engine;
   private final SegmentBook book;
@@ -32,7 +35,7 @@ final class Reclaimer {
   private final long segmentBytes;
   private final int recordBytes;
   private int victim;
-  /// Records that could not be read once; those of segments that are gone go, too.
+  /// Records that could not be read when they were to be moved.
   private final Set<Location> failed = new HashSet<>();
   private final DiskWater water;
   private boolean draining;
@@ -153,8 +156,8 @@ final class Reclaimer {
         lose(number, from, flaw);
       }
     } catch (RecordUnreadableException e) {
-      if (!(e.getCause() instanceof EOFException) && failed.add(from.location())) {
-        leave(e); // the next turn of this segment tells whether it fails again
+      if (!(e.getCause() instanceof EOFException) && !isAlone(number, from)) {
+        leave(e);
         return 0;
       }
       failed.remove(from.location());
@@ -163,6 +166,30 @@ final class Reclaimer {
       }
     }
     return recordBytes; // also of what was lost: as much was read
+  }
+
+  /// Whether it is not the whole segment that the disk does not give: it gives another record, or each of the few that
+  /// are left has failed.
+  private boolean isAlone(int number, Place from) {
+    failed.add(from.location());
+    int[] others = IntStream.of(places.numbers(victim)).filter(each -> each != number).toArray();
+    for (int other : others) {
+      Place place = places.placeIn(victim, other);
+      if (place != null && !failed.contains(place.location())) {
+        return isGiven(place);
+      }
+    }
+    return others.length < FEW;
+  }
+
+  private boolean isGiven(Place other) {
+    try {
+      mover.read(other);
+      return true;
+    } catch (StorageFailedException | RecordUnreadableException e) {
+      failed.add(other.location());
+      return false;
+    }
   }
 
   private @Nullable Flaw read(Place from) {
