@@ -35,6 +35,8 @@ final class Reclaimer {
   private final long segmentBytes;
   private final int recordBytes;
   private int victim;
+  /// Whether the disk gave another record of the victim when one failed.
+  private boolean gave;
   /// Records that could not be read when they were to be moved.
   private final Set<Location> failed = new HashSet<>();
   private final DiskWater water;
@@ -113,6 +115,7 @@ final class Reclaimer {
   long step(long bytes) {
     if (victim == 0) {
       victim = pick();
+      gave = false;
     }
     long done = 0;
     long before = corrupt;
@@ -173,13 +176,14 @@ final class Reclaimer {
   private boolean isAlone(int number, Place from) {
     failed.add(from.location());
     int[] others = IntStream.of(places.numbers(victim)).filter(each -> each != number).toArray();
-    for (int other : others) {
-      Place place = places.placeIn(victim, other);
+    for (int i = others.length - 1; i >= 0 && !gave; i--) { // what cannot be read lies side by side
+      Place place = places.placeIn(victim, others[i]);
       if (place != null && !failed.contains(place.location())) {
-        return isGiven(place);
+        gave = isGiven(place);
+        return gave;
       }
     }
-    return others.length < FEW;
+    return gave || others.length < FEW;
   }
 
   private boolean isGiven(Place other) {

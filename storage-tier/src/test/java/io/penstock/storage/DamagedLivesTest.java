@@ -154,7 +154,7 @@ final class DamagedLivesTest {
       store.close().block(PATIENCE);
     }
     if (killed == null) {
-      ended(store);
+      ended();
     } else {
       done.add("killed");
       JournalSample.delete(home);
@@ -180,7 +180,7 @@ final class DamagedLivesTest {
     }
   }
 
-  private void ended(JournalStore store) {
+  private void ended() {
     done.add("ended");
     assertRemoved();
     long records = model.live.size();
