@@ -92,8 +92,8 @@ final class SsdCommandTest {
 
     assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
     JsonNode damage = json(run).get("damage").get(0);
-    assertThat(damage.get("kind").asText()).isEqualTo("PAYLOAD");
-    assertThat(damage.get("key").asText()).isEqualTo(Blocks.key(SPACE, 0).toString());
+    assertThat(damage.get("kind").asString()).isEqualTo("PAYLOAD");
+    assertThat(damage.get("key").asString()).isEqualTo(Blocks.key(SPACE, 0).toString());
     assertThat(damage.get("granule").asInt()).isEqualTo(1);
     assertThat(damage.get("offset").asInt()).isEqualTo(64);
     assertThat(CommandLineRun.of("ssd", "verify", folder.toString()).out()).contains("segment-0000000001.log",
