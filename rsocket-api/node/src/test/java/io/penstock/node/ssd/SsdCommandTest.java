@@ -92,7 +92,7 @@ final class SsdCommandTest {
 
     assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
     JsonNode damage = json(run).get("damage").get(0);
-    assertThat(damage.get("kind").asString()).isEqualTo("PAYLOAD");
+    assertThat(damage.get("kind").asString()).isEqualTo("payload");
     assertThat(damage.get("key").asString()).isEqualTo(Blocks.key(SPACE, 0).toString());
     assertThat(damage.get("granule").asInt()).isEqualTo(1);
     assertThat(damage.get("offset").asInt()).isEqualTo(64);
