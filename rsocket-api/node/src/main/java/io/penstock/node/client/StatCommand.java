@@ -51,7 +51,7 @@ final class StatCommand extends ClientCommand {
   /// With the name of the medium as all names are spelled here.
   private static ServerStat lowerCase(ServerStat stat) {
     return new ServerStat(stat.node(), stat.tier(), stat.medium().toLowerCase(Locale.ROOT), stat.stat(),
-        stat.inFlightBytes(), stat.peakInFlightBytes(), stat.budgetBytes(), stat.draining());
+        stat.inFlightBytes(), stat.peakInFlightBytes(), stat.budgetBytes(), stat.outgoingBytes(), stat.draining());
   }
 
   private static TextTable table(ServerStat node) {
