@@ -11,7 +11,8 @@ module io.penstock {
   exports io.penstock.tier;
   exports io.penstock.tier.spi;
   exports io.penstock.stage;
+  exports io.penstock.flow;
   exports io.penstock.meter;
   exports io.penstock.pool;
-  exports io.penstock.system to io.penstock.device, io.penstock.storage, io.penstock.wire;
+  exports io.penstock.system to io.penstock.device, io.penstock.storage;
 }

@@ -6,9 +6,11 @@
 /// | `tier` | where blocks rest: the [io.penstock.tier.BlockTier] port |
 /// | `pool` | which blocks are worth keeping: ledger and policy |
 /// | `stage` | one verb each: functions from `Flux` to `Flux` |
+/// | `flow` | recipes that people embed: loading and offloading, as pipelines of stages |
 ///
-/// Arrows (may import): `stage → tier → block`, `pool → block`, `tier → pool`; everyone may import this package.
-/// A newcomer's walk: [io.penstock.block.Block], [io.penstock.tier.BlockTier], [io.penstock.stage.Stage].
+/// Arrows (may import): `flow → stage → tier → block`, `pool → block`, `tier → pool`; everyone may import this package.
+/// A newcomer's walk: [io.penstock.block.Block], [io.penstock.tier.BlockTier], [io.penstock.stage.Stage],
+/// [io.penstock.flow.LoadPrefix].
 @NullMarked
 package io.penstock;
 

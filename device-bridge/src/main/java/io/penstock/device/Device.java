@@ -11,9 +11,9 @@ import reactor.core.publisher.Mono;
 /// | addresses | opaque numbers that mean something to this device only; never addresses of host memory |
 /// | copies | in batches of at most [CopyBatch#MAX_ELEMENTS] elements, one way a batch, unordered inside a batch |
 /// | order | batches, allocations and frees run one at a time, in the order of their arrival |
-/// | threads | a platform thread of this device does the work and sends the results; consumers that are slow hop off it |
+/// | threads | a platform thread of this device does the work and sends the results; slow consumers hop off it |
 /// | queue | bounded: a full queue refuses with [DeviceBusyException] |
-/// | results | exactly one for accepted work: value, completion, or a typed error, also when the device closes with work queued |
+/// | results | exactly one for accepted work: value, completion, or a typed error, also when the device closes |
 /// | cancel | drops the result; the work still runs, and its memory is held until it has ended |
 /// | close | waiting work ends with [DeviceClosedException]; then all memory is freed, last allocated first |
 ///

@@ -40,7 +40,7 @@ final class DeviceStoreContractTest extends BlockStoreContract {
   }
 
   @Override
-  protected long restingBlocks(BlockStore closed) {
+  protected long storedBlocks(BlockStore closed) {
     return ((DeviceStore) closed).usedBlocks();
   }
 

@@ -162,7 +162,7 @@ final class DeviceStoreTest {
     GranuleRange layer = GranuleRange.whole(2, 2);
     assertThat(read(stored, drafts, layer)).isCompleted();
     for (BlockDraft draft : drafts) {
-      assertThat(draft.unstated(ALL)).containsExactly(GranuleRange.whole(0, 2));
+      assertThat(draft.unverified(ALL)).containsExactly(GranuleRange.whole(0, 2));
       try (LayerSpan span = draft.span(layer)) {
         Blocks.assertBytes(span);
       }
@@ -192,7 +192,7 @@ final class DeviceStoreTest {
     CompletableFuture<Void> read = read(stored, drafts, ALL);
     assertThatThrownBy(read::join).hasCauseInstanceOf(BlockCorruptException.class)
         .hasMessageContaining(KEYS.get(1) + " at tier hbm");
-    assertThat(drafts.get(1).unstated(ALL)).containsExactly(ALL);
+    assertThat(drafts.get(1).unverified(ALL)).containsExactly(ALL);
     close(drafts);
     close(stored);
   }

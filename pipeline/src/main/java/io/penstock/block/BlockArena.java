@@ -23,7 +23,7 @@ public interface BlockArena {
   ///
   /// @param granted owns the drafts
   /// @param failed hears [ArenaClosedException] when the arena closed before its turn came, or why there was no memory
-  /// @return the place in line
+  /// @return the place in the queue
   /// @throws IllegalArgumentException if `keys` is empty or more than the arena can ever hold
   /// @throws BudgetExhaustedException if too many wait
   /// @throws ArenaClosedException if the arena was closed

@@ -6,24 +6,24 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Writable memory of a block that nobody can see yet: claim, write granule by granule, then seal or abandon.
+/// Writable memory of a block that no reader can see yet: claim, write granule by granule, then seal or abandon.
 ///
-/// A writer fills memory with [#write] and then states what it wrote: [#produced] computes checksums at the source,
-/// [#verify] compares with checksums that came along. [#seal()] succeeds when every granule was stated. Parts may come
-/// in any order. [#close()] abandons the draft; both end it. Writes pin the memory, so closing from another thread
-/// never frees it under a writer. Stating and sealing are safe from any thread.
+/// A writer fills memory with [#write]; then [#produced] computes the checksums at the source, or [#verify] compares
+/// with those that came along. Verified bytes are final. [#seal()] succeeds when every granule is verified. Parts may
+/// come in any order. [#close()] abandons the draft; both end it. Writes pin the memory, so closing from another thread
+/// never frees it under a writer. Verifying and sealing are safe from any thread.
 public final class BlockDraft extends Owned {
   private final BlockKey key;
   private final BlockLayout layout;
   private final Slot slot;
-  private final Statements statements;
+  private final VerifiedGranules verified;
 
   /// Takes over the first hold on `slot`.
   BlockDraft(BlockKey key, BlockLayout layout, Slot slot) {
     this.key = key;
     this.layout = layout;
     this.slot = slot;
-    this.statements = new Statements(layout);
+    this.verified = new VerifiedGranules(layout);
   }
 
   public BlockKey key() {
@@ -36,12 +36,12 @@ public final class BlockDraft extends Owned {
 
   /// Lets `writer` fill the bytes of `range`; the memory stays valid until it returns, and no longer.
   ///
-  /// @throws IllegalStateException if any byte of `range` was stated before, for those are final, or if the draft was
-  ///     sealed or closed
+  /// @throws IllegalStateException if any byte of `range` is verified, for those are final, or if the draft was sealed or
+  ///     closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public void write(GranuleRange range, Consumer<MemorySegment> writer) {
     range.requireInside(layout);
-    requireUnstated(range);
+    requireUnverified(range);
     pin();
     try {
       writer.accept(slot.memory.asSlice(range.offset(layout), range.bytes(layout)));
@@ -50,42 +50,40 @@ public final class BlockDraft extends Owned {
     }
   }
 
-  /// A hold on the memory of `range`, for a writer that goes on after this returns. Whoever takes it closes it, before
-  /// the bytes are stated.
+  /// A hold on the memory of `range`, for a writer that goes on after this returns. The caller closes it before the
+  /// bytes are verified.
   ///
-  /// @throws IllegalStateException if any byte of `range` was stated before, for those are final, or if the draft was
-  ///     sealed or closed
+  /// @throws IllegalStateException if any byte of `range` is verified, for those are final, or if the draft was sealed or
+  ///     closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public DraftSpan writing(GranuleRange range) {
     range.requireInside(layout);
-    requireUnstated(range);
+    requireUnverified(range);
     pin(); // the span keeps this hold
     return new DraftSpan(slot, slot.memory.asSlice(range.offset(layout), range.bytes(layout)));
   }
 
-  /// States that the bytes of `range` were produced here, and computes their checksums. Stating them again changes
-  /// nothing.
+  /// Takes the bytes of `range` as produced here, and computes their checksums. A second call changes nothing.
   ///
-  /// @throws IllegalStateException if some but not all rows of `range` were stated before, or if the draft was sealed
-  ///     or closed
+  /// @throws IllegalStateException if some but not all rows of `range` were verified before, or if the draft was
+  ///     sealed or closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public void produced(GranuleRange range) {
     pin();
     try {
-      state(range, checksums(range));
+      add(range, checksums(range));
     } finally {
       slot.release();
     }
   }
 
-  /// States that the bytes of `range` came from elsewhere with these checksums, one a granule, and compares every one
-  /// of them.
+  /// Compares the bytes of `range`, which came from elsewhere, with the checksums that came along, one a granule.
   ///
   /// @param boundary where the bytes crossed, named in the error: `wire`, `tier host`
-  /// @throws BlockCorruptException at the first difference; nothing of `range` is stated then
+  /// @throws BlockCorruptException at the first difference; nothing of `range` is verified then
   /// @throws IllegalArgumentException if there are more or fewer checksums than granules
-  /// @throws IllegalStateException if some but not all rows of `range` were stated before, or if the draft was sealed
-  ///     or closed
+  /// @throws IllegalStateException if some but not all rows of `range` were verified before, or if the draft was
+  ///     sealed or closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public void verify(GranuleRange range, int[] expected, String boundary) {
     if (expected.length != range.count()) {
@@ -99,56 +97,55 @@ public final class BlockDraft extends Owned {
       if (differs >= 0) {
         throw new BlockCorruptException(boundary, key, range.first() + differs, expected[differs], actual[differs]);
       }
-      state(range, actual);
+      add(range, actual);
     } finally {
       slot.release();
     }
   }
 
-  /// The parts of `range` that were not stated yet: runs of whole granules, or its rows as they are. What comes twice
-  /// is not in them.
+  /// The parts of `range` that are not verified yet: runs of whole granules, or its rows as they are.
   ///
   /// @throws IndexOutOfBoundsException if `range` leaves the block
-  public synchronized List<GranuleRange> unstated(GranuleRange range) {
+  public synchronized List<GranuleRange> unverified(GranuleRange range) {
     range.requireInside(layout);
-    return statements.rest(range);
+    return verified.missing(range);
   }
 
-  /// True when every granule was stated.
+  /// True when every granule is verified.
   public synchronized boolean isComplete() {
-    return statements.missing() == 0;
+    return verified.missing() == 0;
   }
 
-  /// @throws IncompleteBlockException if a granule was never stated
+  /// @throws IncompleteBlockException if a granule is not verified
   public synchronized void requireComplete() {
-    if (statements.missing() > 0) {
-      throw new IncompleteBlockException(key, statements.firstMissing(), statements.missing());
+    if (verified.missing() > 0) {
+      throw new IncompleteBlockException(key, verified.firstMissing(), verified.missing());
     }
   }
 
-  /// A read-only share of `range`, whose granules were all stated, for a reader that must not wait for the whole block.
-  /// Rows that were stated as they are may be shared before the rest of their granule is there.
+  /// A read-only share of `range`, whose granules are all verified, for a reader that must not wait for the whole block.
+  /// Rows that were verified as one run may be shared before the rest of their granule is there.
   ///
-  /// @throws IllegalStateException if a granule, or just these rows, were not stated, or if the draft was sealed or
+  /// @throws IllegalStateException if a granule, or just these rows, are not verified, or if the draft was sealed or
   ///     closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public LayerSpan span(GranuleRange range) {
     range.requireInside(layout);
-    StatedRows rows = requireStated(range);
+    VerifiedRows rows = requireVerified(range);
     pin(); // the span keeps this hold
-    return new LayerSpan(key, layout, slot, statements.checksums(), range, rows);
+    return new LayerSpan(key, layout, slot, verified.checksums(), range, rows);
   }
 
   /// Publishes the bytes as a block; the draft is over.
   ///
-  /// @throws IncompleteBlockException if a granule was never stated; the draft stays open
+  /// @throws IncompleteBlockException if a granule is not verified; the draft stays open
   /// @throws IllegalStateException if the draft was sealed or closed
   public Block seal() {
     requireComplete();
     if (!markClosed()) {
       throw new IllegalStateException("draft must be open to be sealed (was closed, " + key + ")");
     }
-    return new Block(key, layout, slot, statements.checksums());
+    return new Block(key, layout, slot, verified.checksums());
   }
 
   @Override
@@ -166,24 +163,24 @@ public final class BlockDraft extends Owned {
     }
   }
 
-  private synchronized void requireUnstated(GranuleRange range) {
-    if (statements.touch(range)) {
+  private synchronized void requireUnverified(GranuleRange range) {
+    if (verified.touch(range)) {
       throw new IllegalStateException(
-          "granules must not be written after they were stated (was " + range + " of " + key + ")");
+          "granules must not be written after they were verified (was " + range + " of " + key + ")");
     }
   }
 
-  /// What vouches for `range`: its granules (null), or the statement of just these rows.
-  private synchronized @Nullable StatedRows requireStated(GranuleRange range) {
-    if (statements.cover(range)) {
+  /// What vouches for `range`: its granules (null), or just these rows.
+  private synchronized @Nullable VerifiedRows requireVerified(GranuleRange range) {
+    if (verified.cover(range)) {
       return null;
     }
-    Integer crc = statements.crcOfRows(range);
+    Integer crc = verified.crcOfRows(range);
     if (crc == null) {
       throw new IllegalStateException(
-          "granules must be stated before they are shared (was " + range + " of " + key + ")");
+          "granules must be verified before they are shared (was " + range + " of " + key + ")");
     }
-    return new StatedRows(range, crc);
+    return new VerifiedRows(range, crc);
   }
 
   private int[] checksums(GranuleRange range) {
@@ -201,8 +198,8 @@ public final class BlockDraft extends Owned {
     return sums;
   }
 
-  private synchronized void state(GranuleRange range, int[] sums) {
-    statements.state(range, sums);
+  private synchronized void add(GranuleRange range, int[] sums) {
+    verified.add(range, sums);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.penstock.block;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import org.jspecify.annotations.Nullable;
 
 /// Owns the handles of one subscription: what its consumer forgets to close, closing the scope closes, in order of
@@ -9,13 +10,13 @@ import org.jspecify.annotations.Nullable;
 /// adopted at the moment it is opened cannot be lost. To keep a block past its scope, [Block#share()] it. Wrap the
 /// *whole* pipeline, consumption included, for example with `Flux.using(BlockScope::new, body, BlockScope::close)`.
 ///
-/// Safe from any thread. A handle adopted after [#close()] is closed at once: nobody is left to take it.
+/// Safe from any thread. A handle adopted after [#close()] is closed at once: its subscriber has left.
 public final class BlockScope implements AutoCloseable {
   private final Object lock = new Object();
-  private @Nullable Owned first;
-  private @Nullable Owned last;
-  private int open;
-  private boolean closed;
+  @GuardedBy("lock") private @Nullable Owned first;
+  @GuardedBy("lock") private @Nullable Owned last;
+  @GuardedBy("lock") private int open;
+  @GuardedBy("lock") private boolean closed;
 
   /// Takes ownership of `owned` until it closes; adopt at the moment of opening, before any operator can drop the
   /// reference.
@@ -24,6 +25,11 @@ public final class BlockScope implements AutoCloseable {
   public <T extends Owned> T adopt(T owned) {
     link(owned);
     return owned;
+  }
+
+  /// The same, unless a scope owns `owned` already.
+  public <T extends Owned> T adoptUnowned(T owned) {
+    return owned.scope == null ? adopt(owned) : owned;
   }
 
   /// True once the scope closes what it adopts: the subscription is over.

@@ -1,11 +1,13 @@
 package io.penstock.block;
 
-/// Bytes in flight that somebody answers for: taken once at ingress, travelling with the bytes, refunded as they land.
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+
+/// Bytes in flight that one owner answers for: taken once where the bytes enter, refunded as they land.
 ///
 /// Closing refunds what is left. Safe from any thread.
 public final class BytePermit extends Owned {
   private final Permits permits;
-  private long left;
+  @GuardedBy("this") private long left;
 
   /// Takes over `bytes` that were just acquired from `permits`.
   public BytePermit(Permits permits, long bytes) {

@@ -55,7 +55,7 @@ public final class Checks {
     return value;
   }
 
-  /// What whoever requests `n` elements, none or fewer, of a stream is answered with.
+  /// The error that answers a request for `n` elements, where `n` is not positive.
   public static IllegalArgumentException misrequest(long n) {
     return new IllegalArgumentException("request must be > 0 (was " + n + "), Reactive Streams rule 3.9");
   }

@@ -11,7 +11,7 @@ public interface ChunkSource extends AutoCloseable {
   /// @throws OutOfMemoryError if there is no more; a [io.penstock.KvException] if the source knows better why
   MemorySegment chunk(long bytes);
 
-  /// Frees all chunks. Nobody uses them any more.
+  /// Frees all chunks, which are not used any more.
   @Override
   void close();
 

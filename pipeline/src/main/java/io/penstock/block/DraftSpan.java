@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 /// engine of a device.
 ///
 /// A draft that is closed meanwhile does not take the memory away from under such a writer: the slot goes back with the
-/// last hold. Closed before the bytes are stated, for then they are final. Safe from any thread.
+/// last hold. Closed before the bytes are verified, for then they are final. Safe from any thread.
 public final class DraftSpan extends Owned {
   private final Slot slot;
   private final MemorySegment memory;

@@ -1,11 +1,13 @@
 package io.penstock.block;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+
 /// Slots of an arena held for blocks whose keys are not known yet, such as those a peer is about to send.
 ///
 /// Closing gives back the slots not turned into drafts. Safe from any thread.
 public final class HeldSlots extends Owned {
   private final SlabPart arena;
-  private int left;
+  @GuardedBy("this") private int left;
 
   /// Takes over `slots` that were just acquired.
   HeldSlots(SlabPart arena, int slots) {

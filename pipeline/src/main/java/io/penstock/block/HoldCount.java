@@ -3,7 +3,7 @@ package io.penstock.block;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/// How many need something that goes back when nobody does. Safe from any thread; never waits.
+/// How many holders something has that goes back with the last of them. Safe from any thread; never waits.
 public final class HoldCount {
   private static final VarHandle HOLDS;
 
@@ -17,7 +17,7 @@ public final class HoldCount {
 
   private volatile int holds;
 
-  /// The first hold on what nobody holds.
+  /// The first hold.
   public void first() {
     HOLDS.setRelease(this, 1);
   }
@@ -39,7 +39,7 @@ public final class HoldCount {
     return (int) HOLDS.getAndAdd(this, -1) == 1;
   }
 
-  /// True if nobody holds it.
+  /// True without a holder.
   public boolean isZero() {
     return holds == 0;
   }

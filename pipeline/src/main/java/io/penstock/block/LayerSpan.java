@@ -17,7 +17,7 @@ public final class LayerSpan extends Owned {
   private final int[] checksums;
   private final GranuleRange range;
   /// What vouches for the bytes instead of the checksum of their granule, if that is not known yet.
-  private final @Nullable StatedRows stated;
+  private final @Nullable VerifiedRows verified;
 
   /// Takes over one hold on `slot`.
   LayerSpan(BlockKey key, BlockLayout layout, Slot slot, int[] checksums, GranuleRange range) {
@@ -26,13 +26,13 @@ public final class LayerSpan extends Owned {
 
   /// Takes over one hold on `slot`.
   LayerSpan(BlockKey key, BlockLayout layout, Slot slot, int[] checksums, GranuleRange range,
-      @Nullable StatedRows stated) {
+      @Nullable VerifiedRows verified) {
     this.key = key;
     this.layout = layout;
     this.slot = slot;
     this.checksums = checksums;
     this.range = range;
-    this.stated = stated;
+    this.verified = verified;
   }
 
   public BlockKey key() {
@@ -64,7 +64,7 @@ public final class LayerSpan extends Owned {
     return slot.memory.asSlice(range.offset(layout), bytes()).asReadOnly();
   }
 
-  /// The bytes as a direct buffer for a socket, under the same rule as [#memory()]; nobody may write into it.
+  /// The bytes as a direct buffer for a socket, under the same rule as [#memory()]; read-only by agreement.
   public ByteBuffer buffer() {
     return slot.buffer(range.offset(layout), bytes());
   }
@@ -95,7 +95,7 @@ public final class LayerSpan extends Owned {
       throw new IllegalArgumentException("part must lie inside " + range + " (was " + part + ")");
     }
     hold(); // the new handle keeps it
-    return new LayerSpan(key, layout, slot, checksums, part, stated);
+    return new LayerSpan(key, layout, slot, checksums, part, verified);
   }
 
   /// Checksums of this span, one a granule; a span of rows answers the CRC of exactly those rows, computed now, in a
@@ -135,7 +135,7 @@ public final class LayerSpan extends Owned {
   private int checksumOfRows(String boundary) {
     int granule = range.first();
     int rowBytes = layout.rowBytes(granule);
-    StatedRows rows = stated;
+    VerifiedRows rows = verified;
     GranuleRange vouched = rows == null ? GranuleRange.whole(granule, 1) : rows.rows();
     int start = vouched.offset(layout);
     int end = start + vouched.bytes(layout);

@@ -21,7 +21,7 @@ public abstract class Owned implements AutoCloseable {
   @SuppressWarnings("unused") // written through CLOSED
   private volatile boolean closed;
 
-  /// The scope that closes this handle if nobody else does, and the links of its list; guarded by the scope.
+  /// The scope that closes this handle if its owner does not, and the links of its list; guarded by the scope.
   volatile @Nullable BlockScope scope;
   @Nullable Owned previous;
   @Nullable Owned next;

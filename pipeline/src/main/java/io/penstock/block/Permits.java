@@ -1,5 +1,6 @@
 package io.penstock.block;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -7,12 +8,12 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// A counted budget with a bounded, fair, cancellable wait: first come, first served, nobody overtakes.
+/// A counted budget with a bounded, fair, cancellable wait: first come, first served, without overtaking.
 ///
 /// Units are the owner's: bytes in flight, or slots of an arena. `inUse <= capacity` holds always. Units are taken
-/// under the lock; the grant then runs outside it, in the order of the line, one at a time, on the thread that freed
+/// under the lock; the grant then runs outside it, in the order of the queue, one at a time, on the thread that freed
 /// the units, on the caller's when nothing stands in the way, or on the thread that is running grants already. So a
-/// grant must not block, nested grants do not deepen the stack, and a grant that throws stops nobody: its caller hears
+/// grant must not block, nested grants do not deepen the stack, and a grant that throws stops none behind it: its caller hears
 /// of it if that is whose thread it ran on, else the thread's uncaught exception handler does, never the innocent who
 /// gave units back.
 public final class Permits {
@@ -20,17 +21,17 @@ public final class Permits {
   private final long capacity;
   private final int maxWaiters;
   /// Those who wait for units, first come first.
-  private final ArrayDeque<Ticket> line = new ArrayDeque<>();
+  @GuardedBy("this") private final ArrayDeque<Ticket> queue = new ArrayDeque<>();
   /// Those whose units were taken and whose grant has yet to run; never more than there are units.
-  private final ArrayDeque<Ticket> due = new ArrayDeque<>();
-  private long inUse;
-  private long peak;
-  private boolean granting;
-  private @Nullable Supplier<? extends RuntimeException> closed;
+  @GuardedBy("this") private final ArrayDeque<Ticket> due = new ArrayDeque<>();
+  @GuardedBy("this") private long inUse;
+  @GuardedBy("this") private long peak;
+  @GuardedBy("this") private boolean granting;
+  @GuardedBy("this") private @Nullable Supplier<? extends RuntimeException> closed;
 
   /// @param name named in errors
   /// @param capacity units there are
-  /// @param maxWaiters longest line; a further wait fails at once
+  /// @param maxWaiters longest queue; a further wait fails at once
   public Permits(String name, long capacity, int maxWaiters) {
     this.name = name;
     this.capacity = Checks.positive("capacity", capacity);
@@ -47,9 +48,9 @@ public final class Permits {
   /// Runs `granted` once `units` were taken for it: at once if they are free, else when its turn comes.
   ///
   /// @param granted owns the units from then on, also when it throws
-  /// @return the place in line; cancelling it after the grant does nothing
+  /// @return the place in the queue; cancelling it after the grant does nothing
   /// @throws IllegalArgumentException if `units` is not positive or exceeds the capacity: it could never be granted
-  /// @throws BudgetExhaustedException if the line is full
+  /// @throws BudgetExhaustedException if the queue is full
   public Ticket acquire(long units, Runnable granted) {
     return acquire(units, granted, refusal -> {
       throw refusal;
@@ -64,8 +65,8 @@ public final class Permits {
       requireOpen();
       if (takeIfFree(units)) {
         due.add(ticket);
-      } else if (line.size() < maxWaiters) {
-        line.add(ticket);
+      } else if (queue.size() < maxWaiters) {
+        queue.add(ticket);
       } else {
         throw new BudgetExhaustedException(name, units, capacity - inUse, maxWaiters);
       }
@@ -74,7 +75,7 @@ public final class Permits {
     return ticket;
   }
 
-  /// Gives `units` back and serves the line.
+  /// Gives `units` back and serves the queue.
   public void release(long units) {
     Checks.positive("units", units);
     synchronized (this) {
@@ -82,7 +83,7 @@ public final class Permits {
         throw new IllegalStateException(name + ": released units must be <= " + inUse + " in use (was " + units + ")");
       }
       inUse -= units;
-      serveLine();
+      serveQueue();
     }
     runGrants(null);
   }
@@ -92,8 +93,8 @@ public final class Permits {
     List<Ticket> waiting;
     synchronized (this) {
       closed = reason;
-      waiting = new ArrayList<>(line);
-      line.clear();
+      waiting = new ArrayList<>(queue);
+      queue.clear();
     }
     for (Ticket ticket : waiting) {
       try {
@@ -114,6 +115,11 @@ public final class Permits {
     return capacity;
   }
 
+  /// Longest queue.
+  public int maxWaiters() {
+    return maxWaiters;
+  }
+
   /// Units taken and not given back.
   public synchronized long inUse() {
     return inUse;
@@ -124,9 +130,9 @@ public final class Permits {
     return peak;
   }
 
-  /// How many wait in line.
+  /// How many wait.
   public synchronized int waiting() {
-    return line.size();
+    return queue.size();
   }
 
   private void requireFits(long units) {
@@ -136,33 +142,33 @@ public final class Permits {
     }
   }
 
-  private void requireOpen() {
+  @GuardedBy("this") private void requireOpen() {
     if (closed != null) {
       throw closed.get();
     }
   }
 
-  private boolean takeIfFree(long units) {
-    if (!line.isEmpty() || units > capacity - inUse) {
+  @GuardedBy("this") private boolean takeIfFree(long units) {
+    if (!queue.isEmpty() || units > capacity - inUse) {
       return false;
     }
     take(units);
     return true;
   }
 
-  private void take(long units) {
+  @GuardedBy("this") private void take(long units) {
     inUse += units;
     peak = Math.max(peak, inUse);
   }
 
-  private void serveLine() {
-    for (Ticket head = line.peek(); head != null && head.units <= capacity - inUse; head = line.peek()) {
+  @GuardedBy("this") private void serveQueue() {
+    for (Ticket head = queue.peek(); head != null && head.units <= capacity - inUse; head = queue.peek()) {
       take(head.units);
-      due.add(line.remove());
+      due.add(queue.remove());
     }
   }
 
-  /// Runs what is due unless somebody else is at it; throws what the grant of `own` threw, if it ran here.
+  /// Runs what is due unless another thread is at it; throws what the grant of `own` threw, if it ran here.
   private void runGrants(@Nullable Ticket own) {
     Throwable failure = null;
     for (Ticket ticket = nextDue(true); ticket != null; ticket = nextDue(false)) {
@@ -201,7 +207,7 @@ public final class Permits {
     throw (E) failure;
   }
 
-  /// A place in line.
+  /// A place in the queue.
   public static final class Ticket {
     private final Permits permits;
     private final long units;
@@ -215,13 +221,13 @@ public final class Permits {
       this.refused = refused;
     }
 
-    /// Leaves the line; true if the grant will not come any more, false if it came or is coming.
+    /// Leaves the queue; true if the grant will not come any more, false if it came or is coming.
     public boolean cancel() {
       boolean left;
       synchronized (permits) {
-        left = permits.line.remove(this);
+        left = permits.queue.remove(this);
         if (left) {
-          permits.serveLine(); // the next in line may want less
+          permits.serveQueue(); // the next may want less
         }
       }
       if (left) {

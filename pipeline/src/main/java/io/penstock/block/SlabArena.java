@@ -40,7 +40,7 @@ public final class SlabArena implements BlockArena, AutoCloseable {
   /// @param name named in errors
   /// @param layout of the blocks
   /// @param capacitySlots slots there can be; memory is taken as they are first used
-  /// @param maxWaiters longest line of claims that wait
+  /// @param maxWaiters most claims that wait
   public SlabArena(String name, BlockLayout layout, int capacitySlots, int maxWaiters) {
     this(name, layout, capacitySlots, maxWaiters, ChunkSource.ofJdk());
   }

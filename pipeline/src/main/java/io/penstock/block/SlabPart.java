@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// A right to some slots of a [SlabArena], with a line of its own: what one use may take is never taken by another.
+/// A right to some slots of a [SlabArena], with a queue of its own: no other use takes them.
 ///
 /// A slot that was lent is charged to a part until its last handle closes; [#tryAdopt] and [#adopt] charge it to
 /// another one without moving a byte. Safe from any thread.

@@ -21,6 +21,16 @@ public record SliceShape(int windowBlocks, int sliceBytes, SliceOrder order, int
     return new SliceShape(16, 256 << 10, SliceOrder.LAYER_FIRST, 0);
   }
 
+  /// This shape, for whole blocks.
+  ///
+  /// @throws IllegalArgumentException if it leaves layers out
+  public SliceShape requireWholeBlocks() {
+    if (startLayer != 0) {
+      throw new IllegalArgumentException("startLayer must be 0 for whole blocks (was " + startLayer + ")");
+    }
+    return this;
+  }
+
   public SliceShape withWindowBlocks(int windowBlocks) {
     return new SliceShape(windowBlocks, sliceBytes, order, startLayer);
   }

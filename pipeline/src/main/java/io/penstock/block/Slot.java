@@ -24,7 +24,7 @@ final class Slot {
   private final HoldCount holds = new HoldCount();
   private volatile SlabPart part;
 
-  @SuppressWarnings("NullAway.Init") // a slot is charged to somebody from when it is lent
+  @SuppressWarnings("NullAway.Init") // a slot is charged from when it is lent
   Slot(SlabArena arena, int index, MemorySegment memory) {
     this.arena = arena;
     this.index = index;
@@ -50,7 +50,7 @@ final class Slot {
 
   void release() {
     if (holds.release()) {
-      SlabPart payer = part; // nobody can charge it to another any more
+      SlabPart payer = part; // the last hold is gone: no other charge can come
       arena.takeBack(index);
       payer.giveUp(1);
     }

@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Names follow Micrometer; a Prometheus endpoint shows `penstock.tier.references` as `penstock_tier_references_total`.
 enum KvMeters implements MeterDocumentation {
-  /// Keys that leases asked for; the sum over `result` is the number of lookups.
   TIER_REFERENCES("penstock.tier.references", Meter.Type.COUNTER, null, "Keys that leases asked for, by result",
       MeterTag.TIER, MeterTag.MEDIUM, MeterTag.RESULT),
   TIER_STORED("penstock.tier.stored", Meter.Type.COUNTER, "blocks", "Blocks made visible", MeterTag.TIER,

@@ -2,6 +2,7 @@ package io.penstock.stage;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Checks;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,19 +29,19 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
 
   @SuppressWarnings("NullAway.Init") // set before any other signal can come
   private volatile Subscription upstream;
-  private List<T> batch = new ArrayList<>();
-  private long batchBytes;
+  @GuardedBy("this") private List<T> batch = new ArrayList<>();
+  @GuardedBy("this") private long batchBytes;
   /// Came while `batch` had no room for it: the first of the next one.
-  private @Nullable T carried;
-  private long demand;
-  private boolean pulling;
-  private boolean due;
-  private boolean ended;
-  private boolean over;
-  private @Nullable Throwable failure;
+  @GuardedBy("this") private @Nullable T carried;
+  @GuardedBy("this") private long demand;
+  @GuardedBy("this") private boolean pulling;
+  @GuardedBy("this") private boolean due;
+  @GuardedBy("this") private boolean ended;
+  @GuardedBy("this") private boolean over;
+  @GuardedBy("this") private @Nullable Throwable failure;
   /// Number of the batch under construction, so that a late timer does not hit its successor.
-  private long number;
-  private @Nullable Disposable alarm;
+  @GuardedBy("this") private long number;
+  @GuardedBy("this") private @Nullable Disposable alarm;
 
   BatchSubscriber(CoreSubscriber<? super List<T>> actual, BatchOptions options, ToLongFunction<? super T> weigher,
       Scheduler timer) {
@@ -149,7 +150,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
     return true;
   }
 
-  private void add(T element, long bytes) {
+  @GuardedBy("this") private void add(T element, long bytes) {
     batch.add(element);
     batchBytes += bytes;
   }
@@ -188,7 +189,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
     signals.run();
   }
 
-  private boolean isFull() {
+  @GuardedBy("this") private boolean isFull() {
     return carried != null || batch.size() >= options.maxCount() || batchBytes >= options.maxBytes();
   }
 
@@ -242,7 +243,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
   }
 
   /// Ends the batch under construction and begins the next one, with what was carried over. Guarded by `this`.
-  private List<T> cut() {
+  @GuardedBy("this") private List<T> cut() {
     List<T> complete = batch;
     batch = new ArrayList<>();
     batchBytes = 0;

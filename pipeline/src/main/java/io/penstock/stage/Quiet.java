@@ -7,7 +7,7 @@ import reactor.core.publisher.Flux;
 public final class Quiet {
   private Quiet() {}
 
-  /// `stream`, whose errors after a cancel are nobody's and are not reported as dropped.
+  /// `stream`, whose errors after a cancel reach no subscriber and are not reported as dropped.
   public static <T> Flux<T> afterCancel(Flux<T> stream) {
     return Flux.defer(() -> {
       AtomicBoolean cancelled = new AtomicBoolean();

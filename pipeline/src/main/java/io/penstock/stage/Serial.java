@@ -3,7 +3,7 @@ package io.penstock.stage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
-/// Runs steps one at a time, whoever asks: a caller that finds another at work leaves the work to that one and returns.
+/// Runs steps one at a time: a caller that finds another at work leaves the work to that one and returns.
 ///
 /// It serialises signals without a lock held while they are sent, and flattens recursion.
 final class Serial {

@@ -41,8 +41,8 @@ public interface NativeMemory {
     return CLibrary.absence();
   }
 
-  /// Copies all of `from` to the beginning of `to` by the C library; the two may overlap. However large the copy is, the
-  /// garbage collector never waits for the copying thread.
+  /// Copies all of `from` to the beginning of `to` by the C library; the two may overlap. The garbage collector never
+  /// waits for the copying thread.
   ///
   /// @throws IndexOutOfBoundsException if `to` is shorter
   static void move(MemorySegment from, MemorySegment to) {

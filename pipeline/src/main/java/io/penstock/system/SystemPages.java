@@ -20,7 +20,7 @@ public final class SystemPages {
     return new SystemPages(Path.of("/sys"));
   }
 
-  /// Pages of `pageBytes` that a new mapping may have: set aside and not promised to another mapping, or made on demand.
+  /// Pages of `pageBytes` that a new mapping may have: set aside and not promised elsewhere, or made on demand.
   public long free(long pageBytes) {
     Path pages = folder.resolve("kernel/mm/hugepages/hugepages-" + (pageBytes >> 10) + "kB");
     long unpromised = Math.max(0, number(pages.resolve("free_hugepages")) - number(pages.resolve("resv_hugepages")));

@@ -3,6 +3,7 @@ package io.penstock.tier;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.block.SliceShape;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -49,6 +50,23 @@ public interface BlockTier {
   ///
   /// @param scope owns the reservation; cancelling the `Mono` leaves the queue
   Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope);
+
+  /// Puts the blocks of `keys`: makes room for one window after the other, has `source` give its slices, verifies them
+  /// where they land, commits the window in one step, and answers the receipts.
+  ///
+  /// | | |
+  /// |---|---|
+  /// | order | receipts in the order of the keys; none for a key that the tier has or that another writer is writing |
+  /// | backpressure | receipts: a window begins when the receipts of the one before were taken; a remote tier streams windows on |
+  /// | cancel | gives back the room of the window that is not committed; windows before it stay |
+  /// | signals | errors of `source` and of the tier; [io.penstock.block.IncompleteBlockException]; |
+  /// | | [io.penstock.block.UnexpectedSliceException] |
+  ///
+  /// @param shape windows and slices at most, from layer 0; a remote tier cuts as its connection was set up
+  default Flux<Receipt> put(List<BlockKey> keys, SliceShape shape, PutSource source) {
+    return new TierPut(this, BlockKey.distinct(keys, info().space().id()), shape.requireWholeBlocks(), source)
+        .receipts();
+  }
 
   /// Removes the visible ones of `keys` and tells which they were. Leases on them stay valid.
   Mono<Presence> remove(List<BlockKey> keys);

@@ -1,6 +1,7 @@
 package io.penstock.tier;
 
 import io.penstock.block.BlockScope;
+import io.penstock.block.LayerSlice;
 import io.penstock.block.Owned;
 import io.penstock.block.SliceShape;
 import java.util.List;
@@ -45,5 +46,15 @@ public abstract class Lease extends Owned {
   /// @return a stream for one subscriber
   public Flux<LeasedWindow> slicedWindows(SliceShape shape, BlockScope scope) {
     return windows(shape.windowBlocks(), scope).map(window -> LeasedWindow.of(window, shape));
+  }
+
+  /// The leased blocks slice by slice: the first layers of a window come before its last ones are read. Instead of
+  /// [#windows], under the same rules.
+  ///
+  /// @param shape how to cut; a remote lease cuts as its connection was set up, with the same start layer
+  /// @param scope owns the slices emitted; close each when read, or memory is held until the scope ends
+  /// @return a stream for one subscriber
+  public Flux<LayerSlice> slices(SliceShape shape, BlockScope scope) {
+    return LeasedWindow.cut(slicedWindows(shape, scope), scope).doFinally(end -> close());
   }
 }

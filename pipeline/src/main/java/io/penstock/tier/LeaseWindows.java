@@ -89,7 +89,7 @@ final class LeaseWindows extends DemandLoop {
       items.forEach(item -> blocks.add(new LeasedBlock(item.position(), ((LeaseItem.InMemory) item).block())));
       emit(new ReadyWindow(blocks, shape));
     } else {
-      StoreWindow window = new StoreWindow(state.windows(), items, shape);
+      StoreWindow window = new StoreWindow(state, items, shape);
       next = window;
       window.claim(this::drain);
     }
@@ -144,7 +144,7 @@ final class LeaseWindows extends DemandLoop {
     if (items.isEmpty()) {
       return false;
     }
-    StoreWindow window = new StoreWindow(state.windows(), items, shape);
+    StoreWindow window = new StoreWindow(state, items, shape);
     if (!window.prefetch(this::drain)) {
       lease.putBack(items);
       return false;

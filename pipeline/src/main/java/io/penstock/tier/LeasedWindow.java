@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.Owned;
@@ -7,6 +8,8 @@ import io.penstock.block.SlicePlan;
 import io.penstock.block.SliceShape;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -14,9 +17,45 @@ import reactor.core.publisher.Mono;
 ///
 /// Owns its blocks; closing it, which the end of its slices does, closes them.
 public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, StoreWindow {
-  /// A window of blocks that are all in memory. Takes them over.
+  /// A window of blocks that are all in memory. Takes them over, also if it throws.
+  ///
+  /// @throws IllegalArgumentException if the blocks have not one layout
   public static LeasedWindow of(List<LeasedBlock> blocks, SliceShape shape) {
+    BlockLayout layout = blocks.getFirst().block().layout();
+    for (LeasedBlock leased : blocks) {
+      if (!leased.block().layout().equals(layout)) {
+        blocks.forEach(one -> one.block().close());
+        throw new IllegalArgumentException(
+            "layout of a window must be one (was " + layout + " and " + leased.block().layout() + ")");
+      }
+    }
     return new ReadyWindow(blocks, shape);
+  }
+
+  /// The slices of one window after the other; the windows are numbered from 0. A window is asked for when a slice of it
+  /// is wanted, and a slice is made when it is asked for.
+  ///
+  /// @param scope owns the slices emitted
+  public static Flux<LayerSlice> cut(Flux<? extends LeasedWindow> windows, BlockScope scope) {
+    return Flux.defer(() -> {
+      AtomicInteger number = new AtomicInteger();
+      return cut(windows, window -> slices(window, number.getAndIncrement()), scope);
+    });
+  }
+
+  /// The same for windows of any kind.
+  public static <W> Flux<LayerSlice> cut(Flux<? extends W> windows, Function<? super W, Flux<LayerSlice>> slices,
+      BlockScope scope) {
+    return WindowSlices.of(windows, slices, scope);
+  }
+
+  private static Flux<LayerSlice> slices(LeasedWindow window, int number) {
+    try {
+      return window.slices(number);
+    } catch (RuntimeException e) { // such as a row that exceeds a slice
+      window.close();
+      throw e;
+    }
   }
 
   /// Number of blocks.

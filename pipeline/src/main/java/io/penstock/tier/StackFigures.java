@@ -63,13 +63,9 @@ final class StackFigures {
   }
 
   /// A reference found its block on `level` of the ledger.
-  void hit(int level) {
+  void hit(int level, boolean promoted) {
     hitsOfLevel[level]++;
-  }
-
-  /// A hit did not promote its block.
-  void held() {
-    held++;
+    held += promoted ? 0 : 1;
   }
 
   /// A lease of `references` keys found `found` of them.

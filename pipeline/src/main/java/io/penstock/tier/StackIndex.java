@@ -101,11 +101,11 @@ final class StackIndex {
 
   /// Counts a hit of `key`, which is on `level`. Promotes the key unless it has to be used more often for that.
   void hit(BlockKey key, int level, DeferredActions after) {
-    figures.hit(level);
-    if (tiering.promotes(key, level)) {
+    boolean promoted = tiering.promotes(key, level);
+    figures.hit(level, promoted);
+    if (promoted) {
       use(key, after);
     } else {
-      figures.held();
       ledger.refresh(key);
     }
   }

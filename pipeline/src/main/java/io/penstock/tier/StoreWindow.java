@@ -6,6 +6,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
+import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
@@ -29,6 +30,7 @@ import reactor.core.publisher.Mono;
 ///
 /// Its monitor is never held while it makes a decision of the stack.
 final class StoreWindow extends LeasedWindow implements LayerSlice.Spans {
+  private final StackState state;
   private final WindowReads reads;
   private final List<WindowBlock> blocks;
   private final int missing;
@@ -47,13 +49,14 @@ final class StoreWindow extends LeasedWindow implements LayerSlice.Spans {
   /// Whether everything was given back.
   @GuardedBy("this") private boolean cleaned;
 
-  StoreWindow(WindowReads reads, List<LeaseItem> items, SliceShape shape) {
-    this.reads = reads;
+  StoreWindow(StackState state, List<LeaseItem> items, SliceShape shape) {
+    BlockLayout layout = state.shape().layout();
+    this.state = state;
+    this.reads = state.windows();
     this.blocks = items.stream().map(WindowBlock::new).toList();
     this.missing = missingKeys().size();
-    this.cuts = SlicePlan.of(reads.shape().layout(), blocks.size(), shape.startLayer(), shape.sliceBytes(),
-        shape.order());
-    this.steps = ReadSteps.of(reads.shape().layout(), shape.startLayer(), cuts);
+    this.cuts = SlicePlan.of(layout, blocks.size(), shape.startLayer(), shape.sliceBytes(), shape.order());
+    this.steps = ReadSteps.of(layout, shape.startLayer(), cuts);
   }
 
   private List<BlockKey> missingKeys() {
@@ -138,7 +141,7 @@ final class StoreWindow extends LeasedWindow implements LayerSlice.Spans {
     }
     try {
       reads.start(blocks, drafts).forEach(BlockDraft::close);
-      blocks.forEach(block -> block.requireIntact(reads.removals()));
+      blocks.forEach(block -> block.requireIntact(state.removals()));
     } catch (TierClosedException e) {
       drafts.forEach(BlockDraft::close);
       refuseGranted(e);

@@ -28,14 +28,6 @@ final class WindowReads {
     this.state = state;
   }
 
-  StackShape shape() {
-    return state.shape();
-  }
-
-  Removals removals() {
-    return state.removals();
-  }
-
   // Waiting
 
   /// Tells `window` of stores that cease to give blocks, until [#leave].

@@ -59,7 +59,7 @@ final class BlockDraftTest {
   }
 
   @Test
-  void writing_statedBytes_isRefused() {
+  void writing_verifiedBytes_isRefused() {
     draft.produced(GranuleRange.whole(1, 1));
     assertThatThrownBy(() -> draft.writing(GranuleRange.whole(0, 2))).isInstanceOf(IllegalStateException.class);
     draft.writing(GranuleRange.whole(2, 1)).close();
@@ -117,7 +117,7 @@ final class BlockDraftTest {
         GranuleRange.rows(0, 0, 4))) {
       assertThatThrownBy(() -> draft.write(overlap, memory -> memory.fill((byte) 0)))
           .isInstanceOf(IllegalStateException.class)
-          .hasMessageContaining("after they were stated");
+          .hasMessageContaining("after they were verified");
       assertThatThrownBy(() -> draft.produced(overlap)).isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("twice");
     }
@@ -132,11 +132,11 @@ final class BlockDraftTest {
   @Test
   void write_afterTheGranuleWasStated_isRefused_soStatedBytesAreFinal() {
     Blocks.produce(draft, GranuleRange.whole(0, 2));
-    for (GranuleRange stated : List.of(GranuleRange.whole(0, 1), GranuleRange.whole(1, 2),
+    for (GranuleRange verified : List.of(GranuleRange.whole(0, 1), GranuleRange.whole(1, 2),
         GranuleRange.rows(1, 3, 1))) {
-      assertThatThrownBy(() -> draft.write(stated, memory -> memory.fill((byte) 0)))
+      assertThatThrownBy(() -> draft.write(verified, memory -> memory.fill((byte) 0)))
           .isInstanceOf(IllegalStateException.class)
-          .hasMessageContaining("after they were stated");
+          .hasMessageContaining("after they were verified");
     }
     Blocks.produce(draft, GranuleRange.whole(2, 2));
     sealAndCheck();

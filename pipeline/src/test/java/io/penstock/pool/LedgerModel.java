@@ -54,13 +54,13 @@ final class LedgerModel<V> {
       levels.getFirst().link(line);
       if (before > 0) {
         moves.moved(key, line.value, 0);
-        settle(0, moves);
+        demoteFrom(0, moves);
       }
     }
     return line.value;
   }
 
-  /// Adds `key`, which is not here, as the most recently used; whoever is one too many moves down or leaves.
+  /// Adds `key`, which is absent, as the most recently used; demotes or evicts another if a level is full.
   ///
   /// @param moves hears of the others
   void insert(BlockKey key, V value, Ledger.Moves<V> moves) {
@@ -74,11 +74,11 @@ final class LedgerModel<V> {
       throw new IllegalStateException("key must be absent to be inserted (was present, " + key + ")");
     }
     levels.get(level).link(line);
-    settle(level, moves);
+    demoteFrom(level, moves);
   }
 
   /// Moves on who is one too many, from `level` down.
-  private void settle(int level, Ledger.Moves<V> moves) {
+  private void demoteFrom(int level, Ledger.Moves<V> moves) {
     for (int i = level; i < levels.size() && levels.get(i).isTooFull(); i++) {
       LruList<V> list = levels.get(i);
       Line<V> victim = list.first();

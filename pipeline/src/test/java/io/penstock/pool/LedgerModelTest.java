@@ -157,7 +157,7 @@ final class LedgerModelTest {
     }
   }
 
-  /// Growing through many rounds of buckets and chunks of rows loses nobody, and what leaves makes room for what comes.
+  /// Growing through many rounds of buckets and chunks of rows loses no key, and removed keys make room for new ones.
   @Test
   void manyKeys_thatComeAndGo_areAllFound() {
     int keys = 200_000;

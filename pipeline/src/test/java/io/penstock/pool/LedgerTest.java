@@ -131,7 +131,7 @@ final class LedgerTest {
 
   private static <V> Ledger.Moves<V> nobodyMoves() {
     return (key, value, level) -> {
-      throw new AssertionError("nobody may move (was " + key + " to level " + level + ")");
+      throw new AssertionError("no key may move (was " + key + " to level " + level + ")");
     };
   }
 

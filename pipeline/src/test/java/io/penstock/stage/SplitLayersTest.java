@@ -14,21 +14,31 @@ import io.penstock.block.SliceOrder;
 import io.penstock.block.SlicePosition;
 import io.penstock.block.SliceShape;
 import io.penstock.tier.LeasedBlock;
+import io.penstock.tier.LeasedWindow;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.StageContract;
 import io.penstock.testkit.StageFixtures;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.test.StepVerifier;
+import reactor.test.publisher.PublisherProbe;
 
 final class SplitLayersTest extends StageContract<Block, LayerSlice> {
   private static final SliceShape OPTIONS = StageFixtures.split(256, SliceOrder.LAYER_FIRST);
 
   @Override
   protected Stage<Block, LayerSlice> stage(BlockScope scope) {
-    return SplitLayers.blocks(OPTIONS, scope);
+    return split(OPTIONS, scope);
+  }
+
+  /// Windows of blocks, numbered from 0 on, then slices.
+  private static Stage<Block, LayerSlice> split(SliceShape shape, BlockScope scope) {
+    return blocks -> blocks.index().map(each -> new LeasedBlock((int) (long) each.getT1(), each.getT2()))
+        .buffer(shape.windowBlocks()).map(window -> scope.adopt(LeasedWindow.of(window, shape)))
+        .transform(SplitLayers.into(scope));
   }
 
   @Override
@@ -37,14 +47,14 @@ final class SplitLayersTest extends StageContract<Block, LayerSlice> {
   }
 
   /// A slice holds one layer (128 bytes) of two blocks.
-  /// Windows of 4 blocks make 4 slices; one window ahead.
+  /// Windows of 4 blocks make 4 slices.
   @Override
   protected long pulled(long demand) {
-    return demand == 0 ? 0 : 4 * (Math.ceilDiv(demand, 4L) + 1);
+    return 4 * Math.ceilDiv(demand, 4L);
   }
 
   private List<LayerSlice> slices(int blocks, SliceShape options, BlockScope scope) {
-    return inputs(blocks, scope).transform(SplitLayers.blocks(options, scope)).collectList().block(LIMIT);
+    return inputs(blocks, scope).transform(split(options, scope)).collectList().block(LIMIT);
   }
 
   @Test
@@ -82,13 +92,45 @@ final class SplitLayersTest extends StageContract<Block, LayerSlice> {
   @Test
   void split_leasedWindows_keepThePositionsOfTheRequest() {
     try (BlockScope scope = new BlockScope()) {
-      Flux<List<LeasedBlock>> windows = inputs(2, scope).collectList()
-          .map(blocks -> List.of(new LeasedBlock(7, blocks.get(0)), new LeasedBlock(3, blocks.get(1)))).flux();
-      LayerSlice first = Flux.just(List.<LeasedBlock>of()).concatWith(windows)
-          .transform(SplitLayers.leased(OPTIONS, scope)).blockFirst(LIMIT);
+      Flux<LeasedWindow> windows = inputs(2, scope).collectList()
+          .map(blocks -> List.of(new LeasedBlock(7, blocks.get(0)), new LeasedBlock(3, blocks.get(1))))
+          .map(blocks -> LeasedWindow.of(blocks, OPTIONS)).flux();
+      LayerSlice first = windows.transform(SplitLayers.into(scope)).blockFirst(LIMIT);
       assertThat(first.place().window()).isZero();
       assertThat(List.of(first.position(0), first.position(1))).containsExactly(7, 3);
     }
+  }
+
+  @Test
+  void split_windowsThatEndAtOnce_areNumerousAndLeaveTheStackFlat() {
+    try (BlockScope scope = new BlockScope()) {
+      StepVerifier.create(Flux.range(0, 100_000).transform(SplitLayers.by(window -> Flux.empty(), scope)))
+          .expectComplete().verify(LIMIT);
+    }
+  }
+
+  @Test
+  void split_nextWindow_isAskedForWhenASliceOfItIsWanted() {
+    AtomicLong asked = new AtomicLong();
+    StepVerifier.create(scoped(scope -> inputs(8, scope).buffer(4).map(blocks -> window(blocks))
+        .doOnRequest(asked::addAndGet).transform(SplitLayers.into(scope)).doOnNext(LayerSlice::close)), 4)
+        .expectNextCount(4).then(() -> assertThat(asked).hasValue(1))
+        .thenRequest(1).expectNextCount(1).then(() -> assertThat(asked).hasValue(2)).thenCancel().verify(LIMIT);
+  }
+
+  private static LeasedWindow window(List<Block> blocks) {
+    return LeasedWindow.of(blocks.stream().map(block -> new LeasedBlock(0, block)).toList(), OPTIONS);
+  }
+
+  @Test
+  void split_cutThatThrows_isAnErrorAndCancelsTheSource() {
+    PublisherProbe<Integer> source = PublisherProbe.of(Flux.just(1).concatWith(Flux.never()));
+    try (BlockScope scope = new BlockScope()) {
+      StepVerifier.create(source.flux().transform(SplitLayers.by(window -> {
+        throw new IllegalArgumentException("no");
+      }, scope))).expectErrorMessage("no").verify(LIMIT);
+    }
+    source.assertWasCancelled();
   }
 
   @Test
@@ -138,7 +180,7 @@ final class SplitLayersTest extends StageContract<Block, LayerSlice> {
   @Test
   void split_sliceLessThanARow_failsAndClosesTheBlocks() {
     BlockScope scope = leaks.watch(new BlockScope());
-    StepVerifier.create(inputs(1, scope).transform(SplitLayers.blocks(OPTIONS.withSliceBytes(8), scope)))
+    StepVerifier.create(inputs(1, scope).transform(split(OPTIONS.withSliceBytes(8), scope)))
         .expectErrorMessage("maxBytes must be >= one row of 16 bytes (was 8)").verify(LIMIT);
   }
 

@@ -39,7 +39,7 @@ public abstract class BlockStoreContract implements StoreCopyContract, StoreKeep
   protected abstract List<StoredBlock> putDamaged(BlockStore store, List<Block> blocks, int index, long offset);
 
   /// Blocks that `closed`, which was closed, keeps; those given up before do not count.
-  protected abstract long restingBlocks(BlockStore closed);
+  protected abstract long storedBlocks(BlockStore closed);
 
   @AfterEach
   final void closeAll() {

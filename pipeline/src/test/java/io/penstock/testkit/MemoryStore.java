@@ -242,7 +242,7 @@ public final class MemoryStore implements BlockStore {
   }
 
   /// Blocks that are kept now.
-  public int restingBlocks() {
+  public int storedBlocks() {
     synchronized (kept) {
       return kept.size();
     }

@@ -40,8 +40,8 @@ final class MemoryStoreTest {
     }
 
     @Override
-    protected long restingBlocks(BlockStore closed) {
-      return ((MemoryStore) closed).restingBlocks();
+    protected long storedBlocks(BlockStore closed) {
+      return ((MemoryStore) closed).storedBlocks();
     }
   }
 

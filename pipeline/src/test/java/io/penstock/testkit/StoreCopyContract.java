@@ -53,7 +53,7 @@ interface StoreCopyContract extends StoreSteps {
     GranuleRange middle = GranuleRange.whole(1, 2);
     store.read(stored, drafts, middle).block(PATIENCE);
     for (BlockDraft draft : drafts) {
-      assertThat(draft.unstated(GRANULES)).containsExactly(GranuleRange.whole(0, 1), GranuleRange.whole(3, 1));
+      assertThat(draft.unverified(GRANULES)).containsExactly(GranuleRange.whole(0, 1), GranuleRange.whole(3, 1));
       try (LayerSpan span = draft.span(middle)) {
         Blocks.assertBytes(span);
       }

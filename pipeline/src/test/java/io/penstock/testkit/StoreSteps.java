@@ -73,9 +73,9 @@ interface StoreSteps {
   default void assertStored(BlockStore store, long blocks) {
     store.close().block(PATIENCE);
     long deadline = System.nanoTime() + PATIENCE.toNanos();
-    while (contract().restingBlocks(store) != blocks && System.nanoTime() < deadline) {
+    while (contract().storedBlocks(store) != blocks && System.nanoTime() < deadline) {
       Thread.onSpinWait();
     }
-    assertThat(contract().restingBlocks(store)).isEqualTo(blocks);
+    assertThat(contract().storedBlocks(store)).isEqualTo(blocks);
   }
 }

@@ -36,7 +36,7 @@ final class FlushSimulation {
     FAILING,
     /// The disk is off in the midst of it, and what it does then is not heard any more.
     OFF,
-    /// They do it, and whoever waits leaves.
+    /// They do it, and the waiting flush is cancelled.
     LEFT,
     /// They do it, and the stack closes meanwhile.
     CLOSED
@@ -138,7 +138,7 @@ final class FlushSimulation {
       case LEFT -> waiting.dispose();
       case CLOSED -> {
         stack.close().subscribe();
-        assertThat(ended).as("whoever waits hears of a close").isTrue();
+        assertThat(ended).as("a waiting flush hears of a close").isTrue();
       }
       default -> {
       }
@@ -164,7 +164,7 @@ final class FlushSimulation {
 
   private Set<BlockKey> onDisk() {
     Set<BlockKey> keys = new HashSet<>();
-    memoryDisk.reopened().recovered().forEach(rest -> keys.add(rest.key()));
+    memoryDisk.reopened().recovered().forEach(block -> keys.add(block.key()));
     return keys;
   }
 }

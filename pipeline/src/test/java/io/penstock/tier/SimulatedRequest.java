@@ -84,7 +84,7 @@ final class SimulatedRequest {
     end();
   }
 
-  /// Gives everything back, as whoever reads does at the end of a failed stream: windows that wait unread hold memory.
+  /// Gives everything back, as a reader does at the end of a failed stream: windows that wait unread hold memory.
   private void end() {
     reader.over = true;
     scope.close();

@@ -89,7 +89,7 @@ final class SimulatedStores {
       case 0 -> throw new Fault();
       case 1 -> Mono.error(new Fault());
       case 3 -> Mono.error(busy());
-      case 2 -> answer.then(Mono.error(new Fault())); // it was done, and nobody knows
+      case 2 -> answer.then(Mono.error(new Fault())); // it was done, and the stack does not know
       default -> answer;
     };
   }
@@ -99,7 +99,7 @@ final class SimulatedStores {
       case 0 -> throw new Fault();
       case 1 -> Mono.error(new Fault());
       case 3, 4 -> Mono.error(busy());
-      case 2 -> answer.doOnNext(rests -> rests.forEach(StoredBlock::close)).then(Mono.error(new Fault())); // it was done, and taken back
+      case 2 -> answer.doOnNext(stored -> stored.forEach(StoredBlock::close)).then(Mono.error(new Fault())); // it was done, and taken back
       default -> answer;
     };
   }
@@ -131,7 +131,7 @@ final class SimulatedStores {
     }
   }
 
-  /// Flips a bit at rest.
+  /// Flips a bit of a stored block.
   void damage(List<BlockKey> keys) {
     if (faulty && !stores.isEmpty() && random.nextInt(50) == 0) {
       stores.get(random.nextInt(stores.size())).corrupt(keys.get(random.nextInt(keys.size())), random.nextInt(256));
@@ -139,7 +139,7 @@ final class SimulatedStores {
   }
 
   /// Everything that was begun ends, on a disk that is well.
-  void settle() {
+  void finish() {
     if (disk != null) {
       disk.health(StoreState.ACTIVE);
     }
@@ -154,8 +154,8 @@ final class SimulatedStores {
   void checkCold(long inHost) {
     MemoryStore last = stores.isEmpty() ? null : stores.getLast();
     if (last != null && last.medium() == Medium.DISK) {
-      long elsewhere = inHost + stores.stream().mapToInt(MemoryStore::restingBlocks).sum() - last.restingBlocks();
-      assertThat((long) last.restingBlocks() - last.numberedBlocks()).as("blocks on the disk that have an object")
+      long elsewhere = inHost + stores.stream().mapToInt(MemoryStore::storedBlocks).sum() - last.storedBlocks();
+      assertThat((long) last.storedBlocks() - last.numberedBlocks()).as("blocks on the disk that have an object")
           .isLessThanOrEqualTo(elsewhere);
     }
   }
@@ -164,7 +164,7 @@ final class SimulatedStores {
   void checkClosed() {
     for (MemoryStore store : stores) {
       if (store.medium() != Medium.DISK && !faulty) {
-        assertThat(store.restingBlocks()).as("places of %s after the close", store.name()).isZero();
+        assertThat(store.storedBlocks()).as("places of %s after the close", store.name()).isZero();
       }
     }
   }

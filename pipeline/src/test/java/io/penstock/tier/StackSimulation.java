@@ -20,7 +20,7 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 /// One stack of the seed's shape with requests that read, write and leave in its order, in one thread: every request
 /// ends, no pool is overrun, every byte is right, nothing stays behind, and the decisions are the textbook's.
 final class StackSimulation {
-  private static final int SETTLE_STEPS = 10;
+  private static final int FLUSH_STEPS = 10;
 
   final Random random;
   final List<BlockKey> keys;
@@ -43,8 +43,8 @@ final class StackSimulation {
   private int stepsToClose;
   private final int stepsAtFirst;
   private boolean closed;
-  /// Whether it settled, in the last steps before it was closed.
-  private boolean settled;
+  /// Whether its flush ended, in the last steps before it was closed.
+  private boolean flushed;
   private long hits;
 
   StackSimulation(long seed) {
@@ -93,7 +93,7 @@ final class StackSimulation {
   private void close() {
     closed = true;
     stack.close().subscribe();
-    assertThat(stepsAtFirst < SETTLE_STEPS || settled).as("whoever waited for it to settle heard that it closed")
+    assertThat(stepsAtFirst < FLUSH_STEPS || flushed).as("a waiting flush hears that the stack closed")
         .isTrue();
   }
 
@@ -106,8 +106,8 @@ final class StackSimulation {
       }
       stores.damage(keys);
       stores.weaken();
-      if (stepsToClose == SETTLE_STEPS) {
-        stack.flush(Duration.ofHours(1), timers).subscribe(missed -> settled = true);
+      if (stepsToClose == FLUSH_STEPS) {
+        stack.flush(Duration.ofHours(1), timers).subscribe(missed -> flushed = true);
       }
       if (stepsToClose-- == 0) {
         close();
@@ -135,7 +135,7 @@ final class StackSimulation {
       assertThat(request.isOver()).as("%s ended, with %s", request, stores).isTrue();
       request.scope.close();
     }
-    stores.settle();
+    stores.finish();
     if (closed) {
       checkClosed();
       return;

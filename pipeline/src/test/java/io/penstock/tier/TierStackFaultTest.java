@@ -64,7 +64,7 @@ final class TierStackFaultTest extends StackSteps {
       disk.puts(fault::in);
       failing.drafts().forEach(Blocks::produce);
       assertThatThrownBy(() -> failing.commit(failing.drafts()).block(SOON)).isInstanceOf(IllegalStateException.class);
-      assertThat(lease.windows(1, scope).count().block(SOON)).as("nobody writes it any more").isZero();
+      assertThat(lease.windows(1, scope).count().block(SOON)).as("it is written no more").isZero();
       disk.mend();
       Reservation next = reserved(stack, 0, scope);
       assertThat(next.drafts()).as("the key is free").hasSize(1);
@@ -207,7 +207,7 @@ final class TierStackFaultTest extends StackSteps {
     stack.close().subscribe();
     runTasks();
     assertClosesClean(stack);
-    assertThat(slowDevice.restingBlocks()).isZero();
+    assertThat(slowDevice.storedBlocks()).isZero();
   }
 
   @Test
@@ -242,8 +242,8 @@ final class TierStackFaultTest extends StackSteps {
     put(stack, 0);
     put(stack, 1);
     assertClosesClean(stack);
-    assertThat(memoryDevice.restingBlocks()).isZero();
-    assertThat(ssd.restingBlocks()).isEqualTo(1);
+    assertThat(memoryDevice.storedBlocks()).isZero();
+    assertThat(ssd.storedBlocks()).isEqualTo(1);
   }
 
   @Test

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// Stacks that are to end while blocks are on their way to the disk: those that the books put there get there, in
+/// Stacks that are to end while blocks are on their way to the disk: those that the ledger has there get there, in
 /// bounded time.
 @Timeout(600)
 final class TierStackFlushTest extends StackSteps {
@@ -36,7 +36,7 @@ final class TierStackFlushTest extends StackSteps {
     runTasks();
     assertThat(missed).containsExactly(0);
     assertClosesClean(stack);
-    assertThat(memory.restingBlocks()).as("those that the books put there").isEqualTo(3);
+    assertThat(memory.storedBlocks()).as("those that the ledger has there").isEqualTo(3);
   }
 
   @Test
@@ -65,7 +65,7 @@ final class TierStackFlushTest extends StackSteps {
     assertThat(missed).hasSize(1);
     runTasks();
     assertThat(missed).containsExactly(0, 0);
-    assertThat(memory.restingBlocks()).isEqualTo(2);
+    assertThat(memory.storedBlocks()).isEqualTo(2);
     assertClosesClean(stack);
   }
 

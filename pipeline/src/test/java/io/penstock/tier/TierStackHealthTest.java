@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import reactor.core.publisher.Mono;
 
-/// A stack over a disk that is full, or does not answer: nobody waits for it, nothing is lost, and it comes back.
+/// A stack over a disk that is full, or does not answer: no request waits for it, nothing is lost, and it comes back.
 @Timeout(60)
 final class TierStackHealthTest extends StackSteps {
   private final MemoryStore memory = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);
@@ -33,7 +33,7 @@ final class TierStackHealthTest extends StackSteps {
     put(stack, 1);
     runTasks();
     disk.health(StoreState.OFF);
-    assertThat(present(stack, 0, 1)).as("0 rests on the disk").isEqualTo("01");
+    assertThat(present(stack, 0, 1)).as("0 is on the disk").isEqualTo("01");
     assertThat(stack.match(List.of(key(0), key(1))).block(SOON)).isZero();
     assertThat(hits(stack, 0)).isZero();
     disk.health(StoreState.ACTIVE);
@@ -54,7 +54,7 @@ final class TierStackHealthTest extends StackSteps {
     assertThat(present(stack, 0, 1, 2)).as("1 had no place to go").isEqualTo("101");
     read(stack, 0);
     put(stack, 3);
-    assertThat(present(stack, 0, 3)).as("0 rests there already").isEqualTo("11");
+    assertThat(present(stack, 0, 3)).as("0 is there already").isEqualTo("11");
     assertThat(evicted(stack)).containsExactly(key(1), key(2));
     assertClosesClean(stack);
   }
@@ -94,7 +94,7 @@ final class TierStackHealthTest extends StackSteps {
     }
     runTasks();
     assertThat(stack.arena().claimedSlots()).isEqualTo(1);
-    assertThat(memory.restingBlocks()).as("nobody waited for 0 any more").isZero();
+    assertThat(memory.storedBlocks()).as("0 was not needed any more").isZero();
     disk.health(StoreState.ACTIVE);
     put(stack, 20);
     runTasks();
@@ -113,7 +113,7 @@ final class TierStackHealthTest extends StackSteps {
     read(stack, 0);
     disk.health(StoreState.ACTIVE);
     runTasks();
-    assertThat(memory.restingBlocks()).isEqualTo(2);
+    assertThat(memory.storedBlocks()).isEqualTo(2);
     Mono<Durability> next = committed(stack, 2);
     AtomicReference<Durability> receipt = new AtomicReference<>();
     next.subscribe(receipt::set);
@@ -133,10 +133,10 @@ final class TierStackHealthTest extends StackSteps {
     assertThat(receipts).containsExactly(Durability.VOLATILE, Durability.VOLATILE);
     assertThat(present(stack, 0, 1)).isEqualTo("11");
     runTasks();
-    assertThat(memory.restingBlocks()).as("nobody knows of it").isZero();
+    assertThat(memory.storedBlocks()).as("the stack does not know of it").isZero();
     disk.health(StoreState.ACTIVE);
     runTasks();
-    assertThat(memory.restingBlocks()).isEqualTo(2);
+    assertThat(memory.storedBlocks()).isEqualTo(2);
     assertClosesClean(stack);
   }
 
@@ -304,7 +304,7 @@ final class TierStackHealthTest extends StackSteps {
     read(stack, 0);
     assertThat(present(stack, 0, 1)).as("1 had to leave for it").isEqualTo("10");
     put(stack, 2);
-    assertThat(present(stack, 0, 2)).as("0 sank to where it rests").isEqualTo("01");
+    assertThat(present(stack, 0, 2)).as("0 was demoted to its copy").isEqualTo("01");
     disk.health(StoreState.ACTIVE);
     assertThat(present(stack, 0, 2)).isEqualTo("11");
     assertThat(stat(stack).blocks()).isEqualTo(2);
@@ -319,7 +319,7 @@ final class TierStackHealthTest extends StackSteps {
         TierListener.noop());
     put(stack, 0);
     runTasks();
-    put(stack, 1); // 0 is to sink, and is being read
+    put(stack, 1); // 0 is to be demoted, and is being read
     device.health(StoreState.OFF);
     assertThat(present(stack, 0)).isEqualTo("0");
     assertThat(promised(stack, 0)).isEqualTo(Durability.VOLATILE);

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
-/// What becomes of blocks that a store was asked for: they rise, or they are a miss from then on, but never an error
+/// What becomes of blocks that a store was asked for: they are promoted, or they are a miss from then on, but never an error
 /// for good.
 @Timeout(30)
 final class TierStackReadTest extends StackSteps {
@@ -159,7 +159,7 @@ final class TierStackReadTest extends StackSteps {
     put(stack, 1);
     runTasks();
     assertThat(slicesFrom(stack, 0, 1)).isPositive();
-    assertThat(hostCopy(stack, 0)).as("in memory, though nobody asked for its first layer").isTrue();
+    assertThat(hostCopy(stack, 0)).as("in memory, though its first layer was not asked for").isTrue();
     assertClosesClean(stack);
   }
 
@@ -189,15 +189,15 @@ final class TierStackReadTest extends StackSteps {
     try (BlockScope second = new BlockScope()) {
       requireNonNull(stack.lease(List.of(key(1)), OnMiss.SKIP, first).block(SOON)).windows(1, first).subscribe();
       stack.remove(List.of(key(1))).block(SOON);
-      runTasks(); // it is gone, and its reader has the only slot to rise into
+      runTasks(); // it is gone, and its reader has the only slot for windows
       put(stack, 0);
       runTasks();
       requireNonNull(stack.lease(List.of(key(0)), OnMiss.SKIP, second).block(SOON)).windows(1, second)
           .subscribe(window -> {}, end::set);
       put(stack, 2);
       runTasks();
-      try (Block sunk = requireNonNull(stack.hostCopy(key(0)), "the first block made room for the last")) {
-        Blocks.corrupt(sunk, 70);
+      try (Block demoted = requireNonNull(stack.hostCopy(key(0)), "the first block made room for the last")) {
+        Blocks.corrupt(demoted, 70);
       }
       first.close();
       runTasks();

@@ -36,7 +36,7 @@ final class TierStackTieringTest extends StackSteps {
     put(stack, 0);
     read(stack, 0);
     put(stack, 1);
-    put(stack, 2); // 0 sinks: it was used
+    put(stack, 2); // 0 is demoted: it was used
     runTasks();
     put(stack, 3); // 1 leaves: it was not, and 0 keeps the only place
     runTasks();
@@ -73,7 +73,7 @@ final class TierStackTieringTest extends StackSteps {
 
     read(stack, 0);
     runTasks();
-    try (var copy = requireNonNull(stack.hostCopy(key(0)), "risen")) {
+    try (var copy = requireNonNull(stack.hostCopy(key(0)), "promoted")) {
       Blocks.assertBytes(copy);
     }
     assertThat(tiering(stack).held()).isEqualTo(1);
@@ -89,7 +89,7 @@ final class TierStackTieringTest extends StackSteps {
     }
     runTasks();
     read(stack, 0);
-    put(stack, 3); // 2 sinks, one of 0 and 1 leaves
+    put(stack, 3); // 2 is demoted, one of 0 and 1 leaves
     runTasks();
     assertThat(present(stack, 0, 1, 2, 3)).isEqualTo("1011");
     assertClosesClean(stack);
@@ -222,7 +222,7 @@ final class TierStackTieringTest extends StackSteps {
       put(stack, i);
       runTasks();
     }
-    read(stack, 0); // risen, with a copy below; 3 has sunk
+    read(stack, 0); // promoted, with a copy below; 3 was demoted
     runTasks();
     assertThat(storedBlocks(stack)).isEqualTo(4);
     assertThat(disk.shortage(2)).isEqualTo(2);

@@ -71,7 +71,7 @@ final class JournalStoreBlocksTest {
     }
 
     @Override
-    protected long restingBlocks(BlockStore closed) {
+    protected long storedBlocks(BlockStore closed) {
       BlockStore again = requireNonNull(reopenStore(closed));
       int found = again.recovered().size();
       again.close().block(PATIENCE);

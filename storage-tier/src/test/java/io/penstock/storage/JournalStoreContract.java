@@ -44,7 +44,7 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
     StoredBlock rest = put(store, 3, 4).getFirst();
     try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
       store.read(List.of(rest), List.of(draft), GranuleRange.whole(1, 2)).block(PATIENCE);
-      assertThat(draft.unstated(ALL)).containsExactly(GranuleRange.whole(0, 1), GranuleRange.whole(3, 1));
+      assertThat(draft.unverified(ALL)).containsExactly(GranuleRange.whole(0, 1), GranuleRange.whole(3, 1));
       try (var span = draft.span(GranuleRange.whole(1, 2))) {
         Blocks.assertBytes(span);
       }

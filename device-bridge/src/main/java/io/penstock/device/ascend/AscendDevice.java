@@ -187,7 +187,7 @@ public final class AscendDevice implements Device {
   ///
   /// | | |
   /// |---|---|
-  /// | in flight | at most [AscendOptions#maxInFlight] of all streams of this device together, bridges and stores included |
+  /// | in flight | at most [AscendOptions#maxInFlight] of all streams of this device, bridges and stores included |
   /// | backpressure | requests no more than that; copied requests may wait for demand |
   /// | order | as they end |
   /// | ownership | takes over what the requests hold |

@@ -87,7 +87,7 @@ public final class DevicePool {
     return device.allocate(size, arriving)
         .onErrorResume(DeviceMemoryExhaustedException.class,
             e -> trim(0) > 0 ? device.allocate(size, arriving) : Mono.error(e))
-        .map(memory -> ended.compareAndSet(false, true) ? lend(memory, bytes, scope) : memory) // the latter was cancelled
+        .map(memory -> ended.compareAndSet(false, true) ? lend(memory, bytes, scope) : memory) // or cancelled
         .doOnError(e -> notGot(ended, size, arriving))
         .doOnCancel(() -> notGot(ended, size, arriving));
   }

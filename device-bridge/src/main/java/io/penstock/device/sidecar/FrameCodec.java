@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// Frames as bytes, big-endian: length of the remainder (u32), version (u8), type (u8), zeros (u16), request (u64), body.
+/// Frames as bytes, big-endian: remaining length (u32), version (u8), type (u8), zeros (u16), request (u64), body.
 /// `docs/sidecar-protocol.md` describes the bodies.
 final class FrameCodec {
   static final int VERSION = 1;

@@ -42,8 +42,8 @@ public final class SharedMemory implements AutoCloseable {
     return map(file, new Memfd(file.number()), bytes);
   }
 
-  /// Maps the first `bytes` of a file, which grows to that length. The node reads and writes the file instead of mapping
-  /// it, since a file may be cut short at any time. Prefer [#allocate].
+  /// Maps the first `bytes` of a file, which grows to that length. The node reads and writes the file instead of
+  /// mapping it, since a file may be cut short at any time. Prefer [#allocate].
   ///
   /// @param path a regular file of this user
   public static SharedMemory map(Path path, long bytes) throws IOException {

@@ -28,10 +28,10 @@ import reactor.core.scheduler.Schedulers;
 /// |---|---|
 /// | healthy | connected, and the node has all regions; otherwise calls end at once with [SideCarCode#DOWN] |
 /// | register | idempotent; [SideCarCode#MISMATCH] if the region is known as another one |
-/// | copy | waits for its turn in a bounded queue; completes when all bytes have arrived; copies of a call have no order |
+/// | copy | waits in a bounded queue; completes when all bytes have arrived; copies of a call have no order |
 /// | unregister | refuses new copies of the region, waits for copies in flight, then the node unmaps it; idempotent |
 /// | lost connection | calls under way end with [SideCarCode#DOWN]: a copy may have been made or not |
-/// | cancel | drops the result; the node still makes the copy, so memory is free for other use only after [#unregister] or [#close] |
+/// | cancel | drops the result; the node still copies, so memory is free only after [#unregister] or [#close] |
 /// | threads | results are sent on a thread of the connection; slow consumers hop off it |
 ///
 /// The memory stays the caller's, mapped and open until it was unregistered. Safe from any thread.

@@ -33,7 +33,8 @@ final class SideCarBoundsTest extends SimulatedSideCar {
     pass(1_000);
     assertThat(refused).singleElement()
         .satisfies(error -> assertThat(error).isInstanceOf(SideCarUnavailableException.class).hasMessage(
-            "side-car, region 2: no more host memory must be shared than the node allows (was: 345 bytes beside 256 of at most 600 of a client)"));
+            "side-car, region 2: no more host memory must be shared than the node allows "
+                + "(was: 345 bytes beside 256 of at most 600 of a client)"));
     assertThat(ended(client.register(buffer))).as("not of the host").isNull();
     assertThat(ended(client.unregister(1))).isNull();
     memories.make(PROCESS, host(2, 345));

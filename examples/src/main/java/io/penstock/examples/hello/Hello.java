@@ -9,16 +9,20 @@ import io.penstock.block.ElementType;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
+import io.penstock.flow.LoadPrefix;
+import io.penstock.flow.OffloadPrefix;
+import io.penstock.flow.ProducingSource;
+import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.HostTierOptions;
-import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierListener;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
-import io.penstock.wire.ProducingSource;
+import io.penstock.wire.RemoteTier;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpListener;
 import io.penstock.wire.transport.TcpServerOptions;
@@ -41,29 +45,31 @@ final class Hello {
     var space = CacheSpace.of("my-model", BlockLayout.attention(8, 16, 2, 64, ElementType.BF16));
     var key = space.key(new PrefixHasher(List.of()).next(BlockHash.ROOT, IntStream.range(0, 16).toArray()));
 
-    // A node: 1,000 blocks of memory, served on a free port. Never more than 8 MiB on their way into it.
+    // A node: 1,000 blocks of memory, served on a free port. Never more than 8 MiB on their way in and out.
     var tier = new HostTier(space, HostTierOptions.defaults(1_000), TierListener.noop());
     var server = KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops),
         tier, KvServerOptions.defaults(), new ByteBudget("node", 8 << 20, 64), timers);
 
-    // A client puts the block, layer after layer, and gets it back, layer after layer, as fast as it asks for it.
+    // The node as a tier: a prefill computes the block into it, layer after layer, whenever the node has room.
     var arena = new SlabArena("client", space.layout(), 128, 64);
     var budget = new ByteBudget("client", 8 << 20, 64);
     var prefill = new ProducingSource(arena, SliceOrder.LAYER_FIRST, (block, range, memory) -> memory.fill((byte) 42));
     Mono<Long> bytes = server.flatMap(node -> KvClient
         .connect(TcpTransport.client(TcpClientOptions.to(((TcpListener) node.listening()).address()), loops),
             KvClientOptions.defaults(), space, arena, budget)
-        .flatMap(client -> client.put(List.of(key), prefill).then(fetch(client, List.of(key)))
-            .delayUntil(done -> client.close()).delayUntil(done -> node.close())));
+        .map(client -> new RemoteTier(client, space))
+        .flatMap(remote -> Flux.just(List.of(key))
+            .transform(OffloadPrefix.layers(remote, SliceShape.defaults(), prefill)).then(load(remote, List.of(key)))
+            .delayUntil(done -> remote.close()).delayUntil(done -> node.close())));
     // README
     return bytes.delayUntil(done -> tier.close()).doFinally(end -> arena.close());
   }
 
   // README
-  static Mono<Long> fetch(KvClient client, List<BlockKey> keys) {
-    return Flux.using(BlockScope::new, scope -> client.lease(keys, OnMiss.SKIP, scope)
-        .flatMapMany(lease -> lease.slices(scope)) // each verified, in memory of the arena until it is closed
-        .map(slice -> {
+  // A decode loads the longest prefix that a tier has, layer after layer, as fast as it asks for it.
+  static Mono<Long> load(BlockTier tier, List<BlockKey> prompt) {
+    return Flux.using(BlockScope::new, scope -> LoadPrefix.layers(tier, prompt, SliceShape.defaults(), scope)
+        .map(slice -> { // verified, in memory of the arena until it is closed
           try (slice) {
             return (long) slice.bytes();
           }

@@ -40,7 +40,7 @@ final class ChunkSource extends BaseSubscriber<PipeChunk> {
 
   @Override
   protected void hookOnSubscribe(Subscription subscription) {
-    // nothing is asked for before somebody wants it
+    // nothing is asked for before the first chunk is wanted
   }
 
   @Override

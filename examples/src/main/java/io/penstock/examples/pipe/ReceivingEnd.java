@@ -50,7 +50,7 @@ public final class ReceivingEnd {
       SlabArena arena = new SlabArena("pipe", options.space().layout(), options.receivingSlots(), 4);
       ByteBudget budget = new ByteBudget("pipe", options.budgetBytes(), 4);
       KvClientOptions asking =
-          KvClientOptions.defaults().withName("pipe").withMaxSliceBytes(options.chunkBytes()).withWindowBlocks(1);
+          KvClientOptions.builder().name("pipe").maxSliceBytes(options.chunkBytes()).windowBlocks(1).build();
       return KvClient.connect(TcpTransport.client(where, loops), asking, options.space(), arena, budget)
           .map(client -> new ReceivingEnd(options, arena, budget, client)).doOnError(error -> arena.close());
     });

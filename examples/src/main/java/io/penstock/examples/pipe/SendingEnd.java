@@ -41,7 +41,7 @@ public final class SendingEnd {
       KvServerOptions serving = KvServerOptions.defaults().withNode("pipe")
           .withLimits(new Limits(options.chunkBytes(), 1, ReceivingEnd.KEYS_A_LEASE));
       return KvServer.bind(TcpTransport.server(where.withMaxConnections(1), loops, listener(tier)), tier, serving,
-          new ByteBudget("pipe", options.chunkBytes(), 1), timers)
+          new ByteBudget("pipe", 2 * serving.sendWindowBytes(), 2), timers)
           .map(server -> new SendingEnd(options, tier, arena, server)).doOnError(error -> arena.close());
     });
   }

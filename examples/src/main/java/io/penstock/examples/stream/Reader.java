@@ -43,7 +43,7 @@ final class Reader {
     SlabArena arena = new SlabArena("reader " + stream, Shape.LAYOUT, Shape.READER_SLOTS, 16);
     ByteBudget budget = new ByteBudget("reader " + stream, budgetBytes, 16);
     KvClientOptions options =
-        KvClientOptions.defaults().withMaxSliceBytes(Shape.SLICE_BYTES).withWindowBlocks(Shape.WINDOW_BLOCKS);
+        KvClientOptions.builder().maxSliceBytes(Shape.SLICE_BYTES).windowBlocks(Shape.WINDOW_BLOCKS).build();
     return KvClient.connect(transport, options, Shape.SPACE, arena, budget)
         .map(client -> new Reader(stream, seed, arena, budget, client)).doOnError(error -> arena.close());
   }

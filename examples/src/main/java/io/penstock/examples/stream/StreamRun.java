@@ -66,7 +66,7 @@ final class StreamRun {
     KvServer node =
         get(KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops, keeping(nodeEnds)), tier,
             KvServerOptions.defaults().withLimits(Limits.defaults().withMaxSliceBytes(Shape.SLICE_BYTES)),
-            new ByteBudget("node", 1 << 20, 16), timers));
+            new ByteBudget("node", 8 << 20, 16), timers));
     try {
       return run(((TcpListener) node.listening()).address(), watcher);
     } finally {

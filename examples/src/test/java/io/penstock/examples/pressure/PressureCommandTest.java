@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.examples.ConsoleCapture;
 import io.penstock.examples.Examples;
 import io.penstock.node.cli.Console;
+import io.penstock.node.cli.Json;
 import io.penstock.storage.SyncMode;
 import io.penstock.tier.StackMode;
 import java.io.ByteArrayOutputStream;
@@ -25,12 +26,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import tools.jackson.databind.json.JsonMapper;
 
 @Timeout(300)
 final class PressureCommandTest {
-  private static final JsonMapper JSON =
-      JsonMapper.shared();
 
   private final ConsoleCapture capture = new ConsoleCapture();
   @TempDir
@@ -105,7 +103,7 @@ final class PressureCommandTest {
       line.add("--write-through");
     }
     assertThat(run(line.toArray(String[]::new))).as(capture.err() + capture.out()).isZero();
-    PressureReport report = JSON.readValue(capture.out(), PressureReport.class);
+    PressureReport report = Json.MAPPER.readValue(capture.out(), PressureReport.class);
     assertThat(report.isGood()).as(report.toString()).isTrue();
     assertThat(report.mode()).isEqualTo(mode);
     return report;

@@ -2,6 +2,7 @@ package io.penstock.examples.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.node.cli.Json;
 import io.penstock.examples.OtherJvm;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -12,7 +13,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
-import tools.jackson.databind.json.JsonMapper;
 
 /// A reader of 1 MB/s on a stream of 2 GB, for 30 s, in a JVM of its own whose heap is resident from the start, so that
 /// what the system counts moves only by what the flow holds.
@@ -20,8 +20,6 @@ import tools.jackson.databind.json.JsonMapper;
 @Timeout(180)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class SlowReaderProofTest {
-  private static final JsonMapper JSON =
-      JsonMapper.shared();
   private static final List<String> FLAGS =
       List.of("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-Dio.netty.leakDetection.level=simple");
   private static final long RESIDENT_SWING_BYTES = 32L << 20;
@@ -37,7 +35,7 @@ final class SlowReaderProofTest {
     try {
       String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       assertThat(process.waitFor()).as(out).isZero();
-      report = JSON.readValue(out, StreamReport.class);
+      report = Json.MAPPER.readValue(out, StreamReport.class);
     } finally {
       process.destroyForcibly();
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.examples.ConsoleCapture;
 import io.penstock.examples.Examples;
 import io.penstock.examples.tiers.TiersReport.Step;
+import io.penstock.node.cli.Json;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalStore;
 import io.penstock.tier.Durability;
@@ -22,12 +23,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import tools.jackson.databind.json.JsonMapper;
 
 @Timeout(120)
 final class TiersCommandTest {
-  private static final JsonMapper JSON =
-      JsonMapper.shared();
 
   private final ConsoleCapture capture = new ConsoleCapture();
   @TempDir
@@ -129,7 +127,7 @@ final class TiersCommandTest {
     assertThat(capture.err()).contains("tiers: putting 64 blocks of 1 MiB\n",
         "tiers: reading what is left, after the folder was opened again\n");
     assertThat(capture.out().lines()).as("JSON alone").hasSize(1);
-    TiersReport report = JSON.readValue(capture.out(), TiersReport.class);
+    TiersReport report = Json.MAPPER.readValue(capture.out(), TiersReport.class);
     assertThat(report.isGood()).isTrue();
     assertThat(report.mode()).isEqualTo(mode);
     assertThat(report.first().fromDisk().slices()).isEqualTo(Tiers.SPACE.layout().layers());

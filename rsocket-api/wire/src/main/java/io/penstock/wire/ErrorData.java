@@ -3,6 +3,7 @@ package io.penstock.wire;
 import io.penstock.block.BlockKey;
 import io.penstock.block.Plane;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -64,12 +65,15 @@ final class ErrorData {
         ArrayNode planes = values.putArray(name);
         list.forEach(plane -> planes.addPOJO(CBOR.valueToTree(Handshake.PlaneShape.of((Plane) plane))));
       }
-      default -> {
-        String text = value.toString();
-        values.put(name, text.length() <= LONGEST_TEXT ? text : text.substring(0, LONGEST_TEXT - 1) + "…");
-      }
+      default -> values.put(name, shortened(value.toString()));
     }
     return this;
+  }
+
+  /// A text of bounded length that UTF-8 has: half of a surrogate pair, cut or sent by a hostile peer, becomes a `?`.
+  private static String shortened(String text) {
+    String kept = text.length() <= LONGEST_TEXT ? text : text.substring(0, LONGEST_TEXT - 1) + "…";
+    return new String(kept.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
   }
 
   private static boolean isPlanes(List<?> list) {

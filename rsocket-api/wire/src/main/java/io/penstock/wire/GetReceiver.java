@@ -1,19 +1,14 @@
 package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
-import io.penstock.block.BlockArena;
-import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Checks;
-import io.penstock.block.Permits;
-import io.penstock.block.SliceOrder;
-import io.penstock.block.SpaceId;
 import io.rsocket.Payload;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
@@ -31,24 +26,15 @@ import reactor.core.publisher.Operators;
 /// A server is not trusted: whatever it sends unasked, twice, for keys it did not promise, or not at all, is a typed
 /// error.
 final class GetReceiver extends SerialSubscription implements CoreSubscriber<Payload> {
-  /// What a stream is received with.
-  record Setting(BlockArena arena, SpaceId space, Permits budget, int maxSliceBytes, int windowBlocks, int creditSlices,
-      int startLayer,
-      SliceOrder order, ControlCodec codec, UnaryOperator<Throwable> errors) {}
-
-  /// One slice after landing: the drafts it went into, in slice order; those of a window are complete with its last
-  /// slice.
-  record Landed(SliceHeader header, List<BlockDraft> drafts) {}
-
-  private final Setting setting;
+  private final GetSetting setting;
   private final List<BlockKey> keys;
-  private final Consumer<Messages.Found> decided;
+  private final BiConsumer<GetReceiver, Messages.Found> decided;
   private final Consumer<Throwable> refused;
   private final BlockScope scope = new BlockScope();
   private final SliceCredit credit;
   private final SlotsAhead slots;
   private @Nullable Subscription in;
-  private @Nullable CoreSubscriber<? super Landed> reader;
+  private @Nullable CoreSubscriber<? super LandedSlice> reader;
   /// Null until the server has decided.
   private @Nullable GetWindows windows;
   /// Whether the decision was passed on.
@@ -57,12 +43,15 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
   private @Nullable Throwable peerFailure;
   private @Nullable Throwable failure;
 
-  GetReceiver(Setting setting, List<BlockKey> keys, Consumer<Messages.Found> decided, Consumer<Throwable> refused) {
+  /// @param decided hears of the node's decision and of the stream to read
+  /// @param refused hears of the error that came instead
+  GetReceiver(GetSetting setting, List<BlockKey> keys, BiConsumer<GetReceiver, Messages.Found> decided,
+      Consumer<Throwable> refused) {
     this.setting = setting;
     this.keys = keys;
     this.decided = decided;
     this.refused = refused;
-    this.credit = new SliceCredit(setting.budget(), setting.maxSliceBytes(), serial, this::proceed);
+    this.credit = new SliceCredit(Budget.of(setting.budget()), setting.maxSliceBytes(), serial, this::proceed);
     this.slots = new SlotsAhead(setting.arena(), scope, serial, this::proceed, this::fail);
   }
 
@@ -84,7 +73,7 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
   }
 
   /// Attaches the one reader; its demand counts slices.
-  void read(CoreSubscriber<? super Landed> subscriber) {
+  void read(CoreSubscriber<? super LandedSlice> subscriber) {
     serial.run(() -> {
       if (reader != null) {
         Operators.error(subscriber, new IllegalStateException("lease must be read once (was read before)"));
@@ -119,7 +108,7 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
         payload.release();
         return;
       }
-      Landed landed = credit.spend(payload, this::receive);
+      LandedSlice landed = credit.spend(payload, this::receive);
       if (landed != null) {
         emit(landed);
       }
@@ -175,18 +164,18 @@ final class GetReceiver extends SerialSubscription implements CoreSubscriber<Pay
   }
 
   /// The decision, which comes first, or a slice.
-  private @Nullable Landed receive(ByteBuf data) {
+  private @Nullable LandedSlice receive(ByteBuf data) {
     if (windows != null) {
       return windows.land(data);
     }
     Messages.Found found = setting.codec().decode(data, Messages.Found.class);
     windows = new GetWindows(setting, keys, found, slots);
-    decided.accept(found);
+    decided.accept(this, found);
     told = true;
     return null;
   }
 
-  private void emit(Landed landed) {
+  private void emit(LandedSlice landed) {
     if (!done && reader != null) {
       requested = Demand.minus(requested, 1);
       reader.onNext(landed);

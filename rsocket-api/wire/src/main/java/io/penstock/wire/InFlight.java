@@ -1,6 +1,6 @@
 package io.penstock.wire;
 
-import io.penstock.block.BytePermit;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -10,17 +10,17 @@ final class InFlight {
   /// Longest list of those who wait for one stream to drain.
   static final int WAITERS = 16;
 
-  private final List<Runnable> drained = new ArrayList<>(0);
-  private int slices;
-  private boolean over;
+  @GuardedBy("this") private final List<Runnable> drained = new ArrayList<>(0);
+  @GuardedBy("this") private int slices;
+  @GuardedBy("this") private boolean over;
 
-  /// One more slice; the answer is run once when the socket released it, and closes `permit`.
-  Runnable enter(BytePermit permit) {
+  /// One more slice; the answer is run once when the socket released it, and runs `released`.
+  Runnable enter(Runnable released) {
     synchronized (this) {
       slices++;
     }
     return () -> {
-      permit.close();
+      released.run();
       leave();
     };
   }

@@ -14,6 +14,7 @@ import io.penstock.stage.InTurn;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
+import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.TierEvent;
 import io.rsocket.core.RSocketConnector;
@@ -47,7 +48,7 @@ public final class KvClient {
     this.space = space.id();
     this.welcome = welcome;
     this.framing = new SliceFraming(this.space, space.layout(), ByteBufAllocator.DEFAULT, sliceBytes(),
-        new Permits("send window", options.sendWindowBytes(), 1024));
+        Budget.of(new Permits("send window", options.sendWindowBytes(), 1024)));
   }
 
   /// Connects and agrees on version, space and limits.
@@ -158,7 +159,7 @@ public final class KvClient {
   /// Lets the node decide on `keys` and leases what it found.
   ///
   /// A stream that is read holds a window of the arena and at least one slice of the budget while it awaits blocks;
-  /// whoever must get something to be able to put them needs an arena and a budget with room beside it.
+  /// a caller that must get blocks to be able to put those needs an arena and a budget with room beside it.
   ///
   /// @param onMiss what the node does about the others
   /// @param scope owns the lease
@@ -170,14 +171,13 @@ public final class KvClient {
       Messages.GetRequest request =
           new Messages.GetRequest(Messages.Keys.of(space, asked), onMiss.name(), options.order().name(),
               options.startLayer(), sliceBytes(), windowBlocks(), ticket);
-      GetReceiver.Setting setting =
-          new GetReceiver.Setting(arena, space, budget, sliceBytes(), windowBlocks(), options.creditSlices(),
+      GetSetting setting =
+          new GetSetting(arena, space, budget, sliceBytes(), windowBlocks(), options.creditSlices(),
               options.startLayer(), options.order(), NodeConnection.CODEC, connection::failure);
-      GetReceiver[] receiver = new GetReceiver[1];
-      receiver[0] = new GetReceiver(setting, asked,
-          found -> sink.success(scope.adopt(new RemoteLease(receiver[0], drain(ticket), found))), sink::error);
-      sink.onCancel(receiver[0]::cancel);
-      connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request)).subscribe(receiver[0]);
+      GetReceiver stream = new GetReceiver(setting, asked,
+          (receiver, found) -> sink.success(scope.adopt(new RemoteLease(receiver, drain(ticket), found))), sink::error);
+      sink.onCancel(stream::cancel);
+      connection.rsocket().requestStream(NodeConnection.request(Routes.GET, request)).subscribe(stream);
     });
   }
 

@@ -38,52 +38,78 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     }
   }
 
+  /// What [#builder()] starts with.
+  public static KvClientOptions defaults() {
+    return builder().build();
+  }
+
   /// Slices of 512 KiB, windows of 64 blocks, layer-first from layer 0, 16 slices of credit a stream, a send window of
   /// 4 MiB, keep-alive every 20 s with a limit of 90 s.
-  public static KvClientOptions defaults() {
-    return new KvClientOptions("penstock-client", 512 << 10, 64, SliceOrder.LAYER_FIRST, 0, 16, 4 << 20,
-        Duration.ofSeconds(20),
-        Duration.ofSeconds(90));
+  public static Builder builder() {
+    return new Builder();
   }
 
-  public KvClientOptions withName(String name) {
-    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
-        keepAlive,
-        keepAliveTimeout);
-  }
+  /// Sets what differs from the defaults.
+  public static final class Builder {
+    private String name = "penstock-client";
+    private int maxSliceBytes = 512 << 10;
+    private int windowBlocks = 64;
+    private SliceOrder order = SliceOrder.LAYER_FIRST;
+    private int startLayer;
+    private int creditSlices = 16;
+    private long sendWindowBytes = 4 << 20;
+    private Duration keepAlive = Duration.ofSeconds(20);
+    private Duration keepAliveTimeout = Duration.ofSeconds(90);
 
-  public KvClientOptions withMaxSliceBytes(int maxSliceBytes) {
-    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices,
-        Math.max(sendWindowBytes, maxSliceBytes), keepAlive, keepAliveTimeout);
-  }
+    private Builder() {}
 
-  public KvClientOptions withWindowBlocks(int windowBlocks) {
-    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
-        keepAlive,
-        keepAliveTimeout);
-  }
+    public Builder name(String value) {
+      name = value;
+      return this;
+    }
 
-  public KvClientOptions withOrder(SliceOrder order) {
-    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
-        keepAlive,
-        keepAliveTimeout);
-  }
+    /// Widens the send window to one slice if it is smaller.
+    public Builder maxSliceBytes(int value) {
+      maxSliceBytes = value;
+      sendWindowBytes = Math.max(sendWindowBytes, value);
+      return this;
+    }
 
-  public KvClientOptions withStartLayer(int startLayer) {
-    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
-        keepAlive,
-        keepAliveTimeout);
-  }
+    public Builder windowBlocks(int value) {
+      windowBlocks = value;
+      return this;
+    }
 
-  public KvClientOptions withCreditSlices(int creditSlices) {
-    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
-        keepAlive,
-        keepAliveTimeout);
-  }
+    public Builder order(SliceOrder value) {
+      order = value;
+      return this;
+    }
 
-  public KvClientOptions withKeepAlive(Duration keepAlive, Duration keepAliveTimeout) {
-    return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
-        keepAlive,
-        keepAliveTimeout);
+    public Builder startLayer(int value) {
+      startLayer = value;
+      return this;
+    }
+
+    public Builder creditSlices(int value) {
+      creditSlices = value;
+      return this;
+    }
+
+    public Builder sendWindowBytes(long value) {
+      sendWindowBytes = value;
+      return this;
+    }
+
+    public Builder keepAlive(Duration interval, Duration timeout) {
+      keepAlive = interval;
+      keepAliveTimeout = timeout;
+      return this;
+    }
+
+    /// @throws IllegalArgumentException naming the option that is out of range
+    public KvClientOptions build() {
+      return new KvClientOptions(name, maxSliceBytes, windowBlocks, order, startLayer, creditSlices, sendWindowBytes,
+          keepAlive, keepAliveTimeout);
+    }
   }
 }

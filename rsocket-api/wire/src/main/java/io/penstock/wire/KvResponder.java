@@ -5,10 +5,9 @@ import io.penstock.PenstockVersion;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
-import io.penstock.block.LayerSlice;
-import io.penstock.block.Permits;
 import io.penstock.block.SliceShape;
 import io.penstock.block.SpaceId;
+import io.penstock.stage.SplitLayers;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedWindow;
@@ -17,7 +16,6 @@ import io.penstock.tier.TierInfo;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -33,7 +31,8 @@ import reactor.core.scheduler.Scheduler;
 /// One connection as the server sees it: one method a route.
 final class KvResponder implements RSocket {
   /// What all connections of a server share.
-  record Serving(BlockTier tier, KvServerOptions options, Permits ingress, Scheduler timers, ByteBufAllocator allocator,
+  record Serving(BlockTier tier, KvServerOptions options, NodeBudget budget, Scheduler timers,
+      ByteBufAllocator allocator,
       BooleanSupplier draining, RunningStreams running) {}
 
   private final Serving serving;
@@ -42,6 +41,7 @@ final class KvResponder implements RSocket {
   private final SpaceId space;
   private final SliceFraming framing;
   private final StreamTickets streams;
+  private final Budget incoming;
   private final Disposable.Composite subscribed = Disposables.composite();
 
   KvResponder(Serving serving, String dataMimeType) {
@@ -51,7 +51,8 @@ final class KvResponder implements RSocket {
     this.space = info.space().id();
     KvServerOptions options = serving.options();
     this.framing = new SliceFraming(space, layout(), serving.allocator(), options.limits().maxSliceBytes(),
-        new Permits("send window", options.sendWindowBytes(), options.maxStreams()));
+        serving.budget().outgoing(options.sendWindowBytes(), options.maxStreams()));
+    this.incoming = serving.budget().incoming(options.maxStreams());
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
   }
 
@@ -65,8 +66,8 @@ final class KvResponder implements RSocket {
         working(() -> serving.tier().remove(keys(call)).map(removed -> call.reply(Messages.Bits.of(removed))));
       case Routes.STAT -> serving.tier().stat()
           .map(stat -> call.reply(new ServerStat(serving.options().node(), info.name(),
-              info.medium().name(), stat, serving.ingress().inUse(), serving.ingress().peak(),
-              serving.ingress().capacity(),
+              info.medium().name(), stat, serving.budget().permits().inUse(), serving.budget().permits().peak(),
+              serving.budget().permits().capacity(), serving.budget().outgoingBytes(),
               serving.draining().getAsBoolean())));
       case Routes.DRAIN -> streams.drained(call.message(Messages.DrainRequest.class).ticket())
           .thenReturn(true).map(drained -> call.reply(new Messages.DrainReply(drained)));
@@ -120,8 +121,10 @@ final class KvResponder implements RSocket {
       InFlight inFlight = streams.enter(request.ticket());
       return Flux.using(BlockScope::new,
           scope -> serving.tier().lease(keys, onMiss, scope)
-              .flatMapMany(lease -> SliceGate.of(windows(lease, onMiss, shape, scope), cutter(), framing,
-                  () -> call.reply(found(lease)), inFlight)),
+              .flatMapMany(lease -> lease.slicedWindows(shape, scope)
+                  .transform(windows -> limited(windows, onMiss))
+                  .transform(SplitLayers.into(scope))
+                  .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight))),
           scope -> {
             scope.close();
             inFlight.over();
@@ -139,19 +142,12 @@ final class KvResponder implements RSocket {
     List<BlockKey> keys = request.keys().in(space, serving.options().limits().maxKeys());
     int sliceBytes = sliceBytes(request.maxSliceBytes());
     int windowBlocks = windowBlocks(request.windowBlocks());
-    return working(() -> new PutReceiver(out, new PutReceiver.Setting(serving.tier(), serving.ingress(),
+    return working(() -> new PutReceiver(out, new PutReceiver.Setting(serving.tier(), incoming,
         serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply,
         serving.options().awaitTimeout(), serving.timers(), streams.enter(request.ticket())::over), keys));
   }
 
-  /// Numbers the windows of one stream.
-  private static Function<LeasedWindow, Flux<LayerSlice>> cutter() {
-    AtomicInteger number = new AtomicInteger();
-    return window -> window.slices(number.getAndIncrement());
-  }
-
-  private Flux<LeasedWindow> windows(Lease lease, OnMiss onMiss, SliceShape shape, BlockScope scope) {
-    Flux<LeasedWindow> windows = lease.slicedWindows(shape, scope);
+  private Flux<LeasedWindow> limited(Flux<LeasedWindow> windows, OnMiss onMiss) {
     return onMiss == OnMiss.SKIP ? windows : AwaitLimit.of(windows, serving.options().awaitTimeout(), serving.timers());
   }
 

@@ -3,7 +3,6 @@ package io.penstock.wire;
 import static java.util.Objects.requireNonNull;
 
 import io.netty.buffer.ByteBufAllocator;
-import io.penstock.block.Permits;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.rsocket.Closeable;
@@ -69,20 +68,22 @@ public final class KvServer {
 
   /// Binds `transport` and serves `tier`.
   ///
-  /// @param ingress limits the bytes in flight towards the tier, over all connections
+  /// @param budget limits the bytes in flight of the node, in and out, over all connections; no direction ever has more
+  ///     than three quarters of it
   /// @param timers for time limits; never used for work
   /// @return a cold `Mono`; completes when the transport listens
-  /// @throws IllegalArgumentException if a slice cannot hold one row of the tier's layout, or the budget not one slice
+  /// @throws IllegalArgumentException if a slice cannot hold one row of the tier's layout, or the budget not one
+  ///     slice each way
   public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, BlockTier tier,
       KvServerOptions options,
-      ByteBudget ingress, Scheduler timers) {
+      ByteBudget budget, Scheduler timers) {
     requireNonNull(transport, "transport");
     options.limits().requireFits(tier.info().space().layout());
-    requireHoldsASlice(ingress.permits(), options.limits());
+    NodeBudget bytes = new NodeBudget(budget.permits(), options.limits().maxSliceBytes());
     AtomicBoolean draining = new AtomicBoolean();
     RunningStreams running = new RunningStreams();
     KvResponder.Serving serving =
-        new KvResponder.Serving(tier, options, ingress.permits(), timers, ByteBufAllocator.DEFAULT, draining::get,
+        new KvResponder.Serving(tier, options, bytes, timers, ByteBufAllocator.DEFAULT, draining::get,
             running);
     Connections connections = new Connections();
     return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY)
@@ -104,13 +105,6 @@ public final class KvServer {
           "metadata MIME type must be " + RequestMetadata.COMPOSITE + " (was " + setup.metadataMimeType() + ")");
     }
     return new KvResponder(serving, setup.dataMimeType());
-  }
-
-  private static void requireHoldsASlice(Permits budget, Limits limits) {
-    if (budget.capacity() < limits.maxSliceBytes()) {
-      throw new IllegalArgumentException(
-          "budget must be >= maxSliceBytes " + limits.maxSliceBytes() + " (was " + budget.capacity() + ")");
-    }
   }
 
   /// From now on refuses new work with [DrainingException]; what runs may end.

@@ -9,7 +9,8 @@ import java.time.Duration;
 ///
 /// @param node name told to clients
 /// @param limits what a request may ask for
-/// @param sendWindowBytes most bytes of slices a connection that wait for its socket
+/// @param sendWindowBytes most bytes of slices a connection that wait for its socket: what a reader that takes nothing
+///     holds of the node's budget
 /// @param maxStreams most streams of slices a connection
 /// @param windowsAhead windows of a put for which room is made before the first of them is complete
 /// @param awaitTimeout longest wait of a `get` for a block that is being written, and longest silence of a `put` that

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 /// [PutMessages]. Byte strings are binary in CBOR and base64 in JSON; `PROTOCOL.md` owns their meaning.
 ///
 /// A message that exists has all its fields, and numbers in their ranges: what breaks a rule is a [WireFormatException]
-/// from its constructor, whichever side reads it. What must agree with a request is checked by whoever made the
-/// request.
+/// from its constructor, whichever side reads it. The maker of a request checks what must agree with
+/// it.
 final class Messages {
   private Messages() {}
 

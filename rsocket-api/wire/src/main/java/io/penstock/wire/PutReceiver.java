@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.IncompleteBlockException;
-import io.penstock.block.Permits;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
@@ -35,7 +34,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
   /// @param idleLimit longest silence of a sender that has credit; more than that and less than twice that ends the
   ///     channel
   /// @param over told once when the channel holds nothing any more
-  record Setting(BlockTier tier, Permits budget, int windowsAhead, int maxSliceBytes, int windowBlocks,
+  record Setting(BlockTier tier, Budget budget, int windowsAhead, int maxSliceBytes, int windowBlocks,
       Function<PutMessages.PutSignal, Payload> encoder, Duration idleLimit, Scheduler timers, Runnable over) {}
 
   /// Most slices that are asked for ahead.
@@ -185,7 +184,7 @@ final class PutReceiver extends SerialSubscription implements CoreSubscriber<Pay
     try {
       return window.land(data, keys);
     } catch (IllegalStateException e) {
-      throw window.isOver() ? new TierClosedException(setting.tier().info().name()) : e;
+      throw window.isRevoked() ? new TierClosedException(setting.tier().info().name()) : e;
     }
   }
 

@@ -1,7 +1,11 @@
 package io.penstock.wire;
 
 import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
+import io.penstock.stage.SplitLayers;
+import io.penstock.tier.PutSource;
+import io.penstock.tier.PutWindow;
 import io.penstock.tier.Receipt;
 import io.rsocket.Payload;
 import java.util.ArrayList;
@@ -41,8 +45,11 @@ final class PutSender {
 
   /// Opens the channel, once.
   Flux<Receipt> over(NodeConnection connection, SliceFraming framing) {
-    Flux<Payload> up = SliceGate.of(rooms.asFlux(), this::slices, framing,
-        () -> NodeConnection.request(Routes.PUT, open), new InFlight());
+    Flux<Payload> up = Flux.using(BlockScope::new,
+        scope -> rooms.asFlux().transform(SplitLayers.by(this::slices, scope))
+            .transform(slices -> SliceGate.of(slices, framing, () -> NodeConnection.request(Routes.PUT, open),
+                new InFlight())),
+        BlockScope::close, false);
     return connection.rsocket().requestChannel(up)
         .map(this::signalled) // releases the payload before anything can drop it
         .concatMapIterable(receipts -> receipts, 4)

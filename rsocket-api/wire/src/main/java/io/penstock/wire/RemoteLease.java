@@ -6,14 +6,13 @@ import io.penstock.block.Checks;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
+import io.penstock.block.SliceShape;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.Presence;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -73,18 +72,24 @@ public final class RemoteLease extends Lease {
   /// @param scope owns the slices emitted; close each when read, or memory is held until the scope ends
   /// @return a stream for one subscriber, instead of [#windows]
   public Flux<LayerSlice> slices(BlockScope scope) {
-    Map<BlockDraft, Boolean> window = new LinkedHashMap<>();
     return landed().handle((landed, sink) -> {
       LayerSlice slice = slice(landed);
       if (slice != null) {
         sink.next(scope.adopt(slice));
       }
-      landed.drafts().forEach(draft -> window.put(draft, true));
-      if (landed.header().endsWindow()) { // the spans keep the memory
-        window.keySet().forEach(BlockDraft::close);
-        window.clear();
+      if (landed.window().isOver()) { // the spans keep the memory
+        landed.window().drafts().forEach(BlockDraft::close);
       }
     });
+  }
+
+  @Override
+  public Flux<LayerSlice> slices(SliceShape shape, BlockScope scope) {
+    if (shape.startLayer() != receiver.startLayer()) {
+      throw new IllegalArgumentException("startLayer must be that of the client's options, " + receiver.startLayer()
+          + " (was " + shape.startLayer() + ")");
+    }
+    return slices(scope);
   }
 
   @Override
@@ -93,8 +98,7 @@ public final class RemoteLease extends Lease {
     if (receiver.startLayer() > 0) {
       throw new IllegalStateException("startLayer must be 0 to get whole blocks (was " + receiver.startLayer() + ")");
     }
-    Map<Integer, BlockDraft> window = new LinkedHashMap<>();
-    return landed().map(landed -> sealed(landed, window, scope)).limitRate(WINDOWS_PREFETCH)
+    return landed().map(landed -> sealed(landed, scope)).limitRate(WINDOWS_PREFETCH)
         .concatMapIterable(blocks -> chunks(blocks, maxBlocks), 1);
   }
 
@@ -104,28 +108,29 @@ public final class RemoteLease extends Lease {
     return drain;
   }
 
-  private Flux<GetReceiver.Landed> landed() {
-    return Flux.<GetReceiver.Landed>from(subscriber -> receiver.read(Operators.toCoreSubscriber(subscriber)))
+  private Flux<LandedSlice> landed() {
+    return Flux.<LandedSlice>from(subscriber -> receiver.read(Operators.toCoreSubscriber(subscriber)))
         .doFinally(end -> close());
   }
 
   /// What is whole with this slice; null if it brought no more than a part of a granule: that comes as one when its
   /// last rows are there.
-  private static @Nullable LayerSlice slice(GetReceiver.Landed landed) {
-    GranuleRange range = GranuleRange.whole(landed.header().range().first(), landed.header().range().count());
-    List<LayerSpan> spans = new ArrayList<>(landed.drafts().size());
-    int[] positions = new int[landed.drafts().size()];
+  private static @Nullable LayerSlice slice(LandedSlice landed) {
+    SliceHeader header = landed.header();
+    GranuleRange range = GranuleRange.whole(header.range().first(), header.range().count());
+    List<BlockDraft> drafts = landed.drafts();
+    List<LayerSpan> spans = new ArrayList<>(drafts.size());
+    int[] positions = new int[drafts.size()];
     try {
-      for (int i = 0; i < landed.drafts().size(); i++) {
-        BlockDraft draft = landed.drafts().get(i);
-        if (landed.header().range().isWhole() || draft.unstated(range).isEmpty()) {
-          positions[spans.size()] = landed.header().positions()[i];
-          spans.add(draft.span(range));
+      for (int i = 0; i < drafts.size(); i++) {
+        if (header.range().isWhole() || drafts.get(i).unverified(range).isEmpty()) {
+          positions[spans.size()] = header.positions()[i];
+          spans.add(drafts.get(i).span(range));
         }
       }
       return spans.isEmpty()
           ? null
-          : new LayerSlice(landed.header().place(), range, Arrays.copyOf(positions, spans.size()), spans);
+          : new LayerSlice(header.place(), range, Arrays.copyOf(positions, spans.size()), spans);
     } catch (RuntimeException e) {
       spans.forEach(LayerSpan::close);
       throw e;
@@ -133,18 +138,14 @@ public final class RemoteLease extends Lease {
   }
 
   /// The blocks of a window when its last slice has landed, before nothing. Drafts are the receiver's and end with the
-  /// stream, so they are sealed at once, not when somebody asks for the window.
-  private static List<LeasedBlock> sealed(GetReceiver.Landed landed, Map<Integer, BlockDraft> window,
-      BlockScope scope) {
-    for (int i = 0; i < landed.drafts().size(); i++) {
-      window.put(landed.header().positions()[i], landed.drafts().get(i));
-    }
-    if (!landed.header().endsWindow()) {
+  /// stream, so they are sealed at once, not when the window is asked for.
+  private static List<LeasedBlock> sealed(LandedSlice landed, BlockScope scope) {
+    if (!landed.window().isOver()) {
       return List.of();
     }
-    List<LeasedBlock> leased = new ArrayList<>(window.size());
-    window.forEach((position, draft) -> leased.add(new LeasedBlock(position, scope.adopt(draft.seal()))));
-    window.clear();
+    List<LeasedBlock> leased = new ArrayList<>();
+    landed.window().byPosition()
+        .forEach((position, draft) -> leased.add(new LeasedBlock(position, scope.adopt(draft.seal()))));
     return leased;
   }
 

@@ -4,16 +4,12 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.block.LayerSlice;
 import io.penstock.block.Permits;
 import io.penstock.block.SliceOrder;
-import io.penstock.block.SliceShape;
-import io.penstock.tier.LeasedBlock;
-import io.penstock.tier.LeasedWindow;
 import io.penstock.tier.Presence;
+import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import reactor.core.publisher.Flux;
@@ -52,7 +48,7 @@ final class RemoteReservation extends Reservation {
     return skipped;
   }
 
-  /// The node may have got a block from somebody else meanwhile: then no receipt comes for it, and the answer is
+  /// The node may have got a block from another writer meanwhile: then no receipt comes for it, and the answer is
   /// shorter.
   @Override
   public Mono<List<Receipt>> commit(List<BlockDraft> complete) {
@@ -61,7 +57,7 @@ final class RemoteReservation extends Reservation {
       complete.forEach(BlockDraft::requireComplete);
       List<Block> blocks = complete.stream().map(draft -> scope.adopt(draft.seal())).toList();
       List<BlockKey> keys = blocks.stream().map(Block::key).toList();
-      return client.put(keys, window -> slices(window, blocks));
+      return client.put(keys, PutSource.of(blocks, SliceOrder.LAYER_FIRST));
     }, BlockScope::close).collectList();
   }
 
@@ -72,15 +68,6 @@ final class RemoteReservation extends Reservation {
     if (!new HashSet<>(drafts).containsAll(complete)) {
       throw new IllegalArgumentException("drafts must be of this reservation (was another's)");
     }
-  }
-
-  private static Flux<LayerSlice> slices(PutWindow window, List<Block> blocks) {
-    List<LeasedBlock> leased = new ArrayList<>(window.positions().size());
-    for (int position : window.positions()) {
-      leased.add(new LeasedBlock(position, blocks.get(position).share()));
-    }
-    return LeasedWindow.of(leased, new SliceShape(leased.size(), window.maxSliceBytes(), SliceOrder.LAYER_FIRST, 0))
-        .slices(window.index());
   }
 
   @Override

@@ -6,11 +6,14 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.SliceShape;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.Medium;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
+import io.penstock.tier.PutSource;
+import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierEvent;
@@ -24,7 +27,7 @@ import reactor.core.publisher.Mono;
 /// A remote node as a [BlockTier].
 ///
 /// Drafts of a reservation are in the client's arena, and the node hears of it at the commit, which sends them: until
-/// then nobody can await its keys, and another writer may be first, whose blocks then stay. The receipt is the node's
+/// then no reader can await its keys, and another writer may be first, whose blocks then stay. The receipt is the node's
 /// own.
 public final class RemoteTier implements BlockTier {
   private final KvClient client;
@@ -72,6 +75,15 @@ public final class RemoteTier implements BlockTier {
     }));
   }
 
+  /// Sends slices as they are computed, while the node makes room for the next windows.
+  @Override
+  public Flux<Receipt> put(List<BlockKey> keys, SliceShape shape, PutSource source) {
+    shape.requireWholeBlocks();
+    Flux<Receipt> receipts = client.put(keys, source);
+    return Flux.defer(() -> closed ? Flux.error(closed()) : receipts)
+        .onErrorMap(ConnectionLostException.class, e -> closed ? closed() : e);
+  }
+
   @Override
   public Mono<Presence> remove(List<BlockKey> keys) {
     return open(client.remove(keys));
@@ -79,7 +91,7 @@ public final class RemoteTier implements BlockTier {
 
   @Override
   public Flux<TierEvent> events(long sequence) {
-    return Flux.defer(() -> closed ? Flux.error(new TierClosedException(info.name())) : client.events(sequence))
+    return Flux.defer(() -> closed ? Flux.error(closed()) : client.events(sequence))
         .onErrorResume(ConnectionLostException.class, e -> closed ? Flux.empty() : Flux.error(e));
   }
 
@@ -97,8 +109,12 @@ public final class RemoteTier implements BlockTier {
     });
   }
 
+  private TierClosedException closed() {
+    return new TierClosedException(info.name());
+  }
+
   private <T> Mono<T> open(Mono<T> call) {
-    return Mono.defer(() -> closed ? Mono.<T>error(new TierClosedException(info.name())) : call)
-        .onErrorMap(ConnectionLostException.class, e -> closed ? new TierClosedException(info.name()) : e);
+    return Mono.defer(() -> closed ? Mono.<T>error(closed()) : call)
+        .onErrorMap(ConnectionLostException.class, e -> closed ? closed() : e);
   }
 }

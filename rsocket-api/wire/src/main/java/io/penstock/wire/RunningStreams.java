@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;
@@ -7,8 +8,8 @@ import reactor.core.publisher.Mono;
 /// How many streams of slices a server runs, over all connections. A stream runs until its last frame left for the
 /// socket.
 final class RunningStreams {
-  private final List<Runnable> waiting = new ArrayList<>(0);
-  private int running;
+  @GuardedBy("this") private final List<Runnable> waiting = new ArrayList<>(0);
+  @GuardedBy("this") private int running;
 
   void enter() {
     synchronized (this) {

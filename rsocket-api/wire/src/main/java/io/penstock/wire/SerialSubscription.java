@@ -36,7 +36,7 @@ abstract class SerialSubscription implements Subscription {
   /// Does what demand and what has come allow. A step.
   abstract void proceed();
 
-  /// Gives back what the stream has: nobody reads it any more. A step.
+  /// Gives back what the stream has: its reader has gone. A step.
   abstract void letGo();
 
   /// Ends the stream, unless it has. A step, or the end of one that threw.

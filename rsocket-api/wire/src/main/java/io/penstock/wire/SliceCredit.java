@@ -1,7 +1,6 @@
 package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
-import io.penstock.block.Permits;
 import io.rsocket.Payload;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -11,21 +10,21 @@ import org.reactivestreams.Subscription;
 /// maximum before it is asked for, and refunded when it was dealt with, or will not be any more. So what is on its way
 /// stays within the budget, over all streams that share it.
 ///
-/// Waits in the budget's line for one slice, and only while nothing is on its way. Every call is a step of the stream's
+/// Waits in the budget's queue for one slice, and only while nothing is on its way. Every call is a step of the stream's
 /// [Serial], and so is the turn that comes.
 final class SliceCredit {
-  private final Permits budget;
+  private final Budget budget;
   private final int sliceBytes;
   private final Serial serial;
   private final Runnable proceed;
   private @Nullable Subscription sender;
-  private Permits.@Nullable Ticket ticket;
+  private Budget.@Nullable Place place;
   private long outstanding;
   private boolean stopped;
 
   /// @param sliceBytes what a slice is charged
-  /// @param proceed a step of the stream, after a turn in the budget's line
-  SliceCredit(Permits budget, int sliceBytes, Serial serial, Runnable proceed) {
+  /// @param proceed a step of the stream, after a turn in the budget's queue
+  SliceCredit(Budget budget, int sliceBytes, Serial serial, Runnable proceed) {
     this.budget = budget;
     this.sliceBytes = sliceBytes;
     this.serial = serial;
@@ -44,7 +43,7 @@ final class SliceCredit {
 
   /// Asks for so many payloads that `target` are on their way, as far as the budget has room.
   void raise(long target) {
-    if (stopped || ticket != null) {
+    if (stopped || place != null) {
       return;
     }
     int granted = 0;
@@ -54,12 +53,12 @@ final class SliceCredit {
     if (granted > 0) {
       give(granted);
     } else if (outstanding == 0 && target > 0) {
-      ticket = budget.acquire(sliceBytes, () -> serial.run(this::turn));
+      place = budget.acquire(sliceBytes, () -> serial.run(this::turn));
     }
   }
 
   private void turn() {
-    ticket = null;
+    place = null;
     if (stopped) {
       budget.release(sliceBytes);
     } else {
@@ -92,11 +91,11 @@ final class SliceCredit {
     }
   }
 
-  /// Leaves the line and refunds what is on its way: whatever still comes is not landed.
+  /// Leaves the queue and refunds what is on its way, which is not landed any more.
   void stop() {
     stopped = true;
-    if (ticket != null && ticket.cancel()) {
-      ticket = null;
+    if (place != null && place.cancel()) {
+      place = null;
     }
     if (outstanding > 0) {
       budget.release(outstanding * sliceBytes);

@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBufAllocator;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
-import io.penstock.block.Permits;
 import io.penstock.block.SpaceId;
 import io.rsocket.Payload;
 import io.rsocket.util.ByteBufPayload;
@@ -14,10 +13,10 @@ import io.rsocket.util.ByteBufPayload;
 ///
 /// @param sendWindow pays for the bytes of slices that the socket has not released
 record SliceFraming(SpaceId space, BlockLayout layout, ByteBufAllocator allocator, int maxSliceBytes,
-    Permits sendWindow) {
+    Budget sendWindow) {
   /// A payload with shares of its own of the blocks of `slice`, which stays the caller's.
   ///
-  /// @param released runs once when nobody holds the payload any more
+  /// @param released runs once when the last hold on the payload is gone
   Payload encode(LayerSlice slice, Runnable released) {
     SliceBuf bytes = new SliceBuf(allocator, slice.spans().size() + 2, released);
     try {

@@ -1,10 +1,7 @@
 package io.penstock.wire;
 
-import io.penstock.block.BytePermit;
 import io.penstock.block.LayerSlice;
-import io.penstock.block.Permits;
 import io.rsocket.Payload;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
@@ -12,65 +9,51 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 
-/// Turns windows into slices and slices into payloads, one at a time, as fast as the peer's credit *and* the bytes that
-/// wait for the socket allow.
+/// Turns slices into payloads, one at a time, as fast as the peer's credit *and* the bytes that wait for the socket
+/// allow.
 ///
-/// RSocket queues whatever `request(n)` lets through; so a slice that the peer asked for waits here until the
-/// connection's send window has room for its bytes, and the room is given back when the socket has released them. A
-/// stream that has no slice to send holds no room. Slices come straight from their maker: an operator between the two
-/// could drop one when it is cancelled, and nobody would close it. All state is touched by [#serial] steps only.
-///
-/// @param <W> a window: what can be cut into slices
-final class SliceGate<W> extends SerialSubscription implements CoreSubscriber<W> {
+/// RSocket queues what `request(n)` lets through; so a slice that the peer asked for waits here until the connection's
+/// send window has room for its bytes, and the room is given back when the socket has released them. A stream that has
+/// no slice to send holds no room. All state is touched by [#serial] steps only.
+final class SliceGate extends SerialSubscription implements CoreSubscriber<LayerSlice> {
   private final CoreSubscriber<? super Payload> actual;
-  private final Function<? super W, Flux<LayerSlice>> cut;
   private final SliceFraming framing;
   private final InFlight inFlight;
   private @Nullable Supplier<Payload> head;
-  private @Nullable Subscription windows;
   private @Nullable Subscription slices;
   /// A slice whose bytes wait for room.
   private @Nullable LayerSlice waiting;
-  private Permits.@Nullable Ticket ticket;
+  private Budget.@Nullable Place place;
   /// A slice was asked for and has not come.
   private boolean asked;
-  private boolean cutting;
-  private boolean lastWindow;
+  private boolean ended;
 
-  private SliceGate(CoreSubscriber<? super Payload> actual, Function<? super W, Flux<LayerSlice>> cut,
-      SliceFraming framing,
-      @Nullable Supplier<Payload> head, InFlight inFlight) {
+  private SliceGate(CoreSubscriber<? super Payload> actual, SliceFraming framing, @Nullable Supplier<Payload> head,
+      InFlight inFlight) {
     this.actual = actual;
-    this.cut = cut;
     this.framing = framing;
     this.head = head;
     this.inFlight = inFlight;
   }
 
-  /// @param windows asked for one at a time, when the slices of the one before were taken
-  /// @param cut the slices of a window, each made when it is asked for
+  /// @param slices asked for one at a time; taken over, and owned by a scope of theirs
   /// @param head a payload that goes first, or null
   /// @param inFlight told of every slice handed to the socket and of its release
-  static <W> Flux<Payload> of(Flux<W> windows, Function<? super W, Flux<LayerSlice>> cut, SliceFraming framing,
-      @Nullable Supplier<Payload> head, InFlight inFlight) {
-    return Flux.from(subscriber -> windows
-        .subscribe(new SliceGate<W>(Operators.toCoreSubscriber(subscriber), cut, framing, head, inFlight)));
+  static Flux<Payload> of(Flux<LayerSlice> slices, SliceFraming framing, @Nullable Supplier<Payload> head,
+      InFlight inFlight) {
+    return Flux.from(
+        subscriber -> slices.subscribe(new SliceGate(Operators.toCoreSubscriber(subscriber), framing, head, inFlight)));
   }
 
   @Override
   public void onSubscribe(Subscription subscription) {
-    windows = subscription;
+    slices = subscription;
     actual.onSubscribe(this);
   }
 
   @Override
-  public void onNext(W window) {
-    serial.run(() -> {
-      if (!done) {
-        cutting = true;
-        cut.apply(window).subscribe(new Cutting());
-      }
-    });
+  public void onNext(LayerSlice slice) {
+    serial.run(() -> arrived(slice));
   }
 
   @Override
@@ -81,45 +64,9 @@ final class SliceGate<W> extends SerialSubscription implements CoreSubscriber<W>
   @Override
   public void onComplete() {
     serial.run(() -> {
-      lastWindow = true;
-      asked = asked && cutting;
+      ended = true;
       proceed();
     });
-  }
-
-  /// The slices of one window.
-  private final class Cutting implements CoreSubscriber<LayerSlice> {
-    @Override
-    public void onSubscribe(Subscription subscription) {
-      serial.run(() -> {
-        slices = subscription;
-        if (done) {
-          subscription.cancel();
-        } else if (asked) {
-          subscription.request(1);
-        }
-      });
-    }
-
-    @Override
-    public void onNext(LayerSlice slice) {
-      serial.run(() -> arrived(slice));
-    }
-
-    @Override
-    public void onError(Throwable error) {
-      serial.run(() -> fail(error));
-    }
-
-    @Override
-    public void onComplete() {
-      serial.run(() -> {
-        cutting = false;
-        slices = null;
-        asked = false;
-        proceed();
-      });
-    }
   }
 
   @Override
@@ -132,18 +79,11 @@ final class SliceGate<W> extends SerialSubscription implements CoreSubscriber<W>
       head = null;
       emit(first);
     }
-    if (head == null && waiting == null && !cutting && lastWindow) {
+    if (head == null && waiting == null && ended) {
       finish();
-    } else if (requested > 0 && !asked && waiting == null) {
-      ask();
-    }
-  }
-
-  private void ask() {
-    Subscription from = cutting ? slices : windows;
-    asked = true;
-    if (from != null) { // else the slices are asked when they are there
-      from.request(1);
+    } else if (requested > 0 && !asked && !ended && waiting == null && slices != null) {
+      asked = true;
+      slices.request(1);
     }
   }
 
@@ -164,33 +104,25 @@ final class SliceGate<W> extends SerialSubscription implements CoreSubscriber<W>
     if (framing.sendWindow().tryAcquire(bytes)) {
       send(bytes);
     } else {
-      ticket = framing.sendWindow().acquire(bytes, () -> serial.run(() -> send(bytes)));
+      place = framing.sendWindow().acquire(bytes, () -> serial.run(() -> send(bytes)));
     }
   }
 
   /// Sends the slice that waits; room for its bytes was taken.
   private void send(int bytes) {
-    BytePermit permit = new BytePermit(framing.sendWindow(), bytes);
     LayerSlice slice = waiting;
-    ticket = null;
+    place = null;
     waiting = null;
-    if (slice == null) {
-      permit.close();
+    if (slice == null || done) { // cancelled between its arrival and now
+      framing.sendWindow().release(bytes);
+      if (slice != null) {
+        slice.close();
+      }
       return;
     }
-    if (done) { // cancelled between its arrival and now
-      slice.close();
-      permit.close();
-      return;
-    }
-    Payload payload;
     try (slice) {
-      payload = framing.encode(slice, inFlight.enter(permit));
-    } catch (Throwable e) {
-      permit.close();
-      throw e;
+      emit(framing.encode(slice, inFlight.enter(() -> framing.sendWindow().release(bytes))));
     }
-    emit(payload);
     proceed();
   }
 
@@ -216,15 +148,11 @@ final class SliceGate<W> extends SerialSubscription implements CoreSubscriber<W>
 
   @Override
   void letGo() {
-    if (windows != null && !lastWindow) {
-      windows.cancel();
-    }
-    if (slices != null) {
+    if (slices != null && !ended) {
       slices.cancel();
-      slices = null;
     }
-    if (ticket != null && ticket.cancel()) {
-      ticket = null;
+    if (place != null && place.cancel()) {
+      place = null;
     }
     if (waiting != null) {
       waiting.close();

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Slots of an arena that one stream holds for blocks that a peer is about to send.
 ///
-/// All or nothing: who waits in line holds nothing, for two streams that each held a part and waited for the rest would
+/// All or nothing: a stream that waits holds nothing, for two streams that each held a part and waited for the rest would
 /// wait for ever. The slots, and the drafts they become, are the scope's. Every call is a step of the stream's
 /// [Serial], and so is the turn that comes.
 final class SlotsAhead {
@@ -25,7 +25,7 @@ final class SlotsAhead {
   private final List<HeldSlots> rooms = new ArrayList<>(2);
   private Permits.@Nullable Ticket ticket;
 
-  /// @param proceed a step of the stream, after a turn in the arena's line
+  /// @param proceed a step of the stream, after a turn in the arena's queue
   /// @param failed a step of the stream, if the arena can never give what was asked for
   SlotsAhead(BlockArena arena, BlockScope scope, Serial serial, Runnable proceed, Consumer<Throwable> failed) {
     this.arena = arena;
@@ -46,7 +46,7 @@ final class SlotsAhead {
 
   /// Holds `count` slots in all, if they are free.
   ///
-  /// @param mayWait whether to get in line for all of them if they are not; else the stream has to ask again
+  /// @param mayWait whether to wait for all of them if they are not; else the stream asks again
   void hold(int count, boolean mayWait) {
     int wanted = count - left();
     if (wanted <= 0 || ticket != null) {
@@ -82,7 +82,7 @@ final class SlotsAhead {
     return draft;
   }
 
-  /// Leaves the line; what is held goes back with the scope.
+  /// Leaves the queue; what is held goes back with the scope.
   void stop() {
     if (ticket != null && ticket.cancel()) {
       ticket = null;

@@ -39,7 +39,7 @@ final class StreamTickets {
 
   private InFlight count(long ticket) {
     InFlight inFlight = new InFlight();
-    Object id = ticket == NONE ? inFlight : (Object) ticket; // one that nobody will ask for counts all the same
+    Object id = ticket == NONE ? inFlight : (Object) ticket; // a stream without a ticket counts too
     if (streams.size() >= most) {
       throw new WireFormatException(ErrorCode.LIMIT_EXCEEDED, "streams", "< " + most, streams.size());
     }

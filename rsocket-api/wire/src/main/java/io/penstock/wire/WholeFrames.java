@@ -42,7 +42,7 @@ record WholeFrames(DuplexConnection connection) implements DuplexConnection {
   private static boolean isFragment(ByteBuf frame) {
     try {
       return FrameHeaderCodec.hasFollows(frame) && FrameHeaderCodec.nativeFrameType(frame).isFragmentable();
-    } catch (RuntimeException e) { // no frame of RSocket's: whoever reads it says so
+    } catch (RuntimeException e) { // no frame of RSocket's: its reader says so
       return false;
     }
   }

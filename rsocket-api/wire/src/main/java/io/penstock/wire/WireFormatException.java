@@ -1,6 +1,7 @@
 package io.penstock.wire;
 
 import io.penstock.PermanentKvException;
+import io.penstock.block.UnexpectedSliceException;
 
 /// Bytes from the peer break a rule of the protocol: *field must be rule (was value)*.
 public final class WireFormatException extends PermanentKvException {
@@ -20,6 +21,10 @@ public final class WireFormatException extends PermanentKvException {
 
   static WireFormatException slice(String field, String rule, Object value) {
     return new WireFormatException(ErrorCode.BAD_SLICE, "slice " + field, rule, value);
+  }
+
+  static WireFormatException slice(UnexpectedSliceException error) {
+    return slice(error.field(), error.wanted(), error.actual());
   }
 
   static WireFormatException request(String field, String rule, Object value) {

@@ -72,10 +72,10 @@ final class DemandTest {
   void reader_thatAsksForNothingOrLess_misusesItsStream(long n) {
     CacheSpace space = Blocks.smallSpace();
     GetReceiver receiver = new GetReceiver(
-        new GetReceiver.Setting(new SlabArena("client", space.layout(), 2, 2), space.id(),
+        new GetSetting(new SlabArena("client", space.layout(), 2, 2), space.id(),
             new ByteBudget("client", 4096, 1).permits(), 4096, 1, 1, 0, SliceOrder.LAYER_FIRST, ControlCodec.CBOR,
             error -> error),
-        Blocks.keys(space, 0, 1), found -> {}, failures::add);
+        Blocks.keys(space, 0, 1), (stream, found) -> {}, failures::add);
 
     receiver.read(new Asking<>(n, failures::add));
 

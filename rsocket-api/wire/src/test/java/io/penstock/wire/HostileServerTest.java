@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.flow.ProducingSource;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -138,7 +139,7 @@ final class HostileServerTest {
 
   private KvClient connect() {
     KvClient connected = KvClient.connect(TcpClientTransport.create(server.address()),
-        KvClientOptions.defaults().withMaxSliceBytes(4096).withWindowBlocks(WINDOW), SPACE, arena, budget)
+        KvClientOptions.builder().maxSliceBytes(4096).windowBlocks(WINDOW).build(), SPACE, arena, budget)
         .block(WireNode.PATIENCE);
     client = connected;
     return connected;
@@ -256,8 +257,8 @@ final class HostileServerTest {
     List<ByteBuf> buffers = new ArrayList<>();
     List<Throwable> failures = new ArrayList<>();
     GetReceiver receiver =
-        new GetReceiver(new GetReceiver.Setting(arena, SPACE.id(), budget.permits(), 4096, WINDOW, 4, 0,
-            SliceOrder.LAYER_FIRST, ControlCodec.CBOR, error -> error), ALL, found -> {}, failures::add);
+        new GetReceiver(new GetSetting(arena, SPACE.id(), budget.permits(), 4096, WINDOW, 4, 0,
+            SliceOrder.LAYER_FIRST, ControlCodec.CBOR, error -> error), ALL, (stream, found) -> {}, failures::add);
     receiver.onSubscribe(Operators.emptySubscription());
     for (byte[] payload : after(decision, slices)) {
       ByteBuf data = Unpooled.buffer().writeBytes(payload);
@@ -265,7 +266,7 @@ final class HostileServerTest {
       receiver.onNext(ByteBufPayload.create(data));
     }
     buffers.forEach(buffer -> assertEquals(0, buffer.refCnt()));
-    assertThrows(WireFormatException.class, () -> Flux.<GetReceiver.Landed>from(
+    assertThrows(WireFormatException.class, () -> Flux.<LandedSlice>from(
         subscriber -> receiver.read(Operators.toCoreSubscriber(subscriber))).blockLast(WireNode.PATIENCE));
     leaks.assertEmpty();
   }
@@ -309,7 +310,7 @@ final class HostileServerTest {
             .fragment(64).bind(TcpServerTransport.create("127.0.0.1", 0)).block(WireNode.PATIENCE));
     try {
       assertThrows(ConnectionLostException.class, () -> KvClient.connect(TcpClientTransport.create(cutting.address()),
-          KvClientOptions.defaults().withMaxSliceBytes(4096), SPACE, arena, budget).block(WireNode.PATIENCE));
+          KvClientOptions.builder().maxSliceBytes(4096).build(), SPACE, arena, budget).block(WireNode.PATIENCE));
     } finally {
       cutting.dispose();
     }

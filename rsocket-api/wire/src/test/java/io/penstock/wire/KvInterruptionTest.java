@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.tier.PutSource;
 import io.penstock.KvException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
@@ -226,7 +227,7 @@ final class KvInterruptionTest {
     try (SlabArena arena = new SlabArena("interrupted", LAYOUT, 64, 8)) {
       ByteBudget budget = new ByteBudget("interrupted", 64 * WireNode.SLICE_BYTES, 8);
       KvClientOptions options =
-          WireNode.clientOptions(WINDOW).withKeepAlive(Duration.ofMillis(300), Duration.ofMillis(1500));
+          WireNode.asking(WINDOW).keepAlive(Duration.ofMillis(300), Duration.ofMillis(1500)).build();
       CompletableFuture<Void> all = KvClient.connect(link.client(relay.port()), options, SPACE, arena, budget)
           .timeout(Duration.ofSeconds(5)) // a SETUP that was broken on the way has no reply
           .onErrorMap(TimeoutException.class, e -> new DrainingException())

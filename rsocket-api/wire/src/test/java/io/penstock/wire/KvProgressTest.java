@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.flow.ProducingSource;
 import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
@@ -67,7 +68,7 @@ final class KvProgressTest {
         try (WireNode node = WireNode.of(link, CacheSpace.of("shape", layout), window)) {
           List<BlockKey> keys = node.keys(0, 15);
           for (SliceOrder order : SliceOrder.values()) {
-            KvClient client = node.client(WireNode.clientOptions(window).withOrder(order),
+            KvClient client = node.client(WireNode.asking(window).order(order).build(),
                 node.arena(Math.max(15, window)), node.budget(2));
             assertEquals(15L,
                 client.put(keys, node.source((SlabArena) client.arena(), order)).count().block(WireNode.PATIENCE));
@@ -76,7 +77,7 @@ final class KvProgressTest {
             node.requireHonestTier(keys);
             for (int start : new int[] {1, layout.layers() - 1}) {
               KvClient late =
-                  node.client(WireNode.clientOptions(window).withOrder(order).withStartLayer(start), node.arena(window),
+                  node.client(WireNode.asking(window).order(order).startLayer(start).build(), node.arena(window),
                       node.budget(1));
               assertEquals(15L * layout.layerBytes() * (layout.layers() - start),
                   node.get(late, keys, OnMiss.SKIP).block(WireNode.PATIENCE), layout + " " + order + " from " + start);
@@ -129,7 +130,7 @@ final class KvProgressTest {
     Scheduler timers = Schedulers.newSingle("timers", true);
     KvServerOptions options = WireNode.options(window).withSendWindowBytes(WireNode.SLICE_BYTES).withWindowsAhead(1);
     try (WireNode node = new WireNode(link, SPACE, HostTierOptions.defaults(24).withReserveBlocks(window), options,
-        WireNode.SLICE_BYTES, timers)) {
+        2 * WireNode.SLICE_BYTES, timers)) {
       SlabArena landing = node.arena(window);
       ByteBudget budget = node.budget(1);
       KvClient reader = node.client(WireNode.clientOptions(window), landing, budget);
@@ -152,7 +153,7 @@ final class KvProgressTest {
       CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).orTimeout(500, TimeUnit.SECONDS).join();
       assertTrue(bytes.get() > 0);
       assertEquals(WireNode.SLICE_BYTES, budget.peakBytes());
-      assertEquals(WireNode.SLICE_BYTES, node.ingress.peakBytes());
+      assertTrue(node.ingress.peakBytes() <= 2 * WireNode.SLICE_BYTES, "one slice each way");
       assertEquals(window, landing.highWaterSlots());
       node.requireHonestTier(node.keys(0, 40));
     }

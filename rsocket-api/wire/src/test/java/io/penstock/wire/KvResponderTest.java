@@ -36,8 +36,10 @@ final class KvResponderTest {
   private final Interrupted memory = new Interrupted();
   private final List<Throwable> failures = new ArrayList<>();
   private final KvResponder responder =
-      new KvResponder(new KvResponder.Serving(tier, KvServerOptions.defaults(), ingress.permits(),
-          Schedulers.immediate(), memory, () -> false, running), ControlCodec.CBOR.mimeType());
+      new KvResponder(
+          new KvResponder.Serving(tier, KvServerOptions.defaults(), new NodeBudget(ingress.permits(), 512 << 10),
+              Schedulers.immediate(), memory, () -> false, running),
+          ControlCodec.CBOR.mimeType());
 
   /// Of one stream.
   private final class Reader extends BaseSubscriber<Payload> {

@@ -2,6 +2,8 @@ package io.penstock.wire;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.penstock.flow.ProducingSource;
+import io.penstock.tier.PutSource;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
@@ -62,7 +64,7 @@ final class KvServerTest {
 
   private KvClient open() {
     return KvClient.connect(TcpClientTransport.create(((CloseableChannel) server.listening()).address()),
-        KvClientOptions.defaults().withMaxSliceBytes(SLICE_BYTES).withWindowBlocks(WINDOW), SPACE, arena, budget)
+        KvClientOptions.builder().maxSliceBytes(SLICE_BYTES).windowBlocks(WINDOW).build(), SPACE, arena, budget)
         .block();
   }
 

@@ -29,7 +29,7 @@ final class OlderNodeTest {
   private static ServerStat stat(DiskStat disk) {
     LevelStat level = new LevelStat("ssd", Medium.DISK, 1, 1, 1, 1, 1, StoreHealth.GOOD, null, disk);
     return new ServerStat("node", "tier", "DISK", new TierStat(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, List.of(level)), 1, 1, 1,
-        false);
+        0L, false);
   }
 
   private static ServerStat told(ControlCodec codec, String pointer, String... unsaid) throws IOException {

@@ -55,7 +55,7 @@ final class PutReceiverTest {
   private static final List<BlockKey> KEYS = Blocks.keys(Blocks.smallSpace(), 0, 2);
 
   private void receive() {
-    PutReceiver.Setting setting = new PutReceiver.Setting(tier, budget.permits(), 2, 4096, 4,
+    PutReceiver.Setting setting = new PutReceiver.Setting(tier, Budget.of(budget.permits()), 2, 4096, 4,
         signal -> DefaultPayload.create("signal"), IDLE, clock, () -> over++);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     sender.assertMinRequested(1);

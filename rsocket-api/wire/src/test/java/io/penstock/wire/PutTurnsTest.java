@@ -3,6 +3,8 @@ package io.penstock.wire;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.penstock.flow.ProducingSource;
+import io.penstock.tier.PutSource;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
@@ -46,7 +48,7 @@ final class PutTurnsTest {
   private final SimulatedTime time = new SimulatedTime(1);
   private final SimulatedLink link = SimulatedLink.of(time, "link", UnpooledByteBufAllocator.DEFAULT, LinkPlan.quiet());
   private final HostTier tier = new HostTier(SPACE, HostTierOptions.defaults(256), TierListener.noop());
-  private final ByteBudget ingress = leaks.watch(new ByteBudget("ingress", SLICE_BYTES, 64)); // one slice for all
+  private final ByteBudget ingress = leaks.watch(new ByteBudget("node", 2 * SLICE_BYTES, 64)); // one slice each way
   private final SlabArena memory = leaks.watch(new SlabArena("prefill", SPACE.layout(), WINDOW + WINDOW / 2, 64));
   private final PutSource source = new ProducingSource(memory, SliceOrder.LAYER_FIRST,
       (key, range, to) -> Blocks.fill(key, range.offset(SPACE.layout()), to));
@@ -89,7 +91,7 @@ final class PutTurnsTest {
         KvServerOptions.defaults().withLimits(new Limits(SLICE_BYTES, WINDOW, 256)).withSendWindowBytes(SLICE_BYTES);
     run(KvServer.bind(link.server(), tier, options, ingress, time.scheduler()));
     return run(KvClient.connect(link.client(),
-        KvClientOptions.defaults().withMaxSliceBytes(SLICE_BYTES).withWindowBlocks(WINDOW), SPACE,
+        KvClientOptions.builder().maxSliceBytes(SLICE_BYTES).windowBlocks(WINDOW).build(), SPACE,
         memory, leaks.watch(new ByteBudget("client", SLICE_BYTES, 64))));
   }
 

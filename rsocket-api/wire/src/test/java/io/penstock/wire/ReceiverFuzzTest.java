@@ -96,10 +96,10 @@ final class ReceiverFuzzTest {
     boolean forged = FaultyPeer.broken(payloads, 1, random);
     Reader reader = new Reader(payloads, !forged, random.nextInt(20) == 0 ? random.nextInt(1, 5) : Integer.MAX_VALUE);
     GetReceiver receiver = new GetReceiver(
-        new GetReceiver.Setting(arena, SPACE.id(), budget.permits(), stream.maxSliceBytes(),
+        new GetSetting(arena, SPACE.id(), budget.permits(), stream.maxSliceBytes(),
             Math.min(stream.windowBlocks(), KEYS), 4, 0,
             stream.order(), ControlCodec.CBOR, error -> error),
-        ALL, decision -> {}, reader::refused);
+        ALL, (open, decision) -> {}, reader::refused);
     FaultyPeer peer = new FaultyPeer(receiver, payloads, random.nextInt(20) == 0);
     receiver.onSubscribe(peer);
     peer.send();
@@ -120,7 +120,7 @@ final class ReceiverFuzzTest {
   }
 
   /// Reads what landed and compares: with what a block of that key has, or, if a CRC was forged, with what came.
-  private static final class Reader implements CoreSubscriber<GetReceiver.Landed> {
+  private static final class Reader implements CoreSubscriber<LandedSlice> {
     private final List<byte[]> payloads;
     private final boolean honest;
     private final int most;
@@ -142,13 +142,13 @@ final class ReceiverFuzzTest {
     }
 
     @Override
-    public void onNext(GetReceiver.Landed landed) {
+    public void onNext(LandedSlice landed) {
       byte[] payload = payloads.get(read + 1); // the decision is the first
       int length = landed.header().range().bytes(LAYOUT);
       for (int i = 0; i < landed.drafts().size(); i++) {
         BlockDraft draft = landed.drafts().get(i);
         assertEquals(ALL.get(landed.header().positions()[i]), draft.key());
-        if (draft.unstated(landed.header().range()).isEmpty() && landed.header().range().isWhole()) {
+        if (draft.unverified(landed.header().range()).isEmpty() && landed.header().range().isWhole()) {
           try (LayerSpan span = draft.span(landed.header().range())) {
             int from = landed.header().bytes() + i * length;
             byte[] came = Arrays.copyOfRange(payload, from, from + length);
@@ -200,7 +200,7 @@ final class ReceiverFuzzTest {
     boolean forged = FaultyPeer.broken(payloads, 0, random);
     Signals signals = new Signals();
     PutReceiver receiver = new PutReceiver(signals,
-        new PutReceiver.Setting(tier, budget.permits(), 2, stream.maxSliceBytes(),
+        new PutReceiver.Setting(tier, Budget.of(budget.permits()), 2, stream.maxSliceBytes(),
             Math.min(stream.windowBlocks(), KEYS), ReceiverFuzzTest::payload, Duration.ofMinutes(1),
             VirtualTimeScheduler.create(),
             () -> signals.over++),

@@ -20,7 +20,7 @@ final class SliceCreditTest {
   private final SliceCredit credit = credit(asked);
 
   private SliceCredit credit(Asked sender) {
-    SliceCredit made = new SliceCredit(budget, SLICE, new Serial(error -> {
+    SliceCredit made = new SliceCredit(Budget.of(budget), SLICE, new Serial(error -> {
       throw new AssertionError(error);
     }), () -> turns++);
     made.from(sender);

@@ -3,7 +3,6 @@ package io.penstock.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.block.BytePermit;
 import io.penstock.block.Permits;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -19,7 +18,7 @@ final class StreamTicketsTest {
     Permits window = new Permits("send window", 1, 1);
     window.tryAcquire(1);
     InFlight stream = streams.enter(7);
-    Runnable released = stream.enter(new BytePermit(window, 1));
+    Runnable released = stream.enter(() -> window.release(1));
     CompletableFuture<Void> drained = streams.drained(7).toFuture();
     stream.over();
     assertThat(drained).isNotDone();

@@ -117,6 +117,15 @@ final class WireErrorsTest {
         e -> assertThat(e.field()).hasSize(256));
   }
 
+  @Test
+  void textThatUtf8HasNot_isSentAllTheSame() {
+    for (String text : List.of("\uD800", "x".repeat(254) + "\uD83D\uDE00", "x".repeat(255) + "\uD83D\uDE00")) {
+      assertThat(overTheWire(new WireFormatException(ErrorCode.BAD_REQUEST, "onMiss", "one of SKIP, AWAIT", text)))
+          .isInstanceOfSatisfying(RemotePermanentException.class,
+              told -> assertThat(told.field()).isEqualTo("onMiss"));
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {"", "%", "oA", "oWFh", "n39/f39/f39/f39/f39/f38=", "v2Vmb3V0ZXK/ZWlubmVyv2Z3aXRoaW6/YWEB/////w==",

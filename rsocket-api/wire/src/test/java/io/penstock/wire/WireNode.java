@@ -2,6 +2,8 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.flow.ProducingSource;
+import io.penstock.tier.PutSource;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.penstock.block.BlockKey;
@@ -72,7 +74,11 @@ final class WireNode implements AutoCloseable {
   }
 
   static KvClientOptions clientOptions(int windowBlocks) {
-    return KvClientOptions.defaults().withMaxSliceBytes(SLICE_BYTES).withWindowBlocks(windowBlocks);
+    return asking(windowBlocks).build();
+  }
+
+  static KvClientOptions.Builder asking(int windowBlocks) {
+    return KvClientOptions.builder().maxSliceBytes(SLICE_BYTES).windowBlocks(windowBlocks);
   }
 
   int port() {

@@ -8,7 +8,6 @@ import reactor.core.publisher.Hooks;
 /// A line about what was done so far, printed if a signal ends the process before this is closed. The exit code, 130 or
 /// 143, is the system's.
 public final class LastWord implements AutoCloseable {
-  private final Supplier<@Nullable String> result;
   private final @Nullable Thread speaker;
 
   /// @param line made at that moment, on a thread of its own
@@ -18,7 +17,6 @@ public final class LastWord implements AutoCloseable {
 
   /// @param result printed as well, unless it is null; made as `line` is
   LastWord(Console console, Supplier<String> line, Supplier<@Nullable String> result) {
-    this.result = result;
     this.speaker = begun(Thread.ofPlatform().name("penstock-last-word").unstarted(() -> {
       Hooks.onErrorDropped(dropped -> {}); // connections break when the process ends: no news
       console.say((console.isTerminal() ? "\n" : "") + line.get());
@@ -38,8 +36,8 @@ public final class LastWord implements AutoCloseable {
     }
   }
 
-  /// Leaves it unsaid. Idempotent. Does not return while the line and a result are being printed: the caller might print
-  /// a second result.
+  /// Leaves it unsaid. Idempotent. Does not return once the process is ending: the caller would print a second result, or
+  /// report a failure that only the end has caused.
   @Override
   public void close() {
     try {
@@ -47,9 +45,7 @@ public final class LastWord implements AutoCloseable {
         Runtime.getRuntime().removeShutdownHook(speaker);
       }
     } catch (IllegalStateException e) { // the process is ending
-      if (result.get() != null) {
-        awaitEnd();
-      }
+      awaitEnd();
     }
   }
 

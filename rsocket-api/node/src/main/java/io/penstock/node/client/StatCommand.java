@@ -18,6 +18,7 @@ import io.penstock.tier.TieringStat;
 import io.penstock.wire.ServerStat;
 import java.util.Locale;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 
 /// Shows what a node holds and what it has done.
@@ -50,7 +51,7 @@ final class StatCommand extends ClientCommand {
   /// With the name of the medium as all names are spelled here.
   private static ServerStat lowerCase(ServerStat stat) {
     return new ServerStat(stat.node(), stat.tier(), stat.medium().toLowerCase(Locale.ROOT), stat.stat(),
-        stat.inFlightBytes(), stat.peakInFlightBytes(), stat.budgetBytes(), stat.draining());
+        stat.inFlightBytes(), stat.peakInFlightBytes(), stat.budgetBytes(), stat.outgoingBytes(), stat.draining());
   }
 
   private static TextTable table(ServerStat node) {
@@ -70,14 +71,18 @@ final class StatCommand extends ClientCommand {
         .row("evicted", tier.evicted())
         .row("corrupt", tier.corrupt())
         .row("last event", String.valueOf(tier.lastSequence()))
-        .row("puts, in flight", Sizes.human(node.inFlightBytes()))
-        .row("puts, at peak", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
+        .row("in flight", Sizes.human(node.inFlightBytes()) + outgoing(node.outgoingBytes()))
+        .row("at peak", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
     tier.levels().forEach(level -> table.row("level " + level.name(), level(level)));
     tier.memory().forEach(memory -> table.row("memory", memory(memory)));
     tier.levels().stream().map(LevelStat::disk).filter(Objects::nonNull).forEach(disk -> withDisk(table, disk));
     return tier.levels().stream().anyMatch(level -> level.medium() == Medium.DISK)
         ? withTiering(table, tier.tiering())
         : table;
+  }
+
+  private static String outgoing(@Nullable Long bytes) {
+    return bytes == null ? "" : ", of which " + Sizes.human(bytes) + " on the way out";
   }
 
   private static void withDisk(TextTable table, DiskStat disk) {

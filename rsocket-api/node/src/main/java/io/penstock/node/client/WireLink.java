@@ -42,8 +42,8 @@ final class WireLink implements NodeLink {
     LoopResources loops = LoopResources.create("penstock-client", 1, true);
     try {
       TcpClientOptions tcp = TcpClientOptions.to(address.host(), address.port()).withConnectTimeout(patience);
-      KvClientOptions options = KvClientOptions.defaults().withName("penstock-cli")
-          .withMaxSliceBytes(config.get(NodeSettings.SLICE_BYTES)).withWindowBlocks(window);
+      KvClientOptions options = KvClientOptions.builder().name("penstock-cli")
+          .maxSliceBytes(config.get(NodeSettings.SLICE_BYTES)).windowBlocks(window).build();
       ByteBudget budget = new ByteBudget("client", config.get(NodeSettings.BUDGET), 64);
       KvClient client =
           Answers.of(KvClient.connect(TcpTransport.client(tcp, loops), options, space, arena, budget), patience);

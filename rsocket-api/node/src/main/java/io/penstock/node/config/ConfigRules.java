@@ -41,7 +41,7 @@ final class ConfigRules {
     rules.rule(() -> AscendSettings.requireFitOfStaging(config, problems), AscendSettings.BUFFER_POOL,
         AscendSettings.ASYNC_TRANSFER, AscendSettings.FABRIC_MEMORY,
         AscendSettings.GLOBAL_RESOURCE_CONFIG);
-    rules.rule(() -> rules.atLeast(NodeSettings.BUDGET, NodeSettings.SLICE_BYTES), NodeSettings.BUDGET,
+    rules.rule(rules::oneSliceEachWay, NodeSettings.BUDGET,
         NodeSettings.SLICE_BYTES);
     rules.rule(() -> rules.atLeast(NodeSettings.RESERVE_BLOCKS, NodeSettings.WINDOW_BLOCKS),
         NodeSettings.RESERVE_BLOCKS,
@@ -135,6 +135,13 @@ final class ConfigRules {
         problems.add("ssd.segment.bytes must be >= 8 records of a block, %d B (%s)".formatted(least,
             config.was(NodeSettings.SSD_SEGMENT_BYTES)));
       }
+    }
+  }
+
+  private void oneSliceEachWay() {
+    if (config.get(NodeSettings.BUDGET) < 2L * config.get(NodeSettings.SLICE_BYTES)) {
+      problems.add("%s must be >= 2 slices, one in and one out, of %s (%s)".formatted(NodeSettings.BUDGET.key(),
+          config.said(NodeSettings.SLICE_BYTES), config.was(NodeSettings.BUDGET)));
     }
   }
 

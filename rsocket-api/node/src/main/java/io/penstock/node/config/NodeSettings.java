@@ -128,7 +128,7 @@ public final class NodeSettings {
   public static final Setting<Integer> RESERVE_BLOCKS =
       new Setting<>("reserve.blocks", SettingType.count(1, 1 << 20), "128",
           "Room beyond dram for blocks being written, and for evicted blocks still being read.");
-  public static final Setting<Integer> WAITERS = new Setting<>("waiters", SettingType.count(1, 1 << 20), "1024",
+  public static final Setting<Integer> WAITERS = new Setting<>("waiters", SettingType.count(2, 1 << 20), "1024",
       "Most writers that wait for room.");
   public static final Setting<Integer> EVENTS_KEPT =
       new Setting<>("events.kept", SettingType.count(16, 1 << 24), "65536",

@@ -5,32 +5,40 @@ import io.penstock.block.BlockArena;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Permits;
+import io.penstock.block.SliceShape;
+import io.penstock.flow.LoadOrCompute;
+import io.penstock.tier.BlockTier;
+import io.penstock.tier.Lease;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// The decode party in this process.
 ///
 /// What a pass did not deliver, because a writer gave up or a transient error came between, is asked for again; the
-/// number of passes is bounded.
+/// number of passes is bounded. A pass is [LoadOrCompute].
 final class Decoder implements DecodeParty {
   /// Times the node is asked for the blocks of one request.
   static final int PASSES = 3;
 
-  private final SliceSource source;
+  private final BlockTier tier;
+  private final SliceShape shape;
   private final TraceKeys keys;
   private final BlockArena arena;
   private final Permits budget;
   private final LongSupplier nanoClock;
 
+  /// @param tier in this process, or a node behind a connection
   /// @param arena where received blocks land, for figures
   /// @param budget of bytes in flight, for figures
   /// @param nanoClock for latencies
-  Decoder(SliceSource source, TraceKeys keys, BlockArena arena, Permits budget, LongSupplier nanoClock) {
-    this.source = source;
+  Decoder(BlockTier tier, SliceShape shape, TraceKeys keys, BlockArena arena, Permits budget, LongSupplier nanoClock) {
+    this.tier = tier;
+    this.shape = shape;
     this.keys = keys;
     this.arena = arena;
     this.budget = budget;
@@ -80,20 +88,20 @@ final class Decoder implements DecodeParty {
     }
 
     private Mono<Void> pass() {
-      return Mono.using(BlockScope::new, scope -> source.lease(reading.ask(), scope).flatMap(this::receive),
-          BlockScope::close);
+      return Flux.using(BlockScope::new,
+          scope -> LoadOrCompute.layers(tier, reading.ask(), shape, this::compute, scope).doOnNext(reading::accept),
+          BlockScope::close).then();
     }
 
-    private Mono<Void> receive(SliceLease lease) {
+    private Mono<Void> compute(Lease lease) {
       Answer answer = answer(lease);
       if (first == null) {
         first = answer;
       }
-      Mono<Void> received = lease.slices().doOnNext(reading::accept).then();
-      return answer.admitted().isEmpty() ? received : Mono.when(received, Mono.defer(() -> supply.apply(answer)));
+      return Mono.defer(() -> supply.apply(answer));
     }
 
-    private Answer answer(SliceLease lease) {
+    private Answer answer(Lease lease) {
       List<Long> admitted = new ArrayList<>(lease.admitted().count());
       lease.admitted().bits().stream().forEach(position -> admitted.add(reading.id(position)));
       return new Answer(lease.hits().size(), lease.hits().count(), lease.hits().prefix(), admitted);

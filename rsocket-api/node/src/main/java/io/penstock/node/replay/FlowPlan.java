@@ -4,6 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.node.cli.Plural;
 import io.penstock.node.config.Sizes;
 
@@ -31,7 +33,7 @@ record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBy
   FlowPlan {
     requireNonNull(space, "space");
     long windowBytes = (long) windowBlocks * space.layout().blockBytes();
-    requireBudget(budgetBytes, SHARES * Math.max(windowBytes, sliceBytes),
+    requireBudget(budgetBytes, SHARES * Math.max(windowBytes, 2L * sliceBytes),
         Plural.of(windowBlocks, "block") + " a window");
     requireBudget(budgetBytes, 2L * concurrency * creditSlices * sliceBytes,
         Plural.of(concurrency, "request") + " at a time");
@@ -45,7 +47,7 @@ record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBy
     long quarter = budgetBytes / SHARES;
     int window = Math.clamp(Math.min(WINDOW_BYTES, quarter) / layout.blockBytes(), 1, MAX_WINDOW_BLOCKS);
     long stream = budgetBytes / 2 / Math.max(1, concurrency);
-    int slice = Math.clamp(Math.min(quarter, stream / 2), Math.max(LEAST_SLICE_BYTES, largestPlane(layout)),
+    int slice = Math.clamp(Math.min(quarter / 2, stream / 2), Math.max(LEAST_SLICE_BYTES, largestPlane(layout)),
         Math.max(SLICE_BYTES, largestPlane(layout)));
     return new FlowPlan(space, budgetBytes, concurrency, slice, Math.clamp(stream / slice, 1, CREDIT_SLICES), window);
   }
@@ -60,7 +62,7 @@ record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBy
     return 2 * windowBlocks * concurrency;
   }
 
-  /// The node's quarter, for what is put.
+  /// The node's quarter, for what is put and what is read.
   long nodeBudgetBytes() {
     return budgetBytes / SHARES;
   }
@@ -70,10 +72,9 @@ record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBy
     return (int) Math.min(Integer.MAX_VALUE, budgetBytes / SHARES / space.layout().blockBytes());
   }
 
-  /// Puts that the prefill party may have under way: each is sure of a window of its memory. One that has the node's
-  /// credit may wait for memory, and must not wait for one that has the memory and waits for that credit.
-  int prefillPuts() {
-    return Math.max(1, prefillSlots() / windowBlocks);
+  /// How blocks are cut.
+  SliceShape shape() {
+    return new SliceShape(windowBlocks, sliceBytes, SliceOrder.LAYER_FIRST, 0);
   }
 
   private static int largestPlane(BlockLayout layout) {

@@ -33,13 +33,13 @@ final class LoopbackParties implements Parties {
 
   private final NodeTiers tier;
   private final LoopResources nodeLoop = LoopResources.create("penstock-node", 1, true);
-  private final ByteBudget ingress;
+  private final ByteBudget budget;
   private @Nullable KvServer server;
   private @Nullable Parties clients;
 
   private LoopbackParties(FlowPlan plan, NodeTiers tier) {
     this.tier = tier;
-    this.ingress = new ByteBudget("budget of node", plan.nodeBudgetBytes(), WAITERS);
+    this.budget = new ByteBudget("budget of node", plan.nodeBudgetBytes(), WAITERS);
   }
 
   /// Starts a node and connects both parties to it.
@@ -55,7 +55,7 @@ final class LoopbackParties implements Parties {
   private Mono<Parties> start(FlowPlan plan, TraceKeys keys, Scheduler timers, LongSupplier nanoClock) {
     KvServerOptions options = KvServerOptions.defaults().withNode("replay")
         .withLimits(Limits.defaults().withMaxSliceBytes(plan.sliceBytes()).withWindowBlocks(plan.windowBlocks()));
-    return KvServer.bind(TcpTransport.server(TcpServerOptions.on(HOST, 0), nodeLoop), tier, options, ingress, timers)
+    return KvServer.bind(TcpTransport.server(TcpServerOptions.on(HOST, 0), nodeLoop), tier, options, budget, timers)
         .doOnNext(bound -> server = bound)
         .flatMap(bound -> ConnectedParties.open("one process, loopback TCP",
             ((TcpListener) bound.listening()).address(), plan, keys, nanoClock))

@@ -2,9 +2,11 @@ package io.penstock.node.replay;
 
 import io.penstock.block.Permits;
 import io.penstock.block.SlabArena;
+import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
+import io.penstock.wire.RemoteTier;
 import io.penstock.wire.ServerStat;
 import io.rsocket.transport.ClientTransport;
 import java.util.function.LongSupplier;
@@ -50,8 +52,8 @@ final class PartyConnection {
       SlabArena arena = new SlabArena(name, plan.space().layout(), slots, WAITERS);
       ByteBudget budget = new ByteBudget("budget of " + name, budgetBytes, WAITERS);
       KvClientOptions options =
-          KvClientOptions.defaults().withName("replay-" + name).withMaxSliceBytes(plan.sliceBytes())
-              .withWindowBlocks(plan.windowBlocks()).withCreditSlices(plan.creditSlices());
+          KvClientOptions.builder().name("replay-" + name).maxSliceBytes(plan.sliceBytes())
+              .windowBlocks(plan.windowBlocks()).creditSlices(plan.creditSlices()).build();
       return KvClient.connect(transport, options, plan.space(), arena, budget)
           .map(client -> new PartyConnection(plan, client, arena, budget))
           .doOnError(error -> arena.close()).doOnCancel(arena::close);
@@ -59,12 +61,15 @@ final class PartyConnection {
   }
 
   DecodeParty decode(TraceKeys keys, LongSupplier nanoClock) {
-    return new Decoder(new WireSlices(client), keys, arena, budget.permits(), nanoClock);
+    return new Decoder(tier(), plan.shape(), keys, arena, budget.permits(), nanoClock);
   }
 
   PrefillParty prefill(TraceKeys keys) {
-    return new Prefiller(new WireSink(client, arena, new ByteBudget("puts of prefill", plan.prefillPuts(), WAITERS)),
-        keys, arena);
+    return new Prefiller(tier(), plan.shape(), keys, arena);
+  }
+
+  private BlockTier tier() {
+    return new RemoteTier(client, plan.space());
   }
 
   /// Bytes in flight now towards this party.

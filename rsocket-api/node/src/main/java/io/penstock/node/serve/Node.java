@@ -70,7 +70,7 @@ public final class Node {
   private final LoopResources loops;
   private final LoopResources adminLoops = LoopResources.create("penstock-admin", 1, true);
   private final NodeTiers tier;
-  private final ByteBudget ingress;
+  private final ByteBudget budget;
   private final Mono<Void> closed = Mono.defer(this::closeNow).cache();
   private final DrainTime drainTime;
   private @Nullable KvServer server;
@@ -83,8 +83,8 @@ public final class Node {
     this.tier = tier;
     this.drainTime = new DrainTime(config.get(NodeSettings.DRAIN_TIMEOUT), GOODBYE, System::nanoTime);
     this.loops = LoopResources.create("penstock-net", config.get(NodeSettings.LOOPS), true);
-    this.ingress = new ByteBudget("ingress", config.get(NodeSettings.BUDGET), config.get(NodeSettings.WAITERS));
-    Gauges.bind(registry, "ingress", ingress);
+    this.budget = new ByteBudget("node", config.get(NodeSettings.BUDGET), config.get(NodeSettings.WAITERS));
+    Gauges.bind(registry, "node", budget);
     Gauges.bind(registry, tier.info().name(), tier.arena());
     new JvmMemoryMetrics().bindTo(registry);
     collections.bindTo(registry);
@@ -117,7 +117,7 @@ public final class Node {
 
   private Mono<Void> listen() {
     Mono<Void> wire =
-        KvServer.bind(TcpTransport.server(tcp(config), loops), tier, serverOptions(config), ingress, timers)
+        KvServer.bind(TcpTransport.server(tcp(config), loops), tier, serverOptions(config), budget, timers)
             .doOnNext(this::serving).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, e));

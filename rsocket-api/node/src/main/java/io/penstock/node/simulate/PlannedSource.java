@@ -7,10 +7,10 @@ import io.penstock.node.simulate.RequestRun.WriterGoneException;
 import io.penstock.node.simulate.Scenario.WriterPlan;
 import io.penstock.node.simulate.Scenario.Writing;
 import io.penstock.stage.InTurn;
-import io.penstock.wire.GranuleWriter;
-import io.penstock.wire.ProducingSource;
-import io.penstock.wire.PutSource;
-import io.penstock.wire.PutWindow;
+import io.penstock.flow.GranuleWriter;
+import io.penstock.flow.ProducingSource;
+import io.penstock.tier.PutSource;
+import io.penstock.tier.PutWindow;
 import reactor.core.publisher.Flux;
 
 /// A writer that does well, or fails as planned after a few slices.

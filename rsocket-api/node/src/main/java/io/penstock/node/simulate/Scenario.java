@@ -27,7 +27,7 @@ record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<P
     List<RequestPlan> requests, List<SideCallPlan> sideCalls, FaultPlan faults) {
 
   /// @param reserveBlocks slots beyond the capacity, at least a window
-  /// @param budgetSlices slices in flight towards the tier
+  /// @param budgetSlices slices in flight; one more is there, so that both ways have at least one
   record NodePlan(int capacityBlocks, int reserveBlocks, EvictionPolicy policy, boolean verifyReads, int windowBlocks,
       int sliceBytes,
       int budgetSlices, int windowsAhead, Duration awaitTimeout, int eventLogSize) {}

@@ -34,13 +34,13 @@ final class SimulatedNode {
   private static final class Life {
     final HostTier host;
     final WatchedTier tier;
-    final ByteBudget ingress;
+    final ByteBudget budget;
     @Nullable KvServer server;
 
-    Life(HostTier host, WatchedTier tier, ByteBudget ingress) {
+    Life(HostTier host, WatchedTier tier, ByteBudget budget) {
       this.host = host;
       this.tier = tier;
-      this.ingress = ingress;
+      this.budget = budget;
     }
   }
 
@@ -66,7 +66,7 @@ final class SimulatedNode {
     return Mono.defer(() -> {
       Life life = newLife();
       lives.add(life);
-      return KvServer.bind(network.server(), life.tier, serverOptions(), life.ingress, scheduler)
+      return KvServer.bind(network.server(), life.tier, serverOptions(), life.budget, scheduler)
           .doOnNext(server -> life.server = server).then();
     });
   }
@@ -77,8 +77,8 @@ final class SimulatedNode {
         .withPolicy(plan.policy()).withVerifyReads(plan.verifyReads()).withEventLogSize(plan.eventLogSize());
     HostTier host = new HostTier(scenario.space(), options, TierListener.noop());
     TierModel model = new TierModel(plan.policy(), plan.capacityBlocks());
-    ByteBudget ingress = new ByteBudget("ingress", (long) plan.budgetSlices() * plan.sliceBytes(), MAX_WAITERS);
-    return new Life(host, new WatchedTier(sabotage.apply(host), model, verdict), ingress);
+    ByteBudget budget = new ByteBudget("node", (1L + plan.budgetSlices()) * plan.sliceBytes(), MAX_WAITERS);
+    return new Life(host, new WatchedTier(sabotage.apply(host), model, verdict), budget);
   }
 
   private KvServerOptions serverOptions() {
@@ -110,8 +110,8 @@ final class SimulatedNode {
     lives.getLast().tier.checkEvents();
   }
 
-  long ingressBudgetBytes() {
-    return lives.getLast().ingress.capacityBytes();
+  long budgetBytes() {
+    return lives.getLast().budget.capacityBytes();
   }
 
   /// True if some life of the node vouches for `receipt`.
@@ -145,12 +145,12 @@ final class SimulatedNode {
 
   private void checkLentBytes() {
     for (Life life : lives) {
-      long inUse = life.ingress.inUseBytes();
-      int waiting = life.ingress.permits().waiting();
+      long inUse = life.budget.inUseBytes();
+      int waiting = life.budget.permits().waiting();
       verdict.require(inUse == 0 && waiting == 0, Invariant.NOTHING_LEAKED,
-          "ingress: " + inUse + " bytes in use, " + waiting + " waiting");
-      verdict.require(life.ingress.peakBytes() <= life.ingress.capacityBytes(), Invariant.BYTES_IN_FLIGHT,
-          "ingress peak");
+          "budget: " + inUse + " bytes in use, " + waiting + " waiting");
+      verdict.require(life.budget.peakBytes() <= life.budget.capacityBytes(), Invariant.BYTES_IN_FLIGHT,
+          "peak of the budget");
     }
   }
 

@@ -81,8 +81,9 @@ final class SimulatedParty {
 
   private Mono<KvClient> connect() {
     KvClientOptions options =
-        new KvClientOptions(name, plan.sliceBytes(), plan.windowBlocks(), plan.order(), 0, plan.creditSlices(),
-            sendWindowBytes(), KEEP_ALIVE, KEEP_ALIVE_TIMEOUT);
+        KvClientOptions.builder().name(name).maxSliceBytes(plan.sliceBytes()).windowBlocks(plan.windowBlocks())
+            .order(plan.order()).creditSlices(plan.creditSlices()).sendWindowBytes(sendWindowBytes())
+            .keepAlive(KEEP_ALIVE, KEEP_ALIVE_TIMEOUT).build();
     return KvClient.connect(network.client(name), options, scenario.space(), arena, budget)
         .timeout(PATIENCE, scheduler)
         .doOnNext(this::opened);

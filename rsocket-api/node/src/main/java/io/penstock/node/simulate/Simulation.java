@@ -155,7 +155,7 @@ final class Simulation {
     for (SimulatedNetwork.Connection connection : network.connections()) {
       towardsNode += connection.up().bytes();
     }
-    require(towardsNode, node.ingressBudgetBytes(), "the node");
+    require(towardsNode, node.budgetBytes(), "the node");
     for (SimulatedParty party : decoders) {
       long towardsParty = 0;
       for (SimulatedNetwork.Connection connection : network.connections()) {

@@ -57,7 +57,7 @@ final class LoadCommandTest {
 
     assertThat(run.code()).isEqualTo(69);
     assertThat(run.err()).isEqualTo(
-        "30 receipts of 50 blocks came, and are in %s; the same command goes on behind them\n".formatted(acks())
+        "30 receipts of 50 blocks came, and are in %s; the same command continues after them\n".formatted(acks())
             + "load: the node must answer within --timeout, 50ms (was silent)\n");
     assertThat(run.out()).isEmpty();
   }

@@ -31,7 +31,7 @@ final class OtherShapeTest {
 
   @Test
   void planesOfOneHead_differInTheSizeOfABlock() {
-    assertThat(planes(ElementType.BF16, 1, 16))
+    assertThat(planes(ElementType.BF16, 1, 32))
         .isEqualTo("--block-bytes must be 8 KiB, as at the node at 127.0.0.1:7733 (was 4 KiB)");
   }
 

@@ -149,7 +149,7 @@ final class NodeConfigTest {
     "admin.port: -1 | admin.port must be an integer from 0 to 65535, 0 for any free one, or off (was -1, from FILE line 1)",
     "log.level: loud | log.level must be one of off, error, warn, info, debug (was loud, from FILE line 1)",
     "model: ' ' | model must be not empty (was empty, from FILE line 1)",
-    "budget: 4KiB | budget must be >= slice.bytes 512 KiB from default (was 4 KiB, from FILE line 1)",
+    "budget: 4KiB | budget must be >= 2 slices, one in and one out, of slice.bytes 512 KiB from default (was 4 KiB, from FILE line 1)",
     "budget: 1 | budget must be a size of at least 1 KiB (was 1, from FILE line 1)",
     "window.blocks: 999 | reserve.blocks must be >= window.blocks 999 from FILE line 1 (was 128, from default)",
   })

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Permits;
+import io.penstock.block.SlabArena;
+import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.node.config.BlockShape;
 import io.penstock.node.config.Capacity;
 import io.penstock.node.tiers.TierPlan;
@@ -94,11 +97,13 @@ final class ConversationTraceTest {
     Scheduler driver = Schedulers.newSingle("replay-test");
     HostTier tier = new HostTier(SPACE, HostTierOptions.defaults(capacityBlocks), TierListener.noop());
     Tally tally = new Tally();
-    try (TraceReader trace = TraceReader.open(TRACE)) {
+    try (TraceReader trace = TraceReader.open(TRACE);
+        SlabArena produced = new SlabArena("prefill", SPACE.layout(), 256, 64)) {
       TraceKeys keys = new TraceKeys(SPACE.id(), 0);
-      DecodeParty decode = new Decoder(new TierSlices(tier, 64, 16 << 10), keys, tier.arena(),
+      SliceShape shape = new SliceShape(64, 16 << 10, SliceOrder.LAYER_FIRST, 0);
+      DecodeParty decode = new Decoder(tier, shape, keys, tier.arena(),
           new Permits("none", 1, 1), System::nanoTime);
-      PrefillParty prefill = new Prefiller(new TierSink(tier, 64), keys, tier.arena());
+      PrefillParty prefill = new Prefiller(tier, shape, keys, produced);
       new Replay(decode, prefill, Pace.defaults(), driver).deliveries(trace).doOnNext(tally::add)
           .blockLast(Duration.ofMinutes(2));
     } finally {

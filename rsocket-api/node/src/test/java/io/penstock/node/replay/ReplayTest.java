@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Permits;
+import io.penstock.block.SlabArena;
+import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.node.config.BlockShape;
 import io.penstock.node.trace.GeneratorOptions;
 import io.penstock.node.trace.TraceGenerator;
@@ -109,6 +112,7 @@ final class ReplayTest {
     private final HostTier tier;
     private final Scheduler driver = Schedulers.newSingle("replay-test");
     private final Permits none = new Permits("none", 1, 1);
+    private final SlabArena produced = new SlabArena("prefill", SPACE.layout(), 64, 64);
 
     Bench(HostTierOptions options) {
       tier = new HostTier(SPACE, options, TierListener.noop());
@@ -116,21 +120,23 @@ final class ReplayTest {
 
     List<Delivery> replay(Pace pace, long seed) {
       TraceKeys keys = new TraceKeys(SPACE.id(), 0);
-      DecodeParty decode = new Decoder(new TierSlices(tier, 16, 4 << 10), keys, tier.arena(), none, System::nanoTime);
-      PrefillParty prefill = new Prefiller(new TierSink(tier, 16), keys, tier.arena());
+      SliceShape shape = new SliceShape(16, 4 << 10, SliceOrder.LAYER_FIRST, 0);
+      DecodeParty decode = new Decoder(tier, shape, keys, tier.arena(), none, System::nanoTime);
+      PrefillParty prefill = new Prefiller(tier, shape, keys, produced);
       return new Replay(decode, prefill, pace, driver).deliveries(trace(seed)).collectList()
           .block(Duration.ofSeconds(30));
     }
 
     long leakedBlocks() {
       TierStat stat = tier.stat().block(Duration.ofSeconds(5));
-      return tier.arena().claimedSlots() - stat.blocks();
+      return tier.arena().claimedSlots() - stat.blocks() + produced.claimedSlots();
     }
 
     @Override
     public void close() {
       tier.close().block(Duration.ofSeconds(5));
       driver.dispose();
+      produced.close();
     }
   }
 }

@@ -18,7 +18,7 @@ import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
-import io.penstock.wire.ProducingSource;
+import io.penstock.flow.ProducingSource;
 import io.penstock.wire.RemoteLease;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
@@ -54,7 +54,8 @@ final class PatternClient implements AutoCloseable {
   PatternClient(NodeProcess node) {
     client = Objects.requireNonNull(KvClient
         .connect(TcpTransport.client(TcpClientOptions.to("127.0.0.1", node.port()), loops),
-            KvClientOptions.defaults().withWindowBlocks(WINDOW), SPACE, landed, new ByteBudget("pattern", 4 << 20, 64))
+            KvClientOptions.builder().windowBlocks(WINDOW).build(), SPACE, landed,
+            new ByteBudget("pattern", 4 << 20, 64))
         .block(SOON));
   }
 

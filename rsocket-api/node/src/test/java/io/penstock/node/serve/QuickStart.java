@@ -30,7 +30,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// classes that a node loads. The first JVM of the tests makes both, once for a build; where the JVM makes no archive,
 /// processes start without one.
 ///
-/// Every JVM of the tests names the archive's file (`penstock.test.archive` in the pom), and so do the processes that
+/// Every JVM of the tests names the archive's file (`penstock.test.archive` in `pom.xml`), and so do the processes that
 /// `OwnCommand` starts. Theirs must have the class path as well: a class whose tests start such processes has this
 /// extension.
 public final class QuickStart implements BeforeAllCallback, AfterAllCallback {

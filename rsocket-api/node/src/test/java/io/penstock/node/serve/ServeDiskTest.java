@@ -184,7 +184,7 @@ final class ServeDiskTest {
 
   private static void assertNothingUnderWay(NodeProcess node) throws Exception {
     String metrics = get(node, "metrics");
-    assertThat(metrics).contains("penstock_budget_in_flight_bytes{budget=\"ingress\"} 0.0", "penstock_wire_streams 0.0",
+    assertThat(metrics).contains("penstock_budget_in_flight_bytes{budget=\"node\"} 0.0", "penstock_wire_streams 0.0",
         "penstock_level_active{level=\"ssd\",medium=\"disk\",tier=\"stack\"} 1.0");
     String stored = line(metrics, "penstock_level_stored_blocks{level=\"dram\"");
     assertThat(line(metrics, "penstock_arena_claimed_slots")).as("slots lent, all of them to blocks at rest")

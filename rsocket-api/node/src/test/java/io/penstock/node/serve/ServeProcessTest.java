@@ -18,8 +18,8 @@ import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
-import io.penstock.wire.ProducingSource;
-import io.penstock.wire.PutSource;
+import io.penstock.flow.ProducingSource;
+import io.penstock.tier.PutSource;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
 import java.io.IOException;
@@ -69,7 +69,7 @@ final class ServeProcessTest {
       assertThat(http(node, "/metrics").body()).contains(
           "penstock_tier_stored_blocks_total{medium=\"host\",tier=\"dram\"} 20.0",
           "penstock_tier_references_total{medium=\"host\",result=\"hit\",tier=\"dram\"} 20.0",
-          "penstock_budget_in_flight_bytes{budget=\"ingress\"} 0.0", "penstock_wire_connections 0.0",
+          "penstock_budget_in_flight_bytes{budget=\"node\"} 0.0", "penstock_wire_connections 0.0",
           "penstock_wire_streams 0.0",
           "jvm_memory_used_bytes", "netty_allocator_memory_used");
       assertPortIsRefused(node);
@@ -225,7 +225,7 @@ final class ServeProcessTest {
     private long bytes;
 
     Party(NodeProcess node) {
-      KvClientOptions options = KvClientOptions.defaults().withCreditSlices(1).withMaxSliceBytes(64 << 10);
+      KvClientOptions options = KvClientOptions.builder().creditSlices(1).maxSliceBytes(64 << 10).build();
       client = KvClient
           .connect(TcpTransport.client(TcpClientOptions.to("127.0.0.1", node.port()), loops), options, space, arena,
               new ByteBudget("reader", 1 << 20, 4))

@@ -50,7 +50,7 @@ public final class SimulatedLink {
     return new SimulatedLink(time, name, alloc, number -> plan, event -> {});
   }
 
-  /// Connects to whoever listens; [ConnectException] if nobody does.
+  /// Connects to the server; [ConnectException] if none listens.
   public ClientTransport client() {
     return () -> Mono.create(sink -> {
       int number = connections++;

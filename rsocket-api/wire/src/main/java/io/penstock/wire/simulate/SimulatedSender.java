@@ -47,7 +47,7 @@ final class SimulatedSender {
     return writtenBytes;
   }
 
-  /// The queue has asked for somebody who empties it.
+  /// The queue has asked to be emptied.
   void wake() {
     if (!transmitting) {
       transmitting = true;

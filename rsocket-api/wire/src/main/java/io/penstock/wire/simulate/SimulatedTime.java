@@ -134,7 +134,7 @@ public final class SimulatedTime {
     }
   }
 
-  /// A task that is not to run any more; its place in line is swept when its turn comes.
+  /// A task that is not to run any more; it leaves the queue when its turn comes.
   void cancelled(SimulatedTask task) {
     if (task.waiting) {
       task.waiting = false;

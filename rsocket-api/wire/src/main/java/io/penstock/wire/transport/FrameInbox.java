@@ -18,7 +18,7 @@ import reactor.core.publisher.Operators;
 /// |---|---|
 /// | frames | borrowed: valid until `onNext` returns, retain what is kept |
 /// | backpressure | without demand nothing is read; frames cut from the buffer at hand wait, at most `maxBytes` of them |
-/// | cancel | closes the connection: nobody is left to read it |
+/// | cancel | closes the connection: its reader has gone |
 /// | threads | signals on the event loop; `request` and `cancel` from any thread |
 /// | signals | completes when the connection is closed in order; else the cause that closed it |
 final class FrameInbox extends Flux<ByteBuf> implements Subscription {
@@ -192,7 +192,7 @@ final class FrameInbox extends Flux<ByteBuf> implements Subscription {
     }
     try {
       loop.execute(step);
-    } catch (RejectedExecutionException e) { // the loop ended after its channels did: nobody else is here any more
+    } catch (RejectedExecutionException e) { // the loop ended after its channels did: no other thread is here
       step.run();
     }
   }

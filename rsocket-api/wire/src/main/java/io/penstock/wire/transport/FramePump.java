@@ -56,7 +56,7 @@ final class FramePump {
     return writtenBytes;
   }
 
-  /// The queue has asked for somebody who empties it.
+  /// The queue has asked to be emptied.
   ///
   /// @param frameBytes of the frame that was offered, 0 if none
   void wake(int frameBytes) {
@@ -151,7 +151,7 @@ final class FramePump {
     return moved;
   }
 
-  /// A write that fails closes the channel by itself, so nobody waits for it.
+  /// A write that fails closes the channel by itself, so its result is not awaited.
   private static void write(ChannelHandlerContext to, ByteBuf bytes) {
     ChannelFuture unused = to.write(bytes, to.voidPromise());
   }

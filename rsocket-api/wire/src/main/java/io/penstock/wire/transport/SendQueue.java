@@ -15,7 +15,7 @@ public final class SendQueue {
 
   /// What became of an offered frame.
   public enum Offer {
-    /// It waits; somebody is already on the way to send.
+    /// It waits; a sender is already on its way.
     QUEUED,
     /// It waits, and the caller must see to it that [#poll()] is called until it answers null.
     WAKE,
@@ -102,7 +102,7 @@ public final class SendQueue {
     return wake();
   }
 
-  /// Next frame, now the caller's, or null: the line is empty and the next offer wakes a caller again.
+  /// Next frame, now the caller's, or null: the queue is empty and the next offer wakes a caller again.
   public synchronized @Nullable ByteBuf poll() {
     ByteBuf frame = control.poll();
     if (frame == null) {

@@ -59,8 +59,7 @@ public final class TcpListener implements Closeable {
     return server.onDispose().then(Mono.defer(accepted::onClose));
   }
 
-  /// The connections of one listener. One that is refused has no slot of those there are, however long it takes to
-  /// close.
+  /// The connections of one listener. A refused connection never occupies a slot, however long it takes to close.
   static final class Accepted {
     private final int maxConnections;
     private final Semaphore slots;
@@ -89,7 +88,7 @@ public final class TcpListener implements Closeable {
       return stays;
     }
 
-    /// The slot goes first: whoever sees that there is one connection less may open another.
+    /// The slot goes first: a client that sees one connection less may open another.
     private void leave(long number, boolean stayed) {
       if (stayed) {
         slots.release();

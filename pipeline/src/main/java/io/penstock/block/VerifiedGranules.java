@@ -1,0 +1,141 @@
+package io.penstock.block;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/// Which granules of a draft, and which rows of them, are verified, and their checksums. Guarded by its draft.
+///
+/// Verified bytes are final, so a checksum is always that of the bytes as they were produced.
+final class VerifiedGranules {
+  private final BlockLayout layout;
+  private final int[] checksums;
+  private final BitSet whole;
+  /// Granules of which only some rows are verified: first row → (rows, CRC).
+  private final Map<Integer, TreeMap<Integer, Rows>> partial = new HashMap<>(0);
+
+  private record Rows(int count, int crc) {}
+
+  VerifiedGranules(BlockLayout layout) {
+    this.layout = layout;
+    this.checksums = new int[layout.granules()];
+    this.whole = new BitSet(layout.granules());
+  }
+
+  /// One a granule; those of verified granules are final. Shared, not copied.
+  int[] checksums() {
+    return checksums;
+  }
+
+  /// The first granule that lacks bytes; the number of granules if every one is whole.
+  int firstMissing() {
+    return whole.nextClearBit(0);
+  }
+
+  int missing() {
+    return layout.granules() - whole.cardinality();
+  }
+
+  /// True if every granule of `range` is whole.
+  boolean cover(GranuleRange range) {
+    return whole.nextClearBit(range.first()) >= range.end();
+  }
+
+  /// The CRC of exactly `rows`, whose granule still lacks other rows; null if they are not verified as one run.
+  @Nullable Integer crcOfRows(GranuleRange rows) {
+    Rows same = rows.isWhole() ? null : sameRows(rows);
+    return same == null ? null : same.crc();
+  }
+
+  /// True if any byte of `range` is verified.
+  boolean touch(GranuleRange range) {
+    int next = whole.nextSetBit(range.first());
+    if (next >= 0 && next < range.end()) {
+      return true;
+    }
+    if (partial.isEmpty()) {
+      return false;
+    }
+    if (!range.isWhole()) {
+      return touchRows(range);
+    }
+    return partial.keySet().stream().anyMatch(granule -> granule >= range.first() && granule < range.end());
+  }
+
+  /// The parts of `range` that are not verified: runs of granules, or its rows as they are.
+  List<GranuleRange> missing(GranuleRange range) {
+    if (!range.isWhole()) {
+      return whole.get(range.first()) || sameRows(range) != null ? List.of() : List.of(range);
+    }
+    List<GranuleRange> missing = new ArrayList<>(1);
+    for (int first = whole.nextClearBit(range.first()); first < range.end();) {
+      int next = whole.nextSetBit(first);
+      int end = next < 0 ? range.end() : Math.min(next, range.end());
+      missing.add(GranuleRange.whole(first, end - first));
+      first = whole.nextClearBit(end);
+    }
+    return missing;
+  }
+
+  private @Nullable Rows sameRows(GranuleRange rows) {
+    TreeMap<Integer, Rows> parts = partial.get(rows.first());
+    Rows same = parts == null ? null : parts.get(rows.firstRow());
+    return same != null && same.count() == rows.rows() ? same : null;
+  }
+
+  /// Adds `range`, whose checksums are `sums`; what was verified before stays as it was.
+  ///
+  /// @throws IllegalStateException if some but not all rows of `range` were verified before
+  void add(GranuleRange range, int[] sums) {
+    if (range.isWhole()) {
+      for (int i = 0; i < sums.length; i++) {
+        addGranule(range.first() + i, sums[i]);
+      }
+    } else if (!whole.get(range.first())) {
+      addRows(range, sums[0]);
+    }
+  }
+
+  private void addGranule(int granule, int crc) {
+    if (!whole.get(granule)) {
+      checksums[granule] = crc;
+      whole.set(granule);
+      partial.remove(granule);
+    }
+  }
+
+  private void addRows(GranuleRange range, int crc) {
+    if (sameRows(range) != null) {
+      return;
+    } else if (touchRows(range)) {
+      throw new IllegalStateException("rows must not be verified twice (was " + range + ")");
+    }
+    TreeMap<Integer, Rows> parts = partial.computeIfAbsent(range.first(), granule -> new TreeMap<>());
+    parts.put(range.firstRow(), new Rows(range.rows(), crc));
+    joinRows(range.first(), parts);
+  }
+
+  private void joinRows(int granule, TreeMap<Integer, Rows> parts) {
+    if (parts.values().stream().mapToInt(Rows::count).sum() < layout.rows(granule)) {
+      return;
+    }
+    int sum = 0;
+    for (Rows rows : parts.values()) {
+      sum = Checksum.combine(sum, rows.crc(), (long) rows.count() * layout.rowBytes(granule));
+    }
+    addGranule(granule, sum);
+  }
+
+  private boolean touchRows(GranuleRange range) {
+    TreeMap<Integer, Rows> parts = partial.get(range.first());
+    if (parts == null) {
+      return false;
+    }
+    Map.Entry<Integer, Rows> before = parts.lowerEntry(range.firstRow() + range.rows());
+    return before != null && before.getKey() + before.getValue().count() > range.firstRow();
+  }
+}

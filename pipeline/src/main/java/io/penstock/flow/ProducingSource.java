@@ -1,0 +1,110 @@
+package io.penstock.flow;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockArena;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.LayerSlice;
+import io.penstock.block.LayerSpan;
+import io.penstock.block.Permits;
+import io.penstock.block.SliceOrder;
+import io.penstock.block.SlicePosition;
+import io.penstock.block.SlicePlan;
+import io.penstock.tier.ByteBudget;
+import io.penstock.tier.PutSource;
+import io.penstock.tier.PutWindow;
+import java.util.List;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// A prefill: claims drafts for a whole window, then computes layer after layer and gives each as soon as it is
+/// computed, checksummed in the same pass.
+///
+/// Puts of one source may run at the same time, over any number of connections. As many begin as the arena holds
+/// windows; the others wait in a queue, first come, first served. Other claims on the arena are not counted: they must
+/// end without waiting for one of these puts, or a put waits for memory until the node ends it as silent. So share one
+/// source, not one arena.
+public final class ProducingSource implements PutSource {
+  /// Most puts that wait for their turn; one more fails with [io.penstock.block.BudgetExhaustedException].
+  private static final int MAX_WAITING_PUTS = 1024;
+
+  private final BlockArena arena;
+  private final SliceOrder order;
+  private final GranuleWriter writer;
+  /// Counts blocks, not bytes: one window for each put under way.
+  private final ByteBudget turns;
+
+  /// @param arena lends the memory that is computed into; at least one window
+  /// @param order layer-first, or block by block
+  /// @param writer computes the bytes, on the thread that sends
+  public ProducingSource(BlockArena arena, SliceOrder order, GranuleWriter writer) {
+    this.arena = requireNonNull(arena, "arena");
+    this.order = requireNonNull(order, "order");
+    this.writer = requireNonNull(writer, "writer");
+    this.turns = new ByteBudget("blocks of puts under way", arena.capacitySlots(), MAX_WAITING_PUTS);
+  }
+
+  /// Waits until the arena can hold a window of this put beside one of each that began before.
+  @Override
+  public Mono<Void> begin(int blocks, BlockScope scope) {
+    return turns.acquire(Math.min(blocks, turns.capacityBytes()), scope).then();
+  }
+
+  @Override
+  public Flux<LayerSlice> window(PutWindow window) {
+    return Flux.using(BlockScope::new,
+        scope -> drafts(window.keys(), scope).flatMapMany(drafts -> new Production(window, drafts).slices()),
+        BlockScope::close);
+  }
+
+  private Mono<List<BlockDraft>> drafts(List<BlockKey> keys, BlockScope scope) {
+    return Mono.create(sink -> {
+      Permits.Ticket ticket = arena.claim(keys, drafts -> {
+        drafts.forEach(scope::adopt);
+        sink.success(drafts);
+      }, sink::error);
+      sink.onCancel(ticket::cancel);
+    });
+  }
+
+  /// The computation of one window.
+  private final class Production implements LayerSlice.Spans {
+    private final PutWindow window;
+    private final List<BlockDraft> drafts;
+
+    Production(PutWindow window, List<BlockDraft> drafts) {
+      this.window = window;
+      this.drafts = drafts;
+    }
+
+    Flux<LayerSlice> slices() {
+      List<SlicePlan.Cut> cuts = SlicePlan.of(arena.layout(), drafts.size(), 0, window.maxSliceBytes(), order);
+      return Flux.range(0, cuts.size())
+          .map(i -> LayerSlice.of(cuts.get(i), new SlicePosition(window.index(), cuts.size() - 1 - i), this));
+    }
+
+    @Override
+    public int position(int i) {
+      return window.positions().get(i);
+    }
+
+    @Override
+    public LayerSpan span(int i, GranuleRange range) {
+      BlockDraft draft = drafts.get(i);
+      compute(draft, GranuleRange.whole(range.first(), range.count()));
+      return draft.span(range);
+    }
+
+    /// Computes what was not computed yet: a granule is whole, and its checksum known, before the first of its rows is
+    /// sent.
+    private void compute(BlockDraft draft, GranuleRange range) {
+      for (GranuleRange missing : draft.unverified(range)) {
+        draft.write(missing, memory -> writer.write(draft.key(), missing, memory));
+        draft.produced(missing);
+      }
+    }
+  }
+}

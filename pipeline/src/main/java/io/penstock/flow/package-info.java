@@ -1,0 +1,15 @@
+/// Recipes: pipelines of stages that do a whole job against any [io.penstock.tier.BlockTier], in memory, on disk or
+/// remote.
+///
+/// | recipe | does |
+/// |---|---|
+/// | [io.penstock.flow.LoadPrefix] | the longest cached prefix of a list of keys, as blocks or layer by layer |
+/// | [io.penstock.flow.LoadOrCompute] | all blocks of a request layer by layer; what no tier has is computed meanwhile |
+/// | [io.penstock.flow.OffloadPrefix] | finished blocks, or layers as they are computed, into a tier; receipts out |
+///
+/// A recipe is given the scope that owns what it emits. Wrap the whole pipeline, consumption included:
+/// `Flux.using(BlockScope::new, scope -> LoadPrefix.layers(tier, keys, shape, scope)…, BlockScope::close)`.
+@NullMarked
+package io.penstock.flow;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,53 @@
+package io.penstock.tier;
+
+import io.penstock.block.Block;
+import io.penstock.block.BlockScope;
+import io.penstock.block.LayerSlice;
+import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/// Gives the slices of a window when a tier has room for it: nothing is computed that could not be put.
+@FunctionalInterface
+public interface PutSource {
+  /// The slices of `window`: every granule of every wanted key once, cut as [io.penstock.block.SlicePlan] cuts, with
+  /// [io.penstock.block.SlicePosition#window()] equal to `window.index()` and falling `remaining`.
+  ///
+  /// Subscribed once, after the slices of the window before were taken. The taker asks for slices as it can take them,
+  /// and closes each.
+  Flux<LayerSlice> window(PutWindow window);
+
+  /// Lets a put begin: subscribed once, before the tier hears of the put; it may wait.
+  ///
+  /// Later is too late to wait for what another put of this source holds: a put that has the tier's credit and waits in
+  /// [#window] keeps that credit from a put that has memory and waits for credit. So a source lets no more puts begin
+  /// than it can serve at one time.
+  ///
+  /// @param blocks most blocks of a window of this put
+  /// @param scope closed when the put ended, however it ended: owns what the put holds meanwhile
+  default Mono<Void> begin(int blocks, BlockScope scope) {
+    return Mono.empty();
+  }
+
+  /// Gives finished blocks, without a copy; they stay the caller's.
+  ///
+  /// @param blocks one for each key of the put, in its order
+  static PutSource of(List<Block> blocks, SliceOrder order) {
+    return window -> {
+      List<LeasedBlock> leased = new ArrayList<>(window.positions().size());
+      try {
+        for (int position : window.positions()) {
+          leased.add(new LeasedBlock(position, blocks.get(position).share()));
+        }
+      } catch (RuntimeException e) { // closed meanwhile: the put was cancelled
+        leased.forEach(one -> one.block().close());
+        throw e;
+      }
+      return LeasedWindow.of(leased, new SliceShape(leased.size(), window.maxSliceBytes(), order, 0))
+          .slices(window.index());
+    };
+  }
+}

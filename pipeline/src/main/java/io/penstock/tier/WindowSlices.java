@@ -1,0 +1,223 @@
+package io.penstock.tier;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.block.BlockScope;
+import io.penstock.block.Checks;
+import io.penstock.block.LayerSlice;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
+
+/// The slices of one window after the other. The next window is asked for when a slice of it is wanted, not when the
+/// last slice of the window before was taken: a window holds memory, and a reader that has stopped must not hold memory
+/// that it did not ask for. Reactor's `concatMap` asks at once.
+///
+/// Signals leave outside the lock.
+///
+/// @param <W> what is cut
+final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
+  private final CoreSubscriber<? super LayerSlice> actual;
+  private final Function<? super W, Flux<LayerSlice>> cut;
+  private final BlockScope scope;
+  private final AtomicInteger turns = new AtomicInteger();
+  @SuppressWarnings("NullAway.Init") // set before any other signal can come
+  private volatile Subscription windows;
+  /// Slices of the current window.
+  @GuardedBy("this") private @Nullable Subscription slices;
+  @GuardedBy("this") private long requested;
+  /// A window was asked for and has not come.
+  @GuardedBy("this") private boolean asked;
+  /// The slices of a window have not ended.
+  @GuardedBy("this") private boolean cutting;
+  @GuardedBy("this") private boolean windowsEnded;
+  @GuardedBy("this") private boolean over;
+
+  private WindowSlices(CoreSubscriber<? super LayerSlice> actual, Function<? super W, Flux<LayerSlice>> cut,
+      BlockScope scope) {
+    this.actual = actual;
+    this.cut = cut;
+    this.scope = scope;
+  }
+
+  /// @param cut the slices of a window, each made when it is asked for
+  /// @param scope owns the slices emitted
+  static <W> Flux<LayerSlice> of(Flux<? extends W> windows, Function<? super W, Flux<LayerSlice>> cut,
+      BlockScope scope) {
+    return Flux.from(subscriber -> windows
+        .subscribe(new WindowSlices<W>(Operators.toCoreSubscriber(subscriber), cut, scope)));
+  }
+
+  @Override
+  public Context currentContext() {
+    return actual.currentContext();
+  }
+
+  @Override
+  public void onSubscribe(Subscription subscription) {
+    if (Operators.validate(windows, subscription)) {
+      windows = subscription;
+      actual.onSubscribe(this);
+    }
+  }
+
+  @Override
+  public void onNext(W window) {
+    if (isCancelled()) { // its owner closes the window
+      return;
+    }
+    Flux<LayerSlice> stream;
+    try {
+      stream = cut.apply(window);
+    } catch (RuntimeException e) {
+      windows.cancel();
+      onError(e);
+      return;
+    }
+    stream.subscribe(new Slices());
+  }
+
+  private synchronized boolean isCancelled() {
+    asked = false;
+    cutting = !over;
+    return over;
+  }
+
+  @Override
+  public void onError(Throwable error) {
+    Subscription current;
+    synchronized (this) {
+      if (over) { // after a cancel, an error reaches no one
+        return;
+      }
+      over = true;
+      current = slices;
+    }
+    if (current != null) {
+      current.cancel();
+    }
+    actual.onError(error);
+  }
+
+  @Override
+  public void onComplete() {
+    boolean last;
+    synchronized (this) {
+      windowsEnded = true;
+      last = !cutting && !over;
+      over |= last;
+    }
+    if (last) {
+      actual.onComplete();
+    }
+  }
+
+  @Override
+  public void request(long n) {
+    if (n <= 0) {
+      windows.cancel();
+      onError(Checks.misrequest(n));
+      return;
+    }
+    Subscription current;
+    synchronized (this) {
+      requested = Operators.addCap(requested, n);
+      current = slices;
+    }
+    if (current != null) {
+      current.request(n);
+    } else {
+      nextWindow();
+    }
+  }
+
+  @Override
+  public void cancel() {
+    Subscription current;
+    synchronized (this) {
+      over = true;
+      current = slices;
+    }
+    windows.cancel();
+    if (current != null) {
+      current.cancel();
+    }
+  }
+
+  /// Asks for windows while slices are wanted; a window that ends at once does not deepen the stack.
+  private void nextWindow() {
+    if (turns.getAndIncrement() != 0) {
+      return;
+    }
+    do {
+      if (isWindowDue()) {
+        windows.request(1);
+      }
+    } while (turns.decrementAndGet() != 0);
+  }
+
+  private synchronized boolean isWindowDue() {
+    boolean due = !asked && !cutting && !windowsEnded && !over && requested > 0;
+    asked |= due;
+    return due;
+  }
+
+  /// The slices of one window.
+  private final class Slices implements CoreSubscriber<LayerSlice> {
+    @Override
+    public Context currentContext() {
+      return actual.currentContext();
+    }
+
+    @Override
+    public void onSubscribe(Subscription subscription) {
+      long wanted;
+      boolean left;
+      synchronized (WindowSlices.this) {
+        slices = subscription;
+        wanted = requested;
+        left = over;
+      }
+      if (left) {
+        subscription.cancel();
+      } else if (wanted > 0) {
+        subscription.request(wanted);
+      }
+    }
+
+    @Override
+    public void onNext(LayerSlice slice) {
+      scope.adoptUnowned(slice);
+      synchronized (WindowSlices.this) {
+        requested = requested == Long.MAX_VALUE ? requested : requested - 1;
+      }
+      actual.onNext(slice);
+    }
+
+    @Override
+    public void onError(Throwable error) {
+      windows.cancel();
+      WindowSlices.this.onError(error);
+    }
+
+    @Override
+    public void onComplete() {
+      boolean last;
+      synchronized (WindowSlices.this) {
+        slices = null;
+        cutting = false;
+        last = windowsEnded && !over;
+        over |= last;
+      }
+      if (last) {
+        actual.onComplete();
+      } else {
+        nextWindow();
+      }
+    }
+  }
+}

@@ -1,0 +1,68 @@
+package io.penstock.block;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.penstock.testkit.LeakLedger;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/// Slices that cut a granule are shared row by row, before the granule is whole.
+final class VerifiedRowsTest {
+  private static final BlockLayout LAYOUT = BlockLayout.attention(1, 4, 1, 8, ElementType.INT8);
+  private static final BlockKey KEY = CacheSpace.of("rows", LAYOUT).key(new BlockHash(1, 2));
+  private static final GranuleRange FIRST = GranuleRange.rows(0, 0, 2);
+  private static final GranuleRange REST = GranuleRange.rows(0, 2, 2);
+
+  @RegisterExtension
+  final LeakLedger leaks = new LeakLedger();
+
+  private BlockDraft draft() {
+    SlabArena arena = leaks.watch(new SlabArena("rows", LAYOUT, 1, 1));
+    return Objects.requireNonNull(arena.tryClaim(List.of(KEY))).getFirst();
+  }
+
+  private static void produce(BlockDraft draft, GranuleRange rows) {
+    draft.write(rows, memory -> memory.fill((byte) (7 + rows.firstRow())));
+    draft.produced(rows);
+  }
+
+  @Test
+  void rows_verifiedAsTheyAre_areSharedBeforeTheirGranuleIsWhole() {
+    try (BlockDraft draft = draft()) {
+      produce(draft, FIRST);
+      try (LayerSpan span = draft.span(FIRST)) {
+        byte[] bytes = span.read(memory -> memory.toArray(ValueLayout.JAVA_BYTE));
+        assertThat(span.checksums("test")).containsExactly(Checksum.of(MemorySegment.ofArray(bytes)));
+        produce(draft, REST);
+        assertThatCode(() -> span.verify("test")).doesNotThrowAnyException();
+      }
+    }
+  }
+
+  @Test
+  void rows_partOfWhatWasStated_areVouchedForByTheWhole() {
+    try (BlockDraft draft = draft()) {
+      produce(draft, FIRST);
+      try (LayerSpan span = draft.span(FIRST); LayerSpan part = span.share(GranuleRange.rows(0, 1, 1))) {
+        byte[] bytes = part.read(memory -> memory.toArray(ValueLayout.JAVA_BYTE));
+        assertThat(part.checksums("test")).containsExactly(Checksum.of(MemorySegment.ofArray(bytes)));
+      }
+    }
+  }
+
+  @Test
+  void rows_notStated_areRefused() {
+    try (BlockDraft draft = draft()) {
+      produce(draft, FIRST);
+      assertThatThrownBy(() -> draft.span(REST)).isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("granules must be verified before they are shared");
+      assertThatThrownBy(() -> draft.span(GranuleRange.whole(0, 1))).isInstanceOf(IllegalStateException.class);
+    }
+  }
+}

@@ -1,0 +1,16 @@
+package io.penstock.wire;
+
+import io.penstock.block.BlockArena;
+import io.penstock.block.Permits;
+import io.penstock.block.SliceOrder;
+import io.penstock.block.SpaceId;
+import java.util.function.UnaryOperator;
+
+/// What a `get` stream is received with.
+///
+/// @param arena where slices land
+/// @param budget of bytes in flight
+/// @param creditSlices most slices asked for ahead
+/// @param errors turns what the connection signals into what the reader is told
+record GetSetting(BlockArena arena, SpaceId space, Permits budget, int maxSliceBytes, int windowBlocks,
+    int creditSlices, int startLayer, SliceOrder order, ControlCodec codec, UnaryOperator<Throwable> errors) {}

@@ -1,0 +1,55 @@
+package io.penstock.wire;
+
+import io.penstock.block.Permits;
+
+/// A node's one budget of bytes in flight, for what comes in and what goes out.
+///
+/// Each direction has a lane of the budget, and each connection a lane of either direction. A quarter of the budget, and
+/// at least one slice, is beyond the reach of either direction: readers that take nothing do not keep puts from going
+/// on, and writers that send nothing do not keep gets.
+final class NodeBudget {
+  private final Permits permits;
+  private final BudgetLane in;
+  private final BudgetLane out;
+
+  /// @param maxSliceBytes largest slice
+  /// @throws IllegalArgumentException if there is not room for one slice each way
+  NodeBudget(Permits permits, int maxSliceBytes) {
+    if (permits.capacity() < 2L * maxSliceBytes) {
+      throw new IllegalArgumentException("budget must be >= 2 slices, one in and one out, of maxSliceBytes "
+          + maxSliceBytes + " (was " + permits.capacity() + ")");
+    }
+    if (permits.maxWaiters() < 2) {
+      throw new IllegalArgumentException(
+          "waiters of the budget must be >= 2, one each way (was " + permits.maxWaiters() + ")");
+    }
+    this.permits = permits;
+    long share = permits.capacity() - Math.max(maxSliceBytes, permits.capacity() / 4);
+    this.in = new BudgetLane(permits.name() + ", incoming", Budget.of(permits), share, Integer.MAX_VALUE);
+    this.out = new BudgetLane(permits.name() + ", outgoing", Budget.of(permits), share, Integer.MAX_VALUE);
+  }
+
+  /// What one connection may have on its way in.
+  ///
+  /// @param maxWaiters most streams that wait
+  Budget incoming(int maxWaiters) {
+    return new BudgetLane(permits.name() + ", incoming", in, Long.MAX_VALUE, maxWaiters);
+  }
+
+  /// What one connection may have on its way out: at most its send window.
+  ///
+  /// @param maxWaiters most streams that wait
+  Budget outgoing(long sendWindowBytes, int maxWaiters) {
+    return new BudgetLane("send window", out, sendWindowBytes, maxWaiters);
+  }
+
+  /// Bytes in flight, both ways.
+  Permits permits() {
+    return permits;
+  }
+
+  /// Bytes on their way out.
+  long outgoingBytes() {
+    return out.inUse();
+  }
+}
