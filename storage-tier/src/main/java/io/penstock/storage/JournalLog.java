@@ -12,6 +12,7 @@ import io.penstock.storage.record.RecordName;
 import io.penstock.storage.record.RecordWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /// The writing side of a journal: appends blocks and removals, deletes segments that nobody needs. Used by one thread
@@ -79,10 +80,23 @@ final class JournalLog {
     block.verify(boundary);
     syncs.admit(recordBytes);
     long number = ++sequence;
-    Location at = appended(block.read(payload -> engine.append(writer.block(block, payload, number))));
+    Location at = append(recordBytes,
+        segment -> block.read(payload -> engine.append(writer.block(block, payload, number, segment))));
     book.written(at.segment());
     userBytes += at.length();
     return new StoredRecord(store, block.key(), places.add(new Place(at, number, writer.crc())));
+  }
+
+  /// A record says which segment it was written to. Should a failed sync end that segment just before, the record is
+  /// written again: what says the wrong segment does not count.
+  private Location append(int length, IntFunction<Location> work) {
+    int segment = engine.segmentFor(length);
+    Location at = appended(work.apply(segment));
+    while (at.segment() != segment) {
+      segment = at.segment();
+      at = appended(work.apply(segment));
+    }
+    return at;
   }
 
   private Location appended(Location at) {
@@ -104,7 +118,8 @@ final class JournalLog {
     syncs.admit(recordBytes);
     long number = ++sequence;
     BlockKey key = mover.key();
-    Location at = appended(engine.append(writer.again(mover.head(), mover.payload(), key, number)));
+    Location at = append(recordBytes,
+        segment -> engine.append(writer.again(mover.head(), mover.payload(), key, number, segment)));
     book.written(at.segment());
     if (places.move(row, from, new Place(at, number, writer.crc()))) {
       book.moved(new DeadRecord(new RecordName(key, from.sequence()), from.segment()), number);
@@ -236,7 +251,9 @@ final class JournalLog {
   private void remove(List<DeadRecord> dead) {
     syncs.admit(RecordFormat.removalBytes(dead.size()));
     long number = ++sequence;
-    Location at = appended(engine.append(writer.removal(dead.stream().map(DeadRecord::named).toList(), number)));
+    List<RecordName> names = dead.stream().map(DeadRecord::named).toList();
+    Location at = append(RecordFormat.removalBytes(names.size()),
+        segment -> engine.append(writer.removal(names, number, segment)));
     dead.forEach(each -> book.removed(each, at.segment()));
   }
 

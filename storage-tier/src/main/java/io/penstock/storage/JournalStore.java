@@ -1,13 +1,15 @@
 package io.penstock.storage;
 
+import org.jspecify.annotations.Nullable;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
-import io.penstock.storage.check.HeadSearch;
 import io.penstock.storage.checkpoint.CheckpointedEngine;
+import io.penstock.storage.engine.OpenFiles;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordName;
@@ -21,6 +23,7 @@ import io.penstock.tier.spi.StoreHealth;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -48,8 +51,6 @@ public final class JournalStore implements BlockStore {
   private final SyncLine syncs;
   private final JournalWrites writes;
   private final JournalRecovery recovery;
-  /// What the opening found that must be known, in words.
-  private final List<String> opening;
   private final PlaceTable places;
   private final LostRecords lost;
   private final WorkLine line;
@@ -57,9 +58,11 @@ public final class JournalStore implements BlockStore {
   private final JournalReads reads;
   private final JournalEnd end;
   private final FoundBlocks recovered;
-  private final DamageSearch search;
-  /// Found damaged by the opening, until somebody was told; guarded by `this`.
-  private List<BlockKey> damaged;
+  private final DamageCopies copies;
+  private final JournalThreads threads;
+  @GuardedBy("this") private @Nullable Scrubber scrubber;
+  /// Found damaged by the opening, until the owner was told.
+  @GuardedBy("this") private List<BlockKey> damaged;
 
   private JournalStore(CacheSpace space, JournalOptions options, SegmentEngine disk, JournalThreads threads) {
     this.space = space;
@@ -69,18 +72,19 @@ public final class JournalStore implements BlockStore {
     this.engine = new WatchedEngine(disk, health);
     this.line = new WorkLine(options.name(), "puts", options.maxWaitingPuts());
     this.end = new JournalEnd(options, engine, health, threads);
-    Recovery found = new Recovery(space, disk, boundary(), options.doubtfulSegments(), options.quarantine().records());
+    this.threads = threads;
+    Recovery found = new Recovery(space, disk, boundary(), options.doubtfulSegments());
     this.recovered = found.run();
     this.recovery = found.summary();
-    this.opening = found.problems();
     this.places = found.places();
     this.syncs = new SyncLine(engine, options.syncs(), threads.clock(), this::synced);
     JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), places,
-        engine.segments().isEmpty() ? 0 : found.sequence() + HeadSearch.UNSEEN, options.segments().segmentBytes());
+        found.sequence(), options.segments().segmentBytes());
     DiskWater water = new DiskWater(engine, options, threads.clock());
-    this.lost = new LostRecords(places, space.id(), disk.directory(), options.quarantine(), health, boundary());
-    ReadDamage damage = new ReadDamage(engine, space.layout(), boundary(), lost, threads.reading(), this::freed);
-    this.reads = new JournalReads(new RangeReader(engine, space.layout(), boundary(), lost, this::freed, damage), space,
+    this.copies = new DamageCopies(engine, options.quarantine(), RecordFormat.recordBytes(space.layout()),
+        threads.reading(), health, boundary());
+    this.lost = new LostRecords(places, space.id(), copies, boundary());
+    this.reads = new JournalReads(new RangeReader(engine, space.layout(), boundary(), lost, this::freed), space,
         options, health,
         threads.reading());
     Reclaimer reclaimer = new Reclaimer(engine, found.book(), places, log,
@@ -89,8 +93,8 @@ public final class JournalStore implements BlockStore {
     this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, water, options),
         options.reclaim(), threads, line);
     this.puts = new JournalPuts(space.id(), health, writes, line);
-    this.damaged = found.dropped().keys();
-    this.search = new DamageSearch(engine, places, lost, threads, found.dropped(), damage);
+    this.damaged = found.damagedKeys();
+    found.damage().forEach(copies::add); // before their segments may go
     writes.begin(found.dead());
     syncs.start();
     if (found.isUnsynced() && options.durability().mode() != SyncMode.NONE) {
@@ -98,7 +102,6 @@ public final class JournalStore implements BlockStore {
       syncs.ask();
     }
     health.start(disk);
-    search.begin();
   }
 
   /// Opens the journal of `options` with threads of its own. Waits until every record's head was read: not for an event
@@ -108,6 +111,9 @@ public final class JournalStore implements BlockStore {
   /// @throws IllegalArgumentException if a block of `space` does not fit an eighth of a segment
   public static JournalStore open(CacheSpace space, JournalOptions options) {
     // None of them runs before its first task: without an engine there is nothing to end
+    if (options.engine() != EngineKind.MEMORY) {
+      OpenFiles.require(options.engine().name().toLowerCase(Locale.ROOT), options.mostSegments());
+    }
     JournalThreads threads = JournalThreads.own(options);
     return open(space, options, options.engine().open(options.directory(), options.engineOptions()), threads);
   }
@@ -225,7 +231,7 @@ public final class JournalStore implements BlockStore {
 
   @Override
   public DiskStat diskStat() {
-    return DiskFigures.of(syncs(), disk(), recovery, opening, search, lost.unkept());
+    return DiskFigures.of(syncs(), disk(), recovery, scrubbed(), lost, copies);
   }
 
   /// Begins to read what is at rest in the background, and to compare it; once. What is damaged is copied to
@@ -234,8 +240,16 @@ public final class JournalStore implements BlockStore {
   ///
   /// @throws IllegalStateException if that goes on already
   public void scrub(ScrubOptions how) {
-    search.scrub(how, new RecordMover(engine::readOnce, space.layout(), boundary()),
-        () -> line.open() + reads.open() > 0, writes::free);
+    Scrubber begun =
+        new Scrubber(engine, places, new RecordMover(engine::readOnce, space.layout(), boundary()), lost, how,
+            threads, () -> line.open() + reads.open() > 0 || !health.health().state().gives(), writes::free);
+    synchronized (this) {
+      if (scrubber != null) {
+        throw new IllegalStateException("a journal must be scrubbed once at a time (was scrubbed already)");
+      }
+      scrubber = begun;
+    }
+    begun.start();
   }
 
   @Override
@@ -249,8 +263,8 @@ public final class JournalStore implements BlockStore {
   }
 
   /// What that came to.
-  public ScrubStat scrubbed() {
-    return search.scrubbed();
+  public synchronized ScrubStat scrubbed() {
+    return scrubber == null ? ScrubStat.NONE : scrubber.stat();
   }
 
   /// What opening found.
@@ -312,7 +326,6 @@ public final class JournalStore implements BlockStore {
   void free(BlockKey key, int number) {
     Place last = places.release(number);
     if (last != null) {
-      health.suspects().forget(last.location());
       freed(new DeadRecord(new RecordName(key, last.sequence()), last.segment()));
     }
   }
@@ -344,7 +357,11 @@ public final class JournalStore implements BlockStore {
   ///     answer in time
   @Override
   public Mono<Void> close() {
-    return end.close(Mono.defer(() -> Mono.when(search.close(), line.close(), reads.close())), writes);
+    return end.close(Mono.defer(() -> Mono.when(closeScrub(), copies.close(), line.close(), reads.close())), writes);
+  }
+
+  private synchronized Mono<Void> closeScrub() {
+    return scrubber == null ? Mono.empty() : scrubber.close();
   }
 
   @Override

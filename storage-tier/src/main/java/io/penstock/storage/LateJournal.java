@@ -67,7 +67,7 @@ public final class LateJournal implements BlockStore {
   /// @throws io.penstock.KvException as [JournalStore#open(CacheSpace, JournalOptions)] does, but for a disk that fails
   public static BlockStore open(CacheSpace space, JournalOptions options, Consumer<JournalStore> begun) {
     Supplier<JournalStore> opening = () -> JournalStore.open(space, options);
-    try {
+    try (var _ = OpeningWatch.begin(options)) {
       return begun(opening.get(), begun);
     } catch (StoreUnavailableException e) {
       if (!isOfTheDisk(e, options.directory())) {

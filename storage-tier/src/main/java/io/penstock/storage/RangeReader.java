@@ -28,19 +28,15 @@ final class RangeReader {
   private final String boundary;
   private final LostRecords lost;
   private final Consumer<DeadRecord> freed;
-  private final ReadDamage damage;
   private final int headBytes;
 
   /// @param freed hears of records that count no more
-  /// @param damage hears of those that are damaged
-  RangeReader(SegmentEngine engine, BlockLayout layout, String boundary, LostRecords lost, Consumer<DeadRecord> freed,
-      ReadDamage damage) {
+  RangeReader(SegmentEngine engine, BlockLayout layout, String boundary, LostRecords lost, Consumer<DeadRecord> freed) {
     this.engine = engine;
     this.layout = layout;
     this.boundary = boundary;
     this.lost = lost;
     this.freed = freed;
-    this.damage = damage;
     this.headBytes = RecordFormat.headBytes(layout);
   }
 
@@ -85,9 +81,13 @@ final class RangeReader {
     try {
       draft.verify(range, checksums(rest.key(), place, range, head), boundary);
     } catch (BlockCorruptException e) {
-      damage.found(rest, place);
+      lose(rest, place, e);
       throw e;
     }
+  }
+
+  private void lose(StoredRecord rest, Place place, BlockCorruptException e) {
+    lost.loseRead(rest.number(), rest.key(), place, new Flaw(boundary, e.granule(), e.expected(), e.actual()), freed);
   }
 
   private @Nullable UnknownLocationException tried(Location at, BlockDraft draft, GranuleRange range,
@@ -110,7 +110,7 @@ final class RangeReader {
     try {
       read(rest.key(), place, place.location(), draft, range, scratch);
     } catch (BlockCorruptException e) {
-      damage.found(rest, place);
+      lose(rest, place, e);
       throw e;
     } finally {
       pin.close();

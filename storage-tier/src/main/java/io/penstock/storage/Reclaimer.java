@@ -1,9 +1,13 @@
 package io.penstock.storage;
 
 import io.penstock.KvException;
+import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
+import java.io.EOFException;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -17,12 +21,8 @@ import org.jspecify.annotations.Nullable;
 final class Reclaimer {
   /// A segment that is fuller is left alone: moving would take nearly what it gives.
   private static final double FULLEST = 0.95;
-
-  /// A victim is read no further when so many of its other blocks failed: three failures in a row are the disk's.
-  private static final int MOST_FAILED = SuspectRecords.TOO_MANY - 1;
-
-  /// So many other blocks are looked at; and where the disk gives none, no more may be left for them to be given up.
-  private static final int FEW = 8;
+  /// So few records of a segment are given up although the disk gives none of them.
+  private static final int FEW = 5;
 
   private final SegmentEngine engine;
   private final SegmentBook book;
@@ -35,10 +35,10 @@ final class Reclaimer {
   private final long segmentBytes;
   private final int recordBytes;
   private int victim;
-  /// Blocks of the victim, beside those that were to be moved, that could not be read.
-  private int failed;
-  /// One of them could.
+  /// Whether the disk gave another record of the victim when one failed.
   private boolean gave;
+  /// Records that could not be read when they were to be moved.
+  private final Set<Location> failed = new HashSet<>();
   private final DiskWater water;
   private boolean draining;
   private long movedBytes;
@@ -46,8 +46,6 @@ final class Reclaimer {
   private long corrupt;
   /// What keeps segments from being emptied.
   private @Nullable KvException unread;
-  /// What kept damage from being set aside.
-  private @Nullable KvException unkept;
 
   Reclaimer(SegmentEngine engine, SegmentBook book, PlaceTable places, JournalLog log, RecordMover mover,
       LostRecords lost,
@@ -71,7 +69,7 @@ final class Reclaimer {
   }
 
   private boolean isTooMuch() {
-    double held = (double) (book.needed() - book.kept().size()) * segmentBytes; // nothing that is moved makes those go
+    double held = (double) book.needed() * segmentBytes;
     if (options.capacityBytes() != ReclaimOptions.UNLIMITED) {
       draining = held > (draining ? options.lowWater() : options.highWater()) * options.capacityBytes();
     }
@@ -117,7 +115,6 @@ final class Reclaimer {
   long step(long bytes) {
     if (victim == 0) {
       victim = pick();
-      failed = 0;
       gave = false;
     }
     long done = 0;
@@ -129,9 +126,10 @@ final class Reclaimer {
     }
     if (victim > 0 && next == PlaceTable.NONE) {
       unreadable.forget(victim);
+      int emptied = victim;
+      failed.removeIf(each -> each.segment() == emptied);
       victim = 0;
       reclaimed++;
-      unkept = corrupt > before ? unkept : null;
     }
     return done;
   }
@@ -152,24 +150,50 @@ final class Reclaimer {
     if (from == null) {
       return 0; // closed meanwhile
     }
-    Flaw flaw;
     try {
-      flaw = read(from);
-    } catch (RecordUnreadableException e) { // the disk gives others
-      if (!mayGiveUp(number)) {
+      Flaw flaw = read(from);
+      if (flaw == null) {
+        log.move(number, from, mover);
+        movedBytes += recordBytes;
+      } else {
+        lose(number, from, flaw);
+      }
+    } catch (RecordUnreadableException e) {
+      if (!(e.getCause() instanceof EOFException) && !isAlone(number, from)) {
         leave(e);
         return 0;
       }
-      giveUp(number, from, e);
-      return recordBytes; // as much was asked for, and more while others were looked at
+      failed.remove(from.location());
+      if (lost.lose(number, from, e)) { // its owner hears of it with the next read: the key cannot be had
+        book.freed(from.segment());
+      }
     }
-    if (flaw == null) {
-      log.move(number, from, mover);
-      movedBytes += recordBytes;
-    } else {
-      setAside(number, from, flaw);
+    return recordBytes; // also of what was lost: as much was read
+  }
+
+  /// Whether it is not the whole segment that the disk does not give: it gives another record, or each of the few that
+  /// are left has failed.
+  private boolean isAlone(int number, Place from) {
+    failed.add(from.location());
+    int[] others = IntStream.of(places.numbers(victim)).filter(each -> each != number).toArray();
+    for (int i = others.length - 1; i >= 0 && !gave; i--) { // what cannot be read lies side by side
+      Place place = places.placeIn(victim, others[i]);
+      if (place != null && !failed.contains(place.location())) {
+        gave = isGiven(place);
+        return gave;
+      }
     }
-    return recordBytes; // kept aside: as much was written
+    return gave || others.length < FEW;
+  }
+
+  private boolean isGiven(Place other) {
+    try {
+      mover.read(other);
+      return true;
+    } catch (StorageFailedException | RecordUnreadableException e) {
+      failed.add(other.location());
+      return false;
+    }
   }
 
   private @Nullable Flaw read(Place from) {
@@ -187,56 +211,11 @@ final class Reclaimer {
     victim = 0;
   }
 
-  /// Whether it is not the whole segment that the disk does not give: it gives another block of the victim, or each of
-  /// the few that are left was tried as often as this one.
-  private boolean mayGiveUp(int number) {
-    if (gave) {
-      return true;
-    }
-    int[] others = IntStream.of(places.numbers(victim)).filter(each -> each != number).toArray();
-    int[] untold = IntStream.of(others).filter(each -> !isTold(each)).toArray();
-    int at = untold.length - 1; // the last, the middle one, …, the first: what cannot be read lies side by side
-    for (int asked = 0; at >= 0 && asked < FEW && failed < MOST_FAILED; asked++) {
-      gave = isGiven(untold[at]);
-      if (gave) {
-        return true;
-      }
-      at = at == 0 ? -1 : at / 2;
-    }
-    return untold.length == 0 && others.length <= FEW;
-  }
-
-  private boolean isTold(int number) {
-    Place place = places.placeIn(victim, number);
-    return place != null && lost.isUnreadable(place);
-  }
-
-  private boolean isGiven(int number) {
-    Place place = places.placeIn(victim, number);
-    try {
-      if (place != null) {
-        mover.read(place);
-      }
-      return place != null;
-    } catch (StorageFailedException | RecordUnreadableException e) {
-      failed++;
-      return false;
-    }
-  }
-
-  private void setAside(int number, Place from, Flaw flaw) {
-    StorageFailedException failure = lost.lose(number, from, mover, flaw, dead -> {
+  private void lose(int number, Place from, Flaw flaw) {
+    lost.lose(number, from, mover, flaw, dead -> {
       corrupt++;
       book.freed(dead.segment());
     });
-    unkept = failure == null ? unkept : failure;
-  }
-
-  /// Who owns the block hears of it when he reads it: what its record says of whose it is cannot be had.
-  private void giveUp(int number, Place from, RecordUnreadableException why) {
-    if (lost.lose(number, from, why)) {
-      book.freed(from.segment());
-    }
   }
 
   /// Milliseconds until a segment may be tried that could not be read, if any has to wait; else 0.
@@ -253,6 +232,6 @@ final class Reclaimer {
   SpaceStat stat(@Nullable KvException failure) {
     return new SpaceStat(book.segments(), segmentBytes, book.live() * recordBytes, log.userBytes(), movedBytes,
         reclaimed, corrupt,
-        lost.unreadable(), failure != null ? failure : unreadable.isAny(book::exists) ? unread : unkept);
+        lost.unreadable(), failure != null ? failure : unreadable.isAny(book::exists) ? unread : null);
   }
 }

@@ -43,7 +43,7 @@ final class Scrubber {
   private long began;
   private boolean failing;
   private final Steps steps = new Steps();
-  private volatile ScrubStat stat = new ScrubStat(0, 0, 0, 0, null);
+  private volatile ScrubStat stat = ScrubStat.NONE;
 
   /// @param records reads them; of this alone
   /// @param busy whether somebody else wants the disk
@@ -156,27 +156,24 @@ final class Scrubber {
     try {
       Flaw flaw = records.read(place);
       if (flaw != null) {
-        setAside(number, place, flaw);
+        lose(number, place, flaw);
       }
       told(place.location().length(), 0, 0, null);
     } catch (RecordUnreadableException e) { // the disk gives others
-      giveUp(number, place, e);
+      lose(number, place, e);
     } finally {
       pin.close();
     }
   }
 
-  private void setAside(int number, Place place, Flaw flaw) {
-    StorageFailedException failure = lost.lose(number, place, records, flaw, dead -> {
+  private void lose(int number, Place place, Flaw flaw) {
+    lost.lose(number, place, records, flaw, dead -> {
       told(0, 1, 0, null);
       freed.accept(dead);
     });
-    if (failure != null) {
-      told(0, 0, 0, failure);
-    }
   }
 
-  private void giveUp(int number, Place place, RecordUnreadableException why) {
+  private void lose(int number, Place place, RecordUnreadableException why) {
     RecordName name = nameAt(place);
     boolean isLost = lost.lose(number, place, why);
     if (isLost) {

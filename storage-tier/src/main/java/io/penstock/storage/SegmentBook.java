@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.IntPredicate;
@@ -20,8 +19,6 @@ final class SegmentBook {
   private final TreeMap<Integer, Usage> segments = new TreeMap<>();
   /// Segments of which nothing counts.
   private final TreeSet<Integer> empty = new TreeSet<>();
-  /// Segments that hold what a repair may bring back.
-  private final TreeSet<Integer> kept = new TreeSet<>();
   /// By the sequence of a record that was moved: the one that it is a copy of, as long as that exists.
   private final Map<Long, DeadRecord> originals = new HashMap<>();
   /// Segments that were deleted, and when: until that is forced, a failure of the machine may bring them back.
@@ -51,17 +48,6 @@ final class SegmentBook {
     empty.add(segment);
   }
 
-  /// One that never goes, whatever of it counts: some of it is not known.
-  void keep(int segment) {
-    kept.add(segment);
-    empty.remove(segment);
-  }
-
-  /// Segments that never go.
-  SortedSet<Integer> kept() {
-    return kept;
-  }
-
   void written(int segment) {
     Usage usage = usage(segment);
     usage.live++;
@@ -76,7 +62,7 @@ final class SegmentBook {
     Usage usage = usage(segment);
     usage.live--;
     live--;
-    if (usage.live == 0 && !kept.contains(segment)) {
+    if (usage.live == 0) {
       empty.add(segment);
     }
   }
@@ -109,7 +95,7 @@ final class SegmentBook {
     return segments.size();
   }
 
-  /// Segments of which something counts, or that are kept.
+  /// Segments of which something counts.
   int needed() {
     return segments.size() - empty.size();
   }
@@ -129,7 +115,7 @@ final class SegmentBook {
     double bestWorth = -1;
     for (Map.Entry<Integer, Usage> each : segments.entrySet()) {
       Usage usage = each.getValue();
-      if (each.getKey() != active && !kept.contains(each.getKey()) && usage.live > 0 && usage.live <= most * fullest
+      if (each.getKey() != active && usage.live > 0 && usage.live <= most * fullest
           && readable.test(each.getKey())) {
         double share = (double) usage.live / fullest;
         double worth = (1 - share) * (written - usage.age + 1) / (1 + share);

@@ -12,8 +12,8 @@ import io.penstock.storage.FaultyEngine.Fault;
 import io.penstock.storage.FaultyEngine.Work;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.MemoryDisk;
+import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.MemoryEngine;
-import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.spi.BlockUnreadableException;
@@ -119,6 +119,11 @@ final class DiskHealthTest {
     time.advanceTimeBy(Duration.ofSeconds(seconds));
   }
 
+  private void assertLost(StoredBlock rest) {
+    assertThatThrownBy(() -> read(rest)).cause().isInstanceOfSatisfying(BlockUnreadableException.class,
+        e -> assertThat(e.key()).isEqualTo(rest.key()));
+  }
+
   @ParameterizedTest
   @EnumSource
   void diskThatTakesNothing_isDegraded_gives_andComesBackByItself(Fault fault) throws Exception {
@@ -198,23 +203,24 @@ final class DiskHealthTest {
   }
 
   @Test
-  void readsThatFail_turnOff_loseNothing_andComeBack() throws Exception {
+  void readsThatFail_turnOff_loseTheFirstTwo_andComeBack() throws Exception {
     List<StoredBlock> rests = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       rests.add(put(i));
     }
     disk.fail(Fault.IO_ERROR, Work.READ);
-    for (int i = 0; i < SuspectRecords.TOO_MANY; i++) {
+    for (int i = 0; i < DiskHealth.TOO_MANY - 1; i++) {
+      assertLost(rests.get(i));
       assertState(StoreState.ACTIVE);
-      assertUnavailable(readLater(rests.get(i)));
     }
+    assertUnavailable(readLater(rests.get(2)));
     assertState(StoreState.OFF);
     pass(8);
     assertState(StoreState.OFF);
     disk.mend();
     pass(5);
     assertState(StoreState.ACTIVE);
-    for (StoredBlock rest : rests) {
+    for (StoredBlock rest : rests.subList(2, rests.size())) {
       read(rest);
     }
   }
@@ -224,9 +230,9 @@ final class DiskHealthTest {
   void errorOfAProbe_isAFailureLikeAnother_andItIsTriedAgain(Work work) throws Exception {
     List<StoredBlock> rests = List.of(put(0), put(1), put(2));
     disk.fail(Fault.IO_ERROR, Work.READ);
-    for (StoredBlock rest : rests) {
-      assertUnavailable(readLater(rest));
-    }
+    assertLost(rests.get(0));
+    assertLost(rests.get(1));
+    assertUnavailable(readLater(rests.get(2)));
     assertState(StoreState.OFF);
     disk.mend();
     disk.err(work);
@@ -235,49 +241,36 @@ final class DiskHealthTest {
     disk.mend();
     pass(5);
     assertState(StoreState.ACTIVE);
-    for (StoredBlock rest : rests) {
-      read(rest);
-    }
+    read(rests.get(2));
   }
 
   @Test
-  void oneRecordThatCannotBeRead_isGivenUp_andTheDiskIsNot() throws Exception {
+  void oneRecordThatCannotBeRead_isLost_andTheDiskIsNot() throws Exception {
     StoredBlock bad = put(0);
     StoredBlock good = put(1);
     disk.failAt(((StoredRecord) bad).location());
-    assertThatThrownBy(() -> read(bad)).cause().isInstanceOf(StorageFailedException.class);
-    read(good);
+    for (int i = 0; i < 5; i++) {
+      assertLost(bad);
+      read(good);
+    }
     pass(1);
     assertState(StoreState.ACTIVE);
-    assertThatThrownBy(() -> read(bad)).cause().isInstanceOfSatisfying(BlockUnreadableException.class,
-        e -> assertThat(e.key()).isEqualTo(bad.key()));
-    read(good);
     assertThat(changes).hasValue(0);
   }
 
+  /// One that was read last when the disk was given up.
   @Test
-  void oneRecordThatCannotBeRead_isGivenUp_alsoIfTheDiskIsFull() throws Exception {
-    StoredBlock bad = put(0);
-    StoredBlock good = put(1);
-    disk.fail(Fault.NO_SPACE, Work.APPEND, Work.PROBE);
-    assertUnavailable(putLater(2));
-    disk.failAt(((StoredRecord) bad).location());
-    assertThatThrownBy(() -> read(bad)).cause().isInstanceOf(StorageFailedException.class);
-    read(good);
+  void recordThatFailsInEachProbe_doesNotKeepTheDiskOff() throws Exception {
+    List<StoredBlock> rests = List.of(put(0), put(1), put(2), put(3));
+    disk.failAt(rests.subList(0, 3).stream().map(rest -> ((StoredRecord) rest).location()).toArray(Location[]::new));
+    assertLost(rests.get(0));
+    assertLost(rests.get(1));
+    assertUnavailable(readLater(rests.get(2)));
+    assertState(StoreState.OFF);
     pass(60);
-    assertState(StoreState.DEGRADED);
-    assertThatThrownBy(() -> read(bad)).cause().isInstanceOf(BlockUnreadableException.class);
-    read(good);
-  }
-
-  @Test
-  void recordThatFailedInPassing_isReadAgain() throws Exception {
-    StoredBlock rest = put(0);
-    disk.failAt(((StoredRecord) rest).location());
-    assertThatThrownBy(() -> read(rest)).cause().isInstanceOf(StorageFailedException.class);
-    disk.failAt();
-    pass(1);
-    read(rest);
+    assertState(StoreState.ACTIVE);
+    read(rests.get(3));
+    assertLost(rests.get(2));
   }
 
   @Test

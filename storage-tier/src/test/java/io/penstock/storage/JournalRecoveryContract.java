@@ -71,7 +71,7 @@ abstract class JournalRecoveryContract extends JournalFixture {
     List<StoredBlock> rests = again.recovered();
     assertThat(keys(rests)).isEqualTo(Blocks.keys(SPACE, 0, 300));
     assertThat(again.recovered()).isEmpty();
-    assertThat(again.recovery()).isEqualTo(new JournalRecovery(again.recovery().segments(), 300, 0, 0, 0, 0, 0, 0));
+    assertThat(again.recovery()).isEqualTo(new JournalRecovery(again.recovery().segments(), 300, 0, 0, 0, 0));
     assertReadable(again, rests);
     assertReadable(again, put(again, 300, 310));
   }
@@ -162,32 +162,6 @@ abstract class JournalRecoveryContract extends JournalFixture {
     assertThat(engine.segments()).hasSize(2);
     crash();
     assertThat(keys(open().recovered())).containsExactly(Blocks.key(SPACE, 1), Blocks.key(SPACE, 3));
-  }
-
-  @Test
-  void recordDamagedInTheNewestSegment_isCountedOnce_andDoesNotComeBack() {
-    List<Location> at = put(open(), 0, 6).stream().map(rest -> ((StoredRecord) rest).location()).toList();
-    crash();
-    try (SegmentEngine engine = engine(); Arena memory = Arena.ofConfined()) {
-      MemorySegment byteOfTwo = memory.allocate(1);
-      engine.read(at.get(1), RecordFormat.headBytes(SPACE.layout()) + 70L, byteOfTwo);
-      byteOfTwo.set(ValueLayout.JAVA_BYTE, 0, (byte) (byteOfTwo.get(ValueLayout.JAVA_BYTE, 0) ^ 4));
-      engine.patch(at.get(1), RecordFormat.headBytes(SPACE.layout()) + 70L, byteOfTwo); // of its payload
-      engine.patch(at.get(3), 20, byteOfTwo.fill((byte) 0x55)); // of its head
-    }
-    JournalStore again = openInline();
-    assertThat(again.recovery()).isEqualTo(new JournalRecovery(1, 4, 0, 2, 2, 0, 0, 0));
-    assertThat(again.diskStat().damaged()).isEqualTo(2);
-    assertThat(keys(again.recovered())).doesNotContain(Blocks.key(SPACE, 1), Blocks.key(SPACE, 3)).hasSize(4);
-    closeAll();
-    JournalStore third = openInline();
-    assertThat(third.recovery().dropped()).as("taken out").isZero();
-    assertThat(third.diskStat().damaged()).isZero();
-    assertReadable(third, third.recovered());
-  }
-
-  private JournalStore openInline() {
-    return closing(JournalStore.open(SPACE, options(), engine(), Runnable::run, Runnable::run));
   }
 
   @Test

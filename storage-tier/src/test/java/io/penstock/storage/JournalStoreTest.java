@@ -104,7 +104,7 @@ final class JournalStoreTest {
       logged.close();
       assertThat(again.recovery().dropped()).isEqualTo(1);
       assertThat(logged.lines()).singleElement().asString()
-          .contains(": 1 of its records are not whole and count no more");
+          .contains(": 1 records are damaged, and count no more");
       assertThat(keys(again.recovered())).hasSize(4).doesNotContain(Blocks.key(SPACE, 2));
       again.settled().block();
       put(again, 10, 11);

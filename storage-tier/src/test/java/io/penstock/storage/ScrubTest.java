@@ -167,7 +167,8 @@ final class ScrubTest {
     assertThat(store.diskStat().damaged()).isEqualTo(10);
     assertThat(store.diskStat().damagedAtOpening()).isZero();
     assertThat(store.diskStat().unkept()).isEqualTo(7);
-    assertThat(store.diskStat().problems()).singleElement().asString().contains("scrub: could not set damage aside",
+    assertThat(store.diskStat().problems()).singleElement().asString().contains(
+        "quarantine: could not set damage aside",
         "must stay within 3 records");
     rests.subList(0, 10).forEach(this::assertLost);
     rests.subList(10, BLOCKS).forEach(this::read);

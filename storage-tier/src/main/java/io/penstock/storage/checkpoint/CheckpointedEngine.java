@@ -125,13 +125,6 @@ public final class CheckpointedEngine extends ForwardingEngine {
     }
   }
 
-  /// No checkpoint may name what is taken out of its segment.
-  @Override
-  public void patch(Location record, long from, MemorySegment bytes) {
-    checkpoints.delete(record.segment());
-    engine.patch(record, from, bytes);
-  }
-
   @Override
   public void delete(int segment) {
     engine.delete(segment);

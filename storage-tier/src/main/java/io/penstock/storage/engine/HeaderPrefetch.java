@@ -4,15 +4,14 @@ import io.penstock.system.NativeFile;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/// Has the system fetch the heads of records ahead of whoever visits them one by one: a medium gives dozens of them in
-/// the time of one.
+/// Prefetches record headers; a disk serves dozens of small reads in the time of one.
 ///
 /// Where they are is a guess: most records of a segment are as long as the one before. One thread.
-final class HeadsAhead implements AutoCloseable {
+final class HeaderPrefetch implements AutoCloseable {
   private static final int RECORDS = 64;
   /// Records that lie closer are read ahead by the system itself.
   private static final int LEAST_STRIDE = 32 << 10;
-  /// What is read of a record: the mark of the one before, the frame, and most heads.
+  /// What is read of a record: the mark of the one before, and most heads.
   private static final int BEFORE_BYTES = 32;
   private static final int HEAD_BYTES = 2 << 10;
 
@@ -24,7 +23,7 @@ final class HeadsAhead implements AutoCloseable {
   private long fetched;
 
   /// @param end of the segment in `path`
-  HeadsAhead(Path path, long end) {
+  HeaderPrefetch(Path path, long end) {
     this.file = NativePages.openToAdvise(path);
     this.end = end;
   }
