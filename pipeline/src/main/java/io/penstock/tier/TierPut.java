@@ -28,16 +28,19 @@ record TierPut(BlockTier tier, List<BlockKey> keys, SliceShape shape, PutSource 
     int first = number * blocks;
     List<BlockKey> run = keys.subList(first, Math.min(first + blocks, keys.size()));
     return Flux.using(BlockScope::new,
-        scope -> tier.reserve(run, scope).flatMapMany(room -> fill(new PutRoom(number, first, run, room))),
+        scope -> tier.reserve(run, scope)
+            .flatMapMany(room -> fill(new PutRoom(number, first, run, room), scope)),
         BlockScope::close, false);
   }
 
-  private Flux<Receipt> fill(PutRoom room) {
+  /// What fails because a subscriber left, and its scope closed the drafts, is no failure.
+  private Flux<Receipt> fill(PutRoom room, BlockScope scope) {
     if (room.isEmpty()) {
       return Flux.empty();
     }
     return source.window(PutWindow.of(room.drafts(), shape.sliceBytes())).doOnNext(slice -> land(room, slice))
-        .takeUntil(slice -> room.drafts().isOver()).then(Mono.defer(room::commit))
+        .onErrorComplete(e -> scope.isClosed()).takeUntil(slice -> room.drafts().isOver())
+        .then(Mono.defer(room::commit).onErrorComplete(e -> scope.isClosed()))
         .flatMapIterable(receipts -> receipts);
   }
 

@@ -9,23 +9,17 @@ import org.jspecify.annotations.Nullable;
 final class DiskFigures {
   private DiskFigures() {}
 
-  /// @param found what the opening found, in words
-  /// @param unkept damaged blocks whose bytes are not kept
-  static DiskStat of(SyncStat syncs, SpaceStat space, JournalRecovery opening, List<String> found, DamageSearch search,
-      long unkept) {
-    ScrubStat scrub = search.scrubbed();
+  static DiskStat of(SyncStat syncs, SpaceStat space, JournalRecovery opening, ScrubStat scrub, LostRecords lost,
+      DamageCopies copies) {
     List<String> problems = Stream
         .of(problem("sync", syncs.failure()), problem("reclaim", space.failure()), problem("scrub", scrub.failure()),
-            found.stream().map(each -> "opening: " + each).toList(), problem("opening", search.unkept()),
-            problem("read", search.read().failure()))
+            problem("quarantine", copies.failure()))
         .flatMap(List::stream).toList();
     return new DiskStat(syncs.unsyncedBytes(), syncs.unsyncedMillis(), syncs.syncs(), syncs.failedSyncs(),
-        syncs.lostBytes(), space.segments(),
-        space.heldBytes(), space.liveBytes(), space.userBytes(), space.movedBytes(), space.reclaimed(), scrub.passes(),
-        scrub.bytes(),
-        opening.damaged() + space.corrupt() + scrub.corrupt() + search.read().damaged(), space.unreadable(),
-        unkept + search.untried(),
-        opening.damaged(), opening.keptSegments(), problems);
+        syncs.lostBytes(), space.segments(), space.heldBytes(), space.liveBytes(), space.userBytes(),
+        space.movedBytes(), space.reclaimed(), scrub.passes(), scrub.bytes(),
+        opening.damaged() + space.corrupt() + scrub.corrupt() + lost.read(), space.unreadable(), copies.unkept(),
+        opening.damaged(), 0, problems);
   }
 
   private static List<String> problem(String what, @Nullable RuntimeException failure) {

@@ -4,26 +4,33 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
 import io.penstock.storage.record.RecordName;
 import io.penstock.storage.record.RecordNames;
-import java.util.function.Consumer;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/// The blocks that an opening finds, in the order of writing: 28 bytes each beside their [PlaceTable], until somebody
-/// takes them. One thread.
+/// The blocks that an opening finds: the newest record of each, until the tier takes them. One thread.
 final class FoundBlocks {
   private final SpaceId space;
-  private final PlaceTable places;
+  private final LocationTable locations;
   private final RecordNames names = new RecordNames();
+  /// Records that a newer one of the same block replaces, and that no removal names: by their sequences.
+  private final Map<BlockKey, NavigableMap<Long, RecordLocation>> replaced = new HashMap<>();
 
   /// Takes over blocks one by one.
   @FunctionalInterface
   interface Taker {
-    /// @param number of the block in the [PlaceTable], now the taker's
+    /// @param number of the block in the [LocationTable], now the taker's
     void take(BlockKey key, int number);
   }
 
-  FoundBlocks(SpaceId space, PlaceTable places) {
+  FoundBlocks(SpaceId space, LocationTable locations) {
     this.space = space;
-    this.places = places;
+    this.locations = locations;
   }
 
   /// Blocks that count.
@@ -31,32 +38,74 @@ final class FoundBlocks {
     return names.live();
   }
 
-  /// @param place of a record with a higher sequence than all before
-  void add(BlockKey key, Place place) {
-    names.add(key.hash(), place.sequence(), places.add(place));
+  boolean contains(BlockKey key) {
+    int row = names.row(key.hash());
+    return row != RecordNames.NONE && names.number(row) != RecordNames.NONE;
+  }
+
+  /// A record was found.
+  ///
+  /// @return false if it is a copy of one that was found before
+  boolean add(BlockKey key, RecordLocation location) {
+    int row = names.row(key.hash());
+    if (row != RecordNames.NONE && names.number(row) != RecordNames.NONE) {
+      long there = names.sequence(row);
+      if (there == location.sequence()) {
+        return false;
+      }
+      if (there > location.sequence()) {
+        replace(key, location);
+        return true;
+      }
+      replace(key, locations.location(names.number(row)));
+      drop(row);
+    }
+    names.put(key.hash(), location.sequence(), locations.add(location));
+    return true;
   }
 
   /// Forgets the block of a record.
   ///
-  /// @return what is dead now; null if there is no such block
+  /// @return what is dead now; null if there is no such record
   @Nullable DeadRecord remove(RecordName name) {
-    int row = name.key().space().equals(space) ? names.row(name.key().hash(), name.sequence()) : RecordNames.NONE;
-    return row == RecordNames.NONE ? null : remove(row);
+    int row = name.key().space().equals(space) ? names.row(name.key().hash()) : RecordNames.NONE;
+    if (row == RecordNames.NONE || names.number(row) == RecordNames.NONE || names.sequence(row) != name.sequence()) {
+      return removeReplaced(name);
+    }
+    DeadRecord dead = drop(row);
+    NavigableMap<Long, RecordLocation> older = replaced.getOrDefault(name.key(), Collections.emptyNavigableMap());
+    if (!older.isEmpty()) {
+      RecordLocation newest = older.pollLastEntry().getValue();
+      names.put(name.key().hash(), newest.sequence(), locations.add(newest));
+    }
+    return dead;
   }
 
-  private DeadRecord remove(int row) {
+  private @Nullable DeadRecord removeReplaced(RecordName name) {
+    NavigableMap<Long, RecordLocation> older = replaced.get(name.key());
+    RecordLocation removed = older == null ? null : older.remove(name.sequence());
+    return removed == null ? null : new DeadRecord(name, removed.segment());
+  }
+
+  private void replace(BlockKey key, RecordLocation location) {
+    replaced.computeIfAbsent(key, any -> new TreeMap<>()).put(location.sequence(), location);
+  }
+
+  private DeadRecord drop(int row) {
     int number = names.number(row);
-    DeadRecord dead = new DeadRecord(new RecordName(key(row), names.sequence(row)), places.place(number).segment());
-    places.release(number);
+    DeadRecord dead =
+        new DeadRecord(new RecordName(key(row), names.sequence(row)), locations.location(number).segment());
+    locations.release(number);
     names.drop(row);
     return dead;
   }
 
-  /// Forgets all blocks of keys that were written again later.
-  ///
-  /// @param reader hears of each
-  void keepNewest(Consumer<DeadRecord> reader) {
-    names.older(row -> reader.accept(remove(row)));
+  /// Records that count no more, though no removal says so.
+  List<DeadRecord> replaced() {
+    List<DeadRecord> dead = new ArrayList<>();
+    replaced.forEach((key, older) -> older.values()
+        .forEach(location -> dead.add(new DeadRecord(new RecordName(key, location.sequence()), location.segment()))));
+    return dead;
   }
 
   private BlockKey key(int row) {

@@ -133,6 +133,12 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
     return segments.withSpareSegments(durability.mode() == SyncMode.NONE ? SPARES : 0);
   }
 
+  /// Segments that fit the capacity; few where there is none, for nobody knows how many.
+  long mostSegments() {
+    long capacity = reclaim.capacityBytes();
+    return capacity == ReclaimOptions.UNLIMITED ? LEAST_SEGMENTS : capacity / segments.segmentBytes();
+  }
+
   /// Of how many of the newest segments bytes may have been unsynced when the machine failed. Where nothing is promised
   /// about that, the newest one may be torn all the same.
   int doubtfulSegments() {

@@ -1,32 +1,32 @@
 package io.penstock.storage;
 
 import io.penstock.KvException;
+import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
+import java.io.EOFException;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /// Moves live blocks out of segments that are mostly dead, a step at a time, as [ReclaimOptions] say. Used by the
 /// thread that appends.
 ///
-/// A block's record is read and compared, written anew with a sequence of its own, and only then its rest is switched.
+/// A block's record is read and compared, written anew with a sequence of its own, and only then the table is changed.
 /// What is found damaged is not copied, but lost as [LostRecords] says. A segment that cannot be read is left for a
 /// while; a record that the disk does not give, although it gives others of the same segment, or these are few, and it
 /// gives none of them, is lost, and the blocks behind it are moved.
 final class Reclaimer {
   /// A segment that is fuller is left alone: moving would take nearly what it gives.
   private static final double FULLEST = 0.95;
-
-  /// A victim is read no further when so many of its other blocks failed: three failures in a row are the disk's.
-  private static final int MOST_FAILED = SuspectRecords.TOO_MANY - 1;
-
-  /// So many other blocks are looked at; and where the disk gives none, no more may be left for them to be given up.
-  private static final int FEW = 8;
+  /// So few records of a segment are given up although the disk gives none of them.
+  private static final int FEW = 5;
 
   private final SegmentEngine engine;
-  private final SegmentBook book;
-  private final PlaceTable places;
+  private final SegmentIndex index;
+  private final LocationTable locations;
   private final JournalLog log;
   private final RecordMover mover;
   private final LostRecords lost;
@@ -35,29 +35,27 @@ final class Reclaimer {
   private final long segmentBytes;
   private final int recordBytes;
   private int victim;
-  /// Blocks of the victim, beside those that were to be moved, that could not be read.
-  private int failed;
-  /// One of them could.
+  /// Whether the disk gave another record of the victim when one failed.
   private boolean gave;
-  private final DiskWater water;
+  /// Records that could not be read when they were to be moved.
+  private final Set<Location> failed = new HashSet<>();
+  private final DiskWatermarks watermarks;
   private boolean draining;
   private long movedBytes;
   private long reclaimed;
   private long corrupt;
   /// What keeps segments from being emptied.
   private @Nullable KvException unread;
-  /// What kept damage from being set aside.
-  private @Nullable KvException unkept;
 
-  Reclaimer(SegmentEngine engine, SegmentBook book, PlaceTable places, JournalLog log, RecordMover mover,
+  Reclaimer(SegmentEngine engine, SegmentIndex index, LocationTable locations, JournalLog log, RecordMover mover,
       LostRecords lost,
-      UnreadableSegments unreadable, JournalOptions options, DiskWater water) {
+      UnreadableSegments unreadable, JournalOptions options, DiskWatermarks watermarks) {
     this.lost = lost;
     this.unreadable = unreadable;
-    this.water = water;
+    this.watermarks = watermarks;
     this.engine = engine;
-    this.book = book;
-    this.places = places;
+    this.index = index;
+    this.locations = locations;
     this.log = log;
     this.mover = mover;
     this.options = options.reclaim();
@@ -71,21 +69,21 @@ final class Reclaimer {
   }
 
   private boolean isTooMuch() {
-    double held = (double) (book.needed() - book.kept().size()) * segmentBytes; // nothing that is moved makes those go
+    double held = (double) index.needed() * segmentBytes;
     if (options.capacityBytes() != ReclaimOptions.UNLIMITED) {
       draining = held > (draining ? options.lowWater() : options.highWater()) * options.capacityBytes();
     }
-    return isPressed() || held > options.mostSpread() * book.live() * recordBytes + 2.0 * segmentBytes;
+    return isPressed() || held > options.mostSpread() * index.live() * recordBytes + 2.0 * segmentBytes;
   }
 
   /// Whether the journal takes more than it is to have, or the disk is too full.
   boolean isPressed() {
-    return draining || water.isTooHigh();
+    return draining || watermarks.isTooHigh();
   }
 
   /// Whether segments of which nothing counts wait for readers, or for a sync.
   boolean isDeleting() {
-    return !book.unneeded(engine.activeSegment()).isEmpty();
+    return !index.unneeded(engine.activeSegment()).isEmpty();
   }
 
   /// Blocks that a segment takes.
@@ -97,7 +95,7 @@ final class Reclaimer {
   ///
   /// @return whether it will
   boolean endsActive() {
-    if (book.live() > 0 || engine.activeSegment() == 0 || book.segments() == 0) {
+    if (index.live() > 0 || engine.activeSegment() == 0 || index.segments() == 0) {
       return false;
     }
     engine.roll();
@@ -105,7 +103,7 @@ final class Reclaimer {
   }
 
   private int pick() {
-    return book.victim(engine.activeSegment(), FULLEST, unreadable::mayTry);
+    return index.victim(engine.activeSegment(), FULLEST, unreadable::mayTry);
   }
 
   /// Moves blocks of at most `bytes`, or one. Ends behind the first that is kept aside, for which the medium is waited
@@ -117,21 +115,21 @@ final class Reclaimer {
   long step(long bytes) {
     if (victim == 0) {
       victim = pick();
-      failed = 0;
       gave = false;
     }
     long done = 0;
     long before = corrupt;
     int next = next();
-    while (next != PlaceTable.NONE && corrupt == before && (done == 0 || done + recordBytes <= bytes)) {
+    while (next != LocationTable.NONE && corrupt == before && (done == 0 || done + recordBytes <= bytes)) {
       done += move(next);
       next = next();
     }
-    if (victim > 0 && next == PlaceTable.NONE) {
+    if (victim > 0 && next == LocationTable.NONE) {
       unreadable.forget(victim);
+      int emptied = victim;
+      failed.removeIf(each -> each.segment() == emptied);
       victim = 0;
       reclaimed++;
-      unkept = corrupt > before ? unkept : null;
     }
     return done;
   }
@@ -139,7 +137,7 @@ final class Reclaimer {
   /// A block that is still in the victim: each is gone from there when it was moved, found damaged, or given up by its
   /// owner.
   private int next() {
-    return victim > 0 ? places.first(victim) : PlaceTable.NONE;
+    return victim > 0 ? locations.first(victim) : LocationTable.NONE;
   }
 
   /// Whether the next step, if nothing is wanted, would find a victim.
@@ -148,31 +146,57 @@ final class Reclaimer {
   }
 
   private long move(int number) {
-    Place from = places.placeIn(victim, number);
+    RecordLocation from = locations.locationIn(victim, number);
     if (from == null) {
       return 0; // closed meanwhile
     }
-    Flaw flaw;
     try {
-      flaw = read(from);
-    } catch (RecordUnreadableException e) { // the disk gives others
-      if (!mayGiveUp(number)) {
+      CrcMismatch flaw = read(from);
+      if (flaw == null) {
+        log.move(number, from, mover);
+        movedBytes += recordBytes;
+      } else {
+        lose(number, from, flaw);
+      }
+    } catch (RecordUnreadableException e) {
+      if (!(e.getCause() instanceof EOFException) && !isAlone(number, from)) {
         leave(e);
         return 0;
       }
-      giveUp(number, from, e);
-      return recordBytes; // as much was asked for, and more while others were looked at
+      failed.remove(from.at());
+      if (lost.lose(number, from, e)) { // its owner hears of it with the next read: the key cannot be had
+        index.freed(from.segment());
+      }
     }
-    if (flaw == null) {
-      log.move(number, from, mover);
-      movedBytes += recordBytes;
-    } else {
-      setAside(number, from, flaw);
-    }
-    return recordBytes; // kept aside: as much was written
+    return recordBytes; // also of what was lost: as much was read
   }
 
-  private @Nullable Flaw read(Place from) {
+  /// Whether it is not the whole segment that the disk does not give: it gives another record, or each of the few that
+  /// are left has failed.
+  private boolean isAlone(int number, RecordLocation from) {
+    failed.add(from.at());
+    int[] others = IntStream.of(locations.numbers(victim)).filter(each -> each != number).toArray();
+    for (int i = others.length - 1; i >= 0 && !gave; i--) { // what cannot be read lies side by side
+      RecordLocation location = locations.locationIn(victim, others[i]);
+      if (location != null && !failed.contains(location.at())) {
+        gave = isGiven(location);
+        return gave;
+      }
+    }
+    return gave || others.length < FEW;
+  }
+
+  private boolean isGiven(RecordLocation other) {
+    try {
+      mover.read(other);
+      return true;
+    } catch (StorageFailedException | RecordUnreadableException e) {
+      failed.add(other.at());
+      return false;
+    }
+  }
+
+  private @Nullable CrcMismatch read(RecordLocation from) {
     try {
       return mover.read(from);
     } catch (StorageFailedException e) {
@@ -187,56 +211,11 @@ final class Reclaimer {
     victim = 0;
   }
 
-  /// Whether it is not the whole segment that the disk does not give: it gives another block of the victim, or each of
-  /// the few that are left was tried as often as this one.
-  private boolean mayGiveUp(int number) {
-    if (gave) {
-      return true;
-    }
-    int[] others = IntStream.of(places.numbers(victim)).filter(each -> each != number).toArray();
-    int[] untold = IntStream.of(others).filter(each -> !isTold(each)).toArray();
-    int at = untold.length - 1; // the last, the middle one, …, the first: what cannot be read lies side by side
-    for (int asked = 0; at >= 0 && asked < FEW && failed < MOST_FAILED; asked++) {
-      gave = isGiven(untold[at]);
-      if (gave) {
-        return true;
-      }
-      at = at == 0 ? -1 : at / 2;
-    }
-    return untold.length == 0 && others.length <= FEW;
-  }
-
-  private boolean isTold(int number) {
-    Place place = places.placeIn(victim, number);
-    return place != null && lost.isUnreadable(place);
-  }
-
-  private boolean isGiven(int number) {
-    Place place = places.placeIn(victim, number);
-    try {
-      if (place != null) {
-        mover.read(place);
-      }
-      return place != null;
-    } catch (StorageFailedException | RecordUnreadableException e) {
-      failed++;
-      return false;
-    }
-  }
-
-  private void setAside(int number, Place from, Flaw flaw) {
-    StorageFailedException failure = lost.lose(number, from, mover, flaw, dead -> {
+  private void lose(int number, RecordLocation from, CrcMismatch flaw) {
+    lost.lose(number, from, mover, flaw, dead -> {
       corrupt++;
-      book.freed(dead.segment());
+      index.freed(dead.segment());
     });
-    unkept = failure == null ? unkept : failure;
-  }
-
-  /// Who owns the block hears of it when he reads it: what its record says of whose it is cannot be had.
-  private void giveUp(int number, Place from, RecordUnreadableException why) {
-    if (lost.lose(number, from, why)) {
-      book.freed(from.segment());
-    }
   }
 
   /// Milliseconds until a segment may be tried that could not be read, if any has to wait; else 0.
@@ -251,8 +230,8 @@ final class Reclaimer {
 
   /// @param failure of whoever tried to move or to delete
   SpaceStat stat(@Nullable KvException failure) {
-    return new SpaceStat(book.segments(), segmentBytes, book.live() * recordBytes, log.userBytes(), movedBytes,
+    return new SpaceStat(index.segments(), segmentBytes, index.live() * recordBytes, log.userBytes(), movedBytes,
         reclaimed, corrupt,
-        lost.unreadable(), failure != null ? failure : unreadable.isAny(book::exists) ? unread : unkept);
+        lost.unreadable(), failure != null ? failure : unreadable.isAny(index::exists) ? unread : null);
   }
 }

@@ -11,4 +11,7 @@ import org.jspecify.annotations.Nullable;
 ///     again in the next pass
 /// @param failure of the newest record, in this pass or the one before, that could not be read and is not lost, or
 ///     could not be set aside; null if none failed
-public record ScrubStat(long passes, long bytes, long corrupt, long failed, @Nullable RuntimeException failure) {}
+public record ScrubStat(long passes, long bytes, long corrupt, long failed, @Nullable RuntimeException failure) {
+  /// Before the first read.
+  static final ScrubStat NONE = new ScrubStat(0, 0, 0, 0, null);
+}

@@ -6,16 +6,12 @@ import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.engine.StorageFullException;
-import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.lang.foreign.MemorySegment;
+import java.util.function.Supplier;
 
 /// An engine whose [DiskHealth] hears how long everything takes, and what fails.
 final class WatchedEngine extends ForwardingEngine {
-  /// Readers of blocks leave fewer than so many bytes at the end of a record: its mark, and what is before that to fill
-  /// up.
-  private static final int UNREAD_BYTES = 2 * RecordFormat.MARK_BYTES;
-
   private final SegmentEngine engine;
   private final DiskHealth health;
 
@@ -26,10 +22,19 @@ final class WatchedEngine extends ForwardingEngine {
   }
 
   @Override
+  public int segmentFor(int length) {
+    return appending(() -> engine.segmentFor(length));
+  }
+
+  @Override
   public Location append(MemorySegment... parts) {
+    return appending(() -> engine.append(parts));
+  }
+
+  private <T> T appending(Supplier<T> work) {
     int slot = health.enter();
     try {
-      return engine.append(parts);
+      return work.get();
     } catch (StorageFullException e) {
       health.full(e);
       throw e;
@@ -43,24 +48,24 @@ final class WatchedEngine extends ForwardingEngine {
 
   @Override
   public void read(Location record, long from, MemorySegment into) {
-    watched(record, from, into.byteSize(), () -> engine.read(record, from, into));
+    watched(record, () -> engine.read(record, from, into));
   }
 
   @Override
   public void read(Location record, long from, MemorySegment first, MemorySegment next) {
-    watched(record, from, first.byteSize() + next.byteSize(), () -> engine.read(record, from, first, next));
+    watched(record, () -> engine.read(record, from, first, next));
   }
 
   @Override
   public void readOnce(Location record, long from, MemorySegment into) {
-    watched(record, from, into.byteSize(), () -> engine.readOnce(record, from, into));
+    watched(record, () -> engine.readOnce(record, from, into));
   }
 
-  private void watched(Location record, long from, long bytes, Runnable read) {
+  private void watched(Location record, Runnable read) {
     int slot = health.enter();
     try {
       read.run();
-      health.suspects().readDone(record, from == 0 && bytes > record.length() - UNREAD_BYTES);
+      health.readDone();
     } catch (StorageFailedException e) {
       throw health.readFailed(record, e);
     } finally {
@@ -101,12 +106,6 @@ final class WatchedEngine extends ForwardingEngine {
   @Override
   public void delete(int segment) {
     change(() -> engine.delete(segment));
-    health.suspects().forget(segment);
-  }
-
-  @Override
-  public void patch(Location record, long from, MemorySegment bytes) {
-    change(() -> engine.patch(record, from, bytes));
   }
 
   @Override

@@ -10,17 +10,19 @@ import io.penstock.block.SlabArena;
 import io.penstock.pool.EvictionPolicy;
 import io.penstock.pool.Ledger;
 import io.penstock.storage.checkpoint.Checkpoints;
-import io.penstock.storage.checkpoint.Noted;
+import io.penstock.storage.checkpoint.RecordSummary;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
-import io.penstock.storage.engine.ScanEnd;
+import io.penstock.storage.engine.SegmentWindow;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordWriter;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
@@ -30,14 +32,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What a block costs that rests on the disk and is not used: a tier is opened on checkpoints of as many blocks as
+/// What a block costs that is stored on the disk and is not used: a tier is opened on checkpoints of as many blocks as
 /// wanted, whose records nobody wrote, and the heap is measured before and after. Nothing of an index is outside the
 /// heap.
 @Timeout(300)
@@ -80,18 +81,29 @@ final class ColdTierSizeTest {
     assertThat(tier).as(told).isLessThanOrEqualTo(MOST_BYTES);
   }
 
+  /// The first and the last record of a segment.
+  private record Ends(MemorySegment records, long lastAt) {
+    private SegmentWindow window() {
+      try {
+        return SegmentWindow.of(Path.of("segment"), new TwoRecords(records.asByteBuffer(), lastAt));
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
   private double tierBytes(int blocks) {
     opened++;
     Path journal = directory.resolve(Integer.toString(opened));
-    TreeMap<Integer, MemorySegment> last = new TreeMap<>();
-    writeCheckpoints(journal, blocks, last);
+    TreeMap<Integer, Ends> ends = new TreeMap<>();
+    writeCheckpoints(journal, blocks, ends);
     JournalOptions options = JournalOptions.defaults(journal).withEngine(EngineKind.MEMORY)
         .withReclaim(ReclaimOptions.defaults().withMostSpread(Double.MAX_VALUE)); // there is nothing to move
     long before = usedBytes();
     long start = System.nanoTime();
     try (MemoryDisk disk = new MemoryDisk()) {
       JournalStore store =
-          JournalStore.open(SPACE, options, new Synthetic(disk, journal, last), Runnable::run, Runnable::run);
+          JournalStore.open(SPACE, options, new Synthetic(disk, journal, ends), Runnable::run, Runnable::run);
       JournalTier tier = new JournalTier(store, Ledger.UNBOUNDED, StackOptions.defaults("ssd").withEventLogSize(64),
           TierListener.noop());
       millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
@@ -127,33 +139,39 @@ final class ColdTierSizeTest {
     return new BlockKey(SPACE.id(), new BlockHash(number * 0x9E3779B97F4A7C15L, (number + 1) * 0xD6E8FEB86659FD93L));
   }
 
-  /// @param last gets the last record of each segment: the only one that an opening looks at
-  private static void writeCheckpoints(Path directory, int blocks, TreeMap<Integer, MemorySegment> last) {
+  /// @param ends gets the first and the last record of each segment: all that an opening looks at
+  private static void writeCheckpoints(Path directory, int blocks, TreeMap<Integer, Ends> ends) {
     assertThat(directory.toFile().mkdirs()).isTrue();
     Checkpoints checkpoints = new Checkpoints(directory);
     RecordWriter writer = new RecordWriter(SPACE.layout());
     try (SlabArena arena = new SlabArena("host", SPACE.layout(), 1, 1)) {
       for (int from = 0; from < blocks; from += SEGMENT_RECORDS) {
         int segment = 1 + from / SEGMENT_RECORDS;
-        List<Noted> records = new ArrayList<>(SEGMENT_RECORDS);
+        List<RecordSummary> records = new ArrayList<>(SEGMENT_RECORDS);
         for (int i = from; i < Math.min(blocks, from + SEGMENT_RECORDS); i++) {
           records
-              .add(new Noted(new Location(segment, (long) (i - from) * RECORD, RECORD), key(i), i + 1, i, List.of()));
+              .add(new RecordSummary(new Location(segment, (long) (i - from) * RECORD, RECORD), key(i), i + 1, i,
+                  List.of()));
         }
-        Noted newest = records.removeLast();
-        last.put(segment, record(writer, arena, newest));
-        records.add(new Noted(newest.at(), newest.key(), newest.sequence(), writer.crc(), List.of()));
+        MemorySegment heads = Arena.ofAuto().allocate(2L * RECORD);
+        for (int end = 0; end < 2; end++) {
+          int at = end * (records.size() - 1);
+          RecordSummary noted = records.get(at);
+          heads.asSlice((long) end * RECORD, RECORD).copyFrom(record(writer, arena, noted));
+          records.set(at, new RecordSummary(noted.at(), noted.key(), noted.sequence(), writer.crc(), List.of()));
+        }
+        ends.put(segment, new Ends(heads, (records.size() - 1L) * RECORD));
         checkpoints.write(segment, records, false);
       }
     }
   }
 
-  private static MemorySegment record(RecordWriter writer, SlabArena arena, Noted noted) {
+  private static MemorySegment record(RecordWriter writer, SlabArena arena, RecordSummary noted) {
     MemorySegment record = Arena.ofAuto().allocate(RECORD);
     try (Block block = Blocks.block(arena, noted.key())) {
       block.read(payload -> {
         long at = 0;
-        for (MemorySegment part : writer.block(block, payload, noted.sequence())) {
+        for (MemorySegment part : writer.block(block, payload, noted.sequence(), noted.at().segment())) {
           MemorySegment.copy(part, 0, record, at, part.byteSize());
           at += part.byteSize();
         }
@@ -163,15 +181,15 @@ final class ColdTierSizeTest {
     return record;
   }
 
-  /// An engine whose segments have a last record each, and beside that nothing.
+  /// An engine whose segments have a first and a last record each, and beside that nothing.
   private static final class Synthetic extends WrappedEngine {
     private final Path directory;
-    private final TreeMap<Integer, MemorySegment> last;
+    private final TreeMap<Integer, Ends> ends;
 
-    Synthetic(MemoryDisk disk, Path directory, TreeMap<Integer, MemorySegment> last) {
+    Synthetic(MemoryDisk disk, Path directory, TreeMap<Integer, Ends> ends) {
       super(MemoryEngine.open(disk, EngineOptions.defaults()));
       this.directory = directory;
-      this.last = last;
+      this.ends = ends;
     }
 
     @Override
@@ -181,17 +199,12 @@ final class ColdTierSizeTest {
 
     @Override
     public List<Integer> segments() {
-      return List.copyOf(last.keySet());
+      return List.copyOf(ends.keySet());
     }
 
     @Override
-    public void read(Location record, long from, MemorySegment into) {
-      into.copyFrom(Objects.requireNonNull(last.get(record.segment())).asSlice(from, into.byteSize()));
-    }
-
-    @Override
-    public ScanEnd scan(int segment, Consumer<Location> visitor) {
-      throw new AssertionError("checkpoint of segment " + segment + " must be believed (was not)");
+    public SegmentWindow window(int segment, int pieceBytes) {
+      return Objects.requireNonNull(ends.get(segment)).window();
     }
   }
 }

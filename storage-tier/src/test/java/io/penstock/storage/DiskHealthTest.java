@@ -12,8 +12,8 @@ import io.penstock.storage.FaultyEngine.Fault;
 import io.penstock.storage.FaultyEngine.Work;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.MemoryDisk;
+import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.MemoryEngine;
-import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.spi.BlockUnreadableException;
@@ -88,17 +88,17 @@ final class DiskHealthTest {
     return ended(putLater(number)).getFirst();
   }
 
-  private CompletableFuture<Void> readLater(StoredBlock rest) {
-    BlockDraft draft = Blocks.draft(arena, rest.key());
-    return store.read(List.of(rest), List.of(draft), GranuleRange.all(SPACE.layout())).doOnSuccess(nothing -> {
+  private CompletableFuture<Void> readLater(StoredBlock stored) {
+    BlockDraft draft = Blocks.draft(arena, stored.key());
+    return store.read(List.of(stored), List.of(draft), GranuleRange.all(SPACE.layout())).doOnSuccess(nothing -> {
       try (Block block = draft.seal()) {
         Blocks.assertBytes(block);
       }
     }).doFinally(end -> draft.close()).toFuture();
   }
 
-  private void read(StoredBlock rest) throws Exception {
-    ended(readLater(rest));
+  private void read(StoredBlock stored) throws Exception {
+    ended(readLater(stored));
   }
 
   private static <T> T ended(CompletableFuture<T> work) throws Exception {
@@ -117,6 +117,11 @@ final class DiskHealthTest {
   /// Moves the clock by `seconds`, in steps in which ticks count.
   private void pass(int seconds) {
     time.advanceTimeBy(Duration.ofSeconds(seconds));
+  }
+
+  private void assertLost(StoredBlock stored) {
+    assertThatThrownBy(() -> read(stored)).cause().isInstanceOfSatisfying(BlockUnreadableException.class,
+        e -> assertThat(e.key()).isEqualTo(stored.key()));
   }
 
   @ParameterizedTest
@@ -198,35 +203,36 @@ final class DiskHealthTest {
   }
 
   @Test
-  void readsThatFail_turnOff_loseNothing_andComeBack() throws Exception {
-    List<StoredBlock> rests = new ArrayList<>();
+  void readsThatFail_turnOff_loseTheFirstTwo_andComeBack() throws Exception {
+    List<StoredBlock> storedBlocks = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
-      rests.add(put(i));
+      storedBlocks.add(put(i));
     }
     disk.fail(Fault.IO_ERROR, Work.READ);
-    for (int i = 0; i < SuspectRecords.TOO_MANY; i++) {
+    for (int i = 0; i < DiskHealth.TOO_MANY - 1; i++) {
+      assertLost(storedBlocks.get(i));
       assertState(StoreState.ACTIVE);
-      assertUnavailable(readLater(rests.get(i)));
     }
+    assertUnavailable(readLater(storedBlocks.get(2)));
     assertState(StoreState.OFF);
     pass(8);
     assertState(StoreState.OFF);
     disk.mend();
     pass(5);
     assertState(StoreState.ACTIVE);
-    for (StoredBlock rest : rests) {
-      read(rest);
+    for (StoredBlock stored : storedBlocks.subList(2, storedBlocks.size())) {
+      read(stored);
     }
   }
 
   @ParameterizedTest
   @EnumSource(names = {"PROBE", "READ"})
   void errorOfAProbe_isAFailureLikeAnother_andItIsTriedAgain(Work work) throws Exception {
-    List<StoredBlock> rests = List.of(put(0), put(1), put(2));
+    List<StoredBlock> storedBlocks = List.of(put(0), put(1), put(2));
     disk.fail(Fault.IO_ERROR, Work.READ);
-    for (StoredBlock rest : rests) {
-      assertUnavailable(readLater(rest));
-    }
+    assertLost(storedBlocks.get(0));
+    assertLost(storedBlocks.get(1));
+    assertUnavailable(readLater(storedBlocks.get(2)));
     assertState(StoreState.OFF);
     disk.mend();
     disk.err(work);
@@ -235,49 +241,37 @@ final class DiskHealthTest {
     disk.mend();
     pass(5);
     assertState(StoreState.ACTIVE);
-    for (StoredBlock rest : rests) {
-      read(rest);
-    }
+    read(storedBlocks.get(2));
   }
 
   @Test
-  void oneRecordThatCannotBeRead_isGivenUp_andTheDiskIsNot() throws Exception {
+  void oneRecordThatCannotBeRead_isLost_andTheDiskIsNot() throws Exception {
     StoredBlock bad = put(0);
     StoredBlock good = put(1);
-    disk.failAt(((StoredRecord) bad).location());
-    assertThatThrownBy(() -> read(bad)).cause().isInstanceOf(StorageFailedException.class);
-    read(good);
+    disk.failAt(((StoredRecord) bad).at());
+    for (int i = 0; i < 5; i++) {
+      assertLost(bad);
+      read(good);
+    }
     pass(1);
     assertState(StoreState.ACTIVE);
-    assertThatThrownBy(() -> read(bad)).cause().isInstanceOfSatisfying(BlockUnreadableException.class,
-        e -> assertThat(e.key()).isEqualTo(bad.key()));
-    read(good);
     assertThat(changes).hasValue(0);
   }
 
+  /// One that was read last when the disk was given up.
   @Test
-  void oneRecordThatCannotBeRead_isGivenUp_alsoIfTheDiskIsFull() throws Exception {
-    StoredBlock bad = put(0);
-    StoredBlock good = put(1);
-    disk.fail(Fault.NO_SPACE, Work.APPEND, Work.PROBE);
-    assertUnavailable(putLater(2));
-    disk.failAt(((StoredRecord) bad).location());
-    assertThatThrownBy(() -> read(bad)).cause().isInstanceOf(StorageFailedException.class);
-    read(good);
+  void recordThatFailsInEachProbe_doesNotKeepTheDiskOff() throws Exception {
+    List<StoredBlock> storedBlocks = List.of(put(0), put(1), put(2), put(3));
+    disk.failAt(
+        storedBlocks.subList(0, 3).stream().map(stored -> ((StoredRecord) stored).at()).toArray(Location[]::new));
+    assertLost(storedBlocks.get(0));
+    assertLost(storedBlocks.get(1));
+    assertUnavailable(readLater(storedBlocks.get(2)));
+    assertState(StoreState.OFF);
     pass(60);
-    assertState(StoreState.DEGRADED);
-    assertThatThrownBy(() -> read(bad)).cause().isInstanceOf(BlockUnreadableException.class);
-    read(good);
-  }
-
-  @Test
-  void recordThatFailedInPassing_isReadAgain() throws Exception {
-    StoredBlock rest = put(0);
-    disk.failAt(((StoredRecord) rest).location());
-    assertThatThrownBy(() -> read(rest)).cause().isInstanceOf(StorageFailedException.class);
-    disk.failAt();
-    pass(1);
-    read(rest);
+    assertState(StoreState.ACTIVE);
+    read(storedBlocks.get(3));
+    assertLost(storedBlocks.get(2));
   }
 
   @Test

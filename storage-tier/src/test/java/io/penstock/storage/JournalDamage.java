@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.storage.JournalModel.Written;
 import io.penstock.storage.check.CheckProgress;
 import io.penstock.storage.check.JournalCheck;
-import io.penstock.storage.check.JournalRepair;
 import io.penstock.storage.engine.JournalFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,14 +18,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 
-/// What happens to a journal that nobody has open: damage by chance, checks and repairs. Its model hears of it.
+/// What happens to a journal that is not open: damage by chance, and checks. Its model hears of it.
 ///
 /// @param done told in words
 record JournalDamage(Path journal, JournalModel model, Random random, List<String> done) {
   private static final int HEAD_BYTES = 96;
 
   private enum What {
-    FLIP, HEAD, FRAME, CUT, CHECKPOINT, CHECKPOINTS, CHECK, REPAIR
+    FLIP, HEAD, FRAME, CUT, CHECKPOINT, CHECKPOINTS, CHECK
   }
 
   @FunctionalInterface
@@ -52,28 +51,20 @@ record JournalDamage(Path journal, JournalModel model, Random random, List<Strin
         done.add("checkpoints deleted");
       }
       case CHECK -> assertThat(JournalCheck.run(journal, CheckProgress.none()).live()).as("blocks that a check finds")
-          .isGreaterThanOrEqualTo(model.must(true).size());
-      case REPAIR -> repair();
+          .isGreaterThanOrEqualTo(model.must().size());
     }
-  }
-
-  private void repair() {
-    JournalRepair.run(journal, CheckProgress.none()).actions().forEach(each -> done.add("repaired: " + each));
-    assertThat(JournalCheck.run(journal, CheckProgress.none()).damage()).as("damage after a repair").isEmpty();
-    model.repaired();
-    done.add("repaired");
   }
 
   /// A kill fell before the newest record was written to its end: with Chronicle all of it is there but for its frame.
   void unfinished() {
     Written last = model.all().max(Comparator.comparingLong(each -> each.sequence)).orElseThrow();
-    long frame = last.at.offset() - model.frame;
+    long from = last.at.offset() - model.frame;
     if (file(last.at.segment()).toString().endsWith(".log")) {
-      change(last.at.segment(), file -> file.truncate(frame + random.nextInt(model.frame + last.at.length())));
+      change(last.at.segment(), file -> file.truncate(from + random.nextInt(last.at.length())));
     } else {
-      write(last.at.segment(), frame, random.nextBoolean() ? 0 : Integer.MIN_VALUE | last.at.length());
+      write(last.at.segment(), from, random.nextBoolean() ? 0 : Integer.MIN_VALUE | last.at.length());
     }
-    model.damaged(last.at.segment(), frame, last.at.offset() + last.at.length());
+    model.damaged(last.at.segment(), from, last.at.offset() + last.at.length());
   }
 
   private void flip(int segment, long at) {
@@ -87,6 +78,9 @@ record JournalDamage(Path journal, JournalModel model, Random random, List<Strin
   }
 
   private void overwriteFrame(Written record, int word) {
+    if (model.frame == 0) {
+      return; // nothing lies between records
+    }
     long at = record.at.offset() - model.frame;
     write(record.at.segment(), at, word);
     model.damaged(record.at.segment(), at, record.at.offset());

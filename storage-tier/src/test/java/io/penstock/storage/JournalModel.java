@@ -37,7 +37,7 @@ final class JournalModel {
     boolean removed;
     /// The newest opening gave it, or this life wrote it.
     boolean seen;
-    /// Its rest was closed.
+    /// The stored block was closed.
     boolean givenUp;
 
     private Written(Location at, BlockKey key, long sequence, List<RecordName> removals) {
@@ -66,6 +66,10 @@ final class JournalModel {
       return removals.isEmpty();
     }
 
+    RecordName name() {
+      return new RecordName(key, sequence);
+    }
+
     @Override
     public String toString() {
       String what = isBlock() ? key.hash().toString() : "removal of " + removals.size();
@@ -76,8 +80,8 @@ final class JournalModel {
 
   final int frame;
   final TreeMap<Integer, List<Written>> segments = new TreeMap<>();
-  /// Of a segment: where its first frame is that is broken.
-  private final Map<Integer, Long> breaks = new HashMap<>();
+  /// Blocks whose records were cut off with their file: nothing tells of those.
+  private final Set<BlockKey> gone = new HashSet<>();
   /// Promised, and not given up since.
   final Set<BlockKey> live = new HashSet<>();
 
@@ -90,7 +94,7 @@ final class JournalModel {
     JournalModel copy = new JournalModel(frame);
     segments.forEach(
         (number, records) -> copy.segments.put(number, new ArrayList<>(records.stream().map(Written::copy).toList())));
-    copy.breaks.putAll(breaks);
+    copy.gone.addAll(gone);
     copy.live.addAll(live);
     return copy;
   }
@@ -109,20 +113,12 @@ final class JournalModel {
       }
 
       @Override
-      public void patch(Location record, long from, MemorySegment bytes) {
-        assertThat(all().filter(each -> each.whole && each.at.equals(record))).as("good records that are taken out")
-            .isEmpty();
-        super.patch(record, from, bytes);
-      }
-
-      @Override
       public void delete(int segment) {
         assertMayGo(segment);
         super.delete(segment);
         // Found damaged, and told
         requireNonNull(segments.remove(segment)).stream().filter(each -> !each.whole)
             .forEach(each -> live.remove(each.key));
-        breaks.remove(segment);
       }
     };
   }
@@ -135,9 +131,9 @@ final class JournalModel {
   }
 
   private void effect(Written removal) {
-    Set<Long> names = removal.removals.stream().map(RecordName::sequence).collect(Collectors.toSet());
+    Set<RecordName> names = Set.copyOf(removal.removals);
     if (!names.isEmpty()) {
-      all().filter(each -> each.isBlock() && names.contains(each.sequence)).forEach(this::removed);
+      all().filter(each -> each.isBlock() && names.contains(each.name())).forEach(this::removed);
     }
   }
 
@@ -163,86 +159,47 @@ final class JournalModel {
 
   /// Bytes `[from, to)` of the file of a segment are not what they were.
   void damaged(int segment, long from, long to) {
-    List<Written> removals = all().filter(each -> !each.isBlock() && holds(each)).toList();
-    long broken = breaks.getOrDefault(segment, Long.MAX_VALUE);
-    long before = 0;
     for (Written each : segments.getOrDefault(segment, List.of())) {
-      long end = each.at.offset() + each.at.length();
-      each.whole &= to <= each.at.offset() || from >= end;
-      if (from < each.at.offset() && to > before) {
-        broken = Math.min(broken, before);
-      }
-      before = end;
+      each.whole &= to <= each.at.offset() || from >= each.at.offset() + each.at.length();
     }
-    breaks.put(segment, broken);
-    Set<Long> lost =
-        removals.stream().filter(each -> !holds(each)).flatMap(each -> each.removals.stream()).map(RecordName::sequence)
-            .collect(Collectors.toSet());
-    all().filter(each -> lost.contains(each.sequence))
-        .forEach(each -> each.removed = removers(each).anyMatch(this::holds));
+    all().filter(each -> each.removed).forEach(each -> each.removed = removers(each).anyMatch(other -> other.whole));
   }
 
   /// The file of a segment ends at `at`.
   void cut(int segment, long at) {
     damaged(segment, at, Long.MAX_VALUE);
-    segments.getOrDefault(segment, List.of()).removeIf(each -> each.at.offset() >= at);
-  }
-
-  /// A repair mended all frames. What stood behind a broken one alone may have gone before.
-  void repaired() {
-    all().filter(each -> !isReached(each) && isAlone(each)).forEach(each -> each.whole = false);
-    breaks.clear();
-    all().filter(each -> each.whole).forEach(this::effect);
-    // Its report told of the others
-    live.retainAll(all().filter(each -> each.whole && !each.removed).map(each -> each.key).collect(Collectors.toSet()));
+    List<Written> records = segments.getOrDefault(segment, List.of());
+    records.stream().filter(each -> !each.whole).forEach(each -> gone.add(each.key));
+    records.removeIf(each -> each.at.offset() >= at);
   }
 
   private Stream<Written> removers(Written block) {
-    return all().filter(each -> each.removals.stream().anyMatch(name -> name.sequence() == block.sequence));
-  }
-
-  private boolean holds(Written record) {
-    return record.whole && isReached(record);
-  }
-
-  /// Whether whole frames lead to it.
-  boolean isReached(Written record) {
-    return record.at.offset() <= breaks.getOrDefault(record.at.segment(), Long.MAX_VALUE);
-  }
-
-  private boolean isAlone(Written hidden) {
-    return segments.get(hidden.at.segment()).stream().filter(each -> each.whole && !isReached(each)).count() < 2;
+    return all().filter(each -> each.removals.contains(block.name()));
   }
 
   /// Blocks that must be there.
-  ///
-  /// @param repaired whether after a repair
-  List<Written> must(boolean repaired) {
+  List<Written> must() {
     Map<BlockKey, Written> newest = new HashMap<>();
-    all().filter(each -> each.isBlock() && !each.removed)
+    all().filter(each -> each.isBlock() && !each.removed && each.whole)
         .forEach(each -> newest.merge(each.key, each, (one, other) -> one.sequence > other.sequence ? one : other));
-    Set<Long> removed =
-        all().flatMap(each -> each.removals.stream()).map(RecordName::sequence).collect(Collectors.toSet());
-    return newest.values().stream().filter(each -> each.whole && !removed.contains(each.sequence))
-        .filter(each -> isReached(each) || (repaired && !isAlone(each))).toList();
+    Set<RecordName> removed = all().flatMap(each -> each.removals.stream()).collect(Collectors.toSet());
+    Set<BlockKey> doubtful =
+        all().filter(each -> each.isBlock() && (each.removed || !each.whole)).map(each -> each.key)
+            .collect(Collectors.toSet());
+    return newest.values().stream()
+        .filter(each -> !removed.contains(each.name()) && !doubtful.contains(each.key)).toList();
   }
 
   private void assertMayGo(int segment) {
-    assertThat(must(true).stream().filter(each -> each.at.segment() == segment && !each.seen))
+    assertThat(must().stream().filter(each -> each.at.segment() == segment && !each.seen))
         .as("blocks that go with segment %d, and nobody gave up or saw", segment).isEmpty();
   }
 
-  /// Blocks that may go without a word: what stands alone behind a broken frame, which an opening takes for what a stop
-  /// left, what was cut off behind that, and what a removal names that is not whole, or not led to, and may be so
-  /// again.
+  /// Blocks that may go without a word: what was cut off, and what a removal names that may be read again.
   Set<BlockKey> silent() {
-    List<Written> alone = all().filter(each -> !isReached(each) && isAlone(each)).toList();
-    Set<BlockKey> silent = all()
-        .filter(
-            each -> each.isBlock() && (alone.contains(each) || (!each.removed && removers(each).findAny().isPresent())))
+    Set<BlockKey> silent = all().filter(each -> each.isBlock() && !each.removed && removers(each).findAny().isPresent())
         .map(each -> each.key).collect(Collectors.toSet());
-    live.stream().filter(key -> !alone.isEmpty() && records(key).stream().allMatch(each -> each.removed))
-        .forEach(silent::add);
+    silent.addAll(gone);
     return silent;
   }
 

@@ -4,6 +4,9 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.Block;
+import io.penstock.tier.spi.StoredBlock;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.GranuleRange;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SlabArena;
 import io.penstock.storage.check.QuarantineBound;
@@ -86,9 +89,19 @@ abstract class OpeningFixture {
 
   final void put(List<BlockKey> keys) {
     List<Block> blocks = keys.stream().map(key -> Blocks.block(arena, key)).toList();
-    records = requireNonNull(store.put(blocks).block(PATIENCE)).stream().map(rest -> ((StoredRecord) rest).location())
+    records = requireNonNull(store.put(blocks).block(PATIENCE)).stream().map(stored -> ((StoredRecord) stored).at())
         .toList();
     blocks.forEach(Block::close);
+  }
+
+  /// Reads all of a block, and compares it.
+  final void read(StoredBlock stored) {
+    try (BlockDraft draft = Blocks.draft(arena, stored.key())) {
+      store.read(List.of(stored), List.of(draft), GranuleRange.all(JournalSample.SPACE.layout())).block(PATIENCE);
+      try (Block block = draft.seal()) {
+        Blocks.assertBytes(block);
+      }
+    }
   }
 
   final FileChannel segment() throws IOException {

@@ -47,7 +47,7 @@ final class OptionsTableTest {
 
   /// The second column by the names in the first.
   private static Map<String, String> table() throws IOException {
-    String readme = Files.readString(Path.of("README.md"));
+    String readme = Files.readString(Path.of("docs/operating.md"));
     String section = readme.substring(readme.indexOf("## Options"), readme.indexOf("## Durability"));
     Map<String, String> rows = new LinkedHashMap<>();
     section.lines().filter(line -> line.startsWith("| `")).skip(1).map(line -> line.split("\\|")).forEach(cells -> {

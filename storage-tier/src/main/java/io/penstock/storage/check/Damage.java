@@ -9,36 +9,30 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param segment its number
 /// @param offset of the range in the segment's file; 0 if `kind` is [DamageKind#CHECKPOINT]
-/// @param length of the range in bytes: a whole frame and its record, wherever in it the damage is
+/// @param length of the range in bytes: a whole record, wherever in it the damage is
 /// @param kind what is wrong
 /// @param key of the block, in hexadecimal: space, then hash; null if it cannot be known, or the record is a removal
 /// @param sequence of the record; 0 if it cannot be known
 /// @param granule that differs first; -1 if `kind` is not [DamageKind#PAYLOAD]
-/// @param live whether the record counts; true if that cannot be known
+/// @param live whether a block that counts is gone with it; true if that cannot be known
 /// @param reason in words
 public record Damage(int segment, long offset, long length, DamageKind kind, @Nullable String key, long sequence,
-    int granule, boolean live,
-    String reason) {
+    int granule, boolean live, String reason) {
   public Damage {
     requireNonNull(kind, "kind");
     requireNonNull(reason, "reason");
   }
 
   /// A range of which nothing else is known.
-  static Damage unknown(int segment, long offset, long length, DamageKind kind, String reason) {
+  public static Damage unknown(int segment, long offset, long length, DamageKind kind, String reason) {
     return new Damage(segment, offset, length, kind, null, 0, -1, true, reason);
   }
 
-  Damage withName(BlockKey of, long number) {
-    return new Damage(segment, offset, length, kind, of.toString(), number, granule, live, reason);
+  Damage withName(@Nullable BlockKey of, long number) {
+    return new Damage(segment, offset, length, kind, of == null ? null : of.toString(), number, granule, live, reason);
   }
 
-  /// Whether a byte of `[from, to)` is in the range.
-  boolean touches(long from, long to) {
-    return from < offset + length && to > offset;
-  }
-
-  Damage withLive(boolean counts) {
-    return new Damage(segment, offset, length, kind, key, sequence, granule, counts, reason);
+  Damage withLive(boolean isLive) {
+    return new Damage(segment, offset, length, kind, key, sequence, granule, isLive, reason);
   }
 }

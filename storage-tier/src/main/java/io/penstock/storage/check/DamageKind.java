@@ -2,22 +2,19 @@ package io.penstock.storage.check;
 
 /// What is wrong with a range of a segment.
 public enum DamageKind {
-  /// What stands before the first frame of the segment.
-  SEGMENT_HEAD,
-  /// A frame: what lies behind it cannot be found by it.
-  FRAME,
-  /// The head of a record: what it is, and of which block, cannot be known.
+  /// No record can be told from these bytes: the head that was there is damaged.
   HEAD,
-  /// The commit mark of a record whose head is good.
+  /// The commit mark of a record; every other byte of it is right, and the block is there.
   MARK,
   /// A granule of a block.
   PAYLOAD,
-  /// The zeros behind a block's payload; the block is good.
+  /// The zeros behind a block's payload; the block is there.
   PADDING,
+  /// A whole record that does not belong here: it was copied from elsewhere, or the file was renamed. Its block is there.
+  MISPLACED,
   /// The end: bytes that belong to no record. A crash leaves such an end, too.
   TORN,
-  /// The medium does not give what lies from here to the end: nothing is known of it, and a repair leaves the whole
-  /// segment alone.
+  /// The medium does not give what lies here, or it is no file.
   UNREADABLE,
   /// A record that the segment's checkpoint names is not there.
   MISSING,

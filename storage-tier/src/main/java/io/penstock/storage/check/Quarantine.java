@@ -30,35 +30,23 @@ public final class Quarantine {
   private final Set<String> begun = new HashSet<>();
   private long unkept;
 
-  /// That of the journal in the directory `journal`, with no bound.
-  Quarantine(Path journal) {
-    this(journal, QuarantineBound.none());
-  }
-
   public Quarantine(Path journal, QuarantineBound bound) {
     this.journal = journal;
     this.folder = journal.resolve(FOLDER);
     this.bound = bound;
   }
 
-  /// Copies `length` bytes of `segment` from `offset` on; they are on the medium when this returns. What is kept
-  /// already is not kept again.
+  /// Keeps `bytes`, which were read where `damage` says.
+  ///
+  /// They are on the medium when this returns. What is kept already is not kept again.
   ///
   /// @return the name of the copy, below the journal's directory; null if another thread just makes it, or one of that
   ///     place is there and the bound is reached
   /// @throws StorageFailedException if the disk refuses, or the bound is reached. There is no copy then, unless the
   ///     disk refused no more than its line in the index or the sync behind it: that copy stays, takes its room, and is
   ///     noted when it is to be kept again.
-  @Nullable String keep(FileChannel segment, long offset, long length, Damage damage) {
-    return keep(draft -> copy(segment, offset, length, draft), offset, length, damage);
-  }
-
-  /// Keeps `bytes`, which were read where `damage` says.
-  ///
-  /// @return as above
-  /// @throws StorageFailedException as above
   public @Nullable String keep(MemorySegment bytes, Damage damage) {
-    return keep(draft -> write(bytes.asByteBuffer(), draft), damage.offset(), damage.length(), damage);
+    return keep(draft -> write(bytes.asByteBuffer(), draft), damage.offset(), bytes.byteSize(), damage);
   }
 
   /// Calls of [#keep] that failed.
@@ -150,21 +138,6 @@ public final class Quarantine {
       Files.deleteIfExists(draft);
     } catch (IOException e) {
       first.addSuppressed(e);
-    }
-  }
-
-  private static void copy(FileChannel from, long offset, long length, Path to) throws IOException {
-    try (FileChannel file = FileChannel.open(to, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
-        StandardOpenOption.WRITE)) {
-      long done = 0;
-      while (done < length) {
-        long count = from.transferTo(offset + done, length - done, file);
-        if (count <= 0) {
-          throw new IOException("could not copy " + (length - done) + " bytes at " + (offset + done));
-        }
-        done += count;
-      }
-      file.force(true);
     }
   }
 

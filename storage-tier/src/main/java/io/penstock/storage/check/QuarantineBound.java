@@ -20,9 +20,4 @@ public record QuarantineBound(long bytes, int records) {
   public static QuarantineBound defaults() {
     return new QuarantineBound(DEFAULT_BYTES, DEFAULT_RECORDS);
   }
-
-  /// For a repair, which takes out what it keeps.
-  static QuarantineBound none() {
-    return new QuarantineBound(Long.MAX_VALUE, Integer.MAX_VALUE);
-  }
 }

@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -110,22 +109,8 @@ public final class ChronicleEngine extends FileEngine {
   }
 
   @Override
-  ScanEnd scan(SegmentFile file, Consumer<Location> visitor) throws IOException {
-    ChronicleFormat.Walk walk = ChronicleFormat.walk(file, visitor);
-    if (walk.reserveOnly() && !isOfThisRun(file) && isEmpty(file, walk.end())) {
-      ChronicleRun.trim(file, walk.end());
-    }
-    return walk.how();
-  }
-
-  /// Whether nothing follows where the walk ended: damage there must not cost what lies behind. A finished cycle says
-  /// so.
-  private static boolean isEmpty(SegmentFile file, long end) {
-    long behind = end + ChronicleFormat.HEADER_BYTES;
-    try (SegmentWindow window = SegmentWindow.open(file.path())) {
-      return behind >= window.size() || ChronicleFrames.word(window, end) == ChronicleFormat.END_OF_FILE
-          || window.isZero(behind);
-    }
+  SegmentWindow window(SegmentWindow file, int segment) {
+    return ChronicleFormat.window(file);
   }
 
   @Override
@@ -162,7 +147,7 @@ public final class ChronicleEngine extends FileEngine {
     if (queue != null) {
       queue.close();
       if (last != null) {
-        ChronicleRun.trim(last, last.end());
+        last.cut(last.end());
       }
     }
   }

@@ -12,11 +12,13 @@ import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoField;
 import java.util.function.Consumer;
 
-/// The frames of a Chronicle cycle file, walked with positioned reads: Chronicle itself never opens a file of an
-/// earlier run, so damage there cannot reach it.
+/// Names and words of a Chronicle cycle file. Chronicle itself never opens a file of an earlier run, so damage there
+/// cannot reach it.
 final class ChronicleFormat {
   static final long HOUR_MILLIS = 3_600_000;
 
+  /// Where a file that is written anew says which segment it holds, until records lie there.
+  static final int HEAD_AT = ChronicleRun.OVERHEAD_BYTES - SegmentHead.BYTES;
   static final int HEADER_BYTES = 4;
   static final int NOT_COMPLETE = 0x8000_0000;
   static final int META_DATA = 0x4000_0000;
@@ -48,38 +50,26 @@ final class ChronicleFormat {
     }
   }
 
-  /// Where a walk ended.
-  ///
-  /// @param end behind the last complete frame
-  /// @param how what is there
-  /// @param reserveOnly whether nothing but the reserve, or one unfinished frame, can follow
-  record Walk(long end, ScanEnd how, boolean reserveOnly) {}
-
-  /// Tells the records whose frames lie before the segment's end.
-  static Walk walk(SegmentFile segment, Consumer<Location> visitor) throws IOException {
-    FileChannel file = segment.channel();
-    long end = segment.end();
-    ByteBuffer word = PlainFormat.direct(HEADER_BYTES);
+  /// Tells `file` where its records begin: behind what Chronicle notes at the head of a cycle. The words between
+  /// records are Chronicle's own: no reader needs them.
+  static SegmentWindow window(SegmentWindow file) {
+    int number = SegmentHead.numberIfReadable(file, HEAD_AT);
     long at = 0;
-    while (end - at >= HEADER_BYTES) {
-      Transfer.read(file, at, word.clear());
-      int header = word.getInt(0);
-      if (header == 0 || header == END_OF_FILE) {
-        return new Walk(at, at == 0 ? ScanEnd.TORN : ScanEnd.CLEAN, true);
-      }
-      if ((header & NOT_COMPLETE) != 0) {
-        return new Walk(at, ScanEnd.TORN, true);
-      }
-      int length = header & LENGTH;
-      long body = at + HEADER_BYTES;
-      if (length == 0 || length > end - body) {
-        return new Walk(at, ScanEnd.TORN, false);
-      }
-      if ((header & META_DATA) == 0) {
-        visitor.accept(new Location(segment.number(), body, length));
-      }
-      at = body + length + (-length & (HEADER_BYTES - 1));
+    for (int length = noted(file, at); length > 0; length = noted(file, at)) {
+      at += HEADER_BYTES + length + (-length & (HEADER_BYTES - 1));
     }
-    return new Walk(at, at == end ? ScanEnd.CLEAN : ScanEnd.TORN, false);
+    return file.holds(number, at, HEADER_BYTES);
+  }
+
+  /// Bytes that Chronicle noted for itself behind the word at `at`; 0 if there are none.
+  private static int noted(SegmentWindow file, long at) {
+    try {
+      long left = file.size() - at - HEADER_BYTES;
+      int word = left < 0 ? 0 : file.word(at);
+      int length = word & LENGTH;
+      return (word & END_OF_FILE) == META_DATA && length <= left ? length : 0;
+    } catch (SegmentUnreadableException e) {
+      return 0; // the walk will tell
+    }
   }
 }

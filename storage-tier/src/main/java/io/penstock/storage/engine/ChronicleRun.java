@@ -85,7 +85,7 @@ final class ChronicleRun implements AutoCloseable {
   SegmentFile nextCycle(int segment, long segmentBytes, SpareSegments from) throws IOException {
     Path name = path.resolve(ChronicleFormat.fileName(segment));
     ByteBuffer head = ByteBuffer.allocateDirect(OVERHEAD_BYTES);
-    boolean anew = from.begin(name, head);
+    boolean anew = from.begin(name, SegmentHead.put(head, ChronicleFormat.HEAD_AT, segment));
     SegmentFile file = anew ? SegmentFile.existing(segment, name) : SegmentFile.create(segment, name);
     try {
       NativePages.reserve(file.path(), segmentBytes);
@@ -177,7 +177,7 @@ final class ChronicleRun implements AutoCloseable {
   }
 
   private ByteBuffer[] andBehind(MemorySegment[] parts) {
-    ByteBuffer[] buffers = RecordParts.buffers(0, parts, 1);
+    ByteBuffer[] buffers = RecordParts.buffers(parts, 1);
     buffers[parts.length] = behind.clear();
     return buffers;
   }
@@ -228,11 +228,4 @@ final class ChronicleRun implements AutoCloseable {
     Files.deleteIfExists(path);
   }
 
-  /// Gives back what was reserved behind `end` of a file that nobody has mapped.
-  static void trim(SegmentFile file, long end) throws IOException {
-    try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.WRITE)) {
-      channel.truncate(end);
-    }
-    file.end(Math.min(file.end(), end));
-  }
 }

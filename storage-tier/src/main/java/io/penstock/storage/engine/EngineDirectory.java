@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /// The directory of a journal: held by one process at a time, and marked with what wrote it and in which version.
 final class EngineDirectory implements AutoCloseable {
   /// Version of everything in the directory.
-  static final int VERSION = 1;
+  static final int VERSION = 2;
 
   static final String LOCK = "lock";
   private static final String FORMAT = "format";

@@ -7,12 +7,13 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// What engines whose segments are files have in common: one lock for those who change the log, none for those who read
 /// it.
 abstract class FileEngine implements SegmentEngine {
+  private static final long LOOK_NANOS = 1_000_000_000;
+
   private final String name;
   private final EngineDirectory directory;
   private final EngineOptions options;
@@ -22,6 +23,7 @@ abstract class FileEngine implements SegmentEngine {
   private final CachedFiles cached;
   private final ForcedSegments forced;
   private @Nullable SegmentFile active;
+  private long lookedAt = System.nanoTime();
 
   FileEngine(String name, EngineDirectory directory, EngineOptions options, FreeSpace space) {
     this.name = name;
@@ -81,7 +83,8 @@ abstract class FileEngine implements SegmentEngine {
   /// Writes a record behind the end of `file`; answers its offset.
   abstract long write(SegmentFile file, MemorySegment[] parts, int length) throws IOException;
 
-  abstract ScanEnd scan(SegmentFile file, Consumer<Location> visitor) throws IOException;
+  /// Tells `file`, that of a segment, where its records begin.
+  abstract SegmentWindow window(SegmentWindow file, int segment);
 
   /// Something failed while a segment was written: the next one begins from the beginning. Throws nothing.
   abstract void abandon();
@@ -112,13 +115,44 @@ abstract class FileEngine implements SegmentEngine {
   }
 
   @Override
+  public final synchronized int segmentFor(int length) {
+    table.requireOpen();
+    return fileFor(length).number();
+  }
+
+  private SegmentFile fileFor(int length) {
+    SegmentFile file = active;
+    if (file != null && isTakenAway(file)) {
+      active = null;
+      abandon();
+      return begin();
+    }
+    return file == null || endAfter(file, length) > options.segmentBytes() ? begin() : file;
+  }
+
+  /// Looks at most once a second: a look is a call of the system.
+  private boolean isTakenAway(SegmentFile file) {
+    long now = System.nanoTime();
+    if (now - lookedAt < LOOK_NANOS) {
+      return false;
+    }
+    lookedAt = now;
+    try {
+      if (file.isThere()) {
+        return false;
+      }
+    } catch (IOException e) {
+      return false; // the append tells what is wrong
+    }
+    file.abandon();
+    return true;
+  }
+
+  @Override
   public final synchronized Location append(MemorySegment... parts) {
     table.requireOpen();
     int length = RecordParts.length(parts, maxRecordBytes());
-    SegmentFile file = active;
-    if (file == null || endAfter(file, length) > options.segmentBytes()) {
-      file = begin();
-    }
+    SegmentFile file = fileFor(length);
     try {
       long offset = write(file, parts, length);
       file.end(offset + length);
@@ -230,11 +264,6 @@ abstract class FileEngine implements SegmentEngine {
   }
 
   @Override
-  public final void patch(Location record, long from, MemorySegment bytes) {
-    table.patch(record, from, bytes);
-  }
-
-  @Override
   public final Owned pin(int segment) {
     return table.pin(segment);
   }
@@ -257,25 +286,27 @@ abstract class FileEngine implements SegmentEngine {
   }
 
   @Override
-  public final ScanEnd scan(int segment, Consumer<Location> visitor) {
-    StoredSegment held = table.hold(segment);
-    try (HeadsAhead heads = new HeadsAhead(((SegmentFile) held).path(), held.end())) {
-      return scan((SegmentFile) held, at -> {
-        heads.visit(at.offset());
-        visitor.accept(at);
-      });
-    } catch (IOException e) {
-      throw new StorageFailedException("scan segment " + segment + " of " + directory.path(), e);
+  public final SegmentWindow window(int segment, int pieceBytes) {
+    SegmentFile held = (SegmentFile) table.hold(segment);
+    try {
+      return window(SegmentWindow.open(held.path(), pieceBytes), segment);
     } finally {
       held.release();
     }
   }
 
   @Override
-  public final Path file(int segment) {
+  public final synchronized void cut(int segment, long end) {
     SegmentFile held = (SegmentFile) table.hold(segment);
-    held.release();
-    return held.path();
+    try {
+      if (segment != activeSegment() && !isMapped(segment) && end < held.end()) {
+        held.cut(end);
+      }
+    } catch (IOException e) {
+      throw new StorageFailedException("cut segment " + segment + " of " + directory.path(), e);
+    } finally {
+      held.release();
+    }
   }
 
   @Override

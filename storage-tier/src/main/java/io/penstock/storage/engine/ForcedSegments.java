@@ -46,6 +46,7 @@ final class ForcedSegments {
     List<SegmentFile> files = held.stream().map(Written::file).toList();
     try {
       for (SegmentFile file : files) {
+        requireThere(file);
         file.force();
       }
       forceNames(files, names);
@@ -56,6 +57,13 @@ final class ForcedSegments {
       throw e;
     } finally {
       files.forEach(StoredSegment::release);
+    }
+  }
+
+  private static void requireThere(SegmentFile file) throws IOException {
+    if (!file.isThere()) {
+      file.abandon();
+      throw new IOException("segment " + file.path() + " must be in its folder (was deleted, or is another file)");
     }
   }
 

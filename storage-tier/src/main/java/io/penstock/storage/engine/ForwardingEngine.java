@@ -6,7 +6,6 @@ import io.penstock.block.Owned;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// An engine that does what another one does, but for what is overridden. It passes on what the port has a default for,
@@ -35,6 +34,11 @@ public abstract class ForwardingEngine implements SegmentEngine {
   }
 
   @Override
+  public int segmentFor(int length) {
+    return engine.segmentFor(length);
+  }
+
+  @Override
   public Location append(MemorySegment... parts) {
     return engine.append(parts);
   }
@@ -52,11 +56,6 @@ public abstract class ForwardingEngine implements SegmentEngine {
   @Override
   public void readOnce(Location record, long from, MemorySegment into) {
     engine.readOnce(record, from, into);
-  }
-
-  @Override
-  public void patch(Location record, long from, MemorySegment bytes) {
-    engine.patch(record, from, bytes);
   }
 
   @Override
@@ -80,13 +79,13 @@ public abstract class ForwardingEngine implements SegmentEngine {
   }
 
   @Override
-  public ScanEnd scan(int segment, Consumer<Location> visitor) {
-    return engine.scan(segment, visitor);
+  public SegmentWindow window(int segment, int pieceBytes) {
+    return engine.window(segment, pieceBytes);
   }
 
   @Override
-  public @Nullable Path file(int segment) {
-    return engine.file(segment);
+  public void cut(int segment, long end) {
+    engine.cut(segment, end);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.penstock.storage.engine;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
@@ -12,13 +13,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// The files of a journal, for those who look after them while no engine has it open. Nobody can open it meanwhile.
+/// The files of a journal, to be read while no engine has it open. No engine can open it meanwhile.
 public final class JournalFiles implements AutoCloseable {
-  private static final String PREFIX = "penstock journal, format " + EngineDirectory.VERSION + ", engine ";
+  private static final String PREFIX = "penstock journal, format ";
+  private static final String ENGINE = PREFIX + EngineDirectory.VERSION + ", engine ";
   private static final int RUNS = 2; // engines lay segments into the directory itself, or into one for each run
 
   private final Path directory;
-  private final Frames frames;
+  private final boolean isPlain;
   private final AutoCloseable lock;
 
   /// The file of one segment.
@@ -27,42 +29,41 @@ public final class JournalFiles implements AutoCloseable {
   /// @param path of its file
   public record Stored(int number, Path path) {}
 
-  private JournalFiles(Path directory, Frames frames, AutoCloseable lock) {
+  private JournalFiles(Path directory, boolean isPlain, AutoCloseable lock) {
     this.directory = directory;
-    this.frames = frames;
+    this.isPlain = isPlain;
     this.lock = lock;
   }
 
   /// Takes a journal to read its files; others may read them, too. Changes nothing.
   ///
-  /// @throws JournalFormatException if there is no journal, or one of another version
-  /// @throws DirectoryLockedException if somebody writes it
+  /// @throws JournalFormatException if there is no journal, or one of another version, or the segments are not those of
+  ///     the engine that it names
+  /// @throws DirectoryLockedException if a process has it open
   public static JournalFiles reading(Path directory) {
-    Frames frames = frames(directory);
+    boolean isPlain = isPlain(directory);
     try {
-      return new JournalFiles(directory, frames, share(directory));
+      JournalFiles files = new JournalFiles(directory, isPlain, share(directory));
+      try {
+        files.requireOwn();
+        return files;
+      } catch (Throwable e) {
+        files.close();
+        throw e;
+      }
     } catch (IOException e) {
       throw new StorageFailedException("open journal " + directory, e);
     }
   }
 
-  /// Takes a journal to change its files.
-  ///
-  /// @throws JournalFormatException if there is no journal, or one of another version
-  /// @throws DirectoryLockedException if somebody else has it
-  public static JournalFiles writing(Path directory) {
-    Frames frames = frames(directory);
-    return new JournalFiles(directory, frames, EngineDirectory.open(directory, frames.engine()));
-  }
-
-  private static Frames frames(Path directory) {
+  private static boolean isPlain(Path directory) {
     String format = format(directory);
-    Frames frames = Frames.of(format.startsWith(PREFIX) ? format.substring(PREFIX.length()).strip() : "");
-    if (frames == null) {
-      throw new JournalFormatException("journal " + directory, "`" + PREFIX + "plain` or `chronicle`",
+    String engine = format.startsWith(ENGINE) ? format.substring(ENGINE.length()).strip() : "";
+    if (!engine.equals(PlainEngine.NAME) && !engine.equals(ChronicleEngine.NAME)) {
+      throw new JournalFormatException("journal " + directory, "`" + ENGINE + "plain` or `chronicle`",
           "`" + format.substring(0, Math.min(format.length(), 80)).strip() + "`");
     }
-    return frames;
+    return engine.equals(PlainEngine.NAME);
   }
 
   private static String format(Path directory) {
@@ -76,10 +77,17 @@ public final class JournalFiles implements AutoCloseable {
     }
   }
 
+  private void requireOwn() {
+    if (!segments(!isPlain).isEmpty()) {
+      throw new JournalFormatException("engine in file `format` of journal " + directory,
+          (isPlain ? ChronicleEngine.NAME : PlainEngine.NAME) + ", whose segments are there", engine());
+    }
+  }
+
   private static AutoCloseable share(Path directory) throws IOException {
     Path file = directory.resolve(EngineDirectory.LOCK);
     if (!Files.exists(file)) {
-      return () -> {}; // nobody ever wrote here, or a copy without it
+      return () -> {}; // never opened, or a copy without it
     }
     FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
     FileLock lock = EngineDirectory.tryLock(channel, true);
@@ -91,8 +99,8 @@ public final class JournalFiles implements AutoCloseable {
     return channel; // and the lock with it
   }
 
-  /// Has the system write all files of the journal in `directory`, which nobody has open, and forget them: whoever
-  /// reads them next waits for the medium. Where the system does not know how, nothing is forgotten.
+  /// Has the system write all files of the journal in `directory`, which is not open, and forget them: the next reader
+  /// waits for the medium. Where the system does not know how, nothing is forgotten.
   public static void letGo(Path directory) throws IOException {
     try (Stream<Path> files = Files.walk(directory, RUNS)) {
       for (Path file : files.filter(Files::isRegularFile).toList()) {
@@ -106,30 +114,46 @@ public final class JournalFiles implements AutoCloseable {
     return directory;
   }
 
-  public Frames frames() {
-    return frames;
+  /// Name of the engine that wrote it.
+  public String engine() {
+    return isPlain ? PlainEngine.NAME : ChronicleEngine.NAME;
   }
 
-  /// The segments there are, in the order of writing.
+  /// Tells `file`, that of a segment, where its records begin.
+  public SegmentWindow window(SegmentWindow file) {
+    return isPlain ? SegmentHead.window(file) : ChronicleFormat.window(file);
+  }
+
+  /// The segments there are, in the order of writing. What has the name of one may be something else than a file.
   public List<Stored> segments() {
+    return segments(isPlain);
+  }
+
+  private List<Stored> segments(boolean plain) {
     List<Stored> found = new ArrayList<>();
     try (Stream<Path> files = Files.walk(directory, RUNS)) {
-      for (Path file : files.filter(Files::isRegularFile).toList()) {
-        int number = isHome(file) ? frames.segment(file) : 0;
+      for (Path file : files.toList()) {
+        int number = isHome(file, plain) ? number(file, plain) : 0;
         if (number > 0) {
           found.add(new Stored(number, file));
         }
       }
-    } catch (IOException e) {
-      throw new StorageFailedException("list journal " + directory, e);
+    } catch (IOException | UncheckedIOException e) {
+      throw new StorageFailedException("list journal " + directory,
+          e instanceof IOException io ? io : new IOException(e));
     }
     found.sort(Comparator.comparingInt(Stored::number));
     return found;
   }
 
-  private boolean isHome(Path file) {
+  private static int number(Path file, boolean plain) {
+    return plain ? PlainFormat.segment(file) : ChronicleFormat.segment(file);
+  }
+
+  private boolean isHome(Path file, boolean plain) {
     Path name = directory.relativize(file);
-    return frames.isHome(name.getNameCount() < 2 ? "" : name.getName(0).toString());
+    String folder = name.getNameCount() < 2 ? "" : name.getName(0).toString();
+    return plain ? folder.isEmpty() : ChronicleEngine.RUN.matcher(folder).matches();
   }
 
   @Override

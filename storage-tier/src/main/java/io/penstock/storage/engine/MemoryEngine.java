@@ -3,9 +3,9 @@ package io.penstock.storage.engine;
 import io.penstock.block.Owned;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 
 /// A log in native memory: for simulation, and for tests that play crashes. Deterministic; has no threads and no clock.
 public final class MemoryEngine implements SegmentEngine {
@@ -51,12 +51,20 @@ public final class MemoryEngine implements SegmentEngine {
   public synchronized Location append(MemorySegment... parts) {
     table.requireOpen();
     int length = RecordParts.length(parts, maxRecordBytes());
-    MemoryDisk.Log log = disk.logs.get(active);
-    if (log == null || log.end + length > options.segmentBytes()) {
-      log = begin();
-    }
-    long offset = log.append(parts, length);
+    long offset = logFor(length).append(parts, length);
     return new Location(active, offset, length);
+  }
+
+  @Override
+  public synchronized int segmentFor(int length) {
+    table.requireOpen();
+    logFor(length);
+    return active;
+  }
+
+  private MemoryDisk.Log logFor(int length) {
+    MemoryDisk.Log log = disk.logs.get(active);
+    return log == null || log.end + length > options.segmentBytes() ? begin() : log;
   }
 
   private MemoryDisk.Log begin() {
@@ -84,11 +92,6 @@ public final class MemoryEngine implements SegmentEngine {
   }
 
   @Override
-  public void patch(Location record, long from, MemorySegment bytes) {
-    table.patch(record, from, bytes);
-  }
-
-  @Override
   public Owned pin(int segment) {
     return table.pin(segment);
   }
@@ -110,15 +113,10 @@ public final class MemoryEngine implements SegmentEngine {
   }
 
   @Override
-  public ScanEnd scan(int segment, Consumer<Location> visitor) {
-    StoredSegment held = table.hold(segment);
-    try {
-      ((LogSegment) held).log.records
-          .forEach((offset, record) -> visitor.accept(new Location(segment, offset, (int) record.byteSize())));
-      return ScanEnd.CLEAN;
-    } finally {
-      held.release();
-    }
+  public SegmentWindow window(int segment, int pieceBytes) {
+    LogSegment held = (LogSegment) table.hold(segment);
+    return new SegmentWindow(Path.of(NAME, String.valueOf(segment)), held.end(),
+        (at, into) -> held.read(at, MemorySegment.ofBuffer(into)), held::release, pieceBytes).holds(0, 0, 0);
   }
 
   @Override
@@ -192,12 +190,6 @@ public final class MemoryEngine implements SegmentEngine {
         done += count;
         at += count;
       }
-    }
-
-    @Override
-    void write(long offset, MemorySegment bytes) {
-      Map.Entry<Long, MemorySegment> record = log.records.floorEntry(offset);
-      MemorySegment.copy(bytes, 0, record.getValue(), offset - record.getKey(), bytes.byteSize());
     }
 
     @Override

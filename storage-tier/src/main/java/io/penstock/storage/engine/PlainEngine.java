@@ -7,7 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -16,9 +15,6 @@ import org.jspecify.annotations.Nullable;
 public final class PlainEngine extends FileEngine {
   /// As in [SegmentEngine#name()].
   public static final String NAME = "plain";
-
-  private final ByteBuffer frame = PlainFormat.direct(PlainFormat.FRAME_BYTES);
-  private final ByteBuffer behind = PlainFormat.direct(PlainFormat.FRAME_BYTES);
 
   private PlainEngine(Path directory, EngineOptions options, FreeSpace space) {
     super(NAME, EngineDirectory.open(directory, NAME), options, space);
@@ -45,7 +41,6 @@ public final class PlainEngine extends FileEngine {
       for (Path file : files.filter(each -> PlainFormat.segment(each) > 0).sorted().toList()) {
         SegmentFile segment = SegmentFile.existing(PlainFormat.segment(file), file);
         found.add(segment);
-        PlainFormat.hasHead(segment); // an unknown version is refused now
       }
       return found;
     } catch (Throwable e) {
@@ -57,10 +52,10 @@ public final class PlainEngine extends FileEngine {
   @Override
   SegmentFile create(EngineDirectory in, SpareSegments from, int number) throws IOException {
     Path path = in.path().resolve(PlainFormat.fileName(number));
-    ByteBuffer head = PlainFormat.head(number, options().segmentBytes());
+    ByteBuffer head = SegmentHead.of(number);
     if (from.begin(path, head)) {
       SegmentFile anew = SegmentFile.existing(number, path);
-      anew.end(PlainFormat.HEAD_BYTES);
+      anew.end(SegmentHead.BYTES);
       return anew;
     }
     SegmentFile file = SegmentFile.create(number, path);
@@ -71,30 +66,25 @@ public final class PlainEngine extends FileEngine {
       file.release();
       throw e;
     }
-    file.end(PlainFormat.HEAD_BYTES);
+    file.end(SegmentHead.BYTES);
     return file;
   }
 
   @Override
   long endAfter(SegmentFile file, int length) {
-    return file.end() + PlainFormat.FRAME_BYTES + length + PlainFormat.FRAME_BYTES;
+    return file.end() + length;
   }
 
   @Override
   long write(SegmentFile file, MemorySegment[] parts, int length) throws IOException {
-    long offset = file.end() + PlainFormat.FRAME_BYTES;
-    PlainFormat.frame(frame, file.number(), offset, length);
-    // Behind the record stands a frame of zeros, until there is another
-    ByteBuffer[] buffers = RecordParts.buffers(1, parts, 1);
-    buffers[0] = frame;
-    buffers[buffers.length - 1] = behind.clear();
-    Transfer.writeAll(file.channel(), file.end(), buffers);
+    long offset = file.end();
+    Transfer.writeAll(file.channel(), offset, RecordParts.buffers(parts, 0));
     return offset;
   }
 
   @Override
-  ScanEnd scan(SegmentFile file, Consumer<Location> visitor) throws IOException {
-    return PlainFormat.scan(file, visitor);
+  SegmentWindow window(SegmentWindow file, int segment) {
+    return SegmentHead.window(file);
   }
 
   @Override
@@ -104,7 +94,7 @@ public final class PlainEngine extends FileEngine {
 
   @Override
   void ended(SegmentFile file) throws IOException {
-    file.channel().truncate(file.end()); // what a file begun anew had there before, and the frame of zeros
+    file.channel().truncate(file.end()); // what a spare file had there before
     file.grown();
   }
 

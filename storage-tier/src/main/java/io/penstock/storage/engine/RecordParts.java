@@ -32,11 +32,11 @@ final class RecordParts {
     return bytes;
   }
 
-  /// Views of `parts`, with room for so many buffers `before` and `after` them.
-  static ByteBuffer[] buffers(int before, MemorySegment[] parts, int after) {
-    ByteBuffer[] buffers = new ByteBuffer[before + parts.length + after];
+  /// Views of `parts`, with room for so many buffers `after` them.
+  static ByteBuffer[] buffers(MemorySegment[] parts, int after) {
+    ByteBuffer[] buffers = new ByteBuffer[parts.length + after];
     for (int i = 0; i < parts.length; i++) {
-      buffers[before + i] = parts[i].asByteBuffer();
+      buffers[i] = parts[i].asByteBuffer();
     }
     return buffers;
   }

@@ -31,6 +31,12 @@ public interface SegmentEngine extends AutoCloseable {
   /// Longest record.
   int maxRecordBytes();
 
+  /// The segment that the next record goes to if it has `length` bytes; begins one if need be. Another thread that rolls
+  /// in between makes it the next one.
+  ///
+  /// @throws StorageFullException if there is no room for another segment
+  int segmentFor(int length);
+
   /// Appends the bytes of `parts`, one after the other, as one record. When it returns, the operating system has them:
   /// they survive the end of this process, but not of the machine before [#sync].
   ///
@@ -61,14 +67,6 @@ public interface SegmentEngine extends AutoCloseable {
     read(record, from, into);
   }
 
-  /// Writes `bytes` over those of `record` that begin at `from` inside it: of a record that nobody needs any more. No
-  /// sync covers them.
-  ///
-  /// @param bytes native memory
-  /// @throws UnknownLocationException if there is no such record, or its segment was deleted
-  /// @throws IndexOutOfBoundsException if the bytes would leave the record
-  void patch(Location record, long from, MemorySegment bytes);
-
   /// Keeps the bytes of a segment readable, even if it is deleted meanwhile, until the pin is closed.
   ///
   /// @throws UnknownLocationException if the segment is not there
@@ -83,17 +81,14 @@ public interface SegmentEngine extends AutoCloseable {
   /// Segments there are, in the order of writing.
   List<Integer> segments();
 
-  /// Tells every complete record of `segment` in the order of writing, without reading the records themselves.
+  /// All bytes of `segment`, to be walked from its beginning to its end. The caller closes it.
   ///
-  /// A segment that nobody appends to gives back what was reserved behind its last record.
-  ScanEnd scan(int segment, Consumer<Location> visitor);
-
-  /// The file of `segment`, for those who look at what its frames do not lead to; null if it has none.
-  ///
+  /// @param pieceBytes read at a time, unless more are asked for
   /// @throws UnknownLocationException if the segment is not there
-  default @Nullable Path file(int segment) {
-    return null;
-  }
+  SegmentWindow window(int segment, int pieceBytes);
+
+  /// Gives back what lies behind `end` in a segment of an earlier run, where nothing was written.
+  default void cut(int segment, long end) {}
 
   /// Deletes a whole segment. Its name is gone at once, its bytes with the last reader.
   ///

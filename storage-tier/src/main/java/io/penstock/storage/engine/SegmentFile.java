@@ -5,6 +5,9 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Objects;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -16,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 final class SegmentFile extends StoredSegment {
   private final Path path;
   private final FileChannel channel;
+  /// What tells this file from another of its name.
+  private final @Nullable Object key;
   private final SegmentView view;
   /// Where the file goes when it is deleted, and its name there.
   private @Nullable SpareSegments spares;
@@ -27,8 +32,9 @@ final class SegmentFile extends StoredSegment {
   /// Guarded by `this`.
   private boolean descriptorTried;
 
-  private SegmentFile(int number, Path path, FileChannel channel, long end) {
+  private SegmentFile(int number, Path path, FileChannel channel, long end) throws IOException {
     super(number, end);
+    this.key = key(path);
     this.path = path;
     this.channel = channel;
     this.view = new SegmentView(channel, end == 0);
@@ -83,6 +89,25 @@ final class SegmentFile extends StoredSegment {
     return path;
   }
 
+  /// Whether the file still has its name: what is written to one that was deleted is gone after a restart.
+  boolean isThere() throws IOException {
+    try {
+      return Objects.equals(key, key(path));
+    } catch (NoSuchFileException e) {
+      return false;
+    }
+  }
+
+  private static @Nullable Object key(Path path) throws IOException {
+    return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+  }
+
+  /// Gives back what lies behind `newEnd`.
+  void cut(long newEnd) throws IOException {
+    channel.truncate(newEnd);
+    end(Math.min(end(), newEnd));
+  }
+
   FileChannel channel() {
     return channel;
   }
@@ -121,11 +146,6 @@ final class SegmentFile extends StoredSegment {
     if (wasAway) {
       letGo(offset, end);
     }
-  }
-
-  @Override
-  void write(long offset, MemorySegment bytes) throws IOException {
-    Transfer.write(channel, offset, bytes.asByteBuffer());
   }
 
   @Override

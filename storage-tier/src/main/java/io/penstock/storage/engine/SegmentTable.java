@@ -1,6 +1,7 @@
 package io.penstock.storage.engine;
 
 import io.penstock.block.Owned;
+import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -68,6 +69,8 @@ final class SegmentTable {
     try {
       requireInside(segment, record);
       read.from(segment, record.offset() + from, parts);
+    } catch (EOFException e) {
+      throw new RecordUnreadableException(record, e); // the file was cut short: the disk gives what there is
     } catch (IOException e) {
       throw new StorageFailedException("read " + record + " of engine " + engine, e);
     } finally {
@@ -78,23 +81,6 @@ final class SegmentTable {
   private void requireInside(StoredSegment segment, Location record) {
     if (record.length() > segment.end() - record.offset()) {
       throw new UnknownLocationException(engine, record, segment.end());
-    }
-  }
-
-  /// As [SegmentEngine#patch].
-  void patch(Location record, long from, MemorySegment bytes) {
-    Objects.checkFromIndexSize(from, bytes.byteSize(), record.length());
-    StoredSegment segment = hold(record.segment());
-    try {
-      if (segment.isDeleted()) {
-        throw new UnknownLocationException(engine, record.segment());
-      }
-      requireInside(segment, record);
-      segment.write(record.offset() + from, bytes);
-    } catch (IOException e) {
-      throw new StorageFailedException("write over " + record + " of engine " + engine, e);
-    } finally {
-      segment.release();
     }
   }
 
@@ -135,7 +121,7 @@ final class SegmentTable {
   List<StoredSegment> holdUnforced() {
     requireOpen();
     return segments.tailMap(forcedBelow, true).values().stream()
-        .filter(segment -> !segment.isDeleted() && segment.retain()).toList();
+        .filter(segment -> !segment.isDeleted() && !segment.isAbandoned() && segment.retain()).toList();
   }
 
   /// All of `held` was forced; the newest of them may be appended to.

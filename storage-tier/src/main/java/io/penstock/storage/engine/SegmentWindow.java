@@ -1,6 +1,7 @@
 package io.penstock.storage.engine;
 
 import io.penstock.block.Checksum;
+import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -13,46 +14,133 @@ import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
-/// A file of a journal, read from its beginning to its end in large pieces, each byte once. One thread.
+/// The file of a segment, read from its beginning to its end in pieces, each byte once. One thread.
 ///
 /// What cannot be read ends in a [SegmentUnreadableException]; whatever lies before it can be had all the same.
 public final class SegmentWindow implements AutoCloseable {
+  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   /// Bytes of a piece: what was read is still in the processor's own cache when it is compared.
   public static final int BYTES = 1 << 20;
 
+  /// The next record is near, mostly.
+  private static final int FIRST_BYTES = 2 << 10;
+  private static final MemorySegment ZEROS = Arena.ofAuto().allocate(BYTES);
+
   private final Path path;
-  private final SeekableByteChannel file;
+  private final Source source;
+  private final Closeable closing;
   private final long size;
+  private final int pieceBytes;
+  private int number;
+  private long start;
+  private int between;
   private Arena arena = Arena.ofConfined();
   private MemorySegment buffer = MemorySegment.NULL;
   private ByteBuffer view = buffer.asByteBuffer();
   private long from;
   private long to;
+  private @Nullable HeaderPrefetch prefetch;
 
-  private SegmentWindow(Path path, SeekableByteChannel file, long size) {
-    this.path = path;
-    this.file = file;
-    this.size = size;
+  /// Where the bytes come from.
+  @FunctionalInterface
+  interface Source {
+    /// Fills what remains of `into` from `at` on; what was read before a failure is there.
+    void read(long at, ByteBuffer into) throws IOException;
   }
 
-  /// Opens `path` to be read.
+  /// @param closing runs with the close
+  SegmentWindow(Path path, long size, Source source, Closeable closing, int pieceBytes) {
+    this.path = path;
+    this.size = size;
+    this.source = source;
+    this.closing = closing;
+    this.pieceBytes = pieceBytes;
+  }
+
+  /// Opens `path` to be read in pieces of [#BYTES].
   public static SegmentWindow open(Path path) {
+    return open(path, BYTES);
+  }
+
+  /// Opens `path` to be read, at least `pieceBytes` at a time.
+  static SegmentWindow open(Path path, int pieceBytes) {
     try {
-      return of(path, FileChannel.open(path, StandardOpenOption.READ));
+      SegmentWindow file = of(path, FileChannel.open(path, StandardOpenOption.READ), pieceBytes);
+      file.prefetch = pieceBytes < BYTES ? new HeaderPrefetch(path, file.size) : null;
+      return file;
     } catch (IOException e) {
       throw new StorageFailedException("open " + path, e);
     }
   }
 
-  /// The same of the open `file`, which is closed with this.
-  public static SegmentWindow of(Path path, SeekableByteChannel file) throws IOException {
-    return new SegmentWindow(path, file, file.size());
+  /// No bytes.
+  public static SegmentWindow none(Path path) {
+    return new SegmentWindow(path, 0, (at, into) -> {}, () -> {}, BYTES);
   }
 
-  Path path() {
-    return path;
+  /// The same of the open `file`, which is closed with this.
+  public static SegmentWindow of(Path path, SeekableByteChannel file) throws IOException {
+    return of(path, file, BYTES);
+  }
+
+  private static SegmentWindow of(Path path, SeekableByteChannel file, int pieceBytes) throws IOException {
+    return new SegmentWindow(path, file.size(), (at, into) -> fill(file, at, into), file, pieceBytes);
+  }
+
+  private static void fill(SeekableByteChannel file, long at, ByteBuffer into) throws IOException {
+    file.position(at);
+    while (into.hasRemaining()) {
+      if (file.read(into) < 0) {
+        throw new EOFException("file must have " + into.remaining() + " more bytes at " + file.position() + " (was "
+            + file.size() + " long)");
+      }
+    }
+  }
+
+  /// @param ofSegment that it says to hold; 0 if it does not say
+  /// @param first where the first record may begin
+  /// @param bytesBetween of its engine's own, before each record
+  SegmentWindow holds(int ofSegment, long first, int bytesBetween) {
+    number = ofSegment;
+    start = first;
+    between = bytesBetween;
+    return this;
+  }
+
+  /// Number of the segment that the file says to hold; 0 if it does not say.
+  public int number() {
+    return number;
+  }
+
+  /// Where the first record may begin.
+  public long start() {
+    return start;
+  }
+
+  /// Bytes of the engine's own before each record.
+  public int between() {
+    return between;
+  }
+
+  /// Whether the engine's own word at `at` says that no record was begun there.
+  public boolean isEnd(long at) {
+    int word = between > 0 && size - at >= between ? word(at) : -1;
+    return word == 0 || word == ChronicleFormat.END_OF_FILE;
+  }
+
+  /// The 4 bytes at `at`.
+  int word(long at) {
+    return bytes(at, Integer.BYTES).get(INT, 0);
+  }
+
+  /// A record begins at `offset`: most segments have the next ones at the same distance.
+  public void visit(long offset) {
+    if (prefetch != null) {
+      prefetch.visit(offset);
+    }
   }
 
   /// Length of the file when it was opened.
@@ -82,81 +170,64 @@ public final class SegmentWindow implements AutoCloseable {
     }
   }
 
-  /// Where `word` lies first in `[start, end)`, at a multiple of `step` from `start`; 0 if it does not.
-  public long find(long word, long start, long end, int step) {
+  /// Where `word` lies first from `start` on, at a multiple of `step` from there; -1 if it does not.
+  public long find(long word, long start, int step) {
     long at = start;
-    while (end - at >= Long.BYTES) {
-      int length = (int) Math.min(BYTES, end - at);
-      MemorySegment piece = bytes(at, length);
-      int i = 0;
-      for (; i <= length - Long.BYTES; i += step) {
-        if (piece.get(LONG, i) == word) {
+    for (int piece = FIRST_BYTES; size - at >= Long.BYTES; piece = BYTES) {
+      long end = readable(at, (int) Math.min(piece, size - at));
+      MemorySegment bytes = bytes(at, (int) (end - at));
+      long i = 0;
+      for (; i <= bytes.byteSize() - Long.BYTES; i += step) {
+        if (bytes.get(LONG, i) == word) {
           return at + i;
         }
       }
       at += i;
     }
-    return 0;
+    return -1;
   }
 
   /// Whether all bytes from `start` on are zero.
   public boolean isZero(long start) {
-    for (long at = start; at < size; at += BYTES) {
-      MemorySegment piece = bytes(at, (int) Math.min(BYTES, size - at));
-      long words = piece.byteSize() & -Long.BYTES;
-      for (long i = 0; i < words; i += Long.BYTES) {
-        if (piece.get(LONG, i) != 0) {
-          return false;
-        }
+    long at = start;
+    for (int piece = Long.BYTES; at < size; piece = BYTES) {
+      long end = readable(at, (int) Math.min(piece, size - at));
+      if (bytes(at, (int) (end - at)).mismatch(ZEROS.asSlice(0, end - at)) >= 0) {
+        return false;
       }
-      for (long i = words; i < piece.byteSize(); i++) {
-        if (piece.get(ValueLayout.JAVA_BYTE, i) != 0) {
-          return false;
-        }
-      }
+      at = end;
     }
     return true;
   }
 
-  /// One past the last byte from `start` on that is not zero; `start` if all are.
-  public long endOfData(long start) {
-    long end = start;
-    for (long at = start; at < size; at += BYTES) {
-      MemorySegment piece = bytes(at, (int) Math.min(BYTES, size - at));
-      for (long i = piece.byteSize() - 1; i >= 0; i--) {
-        if (piece.get(ValueLayout.JAVA_BYTE, i) != 0) {
-          end = at + i + 1;
-          break;
-        }
+  /// Where the bytes end, `length` of them from `at` on at most, that the medium gives; fails if it does not give the
+  /// first ones.
+  private long readable(long at, int length) {
+    try {
+      require(at, length);
+      return at + length;
+    } catch (SegmentUnreadableException e) {
+      if (e.offset() - at < Long.BYTES) {
+        throw e;
       }
+      return e.offset();
     }
-    return end;
   }
 
   private void move(long at, int length) {
     long kept = at >= from && at < to ? to - at : 0;
-    long wanted = Math.min(size - at, Math.max(length, BYTES));
+    long wanted = Math.min(size - at, Math.max(length, pieceBytes));
     keep(kept, wanted);
     from = at;
     to = at + kept;
     ByteBuffer rest = view.limit((int) wanted).position((int) kept);
     try {
-      fill(to, rest);
+      source.read(to, rest);
       to = at + wanted;
     } catch (IOException e) {
       to = at + rest.position(); // what came before is there
       if (at + length > to) {
         throw new SegmentUnreadableException(path, to, e);
-      }
-    }
-  }
-
-  private void fill(long at, ByteBuffer rest) throws IOException {
-    file.position(at);
-    while (rest.hasRemaining()) {
-      if (file.read(rest) < 0) {
-        throw new EOFException("file must have " + rest.remaining() + " more bytes at " + file.position() + " (was "
-            + file.size() + " long)");
       }
     }
   }
@@ -178,8 +249,12 @@ public final class SegmentWindow implements AutoCloseable {
   @Override
   public void close() {
     arena.close();
+    if (prefetch != null) {
+      prefetch.close();
+      prefetch = null;
+    }
     try {
-      file.close();
+      closing.close();
     } catch (IOException e) {
       throw new StorageFailedException("close " + path, e);
     }

@@ -10,6 +10,7 @@ abstract class StoredSegment {
   private final HoldCount holds = new HoldCount();
   private volatile long end;
   private volatile boolean deleted;
+  private volatile boolean abandoned;
 
   /// @param end one past the last byte that may be read
   StoredSegment(int number, long end) {
@@ -33,6 +34,15 @@ abstract class StoredSegment {
 
   final boolean isDeleted() {
     return deleted;
+  }
+
+  /// Its file was taken away: nothing in it needs to be forced any more.
+  final void abandon() {
+    abandoned = true;
+  }
+
+  final boolean isAbandoned() {
+    return abandoned;
   }
 
   /// Deleted, and nobody reads it any more.
@@ -65,9 +75,6 @@ abstract class StoredSegment {
   void readOnce(long offset, MemorySegment[] parts) throws IOException {
     read(offset, parts);
   }
-
-  /// Writes `bytes` over those that begin at `offset`, all of which lie before [#end].
-  abstract void write(long offset, MemorySegment bytes) throws IOException;
 
   /// Forces what was appended to the medium.
   abstract void force() throws IOException;

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 /// encoding.
 public final class RecordFormat {
   /// The version written here, and the only one read.
-  public static final int VERSION = 1;
+  public static final int VERSION = 2;
 
   /// The commit mark: the CRC of the head, and its complement.
   public static final int MARK_BYTES = 8;
@@ -18,9 +18,6 @@ public final class RecordFormat {
   static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
-  /// Begins what is left where a damaged record was taken out: to be skipped.
-  public static final long GAP = magic("PNSTKGAP");
 
   /// What every record begins with.
   public static final long MAGIC = magic("PNSTKREC");
@@ -32,6 +29,7 @@ public final class RecordFormat {
   static final int SEQUENCE_AT = 16;
   static final int KEY_AT = 24;
   static final int REMOVALS_AT = 56;
+  static final int SEGMENT_AT = 60;
   static final int PAYLOAD_BYTES_AT = 64;
   static final int LAYERS_AT = 68;
   static final int PLANES_AT = 72;

@@ -12,11 +12,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What the head of a record says, decoded from bytes that nobody vouches for: no byte is touched before its place was
-/// checked.
+/// What the head of a record says, decoded from bytes that may be damaged: every offset is checked before it
+/// is read.
 public final class RecordHead {
   private final RecordKind kind;
   private final int bytes;
+  private final int segment;
   private final long sequence;
   private final BlockKey key;
   private final List<RecordName> removals;
@@ -31,6 +32,7 @@ public final class RecordHead {
     this.kind = head.get(RecordFormat.SHORT, RecordFormat.KIND_AT) == RecordKind.BLOCK.code()
         ? RecordKind.BLOCK
         : RecordKind.REMOVAL;
+    this.segment = head.get(INT, RecordFormat.SEGMENT_AT);
     this.sequence = head.get(RecordFormat.LONG, RecordFormat.SEQUENCE_AT);
     this.key = key(head);
     this.removals = removals(head, key.space());
@@ -39,11 +41,11 @@ public final class RecordHead {
     this.planeBytes = ints(head, RecordFormat.PLANE_BYTES_AT, planes);
     this.checksums =
         ints(head, RecordFormat.PLANE_BYTES_AT + 4L * planes, head.get(INT, RecordFormat.LAYERS_AT) * planes);
-    this.crc = head.get(INT, head.byteSize() - RecordFormat.CRC_BYTES);
+    this.crc = crc(head);
   }
 
   private static List<RecordName> removals(MemorySegment head, SpaceId space) {
-    int count = (int) head.get(RecordFormat.LONG, RecordFormat.REMOVALS_AT);
+    int count = head.get(INT, RecordFormat.REMOVALS_AT);
     List<RecordName> names = new ArrayList<>(count);
     for (long at = RecordFormat.NAMES_AT; names.size() < count; at += RecordFormat.NAME_BYTES) {
       BlockHash hash = BlockHash.read(head.asSlice(at + Long.BYTES, BlockHash.BYTES).asByteBuffer());
@@ -102,14 +104,35 @@ public final class RecordHead {
   /// @param start the first bytes of a record, its whole head among them
   /// @param recordBytes length of the whole record
   /// @throws RecordMalformedException if a field has a value that it cannot have
-  /// @throws RecordVersionException if the head is good, and of another version
+  /// @throws RecordVersionException if the head is whole, and of another version
   public static RecordHead decode(MemorySegment start, int recordBytes) {
+    MemorySegment head = head(start, recordBytes);
+    requireCrc(head);
+    return checked(head, recordBytes);
+  }
+
+  /// The same of a head whose own CRC is damaged, but which the commit mark of its record confirms: the mark repeats
+  /// that CRC.
+  ///
+  /// @param mark the last 8 bytes of the record
+  public static RecordHead decode(MemorySegment start, int recordBytes, MemorySegment mark) {
+    MemorySegment head = head(start, recordBytes);
+    int actual = crc(head);
+    if (mark.get(INT, 0) != actual || mark.get(INT, 4) != ~actual) {
+      requireCrc(head);
+    }
+    return checked(head, recordBytes);
+  }
+
+  private static MemorySegment head(MemorySegment start, int recordBytes) {
     int bytes = bytes(start, recordBytes);
     if (bytes > start.byteSize()) {
       throw new RecordMalformedException("headBytes", "<= " + start.byteSize() + " that were read", bytes);
     }
-    MemorySegment head = start.asSlice(0, bytes);
-    requireCrc(head);
+    return start.asSlice(0, bytes);
+  }
+
+  private static RecordHead checked(MemorySegment head, int recordBytes) {
     int version = Short.toUnsignedInt(head.get(RecordFormat.SHORT, RecordFormat.VERSION_AT));
     if (version != RecordFormat.VERSION) {
       throw new RecordVersionException(version);
@@ -139,6 +162,8 @@ public final class RecordHead {
     require("payloadBytes", block ? payload > 0 : payload == 0, block ? "> 0" : "0", payload);
     long sequence = head.get(RecordFormat.LONG, RecordFormat.SEQUENCE_AT);
     require("sequence", sequence > 0, "> 0", sequence);
+    int segment = head.get(INT, RecordFormat.SEGMENT_AT);
+    require("segment", segment > 0, "> 0", segment);
     requireRemovals(head, block, sequence);
     if (!block) {
       requireSame("length", head.byteSize() + RecordFormat.MARK_BYTES, recordBytes);
@@ -156,7 +181,7 @@ public final class RecordHead {
   }
 
   private static void requireRemovals(MemorySegment head, boolean block, long sequence) {
-    long removals = head.get(RecordFormat.LONG, RecordFormat.REMOVALS_AT);
+    int removals = head.get(INT, RecordFormat.REMOVALS_AT);
     if (block) {
       requireSame("removals", 0, removals);
       return;
@@ -164,7 +189,7 @@ public final class RecordHead {
     if (removals <= 0 || removals > RecordFormat.MOST_REMOVALS) {
       throw new RecordMalformedException("removals", "in [1, " + RecordFormat.MOST_REMOVALS + "]", removals);
     }
-    long bytes = RecordFormat.removalHeadBytes((int) removals);
+    long bytes = RecordFormat.removalHeadBytes(removals);
     requireSame("headBytes", bytes, head.byteSize());
     for (int i = 0; i < removals; i++) {
       long removed = head.get(RecordFormat.LONG, RecordFormat.NAMES_AT + (long) i * RecordFormat.NAME_BYTES);
@@ -208,34 +233,24 @@ public final class RecordHead {
   ///
   /// @throws RecordTornException if it is not the one of this head
   public void requireMark(MemorySegment mark) {
-    int first = mark.get(INT, 0);
-    int second = mark.get(INT, 4);
-    if (first != crc || second != ~crc) {
+    if (!isMarked(mark)) {
       throw new RecordTornException("commit mark", "%08x %08x".formatted(crc, ~crc),
-          "%08x %08x".formatted(first, second));
+          "%08x %08x".formatted(mark.get(INT, 0), mark.get(INT, 4)));
     }
   }
 
   /// Whether `mark` is the commit mark of this head.
   public boolean isMarked(MemorySegment mark) {
-    return mark.get(INT, 0) == crc && isMark(mark);
+    return mark.get(INT, 0) == crc && mark.get(INT, 4) == ~crc;
   }
 
-  /// Whether `mark` is the commit mark of some head.
-  public static boolean isMark(MemorySegment mark) {
-    return mark.get(INT, 0) == ~mark.get(INT, 4);
-  }
-
-  /// @throws RecordMalformedException if the record is not of a block of `layout`
-  public void requireLayout(BlockLayout layout) {
+  /// Whether the record is of a block of `layout`.
+  public boolean isOf(BlockLayout layout) {
     boolean same = checksums.length == layout.granules() && planeBytes.length == layout.planes().size();
     for (int plane = 0; same && plane < planeBytes.length; plane++) {
       same = planeBytes[plane] == layout.planeBytes(plane);
     }
-    if (!same) {
-      throw new RecordMalformedException("shape", layout.layers() + " layers of " + layout.layerBytes() + " bytes in "
-          + layout.planes().size() + " planes", payloadBytes + " bytes in " + checksums.length + " granules");
-    }
+    return same;
   }
 
   public RecordKind kind() {
@@ -247,7 +262,12 @@ public final class RecordHead {
     return bytes;
   }
 
-  /// Position in the order of writing, from 1; never used twice in a journal.
+  /// Number of the segment that the record was written to: a file that is written anew holds records of others.
+  public int segment() {
+    return segment;
+  }
+
+  /// Position in the order of writing, from 1: of two records of a block the higher one is newer.
   public long sequence() {
     return sequence;
   }

@@ -3,9 +3,9 @@ package io.penstock.storage.record;
 import io.penstock.block.BlockHash;
 import io.penstock.pool.IntRows;
 import java.util.Arrays;
-import java.util.function.IntConsumer;
 
-/// Records of one space by their sequences and hashes, and a number for each: 28 bytes a record. One thread.
+/// The newest records of one space by the hashes of their blocks, and a number for each: 28 bytes a record, and 6 to 11
+/// to find it. One thread.
 public final class RecordNames {
   /// No row, and the number of a record that counts no more.
   public static final int NONE = IntRows.NONE;
@@ -15,19 +15,60 @@ public final class RecordNames {
   private static final int HIGH = 3;
   private static final int LOW = 5;
   private static final int WIDTH = 7;
+  private static final int FEWEST_SLOTS = 16;
 
   private final IntRows rows = new IntRows(WIDTH);
+  /// Rows by their hashes: open addressing, three quarters full at most.
+  private int[] slots = slots(FEWEST_SLOTS);
   private int live;
 
-  /// @param sequence higher than all before
+  private static int[] slots(int count) {
+    int[] slots = new int[count];
+    Arrays.fill(slots, NONE);
+    return slots;
+  }
+
+  /// Has the record of `hash` with `sequence` count, in place of the one of that hash, whose row counts no more.
+  ///
   /// @param number any but [#NONE]
-  public void add(BlockHash hash, long sequence, int number) {
-    int row = rows.take();
+  public void put(BlockHash hash, long sequence, int number) {
+    int older = row(hash);
+    if (older != NONE && number(older) != NONE) {
+      drop(older);
+    }
+    if (4L * (rows.size() + 1) > 3L * slots.length) {
+      grow();
+    }
+    int row = rows.take(); // a new one: rows are in the order of writing
     rows.set(row, NUMBER, number);
     rows.setLong(row, SEQUENCE, sequence);
     rows.setLong(row, HIGH, hash.high());
     rows.setLong(row, LOW, hash.low());
+    slots[slot(slots, hash.high(), hash.low())] = row;
     live++;
+  }
+
+  private void grow() {
+    int[] more = slots(Math.multiplyExact(2, slots.length));
+    for (int row = 0; row < rows.size(); row++) {
+      more[slot(more, rows.getLong(row, HIGH), rows.getLong(row, LOW))] = row;
+    }
+    slots = more;
+  }
+
+  /// Where the row of a hash is, or belongs.
+  private int slot(int[] in, long high, long low) {
+    long mixed = (low * 0x9E3779B97F4A7C15L ^ high) * 0xD6E8FEB86659FD93L;
+    int slot = (int) (mixed >>> 32) & (in.length - 1);
+    while (in[slot] != NONE && (rows.getLong(in[slot], LOW) != low || rows.getLong(in[slot], HIGH) != high)) {
+      slot = (slot + 1) & (in.length - 1);
+    }
+    return slot;
+  }
+
+  /// The newest row of `hash`, whether it counts or not; [#NONE] if there is none.
+  public int row(BlockHash hash) {
+    return slots[slot(slots, hash.high(), hash.low())];
   }
 
   /// Rows, whether they count or not; they are named from 0 on.
@@ -53,66 +94,10 @@ public final class RecordNames {
     return new BlockHash(rows.getLong(row, HIGH), rows.getLong(row, LOW));
   }
 
-  /// The row that counts of the record of `hash` with `sequence`; [#NONE] if there is none.
-  public int row(BlockHash hash, long sequence) {
-    int low = 0;
-    int high = rows.size() - 1;
-    while (low <= high) {
-      int middle = (low + high) >>> 1;
-      long there = sequence(middle);
-      if (there == sequence) {
-        return number(middle) == NONE || !hash(middle).equals(hash) ? NONE : middle;
-      }
-      if (there < sequence) {
-        low = middle + 1;
-      } else {
-        high = middle - 1;
-      }
-    }
-    return NONE;
-  }
-
   /// Has `row`, which counts, count no more.
   public void drop(int row) {
     rows.set(row, NUMBER, NONE);
     live--;
-  }
-
-  /// Tells every row that counts and whose hash comes again later, which `reader` drops. Then all that count have
-  /// hashes of their own.
-  public void older(IntConsumer reader) {
-    // Open addressing, three quarters full at most
-    int[] newest = new int[Math.max(2, 2 * Integer.highestOneBit(live + live / 3))];
-    Arrays.fill(newest, NONE);
-    for (int row = 0; row < rows.size(); row++) {
-      if (number(row) != NONE) {
-        int slot = slot(newest, row);
-        int older = newest[slot];
-        newest[slot] = row;
-        if (older != NONE) {
-          reader.accept(older);
-        }
-      }
-    }
-  }
-
-  /// Where `row` belongs, or one of the same hash is.
-  private int slot(int[] newest, int row) {
-    int slot = mixed(row) & (newest.length - 1);
-    while (newest[slot] != NONE && !isSame(newest[slot], row)) {
-      slot = (slot + 1) & (newest.length - 1);
-    }
-    return slot;
-  }
-
-  private int mixed(int row) {
-    long mixed = rows.getLong(row, LOW) * 0x9E3779B97F4A7C15L ^ rows.getLong(row, HIGH);
-    mixed *= 0xD6E8FEB86659FD93L;
-    return (int) (mixed >>> 32);
-  }
-
-  private boolean isSame(int one, int other) {
-    return rows.getLong(one, LOW) == rows.getLong(other, LOW) && rows.getLong(one, HIGH) == rows.getLong(other, HIGH);
   }
 
   /// As in [IntRows#discard].
@@ -122,6 +107,7 @@ public final class RecordNames {
 
   public void clear() {
     rows.clear();
+    slots = slots(FEWEST_SLOTS);
     live = 0;
   }
 }

@@ -48,12 +48,14 @@ public final class RecordWriter {
   }
 
   /// The record of `block`, whose bytes are lent as `payload`.
-  public MemorySegment[] block(Block block, MemorySegment payload, long sequence) {
+  ///
+  /// @param segment that it is to be appended to, as are those of the others
+  public MemorySegment[] block(Block block, MemorySegment payload, long sequence, int segment) {
     long crcs = RecordFormat.PLANE_BYTES_AT + 4L * layout.planes().size();
     for (int granule = 0; granule < layout.granules(); granule++) {
       head.set(INT, crcs + 4L * granule, block.checksum(granule));
     }
-    seal(head, block.key(), sequence);
+    seal(head, block.key(), sequence, segment);
     return new MemorySegment[] {head, payload, end};
   }
 
@@ -61,15 +63,15 @@ public final class RecordWriter {
   ///
   /// @param head of a record made here, whose CRC was compared
   /// @param payload its own
-  public MemorySegment[] again(MemorySegment head, MemorySegment payload, BlockKey key, long sequence) {
+  public MemorySegment[] again(MemorySegment head, MemorySegment payload, BlockKey key, long sequence, int segment) {
     long crcs = RecordFormat.PLANE_BYTES_AT + 4L * layout.planes().size();
     MemorySegment.copy(head, crcs, this.head, crcs, 4L * layout.granules());
-    seal(this.head, key, sequence);
+    seal(this.head, key, sequence, segment);
     return new MemorySegment[] {this.head, payload, end};
   }
 
   /// The record that removes those of `names`: 1 to [#REMOVALS], all of one space.
-  public MemorySegment[] removal(List<RecordName> names, long sequence) {
+  public MemorySegment[] removal(List<RecordName> names, long sequence, int segment) {
     long at = RecordFormat.NAMES_AT;
     for (RecordName name : names) {
       removal.set(RecordFormat.LONG, at, name.sequence());
@@ -77,8 +79,8 @@ public final class RecordWriter {
       at += RecordFormat.NAME_BYTES;
     }
     MemorySegment whole = removal.asSlice(0, RecordFormat.removalHeadBytes(names.size()));
-    whole.set(RecordFormat.LONG, RecordFormat.REMOVALS_AT, names.size());
-    seal(whole, new BlockKey(names.getFirst().key().space(), BlockHash.ROOT), sequence);
+    whole.set(INT, RecordFormat.REMOVALS_AT, names.size());
+    seal(whole, new BlockKey(names.getFirst().key().space(), BlockHash.ROOT), sequence, segment);
     return new MemorySegment[] {whole, end.asSlice(end.byteSize() - RecordFormat.MARK_BYTES)};
   }
 
@@ -87,8 +89,9 @@ public final class RecordWriter {
     return crc;
   }
 
-  private void seal(MemorySegment of, BlockKey key, long sequence) {
+  private void seal(MemorySegment of, BlockKey key, long sequence, int segment) {
     of.set(INT, RecordFormat.HEAD_BYTES_AT, (int) of.byteSize());
+    of.set(INT, RecordFormat.SEGMENT_AT, segment);
     of.set(RecordFormat.LONG, RecordFormat.SEQUENCE_AT, sequence);
     key.write(of.asSlice(RecordFormat.KEY_AT, BlockKey.BYTES).asByteBuffer());
     long covered = of.byteSize() - RecordFormat.CRC_BYTES;

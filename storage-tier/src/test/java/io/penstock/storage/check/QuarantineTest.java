@@ -9,7 +9,6 @@ import io.penstock.storage.engine.StorageFailedException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
@@ -78,20 +77,6 @@ final class QuarantineTest {
     assertThatThrownBy(() -> of(0, 0).keep(record(3), at(400))).isInstanceOf(StorageFailedException.class);
     assertThatIllegalArgumentException().isThrownBy(() -> new QuarantineBound(-1, 1))
         .withMessage("bytes must be >= 0 (was -1)");
-  }
-
-  @Test
-  void copyThatFails_leavesNothing_andTakesNoRoom() throws IOException {
-    Path segment = Files.write(journal.resolve("segment"), new byte[BYTES / 2]);
-    Quarantine quarantine = of(BYTES, 1);
-    try (FileChannel file = FileChannel.open(segment)) {
-      assertThatThrownBy(() -> quarantine.keep(file, 0, BYTES, at(0))).isInstanceOf(StorageFailedException.class)
-          .hasMessageContaining("could not copy 50 bytes");
-    }
-    assertThat(journal.resolve("quarantine")).isEmptyDirectory();
-    assertThat(quarantine.unkept()).isEqualTo(1);
-    quarantine.keep(record(1), at(0));
-    assertThat(copy(0)).hasSize(BYTES);
   }
 
   @Test

@@ -36,6 +36,25 @@ public final class Damage {
     }
   }
 
+  /// Has one byte of the record at `at` have another value.
+  ///
+  /// @param directory of a journal
+  /// @param offset in the record
+  public static void flip(Path directory, Location at, long offset, int bits) {
+    String plain = PlainFormat.fileName(at.segment());
+    String chronicle = ChronicleFormat.fileName(at.segment());
+    try (Stream<Path> files = Files.walk(directory)) {
+      Path file = files.filter(each -> each.endsWith(plain) || each.endsWith(chronicle)).findFirst().orElseThrow();
+      try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        ByteBuffer one = ByteBuffer.allocate(1);
+        channel.read(one, at.offset() + offset);
+        channel.write(one.put(0, (byte) (one.get(0) ^ bits)).flip(), at.offset() + offset);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /// The same on a disk of memory.
   public static void inMemory(MemoryDisk disk, byte[] needle, int distance) {
     for (MemoryDisk.Log log : disk.logs.values()) {

@@ -2,6 +2,7 @@ package io.penstock.storage.engine;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -31,5 +32,11 @@ public final class Directories {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /// Writes into `bytes` at `at` what says that a file holds segment `number`.
+  public static void segmentHead(byte[] bytes, int at, int number) {
+    ByteBuffer head = SegmentHead.of(number);
+    head.get(0, bytes, at, SegmentHead.BYTES);
   }
 }

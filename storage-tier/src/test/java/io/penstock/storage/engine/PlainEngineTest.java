@@ -4,12 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.penstock.block.Checksum;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,8 +50,8 @@ final class PlainEngineTest extends SegmentEngineContract {
   void opened_onAnotherEnginesDirectory_isRefused() {
     open(SMALL, FreeSpace.endless()).close();
     assertThatThrownBy(() -> ChronicleEngine.open(directory(), SMALL)).isInstanceOf(JournalFormatException.class)
-        .hasMessage("journal " + directory() + " must be `penstock journal, format 1, engine chronicle`"
-            + " (was `penstock journal, format 1, engine plain`)");
+        .hasMessage("journal " + directory() + " must be `penstock journal, format 2, engine chronicle`"
+            + " (was `penstock journal, format 2, engine plain`)");
   }
 
   @Test
@@ -67,19 +64,6 @@ final class PlainEngineTest extends SegmentEngineContract {
           .hasMessageContaining("No space left");
     }
     Files.delete(lock);
-  }
-
-  @Test
-  void opened_onASegmentOfAnUnknownVersion_isRefused() throws IOException {
-    SegmentEngine engine = open(SMALL, FreeSpace.endless());
-    append(engine, 0, 1);
-    engine.close();
-    Path file = Directories.last(directory(), ".log");
-    ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
-    bytes.putInt(8, 2).putInt(60, Checksum.of(bytes.slice(0, 60)));
-    Files.write(file, bytes.array());
-    assertThatThrownBy(() -> open(SMALL, FreeSpace.endless())).isInstanceOf(JournalFormatException.class)
-        .hasMessage("version of segment " + file + " must be 1 (was 2)");
   }
 
   @Test

@@ -55,13 +55,13 @@ final class RecordFormatTest {
     });
     draft.produced(GranuleRange.all(LAYOUT));
     try (Block block = draft.seal()) {
-      return block.read(payload -> joined(writer.block(block, payload, 7)));
+      return block.read(payload -> joined(writer.block(block, payload, 7, 3)));
     }
   }
 
   private byte[] removal() {
     BlockKey other = new BlockKey(KEY.space(), new BlockHash(0x2021222324252627L, 0x28292a2b2c2d2e2fL));
-    return joined(writer.removal(List.of(new RecordName(KEY, 7), new RecordName(other, 8)), 9));
+    return joined(writer.removal(List.of(new RecordName(KEY, 7), new RecordName(other, 8)), 9, 3));
   }
 
   private static byte[] joined(MemorySegment[] parts) {
@@ -108,7 +108,8 @@ final class RecordFormatTest {
     assertThat(head.granules()).isEqualTo(1);
     assertThat(head.granuleBytes(0)).isEqualTo(12);
     assertThat(head.crc()).isEqualTo(writer.crc());
-    head.requireLayout(LAYOUT);
+    assertThat(head.isOf(LAYOUT)).isTrue();
+    assertThat(head.segment()).isEqualTo(3);
   }
 
   @Test
@@ -130,7 +131,7 @@ final class RecordFormatTest {
     assertBroken(bytes -> bytes.putLong(16, 8), "headCrc of record must be");
     assertForged(bytes -> bytes.putShort(10, (short) 3), "kind of record must be 1 or 2 (was 3)");
     assertForged(bytes -> bytes.putLong(16, -1), "sequence of record must be > 0 (was -1)");
-    assertForged(bytes -> bytes.putLong(56, 1), "removals of record must be 0 (was 1)");
+    assertForged(bytes -> bytes.putInt(56, 1), "removals of record must be 0 (was 1)");
     assertForged(bytes -> bytes.putInt(64, -1), "payloadBytes of record must be > 0 (was -1)");
     assertForged(bytes -> bytes.putInt(64, 16), "payloadBytes of record must be 12 (was 16)");
     assertForged(bytes -> bytes.putInt(68, Integer.MAX_VALUE), "layers of record must be <= 2 (was 2147483647)");
@@ -142,12 +143,12 @@ final class RecordFormatTest {
 
   @Test
   void brokenRulesOfARemoval_areNamedWithTheirValue() {
-    assertForged(removal(), bytes -> bytes.putLong(56, 0), "removals of record must be in [1, 4096] (was 0)");
-    assertForged(removal(), bytes -> bytes.putLong(56, 4097), "removals of record must be in [1, 4096] (was 4097)");
-    assertForged(removal(), bytes -> bytes.putLong(56, 1L << 32),
-        "removals of record must be in [1, 4096] (was 4294967296)");
-    assertForged(removal(), bytes -> bytes.putLong(56, 3), "headBytes of record must be 152 (was 128)");
-    assertForged(removal(), bytes -> bytes.putLong(56, 1), "headBytes of record must be 104 (was 128)");
+    assertForged(removal(), bytes -> bytes.putInt(56, 0), "removals of record must be in [1, 4096] (was 0)");
+    assertForged(removal(), bytes -> bytes.putInt(56, 4097), "removals of record must be in [1, 4096] (was 4097)");
+    assertForged(removal(), bytes -> bytes.putInt(56, -1), "removals of record must be in [1, 4096] (was -1)");
+    assertForged(bytes -> bytes.putInt(60, 0), "segment of record must be > 0 (was 0)");
+    assertForged(removal(), bytes -> bytes.putInt(56, 3), "headBytes of record must be 152 (was 128)");
+    assertForged(removal(), bytes -> bytes.putInt(56, 1), "headBytes of record must be 104 (was 128)");
     assertForged(removal(), bytes -> bytes.putInt(68, 1), "layers of record must be 0 (was 1)");
     assertForged(removal(), bytes -> bytes.putLong(76, 0), "removal 0 of record must be in (0, 9) (was 0)");
     assertForged(removal(), bytes -> bytes.putLong(100, 9), "removal 1 of record must be in (0, 9) (was 9)");
@@ -158,7 +159,7 @@ final class RecordFormatTest {
   void longestRemoval_isTakenWhole() {
     List<RecordName> names = LongStream.rangeClosed(1, RecordWriter.REMOVALS)
         .mapToObj(i -> new RecordName(new BlockKey(KEY.space(), new BlockHash(i, -i)), i)).toList();
-    byte[] record = joined(writer.removal(names, 1000));
+    byte[] record = joined(writer.removal(names, 1000, 3));
     assertThat(record).hasSize(RecordFormat.removalBytes(RecordWriter.REMOVALS));
     assertThat(decode(record).removals()).isEqualTo(names);
     assertThat(RecordFormat.removalBytes(RecordFormat.MOST_REMOVALS)).isLessThanOrEqualTo(128 << 10);
@@ -167,10 +168,10 @@ final class RecordFormatTest {
   @Test
   void unknownVersion_isAnErrorOfItsOwn() {
     byte[] record = block();
-    Mutations.buffer(record).putShort(8, (short) 2);
+    Mutations.buffer(record).putShort(8, (short) 3);
     Mutations.forge(record);
     assertThatThrownBy(() -> decode(record)).isInstanceOf(RecordVersionException.class)
-        .hasMessage("version of record must be 1 (was 2)");
+        .hasMessage("version of record must be 2 (was 3)");
   }
 
   @Test

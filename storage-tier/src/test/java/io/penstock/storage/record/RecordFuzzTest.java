@@ -107,11 +107,11 @@ final class RecordFuzzTest {
     for (int i = 0; i < 4; i++) {
       long sequence = i + 1L;
       try (Block block = Blocks.block(arena, Blocks.key(SPACE, i))) {
-        originals.add(block.read(payload -> joined(writer.block(block, payload, sequence))));
+        originals.add(block.read(payload -> joined(writer.block(block, payload, sequence, 3))));
       }
     }
-    originals.add(joined(writer.removal(names(1), 9)));
-    originals.add(joined(writer.removal(names(7), 9)));
+    originals.add(joined(writer.removal(names(1), 9, 3)));
+    originals.add(joined(writer.removal(names(7), 9, 3)));
     return originals;
   }
 

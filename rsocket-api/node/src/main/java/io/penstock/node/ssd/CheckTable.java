@@ -35,21 +35,20 @@ final class CheckTable {
 
   private static TextTable segments(List<SegmentReport> rows) {
     TextTable table =
-        new TextTable("SEGMENT", "FILE", "BYTES", "RECORDS", "LIVE", "DEAD", "REMOVALS", "CORRUPT", "TORN", "ASIDE");
+        new TextTable("SEGMENT", "FILE", "BYTES", "RECORDS", "LIVE", "DEAD", "REMOVALS", "CORRUPT", "TORN");
     for (SegmentReport each : rows) {
       table.row(String.valueOf(each.segment()), each.file(), Sizes.human(each.bytes()), each.records(), each.live(),
           each.dead(), each.removals(),
-          each.corrupt(), each.torn(), Sizes.human(each.asideBytes()));
+          each.corrupt(), each.torn());
     }
     return table;
   }
 
   private static String summary(List<SegmentReport> sound) {
-    return "sound: %s, %s; %s, %s live, %s dead, %s, %s aside%n%n".formatted(Plural.of(sound.size(), "segment"),
+    return "sound: %s, %s; %s, %s live, %s dead, %s%n%n".formatted(Plural.of(sound.size(), "segment"),
         Sizes.human(sum(sound, SegmentReport::bytes)), Plural.of(sum(sound, SegmentReport::records), "record"),
         Numbers.of(sum(sound, SegmentReport::live)),
-        Numbers.of(sum(sound, SegmentReport::dead)), Plural.of(sum(sound, SegmentReport::removals), "removal"),
-        Sizes.human(sum(sound, SegmentReport::asideBytes)));
+        Numbers.of(sum(sound, SegmentReport::dead)), Plural.of(sum(sound, SegmentReport::removals), "removal"));
   }
 
   private static TextTable damage(List<Damage> damage) {

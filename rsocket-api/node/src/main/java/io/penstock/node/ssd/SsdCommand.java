@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
     name = "ssd",
     description = {"Looks after the folder of a disk level while no node uses it.", ""},
     mixinStandardHelpOptions = true,
-    subcommands = {VerifyCommand.class, RepairCommand.class},
+    subcommands = VerifyCommand.class,
     footerHeading = "%nExample:%n",
     footer = {"  penstock ssd verify /var/lib/penstock", ""})
 public final class SsdCommand extends CommandGroup {}

@@ -2,6 +2,8 @@ package io.penstock.node.ssd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 import io.penstock.block.Block;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
@@ -9,7 +11,6 @@ import io.penstock.node.CommandLineRun;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
-import io.penstock.storage.engine.PlainEngine;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import java.io.IOException;
@@ -23,10 +24,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /// `penstock ssd`: what it says, and with which exit code.
 @Timeout(60)
@@ -76,7 +73,7 @@ final class SsdCommandTest {
 
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.out()).startsWith("sound: 1 segment, ")
-        .contains("; 10 records, 10 live, 0 dead, 0 removals, 0 B aside\n",
+        .contains("; 10 records, 10 live, 0 dead, 0 removals\n",
             "clean: 10 blocks in 1 segment of engine plain")
         .doesNotContain("segment-0000000001.log");
     assertThat(CommandLineRun.of("ssd", "verify", "--all", folder.toString()).out())
@@ -90,7 +87,7 @@ final class SsdCommandTest {
   @Test
   void verify_ofADamagedBlock_endsWith1AndNamesItsKeyAndGranule() throws IOException {
     write();
-    damage(64 + 8 + 104 + 64); // the second granule of the first block
+    damage(64 + 104 + 64); // the second granule of the first block
     CommandLineRun run = CommandLineRun.of("ssd", "verify", "--json", folder.toString());
 
     assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
@@ -103,44 +100,37 @@ final class SsdCommandTest {
         "payload", "damaged: 1 range, 0 torn ends; 9 good blocks left");
   }
 
+  /// An opening leaves the damaged bytes where they are, and does without them.
   @Test
-  void repair_setsADamagedBlockAside_thenVerifyIsClean() throws IOException {
+  void verify_listsDamage_beforeAnOpeningAndAfterIt() throws IOException {
     write();
-    damage(64 + 8 + 104 + 64);
-    CommandLineRun run = CommandLineRun.of("ssd", "repair", folder.toString());
-
-    assertThat(run.exitCode()).as(run.err()).isZero();
-    assertThat(run.out()).contains("payload", "set aside", Blocks.key(SPACE, 0).toString(),
-        "quarantine/segment-0000000001-000000000064.bin",
-        "1 range repaired; 9 blocks good before, and as they were");
-    assertThat(CommandLineRun.of("ssd", "verify", folder.toString()).out()).contains("clean: 9 blocks");
-    CommandLineRun again = CommandLineRun.of("ssd", "repair", folder.toString());
-    assertThat(again.exitCode()).isZero();
-    assertThat(again.out()).isEqualTo("nothing to repair: 9 blocks of engine plain, all good\n");
-    assertThat(json(CommandLineRun.of("ssd", "repair", folder.toString(), "--json")).get("actions")).isEmpty();
+    damage(64 + 104 + 64);
+    for (int opened = 0; opened < 2; opened++) {
+      CommandLineRun run = CommandLineRun.of("ssd", "verify", folder.toString());
+      assertThat(run.exitCode()).isEqualTo(1);
+      assertThat(run.out()).contains("payload", Blocks.key(SPACE, 0).toString(),
+          "damaged: 1 range, 0 torn ends; 9 good blocks left");
+      open().close().block();
+    }
   }
 
-  /// As a stop leaves it that comes before the checkpoint.
   @Test
-  void verify_listsDamageBeforeAnOpening_andWhatThatSetAside() throws IOException {
+  void verify_ofAFolder_whereASegmentIsNoFile_endsWith1() throws IOException {
     write();
-    Files.delete(folder.resolve("checkpoint-0000000001"));
-    damage(64 + 8 + 104 + 64);
-    CommandLineRun before = CommandLineRun.of("ssd", "verify", folder.toString());
-    assertThat(before.exitCode()).isEqualTo(1);
-    assertThat(before.out()).contains("payload", Blocks.key(SPACE, 0).toString(),
-        "damaged: 1 range, 0 torn ends; 9 good blocks left");
-    assertThat(folder.resolve("quarantine")).doesNotExist();
+    Files.createDirectory(folder.resolve("segment-0000000002.log"));
+    Files.createSymbolicLink(folder.resolve("segment-0000000003.log"), folder.resolve("nowhere"));
+    CommandLineRun run = CommandLineRun.of("ssd", "verify", folder.toString());
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.out()).contains("segment must be a file", "10 good blocks left", "2 segments cannot be read");
+  }
 
-    JournalOptions options = JournalOptions.defaults(folder).withEngine(EngineKind.PLAIN).withSegmentBytes(1 << 20);
-    JournalStore.open(SPACE, options, PlainEngine.open(folder, options.segments()), Runnable::run, Runnable::run)
-        .close().block();
-
-    CommandLineRun after = CommandLineRun.of("ssd", "verify", folder.toString());
-    assertThat(after.exitCode()).as(after.out()).isZero();
-    assertThat(after.out()).contains("1 removal, 376 B aside", "clean: 9 blocks");
-    assertThat(folder.resolve("quarantine/segment-0000000001-000000000072.bin")).isNotEmptyFile();
-    assertThat(CommandLineRun.of("ssd", "repair", folder.toString()).out()).startsWith("nothing to repair: 9 blocks");
+  @Test
+  void verify_ofAFolder_whoseFormatNamesAnotherEngine_endsWith74() throws IOException {
+    write();
+    Files.writeString(folder.resolve("format"), "penstock journal, format 2, engine chronicle\n");
+    CommandLineRun run = CommandLineRun.of("ssd", "verify", folder.toString());
+    assertThat(run.exitCode()).isEqualTo(74);
+    assertThat(run.err()).contains("must be plain, whose segments are there (was chronicle)");
   }
 
   @Test
@@ -159,22 +149,21 @@ final class SsdCommandTest {
     assertThat(inUse.err()).contains("a folder that no process has open",
         "was open in process " + ProcessHandle.current().pid());
 
-    Files.writeString(folder.resolve("format"), "penstock journal, format 2, engine plain\n");
+    Files.writeString(folder.resolve("format"), "penstock journal, format 3, engine plain\n");
     CommandLineRun newer = CommandLineRun.of("ssd", "verify", folder.toString());
     assertThat(newer.exitCode()).isEqualTo(74);
-    assertThat(newer.err()).contains("format 2, engine plain");
+    assertThat(newer.err()).contains("format 3, engine plain");
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"verify", "repair"})
-  void folderThatIsMissing_isNamedAsThat_andNotMade(String verb) {
+  @Test
+  void folderThatIsMissing_isNamedAsThat_andNotMade() {
     Path missing = folder.resolve("missing");
 
-    CommandLineRun run = CommandLineRun.of("ssd", verb, missing.toString());
+    CommandLineRun run = CommandLineRun.of("ssd", "verify", missing.toString());
 
     assertThat(run.exitCode()).isEqualTo(74);
     assertThat(run.err())
-        .isEqualTo("ssd " + verb + ": DIR must be a folder that is there (was " + missing + ", which is missing)\n");
+        .isEqualTo("ssd verify: DIR must be a folder that is there (was " + missing + ", which is missing)\n");
     assertThat(missing).doesNotExist();
   }
 }

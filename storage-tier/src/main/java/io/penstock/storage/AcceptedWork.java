@@ -1,0 +1,78 @@
+package io.penstock.storage;
+
+import io.penstock.KvException;
+import io.penstock.tier.spi.RoomSignal;
+import io.penstock.tier.TierClosedException;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.publisher.Sinks;
+
+/// Counts work that was accepted and has not ended, up to a bound. Safe from any thread.
+final class AcceptedWork {
+  private final String store;
+  private final String work;
+  private final int most;
+  private final Sinks.Empty<Void> drained = Sinks.empty();
+  private final RoomSignal room = new RoomSignal();
+  private int open;
+  private boolean closed;
+
+  /// @param work named in errors, in the plural
+  AcceptedWork(String store, String work, int most) {
+    this.store = store;
+    this.work = work;
+    this.most = most;
+  }
+
+  /// @throws TierClosedException after [#close]
+  /// @throws JournalBusyException if `most` are open
+  synchronized void enter() {
+    if (closed) {
+      throw new TierClosedException(store);
+    }
+    if (open == most) {
+      throw new JournalBusyException(work + " of tier " + store, most, room.refused());
+    }
+    open++;
+  }
+
+  /// Enters, or tells `sink` why not.
+  boolean enteredBy(MonoSink<?> sink) {
+    try {
+      enter();
+      return true;
+    } catch (KvException e) {
+      sink.error(e);
+      return false;
+    }
+  }
+
+  void leave() {
+    boolean last;
+    synchronized (this) {
+      open--;
+      last = closed && open == 0;
+    }
+    room.left();
+    if (last) {
+      drained.tryEmitEmpty();
+    }
+  }
+
+  synchronized int open() {
+    return open;
+  }
+
+  /// Refuses what comes; completes when what was accepted has ended.
+  Mono<Void> close() {
+    boolean none;
+    synchronized (this) {
+      closed = true;
+      none = open == 0;
+    }
+    if (none) {
+      drained.tryEmitEmpty();
+    }
+    return drained.asMono();
+  }
+}

@@ -1,0 +1,77 @@
+package io.penstock.storage;
+
+import io.penstock.storage.engine.StorageFullException;
+import java.util.function.BooleanSupplier;
+
+/// Keeps a journal's segments within its capacity, and its disk from filling up: whoever would begin one too many waits
+/// until blocks were moved together or, where that gives nothing, given up. One segment is left for moving. Used by the
+/// thread that appends.
+final class CapacityLimit {
+  private final String place;
+  private final ReclaimOptions options;
+  private final long segmentBytes;
+  private final SegmentIndex index;
+  private final JournalLog log;
+  private final Reclaimer reclaimer;
+  private final DiskWatermarks watermarks;
+  private BooleanSupplier relief = () -> false;
+
+  CapacityLimit(SegmentIndex index, JournalLog log, Reclaimer reclaimer, DiskWatermarks watermarks,
+      JournalOptions options) {
+    this.watermarks = watermarks;
+    this.place = "tier " + options.name();
+    this.options = options.reclaim();
+    this.segmentBytes = options.segments().segmentBytes();
+    this.index = index;
+    this.log = log;
+    this.reclaimer = reclaimer;
+  }
+
+  /// Has whoever owns the blocks give some of them up when nothing else helps.
+  ///
+  /// @param giveBack false if nobody has any
+  void relieve(BooleanSupplier giveBack) {
+    relief = giveBack;
+  }
+
+  /// Makes sure that there is room for another record.
+  ///
+  /// @throws StorageFullException if all segments are needed, and nearly full, and nobody gives any of them up
+  void require() {
+    if (options.capacityBytes() == ReclaimOptions.UNLIMITED && !watermarks.isWatched()) {
+      return;
+    }
+    long most = options.capacityBytes() == ReclaimOptions.UNLIMITED
+        ? Long.MAX_VALUE
+        : options.capacityBytes() / segmentBytes - 1;
+    int fruitless = 0;
+    while (log.mayBeginSegment() && (index.segments() + 1 > most || !watermarks.hasRoom())) {
+      int before = index.segments();
+      if (!reclaimer.hasVictim() && before == index.needed()) {
+        if (!relief.getAsBoolean()) {
+          requireBelow(most);
+          return; // the engine knows what the disk has
+        }
+        fruitless = 0;
+        continue;
+      }
+      long moved = reclaimer.step(Long.MAX_VALUE);
+      log.deleteNow();
+      fruitless = moved == 0 && index.segments() == before ? fruitless + 1 : 0;
+      if (fruitless > before) { // each was tried: what could be gained is not known here before the next sweep
+        requireBelow(most);
+        return;
+      }
+    }
+  }
+
+  private void requireBelow(long most) {
+    if (index.segments() + 1 > most) {
+      throw full(most);
+    }
+  }
+
+  private StorageFullException full(long most) {
+    return new StorageFullException(place, segmentBytes, Math.max(0, most - index.segments()) * segmentBytes, null);
+  }
+}

@@ -1,0 +1,151 @@
+package io.penstock.storage;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.block.Owned;
+import io.penstock.storage.check.Damage;
+import io.penstock.storage.check.Quarantine;
+import io.penstock.storage.check.QuarantineBound;
+import io.penstock.storage.engine.EngineClosedException;
+import io.penstock.storage.engine.Location;
+import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.UnknownLocationException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.util.Logger;
+import reactor.util.Loggers;
+
+/// Copies damaged bytes to the quarantine: a range at a time, on a thread that reads. The segment of a range stays until
+/// then. Callers wait for nothing. Safe from any thread.
+final class DamageCopies {
+  private static final Logger LOG = Loggers.getLogger(DamageCopies.class);
+  private static final int MOST_WAITING = 1_024;
+
+  private final SegmentEngine engine;
+  private final @Nullable Quarantine quarantine;
+  private final int mostBytes;
+  private final Executor reading;
+  private final DiskHealth health;
+  private final String boundary;
+  private final BackgroundWork steps = new BackgroundWork();
+  @GuardedBy("this") private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+  @GuardedBy("this") private boolean copying;
+  @GuardedBy("this") private long unkept;
+  @GuardedBy("this") private @Nullable RuntimeException failure;
+
+  private record Waiting(Damage damage, Owned pin) {}
+
+  /// @param mostBytes of a range that are kept: the first
+  DamageCopies(SegmentEngine engine, QuarantineBound bound, int mostBytes, Executor reading, DiskHealth health,
+      String boundary) {
+    this.engine = engine;
+    this.quarantine = engine.directory() == null ? null : new Quarantine(engine.directory(), bound);
+    this.mostBytes = mostBytes;
+    this.reading = reading;
+    this.health = health;
+    this.boundary = boundary;
+  }
+
+  /// Has the bytes of `damage` copied.
+  void add(Damage damage) {
+    if (quarantine != null && isFirst(damage)) {
+      reading.execute(this::step);
+    }
+  }
+
+  private synchronized boolean isFirst(Damage damage) {
+    if (steps.isClosed()) {
+      return false;
+    }
+    if (waiting.size() == MOST_WAITING) {
+      unkept++;
+      return false;
+    }
+    try {
+      waiting.add(new Waiting(damage, engine.pin(damage.segment())));
+    } catch (UnknownLocationException | EngineClosedException e) {
+      return false; // nothing in it counted any more
+    }
+    boolean isFirst = !copying;
+    copying = true;
+    return isFirst;
+  }
+
+  private void step() {
+    if (!steps.begin()) {
+      return;
+    }
+    Waiting next = next();
+    try {
+      if (next != null) { // else it was closed meanwhile
+        copy(next);
+      }
+    } finally {
+      steps.ended();
+      if (isLeft()) {
+        reading.execute(this::step);
+      }
+    }
+  }
+
+  private synchronized @Nullable Waiting next() {
+    return waiting.poll();
+  }
+
+  private synchronized boolean isLeft() {
+    copying = !waiting.isEmpty();
+    return copying;
+  }
+
+  private void copy(Waiting next) {
+    Damage damage = next.damage();
+    int slot = health.enterSlow();
+    try (Arena arena = Arena.ofConfined(); Owned _ = next.pin()) {
+      int length = (int) Math.min(damage.length(), mostBytes);
+      MemorySegment bytes = arena.allocate(length);
+      engine.readOnce(new Location(damage.segment(), damage.offset(), length), 0, bytes);
+      quarantine().keep(bytes, damage);
+      LOG.warn("{}: {} in segment {} at {} is damaged, and set aside: {}", boundary,
+          damage.key() == null ? "a record" : "block " + damage.key(), damage.segment(), damage.offset(),
+          damage.reason()); // as many lines as a quarantine keeps records
+    } catch (RuntimeException e) {
+      failed(e);
+    } finally {
+      health.leave(slot);
+    }
+  }
+
+  private Quarantine quarantine() {
+    if (quarantine == null) {
+      throw new IllegalStateException("journal must have a folder (has none)");
+    }
+    return quarantine;
+  }
+
+  private synchronized void failed(RuntimeException e) {
+    unkept++;
+    failure = e;
+  }
+
+  /// Damaged ranges that are not kept: too many waited, the quarantine is full, or the disk failed.
+  synchronized long unkept() {
+    return unkept;
+  }
+
+  /// The newest failure; null if there is none.
+  synchronized @Nullable RuntimeException failure() {
+    return failure;
+  }
+
+  /// Gives up what waits, and takes nothing any more.
+  ///
+  /// @return completes when none is being copied any more
+  synchronized Mono<Void> close() {
+    waiting.forEach(each -> each.pin().close());
+    waiting.clear();
+    return steps.close();
+  }
+}

@@ -1,0 +1,60 @@
+package io.penstock.storage;
+
+import io.penstock.KvException;
+import io.penstock.storage.engine.EngineOptions;
+import io.penstock.storage.engine.SegmentEngine;
+
+/// Compares the use of the disk under a journal with its watermarks; other programs fill the disk, too. Used by the
+/// thread that appends.
+final class DiskWatermarks {
+  /// A look costs a call of the system.
+  private static final long LOOK_MILLIS = 20;
+
+  private final SegmentEngine engine;
+  private final ReclaimOptions options;
+  private final long needed;
+  private final JournalClock clock;
+  private boolean looked;
+  private long lookedAt;
+  private boolean draining;
+
+  DiskWatermarks(SegmentEngine engine, JournalOptions options, JournalClock clock) {
+    this.engine = engine;
+    this.options = options.reclaim();
+    EngineOptions segments = options.segments();
+    this.needed = segments.keepFreeBytes() + segments.segmentBytes();
+    this.clock = clock;
+  }
+
+  /// Whether there are watermarks.
+  boolean isWatched() {
+    return options.diskHighWatermark() < 1;
+  }
+
+  /// Whether the use exceeded the high watermark, and did not fall to the low one since.
+  boolean isTooHigh() {
+    if (isWatched() && (!looked || !clock.runs() || clock.millis() - lookedAt >= LOOK_MILLIS)) {
+      look();
+    }
+    return draining;
+  }
+
+  private void look() {
+    looked = true;
+    lookedAt = clock.millis();
+    try {
+      draining = engine.space().used() > (draining ? options.diskLowWatermark() : options.diskHighWatermark());
+    } catch (KvException e) {
+      // keeps the last answer; the next write fails if the disk does
+    }
+  }
+
+  /// Whether another segment leaves enough free; true if that is unknown.
+  boolean hasRoom() {
+    try {
+      return !isWatched() || engine.space().usableBytes() >= needed;
+    } catch (KvException e) {
+      return true;
+    }
+  }
+}

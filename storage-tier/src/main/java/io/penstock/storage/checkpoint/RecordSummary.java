@@ -1,0 +1,30 @@
+package io.penstock.storage.checkpoint;
+
+import io.penstock.block.BlockKey;
+import io.penstock.storage.engine.Location;
+import io.penstock.storage.record.RecordHead;
+import io.penstock.storage.record.RecordKind;
+import io.penstock.storage.record.RecordName;
+import java.util.List;
+
+/// What a record's head says, as far as an opening needs it.
+///
+/// @param at where the record lies
+/// @param key of the block; of a removal only the space counts
+/// @param sequence of the record
+/// @param crc of its head
+/// @param removals what it removes; empty if it is of a block
+public record RecordSummary(Location at, BlockKey key, long sequence, int crc, List<RecordName> removals) {
+  public RecordSummary {
+    removals = List.copyOf(removals);
+  }
+
+  /// What `head` says, which was found at `at`.
+  public static RecordSummary of(Location at, RecordHead head) {
+    return new RecordSummary(at, head.key(), head.sequence(), head.crc(), head.removals());
+  }
+
+  public RecordKind kind() {
+    return removals.isEmpty() ? RecordKind.BLOCK : RecordKind.REMOVAL;
+  }
+}
