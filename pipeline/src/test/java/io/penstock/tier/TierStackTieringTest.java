@@ -60,7 +60,7 @@ final class TierStackTieringTest extends StackSteps {
   }
 
   @Test
-  void blockOnDisk_risesAtItsNthHit() {
+  void blockOnDisk_isPromotedAtItsNthHit() {
     TierStack stack = stack(1, 4, EXACT.withPromoteAtHit(2));
     put(stack, 0);
     put(stack, 1);
