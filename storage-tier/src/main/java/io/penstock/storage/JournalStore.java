@@ -83,7 +83,7 @@ public final class JournalStore implements BlockStore {
     DiskWater water = new DiskWater(engine, options, threads.clock());
     this.copies = new DamageCopies(engine, options.quarantine(), RecordFormat.recordBytes(space.layout()),
         threads.reading(), health, boundary());
-    this.lost = new LostRecords(places, space.id(), copies, boundary());
+    this.lost = new LostRecords(places, space.id(), copies, health.suspects(), boundary());
     this.reads = new JournalReads(new RangeReader(engine, space.layout(), boundary(), lost, this::freed), space,
         options, health,
         threads.reading());
@@ -326,6 +326,7 @@ public final class JournalStore implements BlockStore {
   void free(BlockKey key, int number) {
     Place last = places.release(number);
     if (last != null) {
+      health.suspects().forget(last.location());
       freed(new DeadRecord(new RecordName(key, last.sequence()), last.segment()));
     }
   }

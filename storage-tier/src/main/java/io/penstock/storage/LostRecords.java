@@ -17,16 +17,18 @@ final class LostRecords {
   private final PlaceTable places;
   private final SpaceId space;
   private final DamageCopies copies;
+  private final SuspectRecords suspects;
   private final String boundary;
   private final AtomicLong read = new AtomicLong();
   private final AtomicLong unreadable = new AtomicLong();
   private volatile Consumer<BlockKey> heard = key -> {};
 
   /// @param boundary named in errors
-  LostRecords(PlaceTable places, SpaceId space, DamageCopies copies, String boundary) {
+  LostRecords(PlaceTable places, SpaceId space, DamageCopies copies, SuspectRecords suspects, String boundary) {
     this.places = places;
     this.space = space;
     this.copies = copies;
+    this.suspects = suspects;
     this.boundary = boundary;
   }
 
@@ -74,8 +76,14 @@ final class LostRecords {
     if (!places.lose(number, place, key -> new BlockUnreadableException(boundary, key, why))) {
       return false;
     }
+    suspects.forget(place.location());
     unreadable.incrementAndGet();
     return true;
+  }
+
+  /// Whether the disk is healthy, and does not give the record at `place`.
+  boolean isUnreadable(Place place) {
+    return suspects.isGivenUp(place.location());
   }
 
   /// Blocks that readers found damaged.

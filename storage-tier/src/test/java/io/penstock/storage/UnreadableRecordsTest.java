@@ -10,6 +10,7 @@ import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
+import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.spi.BlockUnreadableException;
@@ -58,6 +59,13 @@ final class UnreadableRecordsTest extends JournalFixture {
     }
   }
 
+  /// One reader is not given it, others are given others, and it is tried again.
+  private void giveUpBad() {
+    assertFails(bad, StorageFailedException.class);
+    assertReadable(store, rests.subList(0, 2));
+    time.advanceTimeBy(Duration.ofSeconds(2));
+  }
+
   private void assertLostOnce() {
     assertThat(store.isIntact(bad)).isFalse();
     assertThat(store.diskStat().unreadable()).isEqualTo(1).isEqualTo(store.disk().unreadable());
@@ -70,16 +78,18 @@ final class UnreadableRecordsTest extends JournalFixture {
   }
 
   @Test
-  void record_isLostToItsFirstReader() {
+  void recordThatIsGivenUp_isLostToItsFirstReader() {
     disk.failAt(at(bad));
+    giveUpBad();
     assertThat(store.isIntact(bad)).isTrue();
     assertFails(bad, BlockUnreadableException.class);
     assertLostOnce();
   }
 
   @Test
-  void record_isLostToTheScrubber_whichGoesOnBehindIt() {
+  void recordThatIsGivenUp_isLostToTheScrubber_whoGoesOnBehindIt() {
     disk.failAt(at(bad));
+    giveUpBad();
     store.scrub(SCRUB);
     time.advanceTimeBy(Duration.ofMinutes(1));
     assertThat(store.scrubbed().passes()).isEqualTo(1);
@@ -89,8 +99,38 @@ final class UnreadableRecordsTest extends JournalFixture {
   }
 
   @Test
+  void recordThatTheScrubberIsNotGiven_isNotLostBeforeItWasTriedAgain() {
+    disk.failAt(at(bad));
+    store.scrub(SCRUB);
+    time.advanceTimeBy(Duration.ofMinutes(1));
+    assertThat(store.isIntact(bad)).isTrue();
+    assertThat(store.diskStat().unreadable()).isZero();
+    assertThat(store.scrubbed().failed()).isEqualTo(1);
+    assertThat(store.diskStat().problems()).singleElement().asString().startsWith("scrub: could not read");
+    time.advanceTimeBy(Duration.ofHours(1)); // the next pass
+    assertThat(store.scrubbed().failed()).isEqualTo(2);
+    assertThat(store.diskStat().problems()).as("it is not tried again").isEmpty();
+    assertLostOnce();
+  }
+
+  @Test
+  void recordThatCanBeReadAgain_countsAsNoOther() {
+    disk.failAt(at(bad));
+    giveUpBad();
+    disk.failAt();
+    assertReadable(store, rests);
+    disk.failAt(at(bad));
+    assertFails(bad, StorageFailedException.class);
+    assertThat(store.isIntact(bad)).isTrue();
+    disk.failAt();
+    time.advanceTimeBy(Duration.ofSeconds(2));
+    assertReadable(store, rests);
+  }
+
+  @Test
   void lostBlock_doesNotComeBack_ifItsHeadCanBeRead() {
     disk.failBehind(RecordFormat.headBytes(SPACE.layout()), at(bad));
+    giveUpBad();
     store.scrub(SCRUB);
     time.advanceTimeBy(Duration.ofMinutes(1));
     assertLostOnce();
@@ -102,6 +142,7 @@ final class UnreadableRecordsTest extends JournalFixture {
   @Test
   void lostBlock_doesNotComeBack_ifAReaderSaidWhoseItWas() {
     disk.failAt(at(bad));
+    giveUpBad();
     assertFails(bad, BlockUnreadableException.class);
     store.settled().block(PATIENCE);
     disk = new FaultyEngine(MemoryEngine.open(medium.copy(), new EngineOptions(1 << 20, 0)));
