@@ -83,7 +83,7 @@ public final class JournalStore implements BlockStore {
     DiskWatermarks watermarks = new DiskWatermarks(engine, options, threads.clock());
     this.copies = new DamageCopies(engine, options.quarantine(), RecordFormat.recordBytes(space.layout()),
         threads.reading(), health, boundary());
-    this.lost = new LostRecords(locations, space.id(), copies, boundary());
+    this.lost = new LostRecords(locations, space.id(), copies, health.suspects(), boundary());
     this.reads = new JournalReads(new RangeReader(engine, space.layout(), boundary(), lost, this::freed), space,
         options, health,
         threads.reading());
@@ -328,6 +328,7 @@ public final class JournalStore implements BlockStore {
   void free(BlockKey key, int number) {
     RecordLocation last = locations.release(number);
     if (last != null) {
+      health.suspects().forget(last.at());
       freed(new DeadRecord(new RecordName(key, last.sequence()), last.segment()));
     }
   }
