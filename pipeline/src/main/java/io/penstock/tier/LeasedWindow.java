@@ -32,7 +32,7 @@ public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, Sto
     return new ReadyWindow(blocks, shape);
   }
 
-  /// The slices of one window after the other; the windows are numbered from 0. A window is asked for when a slice of it
+  /// The slices of one window after the other; windows are numbered from 0. A window is asked for when a slice of it
   /// is wanted, and a slice is made when it is asked for.
   ///
   /// @param scope owns the slices emitted

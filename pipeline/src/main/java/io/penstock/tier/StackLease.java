@@ -80,7 +80,7 @@ final class StackLease extends Lease {
     waitFor(position, block);
   }
 
-  /// Somebody else writes `block`, for which this lease waits.
+  /// Another writer writes `block`, for which this lease waits.
   void await(int position, Pending block) {
     awaited.set(position);
     waitFor(position, block);

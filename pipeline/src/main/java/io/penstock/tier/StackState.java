@@ -72,7 +72,8 @@ final class StackState {
     }
   }
 
-  @GuardedBy("lock") private <T extends @Nullable Object> T run(Function<DeferredActions, T> decision, DeferredActions after) {
+  @GuardedBy("lock") private <T extends @Nullable Object> T run(Function<DeferredActions, T> decision,
+      DeferredActions after) {
     underWay = after;
     try {
       T answer = decision.apply(after);

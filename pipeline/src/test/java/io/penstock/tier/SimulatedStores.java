@@ -26,7 +26,7 @@ final class SimulatedStores {
   private final Random random;
   /// Whether stores fail now and then, and bytes get damaged.
   private final boolean faulty;
-  /// Whether the disk is not well now and then: while it is off, nothing that was begun there ends.
+  /// Whether the disk is unhealthy now and then: while it is off, nothing that was begun there ends.
   private final boolean weak;
   private final List<Runnable> tasks = new ArrayList<>();
   private final List<Runnable> diskTasks = new ArrayList<>();
@@ -99,7 +99,8 @@ final class SimulatedStores {
       case 0 -> throw new Fault();
       case 1 -> Mono.error(new Fault());
       case 3, 4 -> Mono.error(busy());
-      case 2 -> answer.doOnNext(stored -> stored.forEach(StoredBlock::close)).then(Mono.error(new Fault())); // it was done, and taken back
+      // It was done, and taken back
+      case 2 -> answer.doOnNext(stored -> stored.forEach(StoredBlock::close)).then(Mono.error(new Fault()));
       default -> answer;
     };
   }
@@ -138,7 +139,7 @@ final class SimulatedStores {
     }
   }
 
-  /// Everything that was begun ends, on a disk that is well.
+  /// Everything that was begun ends, on a healthy disk.
   void finish() {
     if (disk != null) {
       disk.health(StoreState.ACTIVE);

@@ -47,7 +47,7 @@ final class TierStackBusyTest extends StackSteps {
   }
 
   @Test
-  void move_fromABusyStore_waitsUntilThereIsRoom_andSoDoesWhoeverNeedsThePlace() {
+  void move_fromABusyStore_waitsUntilThereIsRoom_andSoDoesTheNextBlockForItsPlace() {
     TierStack stack = stack(new Level.Stored(device, 2), new Level.Host("dram", 2));
     put(stack, 0);
     put(stack, 1);

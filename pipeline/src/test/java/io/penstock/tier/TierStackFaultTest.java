@@ -109,7 +109,7 @@ final class TierStackFaultTest extends StackSteps {
 
   @ParameterizedTest
   @EnumSource(names = {"THROWS", "FAILS"})
-  void blockToSinkFromADevice_thatDoesNotGiveIt_isLostAlone(Fault fault) {
+  void demotion_fromADeviceThatDoesNotGiveTheBlock_losesItAlone(Fault fault) {
     TierStack stack = exclusive(new Level.Stored(device, 1), new Level.Host("dram", 2));
     put(stack, 0);
     device.reads(fault::in);
@@ -123,7 +123,7 @@ final class TierStackFaultTest extends StackSteps {
   }
 
   @Test
-  void blockToSink_readOnlyInPart_isLostAndNothingStuck() {
+  void demotedBlock_readOnlyInPart_isLostAndNothingStuck() {
     TierStack stack = exclusive(new Level.Stored(device, 1), new Level.Host("dram", 2));
     put(stack, 0);
     device.reads(read -> Mono.empty()); // says that it is done, and did nothing
@@ -136,7 +136,7 @@ final class TierStackFaultTest extends StackSteps {
   }
 
   @Test
-  void slices_ofAWindowClosedWhileItRises_end() {
+  void slices_ofAWindowClosedDuringItsPromotion_end() {
     TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(slowDisk, 4));
     put(stack, 0);
     put(stack, 1);
@@ -333,7 +333,7 @@ final class TierStackFaultTest extends StackSteps {
   }
 
   @Test
-  void listenerThatThrows_disturbsNobody() {
+  void listenerThatThrows_disturbsNoOther() {
     Thread thread = Thread.currentThread();
     Thread.UncaughtExceptionHandler before = thread.getUncaughtExceptionHandler();
     AtomicReference<Throwable> heard = new AtomicReference<>();

@@ -60,7 +60,7 @@ final class TierStackHealthTest extends StackSteps {
   }
 
   @Test
-  void whatWouldSink_whileTheDiskIsOff_isEvicted_andKeepsWhatRestsThere() {
+  void demotion_whileTheDiskIsOff_evicts_andKeepsWhatIsStoredThere() {
     TierStack stack = exclusive(1);
     for (int i = 0; i < 5; i++) { // the disk holds as many as it may
       put(stack, i);
@@ -152,7 +152,7 @@ final class TierStackHealthTest extends StackSteps {
   }
 
   @Test
-  void putThatADiskRefuses_thoughItSaysItIsWell_costsNoWriterAnything() {
+  void putThatADiskRefuses_thoughItReportsHealth_costsNoWriterAnything() {
     disk.puts(put -> Mono.error(new StoreUnavailableException("no room")));
     TierStack stack = written(1);
     assertThat(promised(stack, 0)).isEqualTo(Durability.VOLATILE);

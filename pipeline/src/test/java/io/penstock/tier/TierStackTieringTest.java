@@ -60,7 +60,7 @@ final class TierStackTieringTest extends StackSteps {
   }
 
   @Test
-  void blockOnDisk_risesAtItsNthHit() {
+  void blockOnDisk_isPromotedAtItsNthHit() {
     TierStack stack = stack(1, 4, EXACT.withPromoteAtHit(2));
     put(stack, 0);
     put(stack, 1);
@@ -231,7 +231,7 @@ final class TierStackTieringTest extends StackSteps {
     assertThat(present(stack, 0, 3, 4)).as("0 keeps its bytes in memory").isEqualTo("101");
     assertThat(storedBlocks(stack)).isZero();
     assertThat(disk.shortage(1)).isZero();
-    assertThat(tiering(stack).givenBack()).isEqualTo(4);
+    assertThat(tiering(stack).evictedForRoom()).isEqualTo(4);
     assertThat(stat(stack).evicted()).isEqualTo(3);
     assertClosesClean(stack);
   }
