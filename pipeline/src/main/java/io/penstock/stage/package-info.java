@@ -4,9 +4,9 @@
 /// | stage | does | holds at most |
 /// |---|---|---|
 /// | [io.penstock.stage.Batch] | elements → lists; first of count, bytes, delay | one batch |
-/// | [io.penstock.stage.SplitLayers] | windows of blocks → slices | two windows |
+/// | [io.penstock.stage.SplitLayers] | windows of blocks → slices | one window |
 /// | [io.penstock.stage.Fetch] | keys → blocks of a tier, in order | `concurrency` × (`GET_WINDOW` + 1) blocks |
-/// | [io.penstock.stage.Store] | batches of blocks → receipts of a tier | two batches |
+/// | [io.penstock.stage.Store] | batches of blocks → receipts of a tier | one batch |
 /// | [io.penstock.stage.Pace] | a rate, or a trace's own time | one element |
 ///
 /// Recipes made of them are in [io.penstock.flow].

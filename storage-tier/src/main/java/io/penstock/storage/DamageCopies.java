@@ -30,7 +30,7 @@ final class DamageCopies {
   private final Executor reading;
   private final DiskHealth health;
   private final String boundary;
-  private final Steps steps = new Steps();
+  private final BackgroundWork steps = new BackgroundWork();
   @GuardedBy("this") private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
   @GuardedBy("this") private boolean copying;
   @GuardedBy("this") private long unkept;

@@ -16,21 +16,21 @@ import org.jspecify.annotations.Nullable;
 /// The blocks that an opening finds: the newest record of each, until the tier takes them. One thread.
 final class FoundBlocks {
   private final SpaceId space;
-  private final PlaceTable places;
+  private final LocationTable locations;
   private final RecordNames names = new RecordNames();
   /// Records that a newer one of the same block replaces, and that no removal names: by their sequences.
-  private final Map<BlockKey, NavigableMap<Long, Place>> replaced = new HashMap<>();
+  private final Map<BlockKey, NavigableMap<Long, RecordLocation>> replaced = new HashMap<>();
 
   /// Takes over blocks one by one.
   @FunctionalInterface
   interface Taker {
-    /// @param number of the block in the [PlaceTable], now the taker's
+    /// @param number of the block in the [LocationTable], now the taker's
     void take(BlockKey key, int number);
   }
 
-  FoundBlocks(SpaceId space, PlaceTable places) {
+  FoundBlocks(SpaceId space, LocationTable locations) {
     this.space = space;
-    this.places = places;
+    this.locations = locations;
   }
 
   /// Blocks that count.
@@ -46,21 +46,21 @@ final class FoundBlocks {
   /// A record was found.
   ///
   /// @return false if it is a copy of one that was found before
-  boolean add(BlockKey key, Place place) {
+  boolean add(BlockKey key, RecordLocation location) {
     int row = names.row(key.hash());
     if (row != RecordNames.NONE && names.number(row) != RecordNames.NONE) {
       long there = names.sequence(row);
-      if (there == place.sequence()) {
+      if (there == location.sequence()) {
         return false;
       }
-      if (there > place.sequence()) {
-        replace(key, place);
+      if (there > location.sequence()) {
+        replace(key, location);
         return true;
       }
-      replace(key, places.place(names.number(row)));
+      replace(key, locations.location(names.number(row)));
       drop(row);
     }
-    names.put(key.hash(), place.sequence(), places.add(place));
+    names.put(key.hash(), location.sequence(), locations.add(location));
     return true;
   }
 
@@ -73,28 +73,29 @@ final class FoundBlocks {
       return removeReplaced(name);
     }
     DeadRecord dead = drop(row);
-    NavigableMap<Long, Place> older = replaced.getOrDefault(name.key(), Collections.emptyNavigableMap());
+    NavigableMap<Long, RecordLocation> older = replaced.getOrDefault(name.key(), Collections.emptyNavigableMap());
     if (!older.isEmpty()) {
-      Place newest = older.pollLastEntry().getValue();
-      names.put(name.key().hash(), newest.sequence(), places.add(newest));
+      RecordLocation newest = older.pollLastEntry().getValue();
+      names.put(name.key().hash(), newest.sequence(), locations.add(newest));
     }
     return dead;
   }
 
   private @Nullable DeadRecord removeReplaced(RecordName name) {
-    NavigableMap<Long, Place> older = replaced.get(name.key());
-    Place removed = older == null ? null : older.remove(name.sequence());
+    NavigableMap<Long, RecordLocation> older = replaced.get(name.key());
+    RecordLocation removed = older == null ? null : older.remove(name.sequence());
     return removed == null ? null : new DeadRecord(name, removed.segment());
   }
 
-  private void replace(BlockKey key, Place place) {
-    replaced.computeIfAbsent(key, any -> new TreeMap<>()).put(place.sequence(), place);
+  private void replace(BlockKey key, RecordLocation location) {
+    replaced.computeIfAbsent(key, any -> new TreeMap<>()).put(location.sequence(), location);
   }
 
   private DeadRecord drop(int row) {
     int number = names.number(row);
-    DeadRecord dead = new DeadRecord(new RecordName(key(row), names.sequence(row)), places.place(number).segment());
-    places.release(number);
+    DeadRecord dead =
+        new DeadRecord(new RecordName(key(row), names.sequence(row)), locations.location(number).segment());
+    locations.release(number);
     names.drop(row);
     return dead;
   }
@@ -103,7 +104,7 @@ final class FoundBlocks {
   List<DeadRecord> replaced() {
     List<DeadRecord> dead = new ArrayList<>();
     replaced.forEach((key, older) -> older.values()
-        .forEach(place -> dead.add(new DeadRecord(new RecordName(key, place.sequence()), place.segment()))));
+        .forEach(location -> dead.add(new DeadRecord(new RecordName(key, location.sequence()), location.segment()))));
     return dead;
   }
 

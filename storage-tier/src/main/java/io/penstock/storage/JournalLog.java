@@ -26,10 +26,10 @@ final class JournalLog {
   private final RecordWriter writer;
   private final int recordBytes;
   private final long segmentBytes;
-  private final SyncLine syncs;
+  private final SyncQueue syncs;
   private final String boundary;
-  private final SegmentBook book;
-  private final PlaceTable places;
+  private final SegmentIndex index;
+  private final LocationTable locations;
   private long sequence;
   private long userBytes;
   /// The newest record of this run.
@@ -39,12 +39,12 @@ final class JournalLog {
   private final List<DeadRecord> unmarked = new ArrayList<>();
 
   /// @param syncs forces what is appended here
-  /// @param book of what is there
-  /// @param places of blocks that are there
+  /// @param index of what is there
+  /// @param locations of blocks that are there
   /// @param sequence of the newest record
   /// @param segmentBytes capacity of a segment
-  JournalLog(JournalStore store, CacheSpace space, SegmentEngine engine, SyncLine syncs, SegmentBook book,
-      PlaceTable places,
+  JournalLog(JournalStore store, CacheSpace space, SegmentEngine engine, SyncQueue syncs, SegmentIndex index,
+      LocationTable locations,
       long sequence, long segmentBytes) {
     this.store = store;
     this.engine = engine;
@@ -52,8 +52,8 @@ final class JournalLog {
     this.recordBytes = RecordFormat.recordBytes(space.layout());
     this.syncs = syncs;
     this.boundary = "tier " + store.name();
-    this.book = book;
-    this.places = places;
+    this.index = index;
+    this.locations = locations;
     this.sequence = sequence;
     this.segmentBytes = segmentBytes;
   }
@@ -61,17 +61,17 @@ final class JournalLog {
   /// Appends `blocks`, all or none of them: if one fails, those before it are freed again.
   ///
   /// @param room asked for before each
-  List<StoredRecord> append(List<Block> blocks, Room room) {
-    List<StoredRecord> rests = new ArrayList<>(blocks.size());
+  List<StoredRecord> append(List<Block> blocks, CapacityLimit room) {
+    List<StoredRecord> storedBlocks = new ArrayList<>(blocks.size());
     try {
       for (Block block : blocks) {
         room.require();
-        rests.add(append(block));
+        storedBlocks.add(append(block));
       }
       syncs.acknowledged();
-      return rests;
+      return storedBlocks;
     } catch (Throwable e) { // whatever it is: nobody else has them
-      rests.forEach(StoredRecord::close);
+      storedBlocks.forEach(StoredRecord::close);
       throw e;
     }
   }
@@ -82,9 +82,9 @@ final class JournalLog {
     long number = ++sequence;
     Location at = append(recordBytes,
         segment -> block.read(payload -> engine.append(writer.block(block, payload, number, segment))));
-    book.written(at.segment());
+    index.written(at.segment());
     userBytes += at.length();
-    return new StoredRecord(store, block.key(), places.add(new Place(at, number, writer.crc())));
+    return new StoredRecord(store, block.key(), locations.add(new RecordLocation(at, number, writer.crc())));
   }
 
   /// A record says which segment it was written to. Should a failed sync end that segment just before, the record is
@@ -114,18 +114,18 @@ final class JournalLog {
 
   /// Writes the record that `mover` holds, that of the block with `row` in the table at `from`, anew, and tells the
   /// table.
-  void move(int row, Place from, RecordMover mover) {
+  void move(int row, RecordLocation from, RecordMover mover) {
     syncs.admit(recordBytes);
     long number = ++sequence;
     BlockKey key = mover.key();
     Location at = append(recordBytes,
         segment -> engine.append(writer.again(mover.head(), mover.payload(), key, number, segment)));
-    book.written(at.segment());
-    if (places.move(row, from, new Place(at, number, writer.crc()))) {
-      book.moved(new DeadRecord(new RecordName(key, from.sequence()), from.segment()), number);
-      book.copied(from.segment(), syncs.position() - at.length(), syncs.position());
+    index.written(at.segment());
+    if (locations.move(row, from, new RecordLocation(at, number, writer.crc()))) {
+      index.moved(new DeadRecord(new RecordName(key, from.sequence()), from.segment()), number);
+      index.copied(from.segment(), syncs.position() - at.length(), syncs.position());
     } else {
-      book.freed(at.segment());
+      index.freed(at.segment());
       unmarked.add(new DeadRecord(new RecordName(key, number), at.segment()));
     }
   }
@@ -138,8 +138,9 @@ final class JournalLog {
   /// @return what could not be done, if anything
   @Nullable KvException sweep(List<DeadRecord> freed) {
     for (DeadRecord dead : freed) {
-      book.freed(dead.segment());
-      for (DeadRecord each = dead; each != null && each.name() != null; each = book.original(each.named().sequence())) {
+      index.freed(dead.segment());
+      for (DeadRecord each = dead; each != null && each.name() != null; each =
+          index.original(each.named().sequence())) {
         unmarked.add(each);
       }
     }
@@ -173,9 +174,9 @@ final class JournalLog {
   ///
   /// @throws KvException if one of them should have gone, and none could
   void deleteNow() {
-    int before = book.segments();
+    int before = index.segments();
     KvException failure = deleteUnneeded(true);
-    if (failure != null && book.segments() >= before) {
+    if (failure != null && index.segments() >= before) {
       throw failure;
     }
   }
@@ -186,7 +187,7 @@ final class JournalLog {
   private @Nullable KvException deleteUnneeded(boolean now) {
     waitsForSync = false;
     KvException first = null;
-    for (int segment : book.unneeded(engine.activeSegment())) {
+    for (int segment : index.unneeded(engine.activeSegment())) {
       try {
         deleteUnneeded(segment, now);
       } catch (KvException e) {
@@ -198,8 +199,8 @@ final class JournalLog {
 
   private void deleteUnneeded(int segment, boolean now) {
     writeAnew(segment);
-    long from = book.copiedFrom(segment);
-    long to = book.copiedAt(segment);
+    long from = index.copiedFrom(segment);
+    long to = index.copiedAt(segment);
     boolean others = waitsForSync;
     waitsForSync = true; // before it is asked for: it may end before that returns
     boolean safe = syncs.secure(from, to, now);
@@ -212,22 +213,22 @@ final class JournalLog {
       } catch (UnknownLocationException gone) {
         // its name went with a delete that failed behind that
       }
-      book.deleted(segment, syncs.changed());
-      places.forget(segment);
+      index.deleted(segment, syncs.changed());
+      locations.forget(segment);
     }
   }
 
   /// Removals that are still needed must not go with their segment.
   private void writeAnew(int segment) {
-    book.forced(syncs::isForced);
-    List<DeadRecord> needed = book.neededRemovals(segment);
+    index.forced(syncs::isForced);
+    List<DeadRecord> needed = index.neededRemovals(segment);
     long before = syncs.position();
     for (int from = 0; from < needed.size(); from += RecordWriter.REMOVALS) {
       remove(needed.subList(from, Math.min(needed.size(), from + RecordWriter.REMOVALS)));
     }
     if (!needed.isEmpty()) {
-      book.removalsCopied(segment);
-      book.copied(segment, before, syncs.position());
+      index.removalsCopied(segment);
+      index.copied(segment, before, syncs.position());
     }
   }
 
@@ -240,7 +241,7 @@ final class JournalLog {
     if (unmarked.size() < enough) {
       return;
     }
-    unmarked.removeIf(dead -> !book.exists(dead.segment())); // gone with its segment
+    unmarked.removeIf(dead -> !index.exists(dead.segment())); // gone with its segment
     while (unmarked.size() >= enough) {
       List<DeadRecord> next = unmarked.subList(0, Math.min(unmarked.size(), RecordWriter.REMOVALS));
       remove(next);
@@ -254,7 +255,7 @@ final class JournalLog {
     List<RecordName> names = dead.stream().map(DeadRecord::named).toList();
     Location at = append(RecordFormat.removalBytes(names.size()),
         segment -> engine.append(writer.removal(names, number, segment)));
-    dead.forEach(each -> book.removed(each, at.segment()));
+    dead.forEach(each -> index.removed(each, at.segment()));
   }
 
   /// Bytes of records that were put.

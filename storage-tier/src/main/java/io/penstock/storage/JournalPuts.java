@@ -7,19 +7,19 @@ import io.penstock.tier.spi.StoredBlock;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/// The puts of a journal: as many as its line takes, and none while the disk takes nothing. Safe from any thread.
+/// The puts of a journal: as many as its accepted takes, and none while the disk takes nothing. Safe from any thread.
 final class JournalPuts {
   private final SpaceId space;
   private final DiskHealth health;
   private final JournalWrites writes;
-  private final WorkLine line;
+  private final AcceptedWork accepted;
 
-  /// @param line that `writes` leaves
-  JournalPuts(SpaceId space, DiskHealth health, JournalWrites writes, WorkLine line) {
+  /// @param accepted that `writes` leaves
+  JournalPuts(SpaceId space, DiskHealth health, JournalWrites writes, AcceptedWork accepted) {
     this.space = space;
     this.health = health;
     this.writes = writes;
-    this.line = line;
+    this.accepted = accepted;
   }
 
   /// As in [JournalStore#put].
@@ -33,7 +33,7 @@ final class JournalPuts {
     return Mono.<List<StoredBlock>>create(sink -> {
       if (!health.health().state().takes()) {
         sink.error(health.unavailable());
-      } else if (line.enteredBy(sink)) {
+      } else if (accepted.enteredBy(sink)) {
         writes.put(batch, sink);
         if (!health.health().state().takes()) { // since then
           writes.refuse(health.unavailable());
@@ -42,10 +42,10 @@ final class JournalPuts {
     }).doOnError(StorageFullException.class, health::putFailed).doOnDiscard(List.class, JournalPuts::closeAll);
   }
 
-  /// Nobody took the rests of a put.
-  private static void closeAll(List<?> rests) {
-    for (Object rest : rests) {
-      if (rest instanceof StoredRecord own) {
+  /// The subscriber did not take what a put stored.
+  private static void closeAll(List<?> storedBlocks) {
+    for (Object stored : storedBlocks) {
+      if (stored instanceof StoredRecord own) {
         own.close();
       }
     }
@@ -54,7 +54,7 @@ final class JournalPuts {
   /// As in [JournalStore#settled].
   Mono<Void> settled() {
     return Mono.create(sink -> {
-      if (line.enteredBy(sink)) {
+      if (accepted.enteredBy(sink)) {
         writes.settle(sink);
       }
     });

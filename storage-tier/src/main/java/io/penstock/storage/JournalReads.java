@@ -18,7 +18,7 @@ final class JournalReads {
   private final CacheSpace space;
   private final DiskHealth health;
   private final Executor threads;
-  private final WorkLine line;
+  private final AcceptedWork accepted;
   private final Set<ReadJob> running = ConcurrentHashMap.newKeySet();
 
   JournalReads(RangeReader reader, CacheSpace space, JournalOptions options, DiskHealth health, Executor threads) {
@@ -26,24 +26,25 @@ final class JournalReads {
     this.space = space;
     this.health = health;
     this.threads = threads;
-    this.line = new WorkLine(options.name(), "reads", options.maxWaitingReads());
+    this.accepted = new AcceptedWork(options.name(), "reads", options.maxWaitingReads());
   }
 
   /// As in [JournalStore#read].
-  Mono<Void> read(List<StoredRecord> rests, List<BlockDraft> drafts, GranuleRange range) {
+  Mono<Void> read(List<StoredRecord> storedBlocks, List<BlockDraft> drafts, GranuleRange range) {
     return Mono.create(sink -> {
-      if (rests.isEmpty()) {
+      if (storedBlocks.isEmpty()) {
         sink.success();
       } else if (!health.health().state().gives()) {
         sink.error(health.unavailable());
-      } else if (line.enteredBy(sink)) {
-        begin(rests, drafts, range, sink);
+      } else if (accepted.enteredBy(sink)) {
+        begin(storedBlocks, drafts, range, sink);
       }
     });
   }
 
-  private void begin(List<StoredRecord> rests, List<BlockDraft> drafts, GranuleRange range, MonoSink<Void> sink) {
-    ReadJob job = new ReadJob(reader, rests, drafts, range, range.bytes(space.layout()), failure -> {
+  private void begin(List<StoredRecord> storedBlocks, List<BlockDraft> drafts, GranuleRange range,
+      MonoSink<Void> sink) {
+    ReadJob job = new ReadJob(reader, storedBlocks, drafts, range, range.bytes(space.layout()), failure -> {
       if (failure == null) {
         sink.success();
       } else {
@@ -53,7 +54,7 @@ final class JournalReads {
     running.add(job);
     job.start(threads, () -> {
       running.remove(job);
-      line.leave();
+      accepted.leave();
     });
     if (!health.health().state().gives()) { // since then
       job.refuse(health.unavailable());
@@ -66,11 +67,11 @@ final class JournalReads {
   }
 
   int open() {
-    return line.open();
+    return accepted.open();
   }
 
-  /// As in [WorkLine#close].
+  /// As in [AcceptedWork#close].
   Mono<Void> close() {
-    return line.close();
+    return accepted.close();
   }
 }

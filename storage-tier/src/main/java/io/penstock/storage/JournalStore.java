@@ -30,30 +30,30 @@ import java.util.function.Consumer;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/// Blocks at rest on a disk: an append-only journal of records, found again after a restart.
+/// Blocks stored on a disk: an append-only journal of records, found again after a restart.
 ///
 /// | | |
 /// |---|---|
 /// | put | one thread appends batch after batch; checksums are compared as the bytes leave memory |
 /// | read | a few threads read just the granules asked for, straight into the drafts, and compare them there |
-/// | a rest closed | its record is dead: its segment is deleted once all its records are, else a removal is appended so that it stays dead after a restart |
+/// | a stored block closed | its record is dead: its segment is deleted once all its records are, else a removal is appended so that it stays dead after a restart |
 /// | space | live blocks are moved out of segments that are mostly dead, as [ReclaimOptions] say; those who read them notice nothing |
-/// | the store closed | what is at rest stays there: rests closed after [#close()] free nothing |
+/// | the store closed | stored blocks stay there: those closed after [#close()] free nothing |
 /// | waiting | `maxWaitingPuts` batches and `maxWaitingReads` reads; a further one fails with [JournalBusyException] |
 /// | a disk that is not well | degraded when it is full or writes fail, off when reads fail or it does not answer: whoever waits, and whoever comes, fails at once with [StoreUnavailableException]; it is tried again and comes back by itself, as [HealthOptions] say |
-/// | cancel | changes nothing on the disk; rests that nobody takes any more are freed |
+/// | cancel | changes nothing on the disk; stored blocks that the subscriber no longer takes are freed |
 public final class JournalStore implements BlockStore {
   private final CacheSpace space;
   private final JournalOptions options;
   private final SegmentEngine engine;
   private final DiskHealth health;
   private final List<Runnable> watchers = new CopyOnWriteArrayList<>();
-  private final SyncLine syncs;
+  private final SyncQueue syncs;
   private final JournalWrites writes;
   private final JournalRecovery recovery;
-  private final PlaceTable places;
+  private final LocationTable locations;
   private final LostRecords lost;
-  private final WorkLine line;
+  private final AcceptedWork accepted;
   private final JournalPuts puts;
   private final JournalReads reads;
   private final JournalEnd end;
@@ -70,29 +70,30 @@ public final class JournalStore implements BlockStore {
     this.health =
         new DiskHealth(options.name(), options.health(), threads.clock(), threads.ticks(), this::healthChanged);
     this.engine = new WatchedEngine(disk, health);
-    this.line = new WorkLine(options.name(), "puts", options.maxWaitingPuts());
+    this.accepted = new AcceptedWork(options.name(), "puts", options.maxWaitingPuts());
     this.end = new JournalEnd(options, engine, health, threads);
     this.threads = threads;
     Recovery found = new Recovery(space, disk, boundary(), options.doubtfulSegments());
     this.recovered = found.run();
     this.recovery = found.summary();
-    this.places = found.places();
-    this.syncs = new SyncLine(engine, options.syncs(), threads.clock(), this::synced);
-    JournalLog log = new JournalLog(this, space, engine, syncs, found.book(), places,
+    this.locations = found.locations();
+    this.syncs = new SyncQueue(engine, options.syncs(), threads.clock(), this::synced);
+    JournalLog log = new JournalLog(this, space, engine, syncs, found.index(), locations,
         found.sequence(), options.segments().segmentBytes());
-    DiskWater water = new DiskWater(engine, options, threads.clock());
+    DiskWatermarks watermarks = new DiskWatermarks(engine, options, threads.clock());
     this.copies = new DamageCopies(engine, options.quarantine(), RecordFormat.recordBytes(space.layout()),
         threads.reading(), health, boundary());
-    this.lost = new LostRecords(places, space.id(), copies, boundary());
+    this.lost = new LostRecords(locations, space.id(), copies, boundary());
     this.reads = new JournalReads(new RangeReader(engine, space.layout(), boundary(), lost, this::freed), space,
         options, health,
         threads.reading());
-    Reclaimer reclaimer = new Reclaimer(engine, found.book(), places, log,
+    Reclaimer reclaimer = new Reclaimer(engine, found.index(), locations, log,
         new RecordMover(engine::read, space.layout(), boundary()), lost,
-        new UnreadableSegments(threads.clock()), options, water);
-    this.writes = new JournalWrites(log, reclaimer, new Room(found.book(), log, reclaimer, water, options),
-        options.reclaim(), threads, line);
-    this.puts = new JournalPuts(space.id(), health, writes, line);
+        new UnreadableSegments(threads.clock()), options, watermarks);
+    this.writes =
+        new JournalWrites(log, reclaimer, new CapacityLimit(found.index(), log, reclaimer, watermarks, options),
+            options.reclaim(), threads, accepted);
+    this.puts = new JournalPuts(space.id(), health, writes, accepted);
     this.damaged = found.damagedKeys();
     found.damage().forEach(copies::add); // before their segments may go
     writes.begin(found.dead());
@@ -234,15 +235,15 @@ public final class JournalStore implements BlockStore {
     return DiskFigures.of(syncs(), disk(), recovery, scrubbed(), lost, copies);
   }
 
-  /// Begins to read what is at rest in the background, and to compare it; once. What is damaged is copied to
+  /// Begins to read stored blocks in the background, and to compare them; once. What is damaged is copied to
   /// `quarantine/` in the directory and gone: whoever asked by [#report] hears of it, and so does the next read of the
   /// block.
   ///
   /// @throws IllegalStateException if that goes on already
   public void scrub(ScrubOptions how) {
     Scrubber begun =
-        new Scrubber(engine, places, new RecordMover(engine::readOnce, space.layout(), boundary()), lost, how,
-            threads, () -> line.open() + reads.open() > 0 || !health.health().state().gives(), writes::free);
+        new Scrubber(engine, locations, new RecordMover(engine::readOnce, space.layout(), boundary()), lost, how,
+            threads, () -> accepted.open() + reads.open() > 0 || !health.health().state().gives(), writes::free);
     synchronized (this) {
       if (scrubber != null) {
         throw new IllegalStateException("a journal must be scrubbed once at a time (was scrubbed already)");
@@ -258,8 +259,8 @@ public final class JournalStore implements BlockStore {
   }
 
   @Override
-  public boolean isIntact(StoredBlock rest) {
-    return !places.isLost(own(rest).number());
+  public boolean isIntact(StoredBlock stored) {
+    return !locations.isLost(own(stored).number());
   }
 
   /// What that came to.
@@ -274,9 +275,9 @@ public final class JournalStore implements BlockStore {
 
   @Override
   public synchronized List<StoredBlock> recovered() {
-    List<StoredBlock> rests = new ArrayList<>(recovered.size());
-    recovered.takeAll((key, number) -> rests.add(fromNumber(key, number)));
-    return rests;
+    List<StoredBlock> storedBlocks = new ArrayList<>(recovered.size());
+    recovered.takeAll((key, number) -> storedBlocks.add(fromNumber(key, number)));
+    return storedBlocks;
   }
 
   @Override
@@ -287,8 +288,8 @@ public final class JournalStore implements BlockStore {
   }
 
   @Override
-  public int toNumber(StoredBlock rest) {
-    return own(rest).dissolve();
+  public int toNumber(StoredBlock stored) {
+    return own(stored).dissolve();
   }
 
   @Override
@@ -302,29 +303,30 @@ public final class JournalStore implements BlockStore {
   }
 
   @Override
-  public Mono<Void> read(List<? extends StoredBlock> rests, List<BlockDraft> drafts, GranuleRange range) {
+  public Mono<Void> read(List<? extends StoredBlock> storedBlocks, List<BlockDraft> drafts, GranuleRange range) {
     range.requireInside(space.layout());
-    if (rests.size() != drafts.size()) {
-      throw new IllegalArgumentException("drafts must be " + rests.size() + ", one a rest (was " + drafts.size() + ")");
+    if (storedBlocks.size() != drafts.size()) {
+      throw new IllegalArgumentException(
+          "drafts must be " + storedBlocks.size() + ", one a stored block (was " + drafts.size() + ")");
     }
-    List<StoredRecord> own = rests.stream().map(this::own).toList();
+    List<StoredRecord> own = storedBlocks.stream().map(this::own).toList();
     return reads.read(own, List.copyOf(drafts), range);
   }
 
-  private StoredRecord own(StoredBlock rest) {
-    if (rest instanceof StoredRecord own && own.store() == this) {
+  private StoredRecord own(StoredBlock stored) {
+    if (stored instanceof StoredRecord own && own.store() == this) {
       return own;
     }
-    throw new IllegalArgumentException("rest must be of tier " + options.name() + " (was " + rest + ")");
+    throw new IllegalArgumentException("stored block must be of tier " + options.name() + " (was " + stored + ")");
   }
 
-  PlaceTable places() {
-    return places;
+  LocationTable locations() {
+    return locations;
   }
 
-  /// A rest was closed.
+  /// A stored block was closed.
   void free(BlockKey key, int number) {
-    Place last = places.release(number);
+    RecordLocation last = locations.release(number);
     if (last != null) {
       freed(new DeadRecord(new RecordName(key, last.sequence()), last.segment()));
     }
@@ -343,7 +345,7 @@ public final class JournalStore implements BlockStore {
     writes.synced();
   }
 
-  /// Completes when every rest closed before is dead on the disk, too: none of them comes back after a restart.
+  /// Completes when every stored block closed before is dead on the disk, too: none of them comes back after a restart.
   ///
   /// @return a cold `Mono` that signals the error of the disk if a removal could not be written; it is tried again
   ///     later
@@ -357,7 +359,8 @@ public final class JournalStore implements BlockStore {
   ///     answer in time
   @Override
   public Mono<Void> close() {
-    return end.close(Mono.defer(() -> Mono.when(closeScrub(), copies.close(), line.close(), reads.close())), writes);
+    return end.close(Mono.defer(() -> Mono.when(closeScrub(), copies.close(), accepted.close(), reads.close())),
+        writes);
   }
 
   private synchronized Mono<Void> closeScrub() {

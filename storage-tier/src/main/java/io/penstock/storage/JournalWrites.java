@@ -15,7 +15,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.MonoSink;
 
-/// All that the appending thread of a journal does: batches that were put, rests that were closed, the end.
+/// All that the appending thread of a journal does: puts, closed blocks, the end.
 final class JournalWrites {
   /// Tasks that no caller asked for: a sweep that waits, one that runs while another is asked for, a step of moving
   /// blocks, the close.
@@ -32,11 +32,11 @@ final class JournalWrites {
 
   private final JournalLog log;
   private final Reclaimer reclaimer;
-  private final Room room;
+  private final CapacityLimit room;
   private final ByteRate rate;
   private final JournalClock clock;
   private final Executor appending;
-  private final WorkLine puts;
+  private final AcceptedWork puts;
   private final ConcurrentLinkedQueue<DeadRecord> freed = new ConcurrentLinkedQueue<>();
   private final boolean watched;
   private final WaitingPuts waiting = new WaitingPuts();
@@ -51,8 +51,8 @@ final class JournalWrites {
   private volatile Evictor shortage = blocks -> 0;
 
   /// @param puts left by each task that entered it
-  JournalWrites(JournalLog log, Reclaimer reclaimer, Room room, ReclaimOptions options, JournalThreads threads,
-      WorkLine puts) {
+  JournalWrites(JournalLog log, Reclaimer reclaimer, CapacityLimit room, ReclaimOptions options, JournalThreads threads,
+      AcceptedWork puts) {
     this.log = log;
     this.reclaimer = reclaimer;
     this.room = room;
@@ -61,7 +61,7 @@ final class JournalWrites {
     this.appending = threads.appending();
     this.puts = puts;
     this.stat = reclaimer.stat(null);
-    this.watched = options.diskHighWater() < 1;
+    this.watched = options.diskHighWatermark() < 1;
     room.relieve(() -> giveBack() > 0);
   }
 
@@ -105,10 +105,10 @@ final class JournalWrites {
   }
 
   private void append(List<Block> batch, MonoSink<List<StoredBlock>> sink) {
-    List<StoredBlock> rests = List.of();
+    List<StoredBlock> storedBlocks = List.of();
     Throwable failure = null;
     try {
-      rests = List.copyOf(log.append(batch, room));
+      storedBlocks = List.copyOf(log.append(batch, room));
     } catch (Throwable e) { // whoever waits must hear of it, whatever it is
       failure = e;
     }
@@ -117,14 +117,14 @@ final class JournalWrites {
     } finally { // moving blocks is no business of theirs
       puts.leave();
       if (failure == null) {
-        sink.success(rests);
+        sink.success(storedBlocks);
       } else {
         sink.error(failure);
       }
     }
   }
 
-  /// A rest was closed. Any thread.
+  /// A stored block was closed. Any thread.
   void free(DeadRecord dead) {
     if (!closed) {
       freed.add(dead);
@@ -222,7 +222,7 @@ final class JournalWrites {
       rate.spent(reclaimer.step(STEP_BYTES));
       done(log.sweep(List.of()));
     } catch (KvException e) {
-      stat = reclaimer.stat(e); // it is tried again with the next put, or the next rest that is closed
+      stat = reclaimer.stat(e); // it is tried again with the next put, or the next closed block
       retryLater();
     }
   }

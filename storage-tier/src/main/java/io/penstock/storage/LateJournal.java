@@ -187,9 +187,9 @@ public final class LateJournal implements BlockStore {
   }
 
   @Override
-  public boolean isIntact(StoredBlock rest) {
+  public boolean isIntact(StoredBlock stored) {
     JournalStore store = opened;
-    return store == null || store.isIntact(rest);
+    return store == null || store.isIntact(stored);
   }
 
   @Override
@@ -204,9 +204,9 @@ public final class LateJournal implements BlockStore {
   }
 
   @Override
-  public Mono<Void> read(List<? extends StoredBlock> rests, List<BlockDraft> drafts, GranuleRange range) {
+  public Mono<Void> read(List<? extends StoredBlock> storedBlocks, List<BlockDraft> drafts, GranuleRange range) {
     JournalStore store = opened;
-    return store == null ? Mono.error(this::refusal) : store.read(rests, drafts, range);
+    return store == null ? Mono.error(this::refusal) : store.read(storedBlocks, drafts, range);
   }
 
   private RuntimeException refusal() {
@@ -230,9 +230,9 @@ public final class LateJournal implements BlockStore {
   }
 
   @Override
-  public int toNumber(StoredBlock rest) {
+  public int toNumber(StoredBlock stored) {
     JournalStore store = opened;
-    return store == null ? NO_NUMBER : store.toNumber(rest);
+    return store == null ? NO_NUMBER : store.toNumber(stored);
   }
 
   @Override

@@ -1,6 +1,6 @@
 package io.penstock.storage;
 
-/// What failed syncs covered, and may never be on the medium: bytes of a [SyncLine], by their positions. One thread at
+/// What failed syncs covered, and may never be on the medium: bytes of a [SyncQueue], by their positions. One thread at
 /// a time.
 final class LostRange {
   /// What is lost lies between these; some of it in between may not be.

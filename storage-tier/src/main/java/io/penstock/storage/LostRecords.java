@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 /// Blocks whose records are damaged, or that the disk does not give. Each is lost and counted once, whether a reader, the
 /// scrub or compaction finds it first; damaged bytes are copied to the quarantine. Safe from any thread.
 final class LostRecords {
-  private final PlaceTable places;
+  private final LocationTable locations;
   private final SpaceId space;
   private final DamageCopies copies;
   private final String boundary;
@@ -23,8 +23,8 @@ final class LostRecords {
   private volatile Consumer<BlockKey> heard = key -> {};
 
   /// @param boundary named in errors
-  LostRecords(PlaceTable places, SpaceId space, DamageCopies copies, String boundary) {
-    this.places = places;
+  LostRecords(LocationTable locations, SpaceId space, DamageCopies copies, String boundary) {
+    this.locations = locations;
     this.space = space;
     this.copies = copies;
     this.boundary = boundary;
@@ -35,43 +35,44 @@ final class LostRecords {
     heard = owner;
   }
 
-  /// Loses the block of `number`, whose record at `place` is in `records` and has `flaw`.
+  /// Loses the block of `number`, whose record at `location` is in `records` and has `flaw`.
   ///
   /// A damaged head may say the wrong hash: then its owner hears of it when the block is read.
   ///
   /// @param freed hears of the record before the owner of the block does, unless the block was given back meanwhile
-  void lose(int number, Place place, RecordMover records, Flaw flaw, Consumer<DeadRecord> freed) {
+  void lose(int number, RecordLocation location, RecordMover records, CrcMismatch flaw, Consumer<DeadRecord> freed) {
     BlockKey key = new BlockKey(space, records.key().hash());
-    Location at = place.location();
-    Damage damage = records.isHeadOf(place)
-        ? flaw.damage(at, key, place.sequence())
+    Location at = location.at();
+    Damage damage = records.isHeadOf(location)
+        ? flaw.damage(at, key, location.sequence())
         : Damage.unknown(at.segment(), at.offset(), at.length(), DamageKind.HEAD, flaw.reason());
-    if (isLost(number, key, place, flaw, damage, freed)) {
+    if (isLost(number, key, location, flaw, damage, freed)) {
       heard.accept(key);
     }
   }
 
   /// Loses the block of `number`, which a reader found damaged, and whose owner hears so from the reader.
-  void loseRead(int number, BlockKey key, Place place, Flaw flaw, Consumer<DeadRecord> freed) {
-    if (isLost(number, key, place, flaw, flaw.damage(place.location(), key, place.sequence()), freed)) {
+  void loseRead(int number, BlockKey key, RecordLocation location, CrcMismatch flaw, Consumer<DeadRecord> freed) {
+    if (isLost(number, key, location, flaw, flaw.damage(location.at(), key, location.sequence()), freed)) {
       read.incrementAndGet();
     }
   }
 
-  private boolean isLost(int number, BlockKey key, Place place, Flaw flaw, Damage damage, Consumer<DeadRecord> freed) {
-    if (!places.lose(number, place, flaw)) {
+  private boolean isLost(int number, BlockKey key, RecordLocation location, CrcMismatch flaw, Damage damage,
+      Consumer<DeadRecord> freed) {
+    if (!locations.lose(number, location, flaw)) {
       return false;
     }
     copies.add(damage); // before its segment may go
-    freed.accept(new DeadRecord(new RecordName(key, place.sequence()), place.segment()));
+    freed.accept(new DeadRecord(new RecordName(key, location.sequence()), location.segment()));
     return true;
   }
 
-  /// Loses the block of `number`, whose record at `place` the disk does not give.
+  /// Loses the block of `number`, whose record at `location` the disk does not give.
   ///
   /// @return false if the block was moved or given back meanwhile, or lost before
-  boolean lose(int number, Place place, RecordUnreadableException why) {
-    if (!places.lose(number, place, key -> new BlockUnreadableException(boundary, key, why))) {
+  boolean lose(int number, RecordLocation location, RecordUnreadableException why) {
+    if (!locations.lose(number, location, key -> new BlockUnreadableException(boundary, key, why))) {
       return false;
     }
     unreadable.incrementAndGet();

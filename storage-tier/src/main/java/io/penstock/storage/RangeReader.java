@@ -47,47 +47,48 @@ final class RangeReader {
 
   /// @throws BlockCorruptException if the head, or a granule, is not as it was written
   /// @throws BlockUnreadableException if the disk gives others and not this one
-  void read(StoredRecord rest, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
+  void read(StoredRecord stored, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
     try {
       if (range.isWhole() && range.offset(layout) == 0) {
-        readAtOnce(rest, draft, range, scratch);
+        readAtOnce(stored, draft, range, scratch);
       } else {
-        readPinned(rest, draft, range, scratch);
+        readPinned(stored, draft, range, scratch);
       }
     } catch (RecordUnreadableException e) {
-      Place place = rest.place();
+      RecordLocation location = stored.location();
       // It was moved since, or another reader lost it
-      if (!place.location().equals(e.record()) || !lost.lose(rest.number(), place, e)) {
-        read(rest, draft, range, scratch);
+      if (!location.at().equals(e.record()) || !lost.lose(stored.number(), location, e)) {
+        read(stored, draft, range, scratch);
         return;
       }
-      freed.accept(new DeadRecord(new RecordName(rest.key(), place.sequence()), place.segment()));
-      throw new BlockUnreadableException(boundary, rest.key(), e);
+      freed.accept(new DeadRecord(new RecordName(stored.key(), location.sequence()), location.segment()));
+      throw new BlockUnreadableException(boundary, stored.key(), e);
     }
   }
 
   /// Head and granules lie side by side, and the engine keeps their segment while it reads: nobody else need.
-  private void readAtOnce(StoredRecord rest, BlockDraft draft, GranuleRange range, MemorySegment head) {
-    Place place = rest.place();
-    UnknownLocationException gone = tried(place.location(), draft, range, head);
+  private void readAtOnce(StoredRecord stored, BlockDraft draft, GranuleRange range, MemorySegment head) {
+    RecordLocation location = stored.location();
+    UnknownLocationException gone = tried(location.at(), draft, range, head);
     while (gone != null) { // the block was moved, and its segment deleted
-      Place to = rest.place();
-      if (to.segment() == place.segment()) {
+      RecordLocation to = stored.location();
+      if (to.segment() == location.segment()) {
         throw gone;
       }
-      place = to;
-      gone = tried(place.location(), draft, range, head);
+      location = to;
+      gone = tried(location.at(), draft, range, head);
     }
     try {
-      draft.verify(range, checksums(rest.key(), place, range, head), boundary);
+      draft.verify(range, checksums(stored.key(), location, range, head), boundary);
     } catch (BlockCorruptException e) {
-      lose(rest, place, e);
+      lose(stored, location, e);
       throw e;
     }
   }
 
-  private void lose(StoredRecord rest, Place place, BlockCorruptException e) {
-    lost.loseRead(rest.number(), rest.key(), place, new Flaw(boundary, e.granule(), e.expected(), e.actual()), freed);
+  private void lose(StoredRecord stored, RecordLocation location, BlockCorruptException e) {
+    lost.loseRead(stored.number(), stored.key(), location,
+        new CrcMismatch(boundary, e.granule(), e.expected(), e.actual()), freed);
   }
 
   private @Nullable UnknownLocationException tried(Location at, BlockDraft draft, GranuleRange range,
@@ -100,17 +101,17 @@ final class RangeReader {
     }
   }
 
-  private void readPinned(StoredRecord rest, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
-    Place place = rest.place();
-    Owned pin = pin(place.segment());
+  private void readPinned(StoredRecord stored, BlockDraft draft, GranuleRange range, MemorySegment scratch) {
+    RecordLocation location = stored.location();
+    Owned pin = pin(location.segment());
     while (pin == null) {
-      place = moved(rest, place);
-      pin = pin(place.segment());
+      location = moved(stored, location);
+      pin = pin(location.segment());
     }
     try {
-      read(rest.key(), place, place.location(), draft, range, scratch);
+      read(stored.key(), location, location.at(), draft, range, scratch);
     } catch (BlockCorruptException e) {
-      lose(rest, place, e);
+      lose(stored, location, e);
       throw e;
     } finally {
       pin.close();
@@ -126,8 +127,8 @@ final class RangeReader {
     }
   }
 
-  private Place moved(StoredRecord rest, Place from) {
-    Place to = rest.place();
+  private RecordLocation moved(StoredRecord stored, RecordLocation from) {
+    RecordLocation to = stored.location();
     if (to.segment() == from.segment()) {
       engine.pin(from.segment()).close(); // says what is wrong
     }
@@ -136,22 +137,23 @@ final class RangeReader {
 
   /// Granules before the head: a read of what follows another looks like the beginning of a long one, and the system
   /// would read far ahead.
-  private void read(BlockKey key, Place place, Location at, BlockDraft draft, GranuleRange range, MemorySegment head) {
+  private void read(BlockKey key, RecordLocation location, Location at, BlockDraft draft, GranuleRange range,
+      MemorySegment head) {
     if (range.isWhole()) {
       draft.write(range, memory -> engine.read(at, headBytes + (long) range.offset(layout), memory));
       engine.read(at, 0, head);
-      draft.verify(range, checksums(key, place, range, head), boundary);
+      draft.verify(range, checksums(key, location, range, head), boundary);
     } else {
       engine.read(at, 0, head);
-      readRows(key, at, draft, range, checksums(key, place, range, head)[0]);
+      readRows(key, at, draft, range, checksums(key, location, range, head)[0]);
     }
   }
 
   /// What the record's head says of `range`.
-  private int[] checksums(BlockKey key, Place place, GranuleRange range, MemorySegment head) {
+  private int[] checksums(BlockKey key, RecordLocation location, GranuleRange range, MemorySegment head) {
     int crc = RecordHead.crc(head);
-    if (crc != place.headCrc()) {
-      throw new BlockCorruptException(boundary + ", head of the record before", key, range.first(), place.headCrc(),
+    if (crc != location.headCrc()) {
+      throw new BlockCorruptException(boundary + ", head of the record before", key, range.first(), location.headCrc(),
           crc);
     }
     return RecordHead.checksums(head, layout, range);

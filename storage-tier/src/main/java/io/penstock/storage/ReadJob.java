@@ -20,7 +20,7 @@ final class ReadJob {
   static final int MOST_PARTS = 16;
 
   private final RangeReader reader;
-  private final List<StoredRecord> rests;
+  private final List<StoredRecord> storedBlocks;
   private final List<BlockDraft> drafts;
   private final GranuleRange range;
   private final int partBlocks;
@@ -40,22 +40,23 @@ final class ReadJob {
     void ended(@Nullable Throwable failure);
   }
 
-  ReadJob(RangeReader reader, List<StoredRecord> rests, List<BlockDraft> drafts, GranuleRange range, int blockBytes,
+  ReadJob(RangeReader reader, List<StoredRecord> storedBlocks, List<BlockDraft> drafts, GranuleRange range,
+      int blockBytes,
       Ended ended) {
     this.reader = reader;
-    this.rests = rests;
+    this.storedBlocks = storedBlocks;
     this.drafts = drafts;
     this.range = range;
     this.ended = ended;
     int worth = Math.max(1, PART_BYTES / blockBytes);
-    this.partBlocks = Math.max(worth, (rests.size() + MOST_PARTS - 1) / MOST_PARTS);
-    this.parts = (rests.size() + partBlocks - 1) / partBlocks;
+    this.partBlocks = Math.max(worth, (storedBlocks.size() + MOST_PARTS - 1) / MOST_PARTS);
+    this.parts = (storedBlocks.size() + partBlocks - 1) / partBlocks;
     this.partsLeft = parts;
   }
 
   /// @param left runs when no thread has to do with it any more, which may be after the end
   void start(Executor threads, Runnable left) {
-    for (int first = 0; first < rests.size(); first += partBlocks) {
+    for (int first = 0; first < storedBlocks.size(); first += partBlocks) {
       int from = first;
       threads.execute(() -> {
         try {
@@ -77,7 +78,7 @@ final class ReadJob {
   private void readPart(int from) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment scratch = reader.scratch(arena);
-      int to = Math.min(from + partBlocks, rests.size());
+      int to = Math.min(from + partBlocks, storedBlocks.size());
       for (int i = from; i < to && i < failedAt(); i++) {
         read(i, scratch);
       }
@@ -88,7 +89,7 @@ final class ReadJob {
 
   private void read(int i, MemorySegment scratch) {
     try {
-      reader.read(rests.get(i), drafts.get(i), range, scratch);
+      reader.read(storedBlocks.get(i), drafts.get(i), range, scratch);
     } catch (Throwable e) { // whoever waits must hear of it, whatever it is
       failed(i, e);
     }

@@ -13,12 +13,12 @@ import io.penstock.block.Checks;
 /// @param mostSpread bytes of segments for each live byte, and two segments, above which blocks are moved, whatever the
 ///     capacity
 /// @param bytesPerSecond most bytes moved in a second, unless a put waits for room
-/// @param diskHighWater share of the disk in use, by whomever, above which blocks are moved and, where that gives
+/// @param diskHighWatermark share of the disk in use, by whomever, above which blocks are moved and, where that gives
 ///     nothing, given up; 1 for never
-/// @param diskLowWater share at which that ends, if the journal has anything left
+/// @param diskLowWatermark share at which that ends, if the journal has anything left
 public record ReclaimOptions(long capacityBytes, double highWater, double lowWater, double mostSpread,
-    long bytesPerSecond, double diskHighWater,
-    double diskLowWater) {
+    long bytesPerSecond, double diskHighWatermark,
+    double diskLowWatermark) {
   /// As many bytes as the disk has.
   public static final long UNLIMITED = Long.MAX_VALUE;
 
@@ -29,10 +29,10 @@ public record ReclaimOptions(long capacityBytes, double highWater, double lowWat
       throw new IllegalArgumentException(
           "lowWater and highWater must be in (0, 1], in that order (was " + lowWater + " and " + highWater + ")");
     }
-    if (!(diskLowWater > 0 && diskLowWater <= diskHighWater && diskHighWater <= 1)) {
+    if (!(diskLowWatermark > 0 && diskLowWatermark <= diskHighWatermark && diskHighWatermark <= 1)) {
       throw new IllegalArgumentException(
-          "diskLowWater and diskHighWater must be in (0, 1], in that order (was " + diskLowWater + " and "
-              + diskHighWater + ")");
+          "diskLowWatermark and diskHighWatermark must be in (0, 1], in that order (was " + diskLowWatermark + " and "
+              + diskHighWatermark + ")");
     }
     if (!(mostSpread >= LEAST_SPREAD)) {
       throw new IllegalArgumentException("mostSpread must be >= " + LEAST_SPREAD + " (was " + mostSpread + ")");
@@ -48,27 +48,27 @@ public record ReclaimOptions(long capacityBytes, double highWater, double lowWat
   }
 
   public ReclaimOptions withCapacityBytes(long capacityBytes) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater,
-        diskLowWater);
+    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWatermark,
+        diskLowWatermark);
   }
 
   public ReclaimOptions withWater(double highWater, double lowWater) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater,
-        diskLowWater);
+    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWatermark,
+        diskLowWatermark);
   }
 
   public ReclaimOptions withMostSpread(double mostSpread) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater,
-        diskLowWater);
+    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWatermark,
+        diskLowWatermark);
   }
 
   public ReclaimOptions withBytesPerSecond(long bytesPerSecond) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater,
-        diskLowWater);
+    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWatermark,
+        diskLowWatermark);
   }
 
-  public ReclaimOptions withDiskWater(double diskHighWater, double diskLowWater) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWater,
-        diskLowWater);
+  public ReclaimOptions withDiskWatermarks(double diskHighWatermark, double diskLowWatermark) {
+    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWatermark,
+        diskLowWatermark);
   }
 }

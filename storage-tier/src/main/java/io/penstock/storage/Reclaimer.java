@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /// Moves live blocks out of segments that are mostly dead, a step at a time, as [ReclaimOptions] say. Used by the
 /// thread that appends.
 ///
-/// A block's record is read and compared, written anew with a sequence of its own, and only then its rest is switched.
+/// A block's record is read and compared, written anew with a sequence of its own, and only then the table is changed.
 /// What is found damaged is not copied, but lost as [LostRecords] says. A segment that cannot be read is left for a
 /// while; a record that the disk does not give, although it gives others of the same segment, or these are few, and it
 /// gives none of them, is lost, and the blocks behind it are moved.
@@ -25,8 +25,8 @@ final class Reclaimer {
   private static final int FEW = 5;
 
   private final SegmentEngine engine;
-  private final SegmentBook book;
-  private final PlaceTable places;
+  private final SegmentIndex index;
+  private final LocationTable locations;
   private final JournalLog log;
   private final RecordMover mover;
   private final LostRecords lost;
@@ -39,7 +39,7 @@ final class Reclaimer {
   private boolean gave;
   /// Records that could not be read when they were to be moved.
   private final Set<Location> failed = new HashSet<>();
-  private final DiskWater water;
+  private final DiskWatermarks watermarks;
   private boolean draining;
   private long movedBytes;
   private long reclaimed;
@@ -47,15 +47,15 @@ final class Reclaimer {
   /// What keeps segments from being emptied.
   private @Nullable KvException unread;
 
-  Reclaimer(SegmentEngine engine, SegmentBook book, PlaceTable places, JournalLog log, RecordMover mover,
+  Reclaimer(SegmentEngine engine, SegmentIndex index, LocationTable locations, JournalLog log, RecordMover mover,
       LostRecords lost,
-      UnreadableSegments unreadable, JournalOptions options, DiskWater water) {
+      UnreadableSegments unreadable, JournalOptions options, DiskWatermarks watermarks) {
     this.lost = lost;
     this.unreadable = unreadable;
-    this.water = water;
+    this.watermarks = watermarks;
     this.engine = engine;
-    this.book = book;
-    this.places = places;
+    this.index = index;
+    this.locations = locations;
     this.log = log;
     this.mover = mover;
     this.options = options.reclaim();
@@ -69,21 +69,21 @@ final class Reclaimer {
   }
 
   private boolean isTooMuch() {
-    double held = (double) book.needed() * segmentBytes;
+    double held = (double) index.needed() * segmentBytes;
     if (options.capacityBytes() != ReclaimOptions.UNLIMITED) {
       draining = held > (draining ? options.lowWater() : options.highWater()) * options.capacityBytes();
     }
-    return isPressed() || held > options.mostSpread() * book.live() * recordBytes + 2.0 * segmentBytes;
+    return isPressed() || held > options.mostSpread() * index.live() * recordBytes + 2.0 * segmentBytes;
   }
 
   /// Whether the journal takes more than it is to have, or the disk is too full.
   boolean isPressed() {
-    return draining || water.isTooHigh();
+    return draining || watermarks.isTooHigh();
   }
 
   /// Whether segments of which nothing counts wait for readers, or for a sync.
   boolean isDeleting() {
-    return !book.unneeded(engine.activeSegment()).isEmpty();
+    return !index.unneeded(engine.activeSegment()).isEmpty();
   }
 
   /// Blocks that a segment takes.
@@ -95,7 +95,7 @@ final class Reclaimer {
   ///
   /// @return whether it will
   boolean endsActive() {
-    if (book.live() > 0 || engine.activeSegment() == 0 || book.segments() == 0) {
+    if (index.live() > 0 || engine.activeSegment() == 0 || index.segments() == 0) {
       return false;
     }
     engine.roll();
@@ -103,7 +103,7 @@ final class Reclaimer {
   }
 
   private int pick() {
-    return book.victim(engine.activeSegment(), FULLEST, unreadable::mayTry);
+    return index.victim(engine.activeSegment(), FULLEST, unreadable::mayTry);
   }
 
   /// Moves blocks of at most `bytes`, or one. Ends behind the first that is kept aside, for which the medium is waited
@@ -120,11 +120,11 @@ final class Reclaimer {
     long done = 0;
     long before = corrupt;
     int next = next();
-    while (next != PlaceTable.NONE && corrupt == before && (done == 0 || done + recordBytes <= bytes)) {
+    while (next != LocationTable.NONE && corrupt == before && (done == 0 || done + recordBytes <= bytes)) {
       done += move(next);
       next = next();
     }
-    if (victim > 0 && next == PlaceTable.NONE) {
+    if (victim > 0 && next == LocationTable.NONE) {
       unreadable.forget(victim);
       int emptied = victim;
       failed.removeIf(each -> each.segment() == emptied);
@@ -137,7 +137,7 @@ final class Reclaimer {
   /// A block that is still in the victim: each is gone from there when it was moved, found damaged, or given up by its
   /// owner.
   private int next() {
-    return victim > 0 ? places.first(victim) : PlaceTable.NONE;
+    return victim > 0 ? locations.first(victim) : LocationTable.NONE;
   }
 
   /// Whether the next step, if nothing is wanted, would find a victim.
@@ -146,12 +146,12 @@ final class Reclaimer {
   }
 
   private long move(int number) {
-    Place from = places.placeIn(victim, number);
+    RecordLocation from = locations.locationIn(victim, number);
     if (from == null) {
       return 0; // closed meanwhile
     }
     try {
-      Flaw flaw = read(from);
+      CrcMismatch flaw = read(from);
       if (flaw == null) {
         log.move(number, from, mover);
         movedBytes += recordBytes;
@@ -163,9 +163,9 @@ final class Reclaimer {
         leave(e);
         return 0;
       }
-      failed.remove(from.location());
+      failed.remove(from.at());
       if (lost.lose(number, from, e)) { // its owner hears of it with the next read: the key cannot be had
-        book.freed(from.segment());
+        index.freed(from.segment());
       }
     }
     return recordBytes; // also of what was lost: as much was read
@@ -173,30 +173,30 @@ final class Reclaimer {
 
   /// Whether it is not the whole segment that the disk does not give: it gives another record, or each of the few that
   /// are left has failed.
-  private boolean isAlone(int number, Place from) {
-    failed.add(from.location());
-    int[] others = IntStream.of(places.numbers(victim)).filter(each -> each != number).toArray();
+  private boolean isAlone(int number, RecordLocation from) {
+    failed.add(from.at());
+    int[] others = IntStream.of(locations.numbers(victim)).filter(each -> each != number).toArray();
     for (int i = others.length - 1; i >= 0 && !gave; i--) { // what cannot be read lies side by side
-      Place place = places.placeIn(victim, others[i]);
-      if (place != null && !failed.contains(place.location())) {
-        gave = isGiven(place);
+      RecordLocation location = locations.locationIn(victim, others[i]);
+      if (location != null && !failed.contains(location.at())) {
+        gave = isGiven(location);
         return gave;
       }
     }
     return gave || others.length < FEW;
   }
 
-  private boolean isGiven(Place other) {
+  private boolean isGiven(RecordLocation other) {
     try {
       mover.read(other);
       return true;
     } catch (StorageFailedException | RecordUnreadableException e) {
-      failed.add(other.location());
+      failed.add(other.at());
       return false;
     }
   }
 
-  private @Nullable Flaw read(Place from) {
+  private @Nullable CrcMismatch read(RecordLocation from) {
     try {
       return mover.read(from);
     } catch (StorageFailedException e) {
@@ -211,10 +211,10 @@ final class Reclaimer {
     victim = 0;
   }
 
-  private void lose(int number, Place from, Flaw flaw) {
+  private void lose(int number, RecordLocation from, CrcMismatch flaw) {
     lost.lose(number, from, mover, flaw, dead -> {
       corrupt++;
-      book.freed(dead.segment());
+      index.freed(dead.segment());
     });
   }
 
@@ -230,8 +230,8 @@ final class Reclaimer {
 
   /// @param failure of whoever tried to move or to delete
   SpaceStat stat(@Nullable KvException failure) {
-    return new SpaceStat(book.segments(), segmentBytes, book.live() * recordBytes, log.userBytes(), movedBytes,
+    return new SpaceStat(index.segments(), segmentBytes, index.live() * recordBytes, log.userBytes(), movedBytes,
         reclaimed, corrupt,
-        lost.unreadable(), failure != null ? failure : unreadable.isAny(book::exists) ? unread : null);
+        lost.unreadable(), failure != null ? failure : unreadable.isAny(index::exists) ? unread : null);
   }
 }

@@ -36,14 +36,14 @@ final class RecordMover {
     this.payload = record.asSlice(head.byteSize(), layout.blockBytes());
   }
 
-  /// Reads the record at `place`: then [#head] and [#payload] are its bytes, until the next call.
+  /// Reads the record at `location`: then [#head] and [#payload] are its bytes, until the next call.
   ///
   /// @return null if all of them are as they were written
-  @Nullable Flaw read(Place place) {
-    source.read(place.location(), 0, record);
+  @Nullable CrcMismatch read(RecordLocation location) {
+    source.read(location.at(), 0, record);
     int crc = RecordHead.crc(head);
-    if (crc != place.headCrc()) {
-      return new Flaw(boundary + ", head of the record", 0, place.headCrc(), crc);
+    if (crc != location.headCrc()) {
+      return new CrcMismatch(boundary + ", head of the record", 0, location.headCrc(), crc);
     }
     int[] checksums = RecordHead.checksums(head, layout, GranuleRange.all(layout));
     int planes = layout.planes().size();
@@ -52,19 +52,19 @@ final class RecordMover {
       int bytes = layout.planeBytes(granule % planes);
       int actual = Checksum.of(payload.asSlice(offset, bytes));
       if (actual != checksums[granule]) {
-        return new Flaw(boundary, granule, checksums[granule], actual);
+        return new CrcMismatch(boundary, granule, checksums[granule], actual);
       }
       offset += bytes;
     }
     return null;
   }
 
-  /// The block of the record at `place`, whose head alone is read.
+  /// The block of the record at `location`, whose head alone is read.
   ///
   /// @return null if the head is not as it was written
-  @Nullable BlockKey keyAt(Place place) {
-    source.read(place.location(), 0, head);
-    return isHeadOf(place) ? key() : null;
+  @Nullable BlockKey keyAt(RecordLocation location) {
+    source.read(location.at(), 0, head);
+    return isHeadOf(location) ? key() : null;
   }
 
   int recordBytes() {
@@ -76,9 +76,9 @@ final class RecordMover {
     return RecordHead.key(head);
   }
 
-  /// Whether the head that was read is that of the record at `place`.
-  boolean isHeadOf(Place place) {
-    return RecordHead.crc(head) == place.headCrc();
+  /// Whether the head that was read is that of the record at `location`.
+  boolean isHeadOf(RecordLocation location) {
+    return RecordHead.crc(head) == location.headCrc();
   }
 
   /// All that was read.

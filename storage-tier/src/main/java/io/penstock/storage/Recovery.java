@@ -6,7 +6,7 @@ import io.penstock.block.SpaceId;
 import io.penstock.storage.check.Damage;
 import io.penstock.storage.check.RecordCheck;
 import io.penstock.storage.checkpoint.CheckpointedEngine;
-import io.penstock.storage.checkpoint.Noted;
+import io.penstock.storage.checkpoint.RecordSummary;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.JournalFormatException;
 import io.penstock.storage.engine.SegmentEngine;
@@ -39,9 +39,9 @@ final class Recovery {
   private final String boundary;
   private final @Nullable CheckpointedEngine noting;
   private final int doubtful;
-  private final PlaceTable places;
+  private final LocationTable locations;
   private final FoundBlocks found;
-  private final SegmentBook book = new SegmentBook();
+  private final SegmentIndex index = new SegmentIndex();
   private final List<Damage> damage = new ArrayList<>();
   private final List<BlockKey> damagedKeys = new ArrayList<>();
   private long sequence;
@@ -58,8 +58,8 @@ final class Recovery {
     this.engine = engine;
     this.boundary = boundary;
     this.doubtful = doubtful;
-    this.places = new PlaceTable(RecordFormat.recordBytes(space.layout()));
-    this.found = new FoundBlocks(spaceId, places);
+    this.locations = new LocationTable(RecordFormat.recordBytes(space.layout()));
+    this.found = new FoundBlocks(spaceId, locations);
     this.noting = engine instanceof CheckpointedEngine noted ? noted : null;
   }
 
@@ -73,7 +73,7 @@ final class Recovery {
     }
     int sure = segments.size() - doubtful;
     for (int i = 0; i < segments.size(); i++) {
-      book.found(segments.get(i));
+      index.found(segments.get(i));
       open(segments.get(i), i >= sure);
     }
     damagedKeys.removeIf(found::contains);
@@ -89,7 +89,7 @@ final class Recovery {
 
   private void open(int segment, boolean isDoubtful) {
     try (SegmentWindow file = engine.window(segment, PIECE_BYTES)) {
-      List<Noted> known = noting == null ? null : noting.checkpoints().read(segment);
+      List<RecordSummary> known = noting == null ? null : noting.checkpoints().read(segment);
       boolean isPossible = known != null && isPossible(known);
       if (known != null && isPossible && isBelieved(known, file)) {
         known.forEach(this::count);
@@ -99,17 +99,17 @@ final class Recovery {
     }
   }
 
-  private boolean isPossible(List<Noted> known) {
+  private boolean isPossible(List<RecordSummary> known) {
     return !known.isEmpty() && known.stream().allMatch(
-        each -> each.key().space().equals(spaceId) && (each.kind() == RecordKind.REMOVAL || places.fits(each.at())));
+        each -> each.key().space().equals(spaceId) && (each.kind() == RecordKind.REMOVAL || locations.fits(each.at())));
   }
 
   /// Whether the file has the length that a checkpoint says, and its first and last records are there.
-  private static boolean isBelieved(List<Noted> known, SegmentWindow file) {
+  private static boolean isBelieved(List<RecordSummary> known, SegmentWindow file) {
     return isThere(known.getFirst(), file) && isThere(known.getLast(), file);
   }
 
-  private static boolean isThere(Noted record, SegmentWindow file) {
+  private static boolean isThere(RecordSummary record, SegmentWindow file) {
     try {
       RecordHead head = new RecordCheck(file).head(record.at().offset());
       return head != null && head.crc() == record.crc() && RecordCheck.length(head) == record.at().length();
@@ -118,9 +118,9 @@ final class Recovery {
     }
   }
 
-  private void visit(int segment, SegmentWindow file, boolean isDoubtful, @Nullable List<Noted> known) {
+  private void visit(int segment, SegmentWindow file, boolean isDoubtful, @Nullable List<RecordSummary> known) {
     SegmentVisit visit = new SegmentVisit(segment, file, isDoubtful, this::requireOwn).run();
-    List<Noted> whole = visit.whole();
+    List<RecordSummary> whole = visit.whole();
     whole.forEach(this::count);
     sequence = Math.max(sequence, visit.highest());
     damage.addAll(visit.damage());
@@ -136,7 +136,7 @@ final class Recovery {
     }
   }
 
-  private void note(CheckpointedEngine to, int segment, List<Noted> whole, boolean isDoubtful) {
+  private void note(CheckpointedEngine to, int segment, List<RecordSummary> whole, boolean isDoubtful) {
     if (isDoubtful) {
       to.found(segment, whole); // a process that ended may have left it to the system
       unsynced = true;
@@ -145,21 +145,21 @@ final class Recovery {
     }
   }
 
-  private void count(Noted record) {
+  private void count(RecordSummary record) {
     sequence = Math.max(sequence, record.sequence());
     int segment = record.at().segment();
     if (record.kind() == RecordKind.REMOVAL) {
       record.removals().forEach(name -> removed(name, segment));
-    } else if (found.add(record.key(), new Place(record.at(), record.sequence(), record.crc()))) {
-      book.written(segment);
+    } else if (found.add(record.key(), new RecordLocation(record.at(), record.sequence(), record.crc()))) {
+      index.written(segment);
     }
   }
 
   private void removed(RecordName name, int segment) {
     DeadRecord removed = found.remove(name);
     if (removed != null) {
-      book.freed(removed.segment());
-      book.removed(removed, segment);
+      index.freed(removed.segment());
+      index.removed(removed, segment);
       freed++;
     }
   }
@@ -178,12 +178,12 @@ final class Recovery {
     return unsynced;
   }
 
-  SegmentBook book() {
-    return book;
+  SegmentIndex index() {
+    return index;
   }
 
-  PlaceTable places() {
-    return places;
+  LocationTable locations() {
+    return locations;
   }
 
   /// Records that were found and do not count, though no removal says so.

@@ -26,7 +26,7 @@ final class Scrubber {
   private static final int MOST_PAUSES = 50;
 
   private final SegmentEngine engine;
-  private final PlaceTable places;
+  private final LocationTable locations;
   private final RecordMover records;
   private final ScrubOptions options;
   private final JournalClock clock;
@@ -42,17 +42,17 @@ final class Scrubber {
   private int pauses;
   private long began;
   private boolean failing;
-  private final Steps steps = new Steps();
+  private final BackgroundWork steps = new BackgroundWork();
   private volatile ScrubStat stat = ScrubStat.NONE;
 
   /// @param records reads them; of this alone
   /// @param busy whether somebody else wants the disk
   /// @param freed hears of records that count no more; on the thread that reads
-  Scrubber(SegmentEngine engine, PlaceTable places, RecordMover records, LostRecords lost, ScrubOptions options,
+  Scrubber(SegmentEngine engine, LocationTable locations, RecordMover records, LostRecords lost, ScrubOptions options,
       JournalThreads threads,
       BooleanSupplier busy, Consumer<DeadRecord> freed) {
     this.engine = engine;
-    this.places = places;
+    this.locations = locations;
     this.records = records;
     this.options = options;
     this.clock = threads.clock();
@@ -131,62 +131,62 @@ final class Scrubber {
   private boolean nextSegment() {
     int before = segment;
     segment = engine.segments().stream().filter(each -> each > before).findFirst().orElse(0);
-    numbers = segment == 0 ? new int[0] : places.numbers(segment);
+    numbers = segment == 0 ? new int[0] : locations.numbers(segment);
     next = 0;
     return segment != 0;
   }
 
   private long compare(int number) {
-    Place place = places.placeIn(segment, number);
-    if (place == null) {
+    RecordLocation location = locations.locationIn(segment, number);
+    if (location == null) {
       return 0; // closed or moved meanwhile
     }
     try {
-      comparePinned(number, place);
+      comparePinned(number, location);
     } catch (UnknownLocationException e) {
       return 0; // deleted meanwhile
     } catch (StorageFailedException e) {
       told(0, 0, 1, e);
     }
-    return place.location().length();
+    return location.at().length();
   }
 
-  private void comparePinned(int number, Place place) {
+  private void comparePinned(int number, RecordLocation location) {
     Owned pin = engine.pin(segment);
     try {
-      Flaw flaw = records.read(place);
+      CrcMismatch flaw = records.read(location);
       if (flaw != null) {
-        lose(number, place, flaw);
+        lose(number, location, flaw);
       }
-      told(place.location().length(), 0, 0, null);
+      told(location.at().length(), 0, 0, null);
     } catch (RecordUnreadableException e) { // the disk gives others
-      lose(number, place, e);
+      lose(number, location, e);
     } finally {
       pin.close();
     }
   }
 
-  private void lose(int number, Place place, Flaw flaw) {
-    lost.lose(number, place, records, flaw, dead -> {
+  private void lose(int number, RecordLocation location, CrcMismatch flaw) {
+    lost.lose(number, location, records, flaw, dead -> {
       told(0, 1, 0, null);
       freed.accept(dead);
     });
   }
 
-  private void lose(int number, Place place, RecordUnreadableException why) {
-    RecordName name = nameAt(place);
-    boolean isLost = lost.lose(number, place, why);
+  private void lose(int number, RecordLocation location, RecordUnreadableException why) {
+    RecordName name = nameAt(location);
+    boolean isLost = lost.lose(number, location, why);
     if (isLost) {
-      freed.accept(new DeadRecord(name, place.segment()));
+      freed.accept(new DeadRecord(name, location.segment()));
     }
     told(0, 0, 1, isLost ? null : why); // what is lost is not tried again
   }
 
   /// Often it is only a part of a record that is not given.
-  private @Nullable RecordName nameAt(Place place) {
+  private @Nullable RecordName nameAt(RecordLocation location) {
     try {
-      BlockKey key = records.keyAt(place);
-      return key == null ? null : new RecordName(key, place.sequence());
+      BlockKey key = records.keyAt(location);
+      return key == null ? null : new RecordName(key, location.sequence());
     } catch (StorageFailedException | RecordUnreadableException e) {
       return null;
     }

@@ -5,7 +5,7 @@ import io.penstock.storage.check.Damage;
 import io.penstock.storage.check.DamageKind;
 import io.penstock.storage.check.RecordCheck;
 import io.penstock.storage.check.SegmentWalk;
-import io.penstock.storage.checkpoint.Noted;
+import io.penstock.storage.checkpoint.RecordSummary;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentUnreadableException;
 import io.penstock.storage.engine.SegmentWindow;
@@ -31,7 +31,7 @@ final class SegmentVisit implements SegmentWalk.Visitor {
   private final List<Found> found = new ArrayList<>();
   private final List<Damage> damage = new ArrayList<>();
   private final List<BlockKey> damagedKeys = new ArrayList<>();
-  private List<Noted> whole = List.of();
+  private List<RecordSummary> whole = List.of();
   private long highest;
   private int unfinished;
   private boolean isUnreadable;
@@ -43,7 +43,7 @@ final class SegmentVisit implements SegmentWalk.Visitor {
   }
 
   /// @param segment that it was written to
-  private record Found(Noted noted, int segment, State state, String reason, int granule) {}
+  private record Found(RecordSummary noted, int segment, State state, String reason, int granule) {}
 
   /// @param isDoubtful whether bytes of it may have got lost when the machine failed
   /// @param isOwn whether a head is of a block of this journal's shape
@@ -67,7 +67,7 @@ final class SegmentVisit implements SegmentWalk.Visitor {
       judge(found.get(i), i == found.size() - 1);
     }
     whole = found.stream().filter(each -> each.state() == State.WHOLE).map(Found::noted)
-        .sorted(Comparator.comparingLong(Noted::sequence)).toList();
+        .sorted(Comparator.comparingLong(RecordSummary::sequence)).toList();
     return this;
   }
 
@@ -97,7 +97,7 @@ final class SegmentVisit implements SegmentWalk.Visitor {
     if (!isOwn.test(head)) {
       return true;
     }
-    Noted noted = Noted.of(new Location(segment, at, RecordCheck.length(head)), head);
+    RecordSummary noted = RecordSummary.of(new Location(segment, at, RecordCheck.length(head)), head);
     // A record without its mark counts if every byte of it is right: nothing but the mark is damaged
     boolean isMarked = records.isMarked(at, head);
     boolean isCompared = head.kind() == RecordKind.BLOCK && (isDoubtful || !isMarked);
@@ -131,7 +131,7 @@ final class SegmentVisit implements SegmentWalk.Visitor {
   }
 
   /// Whole records, by their sequences.
-  List<Noted> whole() {
+  List<RecordSummary> whole() {
     return whole;
   }
 
@@ -150,7 +150,7 @@ final class SegmentVisit implements SegmentWalk.Visitor {
   }
 
   /// How many blocks that a checkpoint names are not there.
-  int missing(List<Noted> known) {
+  int missing(List<RecordSummary> known) {
     Set<Long> there = new HashSet<>();
     whole.forEach(each -> there.add(each.sequence()));
     return (int) known.stream().filter(each -> each.kind() == RecordKind.BLOCK && !there.contains(each.sequence()))

@@ -4,8 +4,8 @@ import io.penstock.block.BlockKey;
 import io.penstock.storage.engine.Location;
 import io.penstock.tier.spi.StoredBlock;
 
-/// A block at rest in a journal: its number in the [PlaceTable], which is the rest's. The record may be moved while it
-/// is read: whoever reads pins the segment of the place that it knows.
+/// A block stored in a journal. It owns its number in the [LocationTable]. The record may be moved while it
+/// is read: a reader pins the segment of the location that it knows.
 final class StoredRecord extends StoredBlock {
   private final JournalStore store;
   private final int number;
@@ -24,21 +24,21 @@ final class StoredRecord extends StoredBlock {
     return number;
   }
 
-  /// As in [PlaceTable#of].
-  Place place() {
-    return store.places().of(this);
+  /// As in [LocationTable#of].
+  RecordLocation location() {
+    return store.locations().of(this);
   }
 
-  Location location() {
-    return place().location();
+  Location at() {
+    return location().at();
   }
 
-  /// Ends this rest, but not what rests.
+  /// Closes this, and keeps the record.
   ///
   /// @return its number, the caller's from now on
   int dissolve() {
     if (!markClosed()) {
-      throw new IllegalStateException("rest must be open (was closed)");
+      throw new IllegalStateException("stored block must be open (was closed)");
     }
     return number;
   }

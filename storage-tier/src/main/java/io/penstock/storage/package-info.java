@@ -1,4 +1,4 @@
-/// Blocks at rest on this machine: a journal of records in segments, as a store and as a tier. No library of an engine
+/// Blocks stored on this machine: a journal of records in segments, as a store and as a tier. No library of an engine
 /// shows in a signature here; engines live in `engine`, the bytes of a record in `record`.
 @NullMarked
 package io.penstock.storage;

@@ -10,7 +10,7 @@ import io.penstock.block.SlabArena;
 import io.penstock.pool.EvictionPolicy;
 import io.penstock.pool.Ledger;
 import io.penstock.storage.checkpoint.Checkpoints;
-import io.penstock.storage.checkpoint.Noted;
+import io.penstock.storage.checkpoint.RecordSummary;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.MemoryDisk;
@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What a block costs that rests on the disk and is not used: a tier is opened on checkpoints of as many blocks as
+/// What a block costs that is stored on the disk and is not used: a tier is opened on checkpoints of as many blocks as
 /// wanted, whose records nobody wrote, and the heap is measured before and after. Nothing of an index is outside the
 /// heap.
 @Timeout(300)
@@ -147,17 +147,18 @@ final class ColdTierSizeTest {
     try (SlabArena arena = new SlabArena("host", SPACE.layout(), 1, 1)) {
       for (int from = 0; from < blocks; from += SEGMENT_RECORDS) {
         int segment = 1 + from / SEGMENT_RECORDS;
-        List<Noted> records = new ArrayList<>(SEGMENT_RECORDS);
+        List<RecordSummary> records = new ArrayList<>(SEGMENT_RECORDS);
         for (int i = from; i < Math.min(blocks, from + SEGMENT_RECORDS); i++) {
           records
-              .add(new Noted(new Location(segment, (long) (i - from) * RECORD, RECORD), key(i), i + 1, i, List.of()));
+              .add(new RecordSummary(new Location(segment, (long) (i - from) * RECORD, RECORD), key(i), i + 1, i,
+                  List.of()));
         }
         MemorySegment heads = Arena.ofAuto().allocate(2L * RECORD);
         for (int end = 0; end < 2; end++) {
           int at = end * (records.size() - 1);
-          Noted noted = records.get(at);
+          RecordSummary noted = records.get(at);
           heads.asSlice((long) end * RECORD, RECORD).copyFrom(record(writer, arena, noted));
-          records.set(at, new Noted(noted.at(), noted.key(), noted.sequence(), writer.crc(), List.of()));
+          records.set(at, new RecordSummary(noted.at(), noted.key(), noted.sequence(), writer.crc(), List.of()));
         }
         ends.put(segment, new Ends(heads, (records.size() - 1L) * RECORD));
         checkpoints.write(segment, records, false);
@@ -165,7 +166,7 @@ final class ColdTierSizeTest {
     }
   }
 
-  private static MemorySegment record(RecordWriter writer, SlabArena arena, Noted noted) {
+  private static MemorySegment record(RecordWriter writer, SlabArena arena, RecordSummary noted) {
     MemorySegment record = Arena.ofAuto().allocate(RECORD);
     try (Block block = Blocks.block(arena, noted.key())) {
       block.read(payload -> {

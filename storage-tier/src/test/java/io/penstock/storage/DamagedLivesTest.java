@@ -125,30 +125,30 @@ final class DamagedLivesTest {
         model.watch(kind.open(home, options.engineOptions()), this::appended), new SerialExecutor(),
         Runnable::run);
     try {
-      Map<BlockKey, StoredBlock> rests = new LinkedHashMap<>();
-      for (StoredBlock rest : store.recovered()) {
-        assertThat(rests.put(rest.key(), rest)).as("%s twice", rest).isNull();
+      Map<BlockKey, StoredBlock> storedBlocks = new LinkedHashMap<>();
+      for (StoredBlock stored : store.recovered()) {
+        assertThat(storedBlocks.put(stored.key(), stored)).as("%s twice", stored).isNull();
         boolean sound =
-            given(rest, record -> record.sequence > highest ? maybe.contains(record.key) : !removed.contains(record));
+            given(stored, record -> record.sequence > highest ? maybe.contains(record.key) : !removed.contains(record));
         if (!sound) {
-          requireNonNull(rests.remove(rest.key())).close();
+          requireNonNull(storedBlocks.remove(stored.key())).close();
         }
       }
-      must.forEach(each -> assertThat(rests).as("%s, which is whole", each).containsKey(each.key));
+      must.forEach(each -> assertThat(storedBlocks).as("%s, which is whole", each).containsKey(each.key));
       JournalRecovery found = store.recovery();
       done.add("opened " + found);
       List<BlockKey> missing =
-          model.live.stream().filter(key -> !rests.containsKey(key) && !silent.contains(key)).toList();
+          model.live.stream().filter(key -> !storedBlocks.containsKey(key) && !silent.contains(key)).toList();
       assertThat(missing.isEmpty() || found.dropped() + found.tornSegments() + store.diskStat().damaged() > 0)
           .as("missing, and not told of: %s", missing.stream().map(before::records).toList()).isTrue();
       model.live.clear();
-      model.live.addAll(rests.keySet());
-      killedModel.live.retainAll(rests.keySet()); // if the opening was killed, it had told
+      model.live.addAll(storedBlocks.keySet());
+      killedModel.live.retainAll(storedBlocks.keySet()); // if the opening was killed, it had told
       if (random.nextBoolean()) {
-        read(store, rests);
+        read(store, storedBlocks);
       }
       for (int step = 0; step < STEPS && killed == null; step++) {
-        work(store, rests);
+        work(store, storedBlocks);
       }
     } finally {
       store.close().block(PATIENCE);
@@ -163,19 +163,19 @@ final class DamagedLivesTest {
     }
   }
 
-  /// An opening gave `rest`.
+  /// An opening gave `stored`.
   ///
   /// @return false if it was to be moved at once, and found damaged
-  private boolean given(StoredBlock rest, Predicate<Written> mayBe) {
+  private boolean given(StoredBlock stored, Predicate<Written> mayBe) {
     try {
-      Written record = model.at(((StoredRecord) rest).location());
-      assertThat(record).as("what lies where %s is: %s", rest, ((StoredRecord) rest).location()).isNotNull()
-          .matches(each -> each.key.equals(rest.key()));
+      Written record = model.at(((StoredRecord) stored).at());
+      assertThat(record).as("what lies where %s is: %s", stored, ((StoredRecord) stored).at()).isNotNull()
+          .matches(each -> each.key.equals(stored.key()));
       assertThat(requireNonNull(record)).as("was removed").matches(mayBe);
       record.seen = true;
       return true;
     } catch (KvException e) {
-      done.add("lost when opened: " + rest);
+      done.add("lost when opened: " + stored);
       return false;
     }
   }
@@ -207,41 +207,41 @@ final class DamagedLivesTest {
     }
   }
 
-  private void work(JournalStore store, Map<BlockKey, StoredBlock> rests) {
+  private void work(JournalStore store, Map<BlockKey, StoredBlock> storedBlocks) {
     int draw = random.nextInt(10);
     if (draw < 5) {
-      put(store, rests);
+      put(store, storedBlocks);
     } else if (draw < 8) {
-      rests.keySet().stream().filter(key -> random.nextInt(5) == 0).toList().forEach(key -> {
+      storedBlocks.keySet().stream().filter(key -> random.nextInt(5) == 0).toList().forEach(key -> {
         model.live.remove(key);
-        giveUp(requireNonNull(rests.remove(key)));
+        giveUp(requireNonNull(storedBlocks.remove(key)));
       });
     } else if (draw == 8) {
       store.settled().block(PATIENCE);
       assertRemoved();
     } else {
-      read(store, rests);
+      read(store, storedBlocks);
     }
   }
 
   /// Null if it was found damaged, and is lost.
-  private @Nullable Written record(StoredBlock rest) {
+  private @Nullable Written record(StoredBlock stored) {
     try {
-      return model.at(((StoredRecord) rest).location());
+      return model.at(((StoredRecord) stored).at());
     } catch (KvException e) {
       return null;
     }
   }
 
-  private void giveUp(StoredBlock rest) {
-    Written record = record(rest);
+  private void giveUp(StoredBlock stored) {
+    Written record = record(stored);
     if (record != null) {
       record.givenUp = true;
     }
-    rest.close();
+    stored.close();
   }
 
-  private void put(JournalStore store, Map<BlockKey, StoredBlock> rests) {
+  private void put(JournalStore store, Map<BlockKey, StoredBlock> storedBlocks) {
     Set<BlockKey> keys = new HashSet<>();
     for (int i = 1 + random.nextInt(12); i > 0; i--) {
       keys.add(Blocks.key(SPACE, random.nextInt(KEYS)));
@@ -249,9 +249,9 @@ final class DamagedLivesTest {
     List<Block> blocks = keys.stream().map(key -> Blocks.block(arena, key)).toList();
     List<StoredBlock> put = requireNonNull(store.put(blocks).block(PATIENCE));
     blocks.forEach(Block::close);
-    for (StoredBlock rest : put) {
-      model.live.add(rest.key());
-      StoredBlock older = rests.put(rest.key(), rest);
+    for (StoredBlock stored : put) {
+      model.live.add(stored.key());
+      StoredBlock older = storedBlocks.put(stored.key(), stored);
       if (older != null && random.nextInt(4) > 0) {
         giveUp(older);
       }
@@ -259,19 +259,19 @@ final class DamagedLivesTest {
   }
 
   /// Whatever is served is right, and what is not, was damaged.
-  private void read(JournalStore store, Map<BlockKey, StoredBlock> rests) {
-    for (StoredBlock rest : List.copyOf(rests.values())) {
-      Written record = record(rest);
-      try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
-        store.read(List.of(rest), List.of(draft), ALL).block(PATIENCE);
+  private void read(JournalStore store, Map<BlockKey, StoredBlock> storedBlocks) {
+    for (StoredBlock stored : List.copyOf(storedBlocks.values())) {
+      Written record = record(stored);
+      try (BlockDraft draft = Blocks.draft(arena, stored.key())) {
+        store.read(List.of(stored), List.of(draft), ALL).block(PATIENCE);
         try (Block block = draft.seal()) {
           Blocks.assertBytes(block);
         }
       } catch (KvException e) {
         assertThat(record == null || !record.whole).as("%s is whole: %s", record, e).isTrue();
-        model.live.remove(rest.key());
-        rests.remove(rest.key());
-        rest.close();
+        model.live.remove(stored.key());
+        storedBlocks.remove(stored.key());
+        stored.close();
       }
     }
   }

@@ -104,7 +104,7 @@ final class DiskFaultSimulationTest {
       time.advanceTimeBy(Duration.ofSeconds(60));
       assertThat(store.health().state()).as("%s", store.health()).isEqualTo(StoreState.ACTIVE);
       put();
-      acknowledged.values().forEach(rest -> read(rest, true));
+      acknowledged.values().forEach(stored -> read(stored, true));
       reopen();
     }
 
@@ -137,7 +137,8 @@ final class DiskFaultSimulationTest {
       BlockKey key = Blocks.key(SPACE, next++);
       try (Block block = Blocks.block(arena, key)) {
         AtomicReference<Throwable> failure = new AtomicReference<>();
-        store.put(List.of(block)).subscribe(rests -> acknowledged.put(key, rests.getFirst()), failure::set);
+        store.put(List.of(block)).subscribe(storedBlocks -> acknowledged.put(key, storedBlocks.getFirst()),
+            failure::set);
         assertThat(acknowledged.containsKey(key) || failure.get() instanceof StoreUnavailableException)
             .as("%s", failure.get()).isTrue();
       }
@@ -156,12 +157,12 @@ final class DiskFaultSimulationTest {
       }
     }
 
-    private void read(StoredBlock rest, boolean must) {
+    private void read(StoredBlock stored, boolean must) {
       AtomicReference<Throwable> failure = new AtomicReference<>();
       for (int attempt = 0; attempt < 2; attempt++) { // one that was given up is told once
         failure.set(null);
-        try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
-          store.read(List.of(rest), List.of(draft), ALL).subscribe(nothing -> {}, failure::set);
+        try (BlockDraft draft = Blocks.draft(arena, stored.key())) {
+          store.read(List.of(stored), List.of(draft), ALL).subscribe(nothing -> {}, failure::set);
           if (failure.get() == null) {
             try (Block block = draft.seal()) {
               Blocks.assertBytes(block);
@@ -172,7 +173,7 @@ final class DiskFaultSimulationTest {
       }
       assertThat(must).as("must be readable: %s", failure.get()).isFalse();
       if (failure.get() instanceof BlockUnreadableException) { // a read that failed costs its block
-        acknowledged.remove(rest.key()).close();
+        acknowledged.remove(stored.key()).close();
       }
       assertThat(failure.get()).isInstanceOfAny(StoreUnavailableException.class, BlockUnreadableException.class);
     }

@@ -88,17 +88,17 @@ final class DiskHealthTest {
     return ended(putLater(number)).getFirst();
   }
 
-  private CompletableFuture<Void> readLater(StoredBlock rest) {
-    BlockDraft draft = Blocks.draft(arena, rest.key());
-    return store.read(List.of(rest), List.of(draft), GranuleRange.all(SPACE.layout())).doOnSuccess(nothing -> {
+  private CompletableFuture<Void> readLater(StoredBlock stored) {
+    BlockDraft draft = Blocks.draft(arena, stored.key());
+    return store.read(List.of(stored), List.of(draft), GranuleRange.all(SPACE.layout())).doOnSuccess(nothing -> {
       try (Block block = draft.seal()) {
         Blocks.assertBytes(block);
       }
     }).doFinally(end -> draft.close()).toFuture();
   }
 
-  private void read(StoredBlock rest) throws Exception {
-    ended(readLater(rest));
+  private void read(StoredBlock stored) throws Exception {
+    ended(readLater(stored));
   }
 
   private static <T> T ended(CompletableFuture<T> work) throws Exception {
@@ -119,9 +119,9 @@ final class DiskHealthTest {
     time.advanceTimeBy(Duration.ofSeconds(seconds));
   }
 
-  private void assertLost(StoredBlock rest) {
-    assertThatThrownBy(() -> read(rest)).cause().isInstanceOfSatisfying(BlockUnreadableException.class,
-        e -> assertThat(e.key()).isEqualTo(rest.key()));
+  private void assertLost(StoredBlock stored) {
+    assertThatThrownBy(() -> read(stored)).cause().isInstanceOfSatisfying(BlockUnreadableException.class,
+        e -> assertThat(e.key()).isEqualTo(stored.key()));
   }
 
   @ParameterizedTest
@@ -204,35 +204,35 @@ final class DiskHealthTest {
 
   @Test
   void readsThatFail_turnOff_loseTheFirstTwo_andComeBack() throws Exception {
-    List<StoredBlock> rests = new ArrayList<>();
+    List<StoredBlock> storedBlocks = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
-      rests.add(put(i));
+      storedBlocks.add(put(i));
     }
     disk.fail(Fault.IO_ERROR, Work.READ);
     for (int i = 0; i < DiskHealth.TOO_MANY - 1; i++) {
-      assertLost(rests.get(i));
+      assertLost(storedBlocks.get(i));
       assertState(StoreState.ACTIVE);
     }
-    assertUnavailable(readLater(rests.get(2)));
+    assertUnavailable(readLater(storedBlocks.get(2)));
     assertState(StoreState.OFF);
     pass(8);
     assertState(StoreState.OFF);
     disk.mend();
     pass(5);
     assertState(StoreState.ACTIVE);
-    for (StoredBlock rest : rests.subList(2, rests.size())) {
-      read(rest);
+    for (StoredBlock stored : storedBlocks.subList(2, storedBlocks.size())) {
+      read(stored);
     }
   }
 
   @ParameterizedTest
   @EnumSource(names = {"PROBE", "READ"})
   void errorOfAProbe_isAFailureLikeAnother_andItIsTriedAgain(Work work) throws Exception {
-    List<StoredBlock> rests = List.of(put(0), put(1), put(2));
+    List<StoredBlock> storedBlocks = List.of(put(0), put(1), put(2));
     disk.fail(Fault.IO_ERROR, Work.READ);
-    assertLost(rests.get(0));
-    assertLost(rests.get(1));
-    assertUnavailable(readLater(rests.get(2)));
+    assertLost(storedBlocks.get(0));
+    assertLost(storedBlocks.get(1));
+    assertUnavailable(readLater(storedBlocks.get(2)));
     assertState(StoreState.OFF);
     disk.mend();
     disk.err(work);
@@ -241,14 +241,14 @@ final class DiskHealthTest {
     disk.mend();
     pass(5);
     assertState(StoreState.ACTIVE);
-    read(rests.get(2));
+    read(storedBlocks.get(2));
   }
 
   @Test
   void oneRecordThatCannotBeRead_isLost_andTheDiskIsNot() throws Exception {
     StoredBlock bad = put(0);
     StoredBlock good = put(1);
-    disk.failAt(((StoredRecord) bad).location());
+    disk.failAt(((StoredRecord) bad).at());
     for (int i = 0; i < 5; i++) {
       assertLost(bad);
       read(good);
@@ -261,16 +261,17 @@ final class DiskHealthTest {
   /// One that was read last when the disk was given up.
   @Test
   void recordThatFailsInEachProbe_doesNotKeepTheDiskOff() throws Exception {
-    List<StoredBlock> rests = List.of(put(0), put(1), put(2), put(3));
-    disk.failAt(rests.subList(0, 3).stream().map(rest -> ((StoredRecord) rest).location()).toArray(Location[]::new));
-    assertLost(rests.get(0));
-    assertLost(rests.get(1));
-    assertUnavailable(readLater(rests.get(2)));
+    List<StoredBlock> storedBlocks = List.of(put(0), put(1), put(2), put(3));
+    disk.failAt(
+        storedBlocks.subList(0, 3).stream().map(stored -> ((StoredRecord) stored).at()).toArray(Location[]::new));
+    assertLost(storedBlocks.get(0));
+    assertLost(storedBlocks.get(1));
+    assertUnavailable(readLater(storedBlocks.get(2)));
     assertState(StoreState.OFF);
     pass(60);
     assertState(StoreState.ACTIVE);
-    read(rests.get(3));
-    assertLost(rests.get(2));
+    read(storedBlocks.get(3));
+    assertLost(storedBlocks.get(2));
   }
 
   @Test

@@ -89,9 +89,9 @@ final class DurabilityTest extends SyncFixture {
   @Test
   void whileAStoreOpens_nobodySyncs_andThenWhatWaitedGoes() {
     open(SyncRule.none());
-    List<StoredBlock> rests = put(0, 2);
+    List<StoredBlock> stored = put(0, 2);
     medium.roll();
-    rests.getFirst().close();
+    stored.getFirst().close();
     store.settled().block(PATIENCE);
     medium.roll();
     put(5, 6);

@@ -49,7 +49,7 @@ final class FailedSyncTest extends SyncFixture {
     medium.whileForcing = () -> {};
     store.settled().block(PATIENCE);
     assertThat(store.disk().liveBytes()).isEqualTo(RECORD);
-    assertThat(store.places().size()).isEqualTo(1);
+    assertThat(store.locations().size()).isEqualTo(1);
     medium = new Medium(disk.copy());
     store.close().block(PATIENCE);
     open(SyncRule.always());
@@ -131,8 +131,8 @@ final class FailedSyncTest extends SyncFixture {
   @Test
   void whateverAnEngineThrows_settledAndCloseHearOfIt_andItIsLetGo() {
     open(SyncRule.interval(SECOND, 1 << 20));
-    List<StoredBlock> rests = put(0, 2);
-    rests.getFirst().close();
+    List<StoredBlock> stored = put(0, 2);
+    stored.getFirst().close();
     medium.breaks = true;
     StepVerifier.create(store.settled()).expectError(IllegalStateException.class).verify(PATIENCE);
     StepVerifier.create(store.close()).expectError(IllegalStateException.class).verify(PATIENCE);

@@ -55,9 +55,9 @@ abstract class JournalFixture {
     }
   }
 
-  final void assertReadable(JournalStore store, List<? extends StoredBlock> rests) {
-    for (int from = 0; from < rests.size(); from += BATCH) {
-      List<? extends StoredBlock> part = rests.subList(from, Math.min(rests.size(), from + BATCH));
+  final void assertReadable(JournalStore store, List<? extends StoredBlock> stored) {
+    for (int from = 0; from < stored.size(); from += BATCH) {
+      List<? extends StoredBlock> part = stored.subList(from, Math.min(stored.size(), from + BATCH));
       List<BlockDraft> drafts = requireNonNull(arena.tryClaim(part.stream().map(StoredBlock::key).toList()));
       store.read(part, drafts, GranuleRange.all(space.layout())).block(PATIENCE);
       for (BlockDraft draft : drafts) {
@@ -68,7 +68,7 @@ abstract class JournalFixture {
     }
   }
 
-  static List<BlockKey> keys(List<? extends StoredBlock> rests) {
-    return rests.stream().map(StoredBlock::key).toList();
+  static List<BlockKey> keys(List<? extends StoredBlock> stored) {
+    return stored.stream().map(StoredBlock::key).toList();
   }
 }

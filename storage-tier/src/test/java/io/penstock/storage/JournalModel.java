@@ -37,7 +37,7 @@ final class JournalModel {
     boolean removed;
     /// The newest opening gave it, or this life wrote it.
     boolean seen;
-    /// Its rest was closed.
+    /// The stored block was closed.
     boolean givenUp;
 
     private Written(Location at, BlockKey key, long sequence, List<RecordName> removals) {

@@ -68,11 +68,11 @@ abstract class JournalRecoveryContract extends JournalFixture {
     put(open(), 0, 300);
     closeAll();
     JournalStore again = open();
-    List<StoredBlock> rests = again.recovered();
-    assertThat(keys(rests)).isEqualTo(Blocks.keys(SPACE, 0, 300));
+    List<StoredBlock> stored = again.recovered();
+    assertThat(keys(stored)).isEqualTo(Blocks.keys(SPACE, 0, 300));
     assertThat(again.recovered()).isEmpty();
     assertThat(again.recovery()).isEqualTo(new JournalRecovery(again.recovery().segments(), 300, 0, 0, 0, 0));
-    assertReadable(again, rests);
+    assertReadable(again, stored);
     assertReadable(again, put(again, 300, 310));
   }
 
@@ -81,9 +81,9 @@ abstract class JournalRecoveryContract extends JournalFixture {
     put(open(), 0, 300);
     crash();
     JournalStore again = open();
-    List<StoredBlock> rests = again.recovered();
-    assertThat(keys(rests)).isEqualTo(Blocks.keys(SPACE, 0, 300));
-    assertReadable(again, rests);
+    List<StoredBlock> stored = again.recovered();
+    assertThat(keys(stored)).isEqualTo(Blocks.keys(SPACE, 0, 300));
+    assertReadable(again, stored);
   }
 
   @Test
@@ -93,11 +93,11 @@ abstract class JournalRecoveryContract extends JournalFixture {
     put(store, 1, 2);
     crash();
     JournalStore again = open();
-    List<StoredBlock> rests = again.recovered();
-    assertThat(keys(rests)).containsExactly(Blocks.key(SPACE, 0), Blocks.key(SPACE, 2), Blocks.key(SPACE, 1));
+    List<StoredBlock> stored = again.recovered();
+    assertThat(keys(stored)).containsExactly(Blocks.key(SPACE, 0), Blocks.key(SPACE, 2), Blocks.key(SPACE, 1));
     assertThat(again.recovery().freed()).isEqualTo(1);
-    assertReadable(again, rests);
-    rests.get(2).close();
+    assertReadable(again, stored);
+    stored.get(2).close();
     again.settled().block(PATIENCE);
     crash();
     assertThat(keys(open().recovered())).as("an older record of a removed key").doesNotContain(Blocks.key(SPACE, 1));
@@ -106,9 +106,9 @@ abstract class JournalRecoveryContract extends JournalFixture {
   @Test
   void closedRest_doesNotComeBack() {
     JournalStore store = open();
-    List<StoredBlock> rests = put(store, 0, 10);
-    rests.get(4).close();
-    rests.get(4).close();
+    List<StoredBlock> stored = put(store, 0, 10);
+    stored.get(4).close();
+    stored.get(4).close();
     store.settled().block(PATIENCE);
     crash();
     JournalStore again = open();
@@ -120,9 +120,9 @@ abstract class JournalRecoveryContract extends JournalFixture {
   @Test
   void restsClosedAfterTheStore_freeNothing() {
     JournalStore store = open();
-    List<StoredBlock> rests = put(store, 0, 10);
+    List<StoredBlock> stored = put(store, 0, 10);
     closeAll();
-    rests.forEach(StoredBlock::close);
+    stored.forEach(StoredBlock::close);
     assertThat(open().recovered()).hasSize(10);
   }
 
@@ -174,9 +174,9 @@ abstract class JournalRecoveryContract extends JournalFixture {
         .hasMessageContaining("must be " + other.id() + " of other (was " + SPACE.id() + ")");
   }
 
-  /// Random puts, reads, frees, crashes and reopenings against a map: what is at rest, and nothing else, is there.
+  /// Random puts, reads, frees, crashes and reopenings against a map: what is stored, and nothing else, is there.
   @Test
-  void anyHistory_keepsExactlyWhatIsAtRest() {
+  void anyHistory_keepsExactlyWhatIsStored() {
     for (long seed = 1; seed <= 5; seed++) {
       Random random = new Random(seed);
       Map<BlockKey, StoredBlock> model = new HashMap<>();
@@ -185,9 +185,9 @@ abstract class JournalRecoveryContract extends JournalFixture {
         int number = random.nextInt(200);
         switch (random.nextInt(8)) {
           case 0, 1, 2, 3 -> {
-            List<StoredBlock> rests = put(store, number, number + 1L + random.nextInt(20));
-            rests.forEach(rest -> {
-              StoredBlock before = model.put(rest.key(), rest);
+            List<StoredBlock> stored = put(store, number, number + 1L + random.nextInt(20));
+            stored.forEach(block -> {
+              StoredBlock before = model.put(block.key(), block);
               if (before != null) {
                 before.close();
               }
@@ -213,7 +213,7 @@ abstract class JournalRecoveryContract extends JournalFixture {
             List<StoredBlock> found = store.recovered();
             assertThat(keys(found)).as("seed " + seed + " step " + step)
                 .containsExactlyInAnyOrderElementsOf(model.keySet());
-            found.forEach(rest -> model.put(rest.key(), rest));
+            found.forEach(block -> model.put(block.key(), block));
           }
         }
       }

@@ -56,9 +56,9 @@ final class JournalSample {
     JournalStore store = JournalStore.open(SPACE, options(directory));
     List<BlockKey> keys = Blocks.keys(SPACE, from, to);
     List<Block> blocks = keys.stream().map(key -> Blocks.block(arena, key)).toList();
-    List<StoredBlock> rests = Objects.requireNonNull(store.put(blocks).block());
+    List<StoredBlock> storedBlocks = Objects.requireNonNull(store.put(blocks).block());
     blocks.forEach(Block::close);
-    rests.get(rests.size() / 2).close();
+    storedBlocks.get(storedBlocks.size() / 2).close();
     store.close().block();
     written.addAll(keys);
   }
@@ -79,7 +79,7 @@ final class JournalSample {
   List<Location> live(Path directory) {
     JournalStore store = open(directory);
     try {
-      return store.recovered().stream().map(rest -> ((StoredRecord) rest).location()).toList();
+      return store.recovered().stream().map(stored -> ((StoredRecord) stored).at()).toList();
     } finally {
       store.close().block();
     }
@@ -105,10 +105,10 @@ final class JournalSample {
     damaged = store.recovery().damaged();
     assertThat(store.diskStat().damaged()).isEqualTo(damaged);
     try {
-      for (StoredBlock rest : store.recovered()) {
-        assertThat(written).contains(rest.key());
-        if (read(store, rest)) {
-          good.add(rest.key());
+      for (StoredBlock stored : store.recovered()) {
+        assertThat(written).contains(stored.key());
+        if (read(store, stored)) {
+          good.add(stored.key());
         }
       }
       return good;
@@ -117,9 +117,9 @@ final class JournalSample {
     }
   }
 
-  private boolean read(JournalStore store, StoredBlock rest) {
-    try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
-      store.read(List.of(rest), List.of(draft), ALL).block();
+  private boolean read(JournalStore store, StoredBlock stored) {
+    try (BlockDraft draft = Blocks.draft(arena, stored.key())) {
+      store.read(List.of(stored), List.of(draft), ALL).block();
       try (Block block = draft.seal()) {
         Blocks.assertBytes(block);
         blocksRead++;

@@ -65,9 +65,9 @@ final class JournalStoreBlocksTest {
 
     @Override
     protected List<StoredBlock> putDamaged(BlockStore store, List<Block> blocks, int index, long offset) {
-      List<StoredBlock> rests = requireNonNull(store.put(blocks).block(PATIENCE));
-      damage.put(((StoredRecord) rests.get(index)).location(), offset);
-      return rests;
+      List<StoredBlock> stored = requireNonNull(store.put(blocks).block(PATIENCE));
+      damage.put(((StoredRecord) stored.get(index)).at(), offset);
+      return stored;
     }
 
     @Override

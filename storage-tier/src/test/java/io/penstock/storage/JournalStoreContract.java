@@ -30,9 +30,9 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
   @Test
   void put_thenRead_givesEveryByteBack() {
     JournalStore store = open();
-    List<StoredBlock> rests = put(store, 0, 300);
-    assertThat(keys(rests)).isEqualTo(Blocks.keys(SPACE, 0, 300));
-    assertReadable(store, rests);
+    List<StoredBlock> stored = put(store, 0, 300);
+    assertThat(keys(stored)).isEqualTo(Blocks.keys(SPACE, 0, 300));
+    assertReadable(store, stored);
     assertThat(store.medium()).isEqualTo(Medium.DISK);
     assertThat(store.durability()).isEqualTo(Durability.WRITTEN);
     assertThat(store.name()).isEqualTo("ssd");
@@ -41,9 +41,9 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
   @Test
   void read_ofAPart_statesThatPartOnly() {
     JournalStore store = open();
-    StoredBlock rest = put(store, 3, 4).getFirst();
-    try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
-      store.read(List.of(rest), List.of(draft), GranuleRange.whole(1, 2)).block(PATIENCE);
+    StoredBlock block = put(store, 3, 4).getFirst();
+    try (BlockDraft draft = Blocks.draft(arena, block.key())) {
+      store.read(List.of(block), List.of(draft), GranuleRange.whole(1, 2)).block(PATIENCE);
       assertThat(draft.unverified(ALL)).containsExactly(GranuleRange.whole(0, 1), GranuleRange.whole(3, 1));
       try (var span = draft.span(GranuleRange.whole(1, 2))) {
         Blocks.assertBytes(span);
@@ -54,10 +54,10 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
   @Test
   void read_ofRows_statesThoseRowsOnly() {
     JournalStore store = open();
-    StoredBlock rest = put(store, 3, 4).getFirst();
+    StoredBlock block = put(store, 3, 4).getFirst();
     GranuleRange rows = GranuleRange.rows(2, 1, 2);
-    try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
-      store.read(List.of(rest), List.of(draft), rows).block(PATIENCE);
+    try (BlockDraft draft = Blocks.draft(arena, block.key())) {
+      store.read(List.of(block), List.of(draft), rows).block(PATIENCE);
       try (var span = draft.span(rows)) {
         Blocks.assertBytes(span);
       }
@@ -144,10 +144,10 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
     JournalStore store =
         JournalStore.open(SPACE, options().withMaxWaitingReads(1), engine(), Runnable::run, tasks::add);
     closing(store);
-    List<StoredBlock> rests = put(store, 0, 1);
-    List<BlockDraft> drafts = List.of(Blocks.draft(arena, rests.getFirst().key()));
-    var first = store.read(rests, drafts, ALL).toFuture();
-    StepVerifier.create(store.read(rests, drafts, ALL)).expectError(JournalBusyException.class).verify(PATIENCE);
+    List<StoredBlock> stored = put(store, 0, 1);
+    List<BlockDraft> drafts = List.of(Blocks.draft(arena, stored.getFirst().key()));
+    var first = store.read(stored, drafts, ALL).toFuture();
+    StepVerifier.create(store.read(stored, drafts, ALL)).expectError(JournalBusyException.class).verify(PATIENCE);
     runAll(tasks);
     assertThat(first).isCompleted();
     drafts.forEach(BlockDraft::close);
@@ -156,12 +156,12 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
   @Test
   void closed_refusesAndClosesTwice() {
     JournalStore store = open();
-    List<StoredBlock> rests = put(store, 0, 1);
+    List<StoredBlock> stored = put(store, 0, 1);
     store.close().block(PATIENCE);
     store.close().block(PATIENCE);
     StepVerifier.create(store.put(List.of())).expectError(TierClosedException.class).verify(PATIENCE);
-    try (BlockDraft draft = Blocks.draft(arena, rests.getFirst().key())) {
-      StepVerifier.create(store.read(rests, List.of(draft), ALL)).expectError(TierClosedException.class)
+    try (BlockDraft draft = Blocks.draft(arena, stored.getFirst().key())) {
+      StepVerifier.create(store.read(stored, List.of(draft), ALL)).expectError(TierClosedException.class)
           .verify(PATIENCE);
     }
   }
@@ -169,9 +169,9 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
   @Test
   void wrongArguments_areRefusedAtOnce() {
     JournalStore store = open();
-    List<StoredBlock> rests = put(store, 0, 1);
-    assertThatIllegalArgumentException().isThrownBy(() -> store.read(rests, List.of(), ALL));
-    assertThatThrownBy(() -> store.read(rests, List.of(), GranuleRange.whole(3, 2)))
+    List<StoredBlock> stored = put(store, 0, 1);
+    assertThatIllegalArgumentException().isThrownBy(() -> store.read(stored, List.of(), ALL));
+    assertThatThrownBy(() -> store.read(stored, List.of(), GranuleRange.whole(3, 2)))
         .isInstanceOf(IndexOutOfBoundsException.class);
     CacheSpace other = CacheSpace.of("other", SPACE.layout());
     try (Block foreign = Blocks.block(arena, Blocks.key(other, 0))) {
@@ -191,7 +191,7 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
   @Test
   void manyReaders_besideAWriter_getTheirBytes() throws InterruptedException {
     JournalStore store = open(options().withIoThreads(3), engine());
-    List<StoredBlock> rests = put(store, 0, 200);
+    List<StoredBlock> stored = put(store, 0, 200);
     CountDownLatch done = new CountDownLatch(3);
     AtomicReference<Throwable> wrong = new AtomicReference<>();
     for (int reader = 0; reader < 3; reader++) {
@@ -199,7 +199,7 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
       Thread.ofPlatform().start(() -> {
         try {
           for (int i = 0; i < 20; i++) {
-            assertReadable(store, rests.subList(from, from + 100));
+            assertReadable(store, stored.subList(from, from + 100));
           }
         } catch (Throwable e) {
           wrong.set(e);

@@ -78,25 +78,25 @@ final class JournalStoreTest {
     @Test
     void readOfADamagedPayload_failsNamingTheKey() throws IOException {
       JournalStore store = open();
-      List<StoredBlock> rests = put(store, 0, 2);
-      damage(".log", at(rests.get(1)) + 104 + 70);
-      assertCorrupt(store, rests, 1);
-      assertReadable(store, rests.subList(0, 1));
+      List<StoredBlock> stored = put(store, 0, 2);
+      damage(".log", at(stored.get(1)) + 104 + 70);
+      assertCorrupt(store, stored, 1);
+      assertReadable(store, stored.subList(0, 1));
     }
 
     @Test
     void readOfADamagedHead_failsNamingTheKey() throws IOException {
       JournalStore store = open();
-      List<StoredBlock> rests = put(store, 0, 1);
-      damage(".log", at(rests.getFirst()) + 80);
-      assertCorrupt(store, rests, 0);
+      List<StoredBlock> stored = put(store, 0, 1);
+      damage(".log", at(stored.getFirst()) + 80);
+      assertCorrupt(store, stored, 0);
     }
 
     @Test
     void recoveryOfDamageInTheNewestSegment_dropsThatBlockForGood() throws IOException {
-      List<StoredBlock> rests = put(open(), 0, 5);
+      List<StoredBlock> stored = put(open(), 0, 5);
       closeAll();
-      damage(".log", at(rests.get(2)) + 104 + 70);
+      damage(".log", at(stored.get(2)) + 104 + 70);
       JournalSample.deleteCheckpoints(directory());
       LoggedLines logged = new LoggedLines(Recovery.class);
       // Sets aside at once
@@ -128,18 +128,18 @@ final class JournalStoreTest {
       assertThat(store.disk().failure()).isNull();
     }
 
-    private void assertCorrupt(JournalStore store, List<StoredBlock> rests, int wrong) {
+    private void assertCorrupt(JournalStore store, List<StoredBlock> stored, int wrong) {
       List<BlockDraft> drafts = new ArrayList<>();
-      rests.forEach(rest -> drafts.add(Blocks.draft(arena, rest.key())));
-      assertThatThrownBy(() -> store.read(rests, drafts, ALL).block()).isInstanceOfSatisfying(
+      stored.forEach(block -> drafts.add(Blocks.draft(arena, block.key())));
+      assertThatThrownBy(() -> store.read(stored, drafts, ALL).block()).isInstanceOfSatisfying(
           BlockCorruptException.class,
-          failure -> assertThat(failure.key()).isEqualTo(rests.get(wrong).key()));
+          failure -> assertThat(failure.key()).isEqualTo(stored.get(wrong).key()));
       assertThat(drafts.get(wrong).isComplete()).isFalse();
       drafts.forEach(BlockDraft::close);
     }
 
-    private static long at(StoredBlock rest) {
-      return ((StoredRecord) rest).location().offset();
+    private static long at(StoredBlock block) {
+      return ((StoredRecord) block).at().offset();
     }
   }
 

@@ -98,7 +98,7 @@ final class OpeningDamageTest extends OpeningFixture {
     open();
     List<StoredBlock> found = store.recovered();
     assertThat(JournalFixture.keys(found)).containsExactlyInAnyOrderElementsOf(KEYS);
-    assertThat(found.stream().map(rest -> ((StoredRecord) rest).location())).contains(first.get(3))
+    assertThat(found.stream().map(block -> ((StoredRecord) block).at())).contains(first.get(3))
         .doesNotContain(first.get(4));
     assertThat(store.diskStat().damaged()).isEqualTo(1);
   }

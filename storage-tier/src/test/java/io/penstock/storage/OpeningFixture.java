@@ -89,15 +89,15 @@ abstract class OpeningFixture {
 
   final void put(List<BlockKey> keys) {
     List<Block> blocks = keys.stream().map(key -> Blocks.block(arena, key)).toList();
-    records = requireNonNull(store.put(blocks).block(PATIENCE)).stream().map(rest -> ((StoredRecord) rest).location())
+    records = requireNonNull(store.put(blocks).block(PATIENCE)).stream().map(stored -> ((StoredRecord) stored).at())
         .toList();
     blocks.forEach(Block::close);
   }
 
   /// Reads all of a block, and compares it.
-  final void read(StoredBlock rest) {
-    try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
-      store.read(List.of(rest), List.of(draft), GranuleRange.all(JournalSample.SPACE.layout())).block(PATIENCE);
+  final void read(StoredBlock stored) {
+    try (BlockDraft draft = Blocks.draft(arena, stored.key())) {
+      store.read(List.of(stored), List.of(draft), GranuleRange.all(JournalSample.SPACE.layout())).block(PATIENCE);
       try (Block block = draft.seal()) {
         Blocks.assertBytes(block);
       }

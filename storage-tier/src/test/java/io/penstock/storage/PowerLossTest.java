@@ -127,12 +127,12 @@ final class PowerLossTest {
     holder[0] = engine;
     engine.afterSync(this::synced);
     JournalStore store = JournalStore.open(SPACE, options(home), engine, new SerialExecutor(), Runnable::run, time);
-    Map<Long, StoredBlock> rests = new TreeMap<>();
-    for (StoredBlock rest : store.recovered()) {
-      rests.put(rest.key().hash().low(), rest);
+    Map<Long, StoredBlock> storedBlocks = new TreeMap<>();
+    for (StoredBlock stored : store.recovered()) {
+      storedBlocks.put(stored.key().hash().low(), stored);
     }
     for (int step = 0; step < STEPS; step++) {
-      work(store, rests, time);
+      work(store, storedBlocks, time);
     }
     Path last = judge(engine, seed);
     Map<Long, Boolean> after = new TreeMap<>(owed);
@@ -145,18 +145,18 @@ final class PowerLossTest {
     return last;
   }
 
-  private void work(JournalStore store, Map<Long, StoredBlock> rests, VirtualTimeScheduler time) {
+  private void work(JournalStore store, Map<Long, StoredBlock> storedBlocks, VirtualTimeScheduler time) {
     int draw = random.nextInt(10);
-    if (draw < 5 || rests.isEmpty()) {
-      put(store, rests);
+    if (draw < 5 || storedBlocks.isEmpty()) {
+      put(store, storedBlocks);
     } else if (draw < 8) {
-      remove(store, rests);
+      remove(store, storedBlocks);
     } else {
       time.advanceTimeBy(Duration.ofMillis(random.nextInt(150)));
     }
   }
 
-  private void put(JournalStore store, Map<Long, StoredBlock> rests) {
+  private void put(JournalStore store, Map<Long, StoredBlock> storedBlocks) {
     List<Long> numbers = new ArrayList<>();
     for (int i = 1 + random.nextInt(12); i > 0; i--) {
       numbers.add(next++);
@@ -166,25 +166,25 @@ final class PowerLossTest {
     try {
       List<StoredBlock> put = requireNonNull(store.put(blocks).block(PATIENCE));
       for (int i = 0; i < put.size(); i++) {
-        rests.put(numbers.get(i), put.get(i));
+        storedBlocks.put(numbers.get(i), put.get(i));
         acked.put(numbers.get(i), true);
       }
       if (rule.mode() == SyncMode.ALWAYS) {
         promised(); // a receipt says forced
       }
     } catch (StorageFullException e) {
-      remove(store, rests);
+      remove(store, storedBlocks);
     } finally {
       blocks.forEach(Block::close);
     }
   }
 
-  private void remove(JournalStore store, Map<Long, StoredBlock> rests) {
-    List<Long> numbers = rests.keySet().stream().filter(number -> random.nextInt(4) == 0).toList();
+  private void remove(JournalStore store, Map<Long, StoredBlock> storedBlocks) {
+    List<Long> numbers = storedBlocks.keySet().stream().filter(number -> random.nextInt(4) == 0).toList();
     for (long number : numbers) {
       owed.put(number, false);
       acked.remove(number);
-      requireNonNull(rests.remove(number)).close();
+      requireNonNull(storedBlocks.remove(number)).close();
     }
     store.settled().block(PATIENCE);
     removed.addAll(numbers);
@@ -251,9 +251,9 @@ final class PowerLossTest {
         new SerialExecutor(),
         Runnable::run);
     try {
-      for (StoredBlock rest : store.recovered()) {
-        if (read(store, rest, when) == null) {
-          found.add(rest.key().hash().low());
+      for (StoredBlock stored : store.recovered()) {
+        if (read(store, stored, when) == null) {
+          found.add(stored.key().hash().low());
         }
       }
       return found;
@@ -262,15 +262,15 @@ final class PowerLossTest {
     }
   }
 
-  private @Nullable KvException read(JournalStore store, StoredBlock rest, String when) {
-    try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
-      store.read(List.of(rest), List.of(draft), ALL).block(PATIENCE);
+  private @Nullable KvException read(JournalStore store, StoredBlock stored, String when) {
+    try (BlockDraft draft = Blocks.draft(arena, stored.key())) {
+      store.read(List.of(stored), List.of(draft), ALL).block(PATIENCE);
       try (Block block = draft.seal()) {
         Blocks.assertBytes(block);
         return null;
       }
     } catch (KvException e) {
-      assertThat(rule.mode()).as("%s: %s is visible in part", when, rest).isEqualTo(SyncMode.NONE);
+      assertThat(rule.mode()).as("%s: %s is visible in part", when, stored).isEqualTo(SyncMode.NONE);
       return e;
     }
   }

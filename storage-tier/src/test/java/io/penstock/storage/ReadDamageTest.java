@@ -63,7 +63,7 @@ final class ReadDamageTest {
   private QuarantineBound bound = QuarantineBound.defaults();
   private SegmentEngine engine;
   private JournalStore store;
-  private List<StoredBlock> rests = List.of();
+  private List<StoredBlock> stored = List.of();
   private List<Location> records = List.of();
 
   private void open(EngineKind of) {
@@ -73,8 +73,8 @@ final class ReadDamageTest {
     engine = of.open(temporary, options.segments());
     store = JournalStore.open(JournalSample.SPACE, options, engine, new SerialExecutor(), reading::add, time);
     List<Block> blocks = Blocks.keys(JournalSample.SPACE, 0, 10).stream().map(key -> Blocks.block(arena, key)).toList();
-    rests = requireNonNull(store.put(blocks).block(PATIENCE));
-    records = rests.stream().map(rest -> ((StoredRecord) rest).location()).toList();
+    stored = requireNonNull(store.put(blocks).block(PATIENCE));
+    records = stored.stream().map(block -> ((StoredRecord) block).at()).toList();
     blocks.forEach(Block::close);
   }
 
@@ -105,9 +105,9 @@ final class ReadDamageTest {
 
   /// Has one part of a read run, and no more.
   private void assertCorrupt(int record, GranuleRange range) {
-    try (BlockDraft draft = Blocks.draft(arena, rests.get(record).key())) {
+    try (BlockDraft draft = Blocks.draft(arena, stored.get(record).key())) {
       AtomicReference<Throwable> failure = new AtomicReference<>();
-      store.read(List.of(rests.get(record)), List.of(draft), range).subscribe(nothing -> {}, failure::set);
+      store.read(List.of(stored.get(record)), List.of(draft), range).subscribe(nothing -> {}, failure::set);
       requireNonNull(reading.pollLast()).run();
       assertThat(failure.get()).isInstanceOf(BlockCorruptException.class);
     }
@@ -164,7 +164,7 @@ final class ReadDamageTest {
     byte[] damaged = bytes(3);
     assertCorrupt(3, ALL);
     engine.roll();
-    rests.forEach(StoredBlock::close);
+    stored.forEach(StoredBlock::close);
     store.settled().block(PATIENCE);
     assertThat(engine.segments()).doesNotContain(records.getFirst().segment());
     finish();

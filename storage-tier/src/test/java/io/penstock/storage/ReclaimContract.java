@@ -62,11 +62,11 @@ abstract class ReclaimContract extends JournalFixture {
 
   /// Puts blocks `from` to `to` in batches of 500.
   final List<StoredBlock> fill(JournalStore store, long from, long to) {
-    List<StoredBlock> rests = new ArrayList<>();
+    List<StoredBlock> stored = new ArrayList<>();
     for (long at = from; at < to; at += 500) {
-      rests.addAll(put(store, at, Math.min(to, at + 500)));
+      stored.addAll(put(store, at, Math.min(to, at + 500)));
     }
-    return rests;
+    return stored;
   }
 
   private static long liveBytes(List<?> live) {
@@ -201,7 +201,7 @@ abstract class ReclaimContract extends JournalFixture {
 
   /// Random puts, frees, crashes and reopenings against a map, while blocks are moved as much as can be.
   @Test
-  void anyHistory_keepsExactlyWhatIsAtRest() {
+  void anyHistory_keepsExactlyWhatIsStored() {
     for (long seed = 1; seed <= 3; seed++) {
       Random random = new Random(seed);
       Map<BlockKey, StoredBlock> model = new HashMap<>();
@@ -212,8 +212,8 @@ abstract class ReclaimContract extends JournalFixture {
         switch (random.nextInt(7)) {
           case 0, 1, 2 -> {
             long from = random.nextInt(4000);
-            put(store, from, from + 200 + random.nextInt(300)).forEach(rest -> {
-              StoredBlock before = model.put(rest.key(), rest);
+            put(store, from, from + 200 + random.nextInt(300)).forEach(block -> {
+              StoredBlock before = model.put(block.key(), block);
               if (before != null) {
                 before.close();
               }
@@ -233,7 +233,7 @@ abstract class ReclaimContract extends JournalFixture {
             List<StoredBlock> found = store.recovered();
             assertThat(keys(found)).as("seed " + seed + " step " + step)
                 .containsExactlyInAnyOrderElementsOf(model.keySet());
-            found.forEach(rest -> model.put(rest.key(), rest));
+            found.forEach(block -> model.put(block.key(), block));
           }
         }
       }

@@ -132,7 +132,7 @@ final class ReclaimTest {
       JournalStore store = open(options(spread(1.2)));
       List<StoredBlock> all = fill(store, 0, 6L * SEGMENT / RECORD);
       StoredBlock bad = all.get(10);
-      damaged = ((StoredRecord) bad).location();
+      damaged = ((StoredRecord) bad).at();
       List<StoredBlock> live = new ArrayList<>();
       for (int i = 0; i < all.size(); i++) {
         if (i % 10 == 0) {
@@ -160,7 +160,7 @@ final class ReclaimTest {
     void damagedBlock_isAMissAtOnce_toTheTierOverIt() {
       JournalStore before = open(options(spread(1.2)));
       List<StoredBlock> all = fill(before, 0, 6L * SEGMENT / RECORD);
-      Location bad = ((StoredRecord) all.get(10)).location();
+      Location bad = ((StoredRecord) all.get(10)).at();
       before.close().block(PATIENCE);
       JournalStore store = open(options(spread(1.2)));
       damaged = bad;
@@ -185,7 +185,7 @@ final class ReclaimTest {
       JournalStore store = open(options(spread(1.2)));
       List<StoredBlock> all = fill(store, 0, 6L * SEGMENT / RECORD);
       List<StoredBlock> live = new ArrayList<>();
-      Location first = ((StoredRecord) all.getFirst()).location();
+      Location first = ((StoredRecord) all.getFirst()).at();
       unreadableTo = 2;
       for (int i = 0; i < all.size(); i++) {
         if (i % 10 == 0) {
@@ -196,10 +196,10 @@ final class ReclaimTest {
       }
       time.advanceTimeBy(Duration.ofMinutes(30));
       int kept = store.disk().segments();
-      assertThat(live.stream().filter(store::isIntact).map(rest -> ((StoredRecord) rest).location())
+      assertThat(live.stream().filter(store::isIntact).map(block -> ((StoredRecord) block).at())
           .filter(at -> at.segment() == first.segment())).as("blocks of the first segment").hasSizeGreaterThan(5);
       assertThat(store.disk().failure()).as("why they are still there").isNotNull();
-      live.removeIf(rest -> !store.isIntact(rest));
+      live.removeIf(block -> !store.isIntact(block));
       unreadableTo = 0;
       time.advanceTimeBy(Duration.ofMillis(UnreadableSegments.LAST_MILLIS));
       assertThat(store.disk().segments()).isLessThan(kept);
@@ -213,23 +213,23 @@ final class ReclaimTest {
       List<StoredBlock> live = IntStream.range(0, all.size()).filter(i -> i % 10 == 0).mapToObj(all::get)
           .collect(Collectors.toCollection(ArrayList::new));
       List<StoredBlock> bad = List.of(all.get(10), all.get(140), all.get(270)); // each in a segment of its own
-      unreadable = bad.stream().map(rest -> ((StoredRecord) rest).location()).collect(Collectors.toSet());
-      all.stream().filter(rest -> !live.contains(rest)).forEach(StoredBlock::close);
+      unreadable = bad.stream().map(block -> ((StoredRecord) block).at()).collect(Collectors.toSet());
+      all.stream().filter(block -> !live.contains(block)).forEach(StoredBlock::close);
       time.advanceTimeBy(Duration.ofMinutes(2));
 
-      List<StoredBlock> gone = bad.stream().filter(rest -> !store.isIntact(rest)).toList();
+      List<StoredBlock> gone = bad.stream().filter(block -> !store.isIntact(block)).toList();
       assertThat(gone).isNotEmpty();
       assertThat(store.disk().unreadable()).isEqualTo(gone.size()).isEqualTo(store.diskStat().unreadable());
       live.removeAll(gone);
       assertThat(store.disk().liveBytes()).isEqualTo((long) live.size() * RECORD);
-      for (StoredBlock rest : gone) {
-        try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
-          StepVerifier.create(store.read(List.of(rest), List.of(draft), GranuleRange.all(SPACE.layout())))
+      for (StoredBlock block : gone) {
+        try (BlockDraft draft = Blocks.draft(arena, block.key())) {
+          StepVerifier.create(store.read(List.of(block), List.of(draft), GranuleRange.all(SPACE.layout())))
               .expectErrorSatisfies(
-                  failure -> assertThat(((BlockUnreadableException) failure).key()).isEqualTo(rest.key()))
+                  failure -> assertThat(((BlockUnreadableException) failure).key()).isEqualTo(block.key()))
               .verify(PATIENCE);
         }
-        rest.close();
+        block.close();
       }
       unreadable = Set.of();
       assertReadable(store, live);
@@ -245,14 +245,14 @@ final class ReclaimTest {
       List<StoredBlock> all = fill(store, 0, 6L * SEGMENT / RECORD);
       // Four, three and two in a segment
       List<StoredBlock> bad = Stream.of(10, 40, 70, 100, 140, 170, 200, 270, 300).map(all::get).toList();
-      unreadable = bad.stream().map(rest -> ((StoredRecord) rest).location()).collect(Collectors.toSet());
+      unreadable = bad.stream().map(block -> ((StoredRecord) block).at()).collect(Collectors.toSet());
       List<StoredBlock> live =
           IntStream.range(0, all.size()).filter(i -> i > 400 && i % 10 == 0).mapToObj(all::get).toList();
-      all.stream().filter(rest -> !live.contains(rest) && !bad.contains(rest)).forEach(StoredBlock::close);
+      all.stream().filter(block -> !live.contains(block) && !bad.contains(block)).forEach(StoredBlock::close);
       time.advanceTimeBy(Duration.ofMinutes(10));
 
       assertThat(store.disk().segments()).as("no more than is live, and two").isLessThanOrEqualTo(2);
-      List<StoredBlock> gone = bad.stream().filter(rest -> !store.isIntact(rest)).toList();
+      List<StoredBlock> gone = bad.stream().filter(block -> !store.isIntact(block)).toList();
       assertThat(gone).as("in two segments of three").hasSizeGreaterThanOrEqualTo(5);
       assertThat(store.disk().unreadable()).isEqualTo(gone.size()).isEqualTo(store.diskStat().unreadable());
       assertThat(store.disk().liveBytes()).isEqualTo((long) (live.size() + bad.size() - gone.size()) * RECORD);
@@ -265,7 +265,7 @@ final class ReclaimTest {
       List<StoredBlock> all = fill(store, 0, 6L * SEGMENT / RECORD);
       List<List<Location>> live = IntStream.rangeClosed(1, 3)
           .mapToObj(segment -> IntStream.range(0, all.size()).filter(i -> i % 2 == 0)
-              .mapToObj(i -> ((StoredRecord) all.get(i)).location()).filter(at -> at.segment() == segment).toList())
+              .mapToObj(i -> ((StoredRecord) all.get(i)).at()).filter(at -> at.segment() == segment).toList())
           .toList();
       givenUp =
           live.stream().flatMap(segment -> segment.subList(0, segment.size() - 1).stream()).collect(Collectors.toSet());
@@ -281,10 +281,10 @@ final class ReclaimTest {
     void blockThatWasMoved_whileItsOldRecordWasNotGiven_isReadWhereItIs() {
       JournalStore store = open(options(spread(1.2)));
       List<StoredBlock> all = fill(store, 0, 6L * SEGMENT / RECORD);
-      Location before = ((StoredRecord) all.get(10)).location();
+      Location before = ((StoredRecord) all.get(10)).at();
       meanwhile.set(() -> IntStream.range(0, all.size()).filter(i -> i % 10 != 0).forEach(i -> all.get(i).close()));
       assertReadable(store, List.of(all.get(10)));
-      assertThat(((StoredRecord) all.get(10)).location()).as("moved").isNotEqualTo(before);
+      assertThat(((StoredRecord) all.get(10)).at()).as("moved").isNotEqualTo(before);
       assertThat(store.diskStat().unreadable()).isZero();
     }
 
@@ -323,8 +323,8 @@ final class ReclaimTest {
       int rounds = 0;
       for (long written = 0; written < 6L * blocks; written += 50) {
         List<StoredBlock> news = put(store, blocks + written, blocks + written + 50);
-        for (StoredBlock rest : news) {
-          live.set(random.nextInt(blocks), rest).close();
+        for (StoredBlock block : news) {
+          live.set(random.nextInt(blocks), block).close();
         }
         if (written == 3L * blocks / 50 * 50) {
           start = store.disk();

@@ -43,7 +43,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import reactor.test.StepVerifier;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// What is at rest is read in the background, with a clock that stands still until it is moved.
+/// What is stored is read in the background, with a clock that stands still until it is moved.
 @Timeout(120)
 final class ScrubTest {
   private static final GranuleRange ALL = GranuleRange.all(JournalSample.SPACE.layout());
@@ -60,7 +60,7 @@ final class ScrubTest {
   private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
   private QuarantineBound bound = QuarantineBound.defaults();
   private JournalStore store;
-  private List<StoredBlock> rests = List.of();
+  private List<StoredBlock> storedBlocks = List.of();
 
   private void open(EngineKind engine) {
     JournalOptions options =
@@ -73,7 +73,7 @@ final class ScrubTest {
   private void put() {
     List<Block> blocks =
         Blocks.keys(JournalSample.SPACE, 0, BLOCKS).stream().map(key -> Blocks.block(arena, key)).toList();
-    rests = requireNonNull(store.put(blocks).block(PATIENCE));
+    storedBlocks = requireNonNull(store.put(blocks).block(PATIENCE));
     blocks.forEach(Block::close);
   }
 
@@ -84,9 +84,9 @@ final class ScrubTest {
     }
   }
 
-  /// Flips a bit of the record of `rest`.
-  private void flip(EngineKind engine, StoredBlock rest, Random random) throws IOException {
-    Location at = ((StoredRecord) rest).location();
+  /// Flips a bit of the record of `stored`.
+  private void flip(EngineKind engine, StoredBlock stored, Random random) throws IOException {
+    Location at = ((StoredRecord) stored).at();
     Path file = Directories.last(temporary, engine == EngineKind.PLAIN ? ".log" : ".cq4");
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       // What follows is the mark: the block is good without it
@@ -97,27 +97,27 @@ final class ScrubTest {
     }
   }
 
-  private void read(StoredBlock rest) {
-    try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
-      store.read(List.of(rest), List.of(draft), ALL).block(PATIENCE);
+  private void read(StoredBlock stored) {
+    try (BlockDraft draft = Blocks.draft(arena, stored.key())) {
+      store.read(List.of(stored), List.of(draft), ALL).block(PATIENCE);
       try (Block block = draft.seal()) {
         Blocks.assertBytes(block);
       }
     }
   }
 
-  private boolean isWhole(StoredBlock rest) {
+  private boolean isWhole(StoredBlock stored) {
     try {
-      read(rest);
+      read(stored);
       return true;
     } catch (BlockCorruptException e) {
       return false;
     }
   }
 
-  private void assertLost(StoredBlock rest) {
-    try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
-      StepVerifier.create(store.read(List.of(rest), List.of(draft), ALL)).expectError(BlockCorruptException.class)
+  private void assertLost(StoredBlock stored) {
+    try (BlockDraft draft = Blocks.draft(arena, stored.key())) {
+      StepVerifier.create(store.read(List.of(stored), List.of(draft), ALL)).expectError(BlockCorruptException.class)
           .verify(PATIENCE);
     }
   }
@@ -129,7 +129,7 @@ final class ScrubTest {
     put();
     Random random = new Random(5);
     for (int i = 0; i < BLOCKS; i += 4) {
-      flip(engine, rests.get(i), random);
+      flip(engine, storedBlocks.get(i), random);
     }
     store.scrub(new ScrubOptions(1 << 20, Duration.ofHours(1)));
     time.advanceTimeBy(Duration.ofMinutes(1));
@@ -139,9 +139,9 @@ final class ScrubTest {
     assertThat(Files.readAllLines(temporary.resolve("quarantine/index.jsonl"))).hasSize(BLOCKS / 4);
     for (int i = 0; i < BLOCKS; i++) {
       if (i % 4 == 0) {
-        assertLost(rests.get(i));
+        assertLost(storedBlocks.get(i));
       } else {
-        read(rests.get(i));
+        read(storedBlocks.get(i));
       }
     }
     close();
@@ -158,7 +158,7 @@ final class ScrubTest {
     put();
     Random random = new Random(6);
     for (int i = 0; i < 10; i++) {
-      flip(EngineKind.PLAIN, rests.get(i), random);
+      flip(EngineKind.PLAIN, storedBlocks.get(i), random);
     }
     store.scrub(new ScrubOptions(1 << 20, Duration.ofHours(1)));
     time.advanceTimeBy(Duration.ofMinutes(1));
@@ -170,8 +170,8 @@ final class ScrubTest {
     assertThat(store.diskStat().problems()).singleElement().asString().contains(
         "quarantine: could not set damage aside",
         "must stay within 3 records");
-    rests.subList(0, 10).forEach(this::assertLost);
-    rests.subList(10, BLOCKS).forEach(this::read);
+    storedBlocks.subList(0, 10).forEach(this::assertLost);
+    storedBlocks.subList(10, BLOCKS).forEach(this::read);
   }
 
   @ParameterizedTest
@@ -179,7 +179,7 @@ final class ScrubTest {
   void damagedBlock_isLostToTheTierOverIt_andTheOthersAreNot(EngineKind engine) throws IOException {
     open(engine);
     put();
-    Location at = ((StoredRecord) rests.get(7)).location();
+    Location at = ((StoredRecord) storedBlocks.get(7)).at();
     store.close().block(PATIENCE);
     Path file = Directories.last(temporary, engine == EngineKind.PLAIN ? ".log" : ".cq4");
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
@@ -207,13 +207,13 @@ final class ScrubTest {
     open(engine);
     put();
     store.scrub(new ScrubOptions(1_000, Duration.ofHours(1)));
-    long record = ((StoredRecord) rests.getFirst()).location().length();
+    long record = ((StoredRecord) storedBlocks.getFirst()).at().length();
     time.advanceTimeBy(Duration.ofMinutes(30));
     assertThat(store.scrubbed()).isEqualTo(new ScrubStat(1, BLOCKS * record, 0, 0, null));
-    rests.getFirst().close();
+    storedBlocks.getFirst().close();
     time.advanceTimeBy(Duration.ofMinutes(31));
     assertThat(store.scrubbed().bytes()).isEqualTo((2 * BLOCKS - 1) * record);
-    rests.subList(1, BLOCKS).forEach(this::read);
+    storedBlocks.subList(1, BLOCKS).forEach(this::read);
     assertThatIllegalStateException().isThrownBy(() -> store.scrub(ScrubOptions.defaults()));
     close();
     assertThat(JournalCheck.run(temporary, CheckProgress.none()).clean()).isTrue();

@@ -64,7 +64,7 @@ final class SharedDiskTest {
       put(i % 2 == 0 ? one : two, i);
       assertThat(free()).as("after put %d", i).isGreaterThanOrEqualTo(KEPT_FREE);
     }
-    assertThat(free()).as("not above the high water for long").isGreaterThanOrEqualTo(TOTAL / 10 - 2 * SEGMENT);
+    assertThat(free()).as("not above the high watermarks for long").isGreaterThanOrEqualTo(TOTAL / 10 - 2 * SEGMENT);
     for (JournalTier tier : tiers) {
       TierStat stat = stat(tier);
       assertThat(stat.evicted()).as("what left, left by name").isEqualTo(250 - stat.blocks()).isPositive();
@@ -85,7 +85,7 @@ final class SharedDiskTest {
     assertThat(before).isEqualTo(100);
     strangers.set(free() - MIB);
     put(tier, 100);
-    assertThat(stat(tier).blocks()).as("some went, down to the low water").isBetween(1L, before - 1);
+    assertThat(stat(tier).blocks()).as("some went, down to the low watermarks").isBetween(1L, before - 1);
     assertThat(TOTAL - free()).isLessThanOrEqualTo(TOTAL * 80 / 100 + SEGMENT);
     strangers.set(0);
     put(tier, 101);
@@ -117,7 +117,7 @@ final class SharedDiskTest {
 
   private JournalTier chronicle(Path folder) {
     JournalOptions options =
-        JournalOptions.defaults(folder).withSegments(new EngineOptions(4 * MIB, 8 * MIB)).withReclaim(water());
+        JournalOptions.defaults(folder).withSegments(new EngineOptions(4 * MIB, 8 * MIB)).withReclaim(watermarks());
     return add(new JournalTier(JournalStore.open(SPACE, options), 1_000_000, books(), TierListener.noop()));
   }
 
@@ -125,7 +125,7 @@ final class SharedDiskTest {
     EngineOptions segments = new EngineOptions(SEGMENT, KEPT_FREE);
     JournalOptions options =
         JournalOptions.defaults(disk.resolve(name)).withEngine(EngineKind.PLAIN).withSegments(segments)
-            .withDurability(SyncRule.none()).withReclaim(water());
+            .withDurability(SyncRule.none()).withReclaim(watermarks());
     JournalStore store = JournalStore.open(SPACE, options, PlainEngine.open(disk.resolve(name), segments, space),
         new SerialExecutor(), Runnable::run);
     return add(new JournalTier(store, 1_000_000, books(), TierListener.noop()));
@@ -136,8 +136,8 @@ final class SharedDiskTest {
     return tier;
   }
 
-  private static ReclaimOptions water() {
-    return ReclaimOptions.defaults().withDiskWater(0.90, 0.80).withBytesPerSecond(Long.MAX_VALUE);
+  private static ReclaimOptions watermarks() {
+    return ReclaimOptions.defaults().withDiskWatermarks(0.90, 0.80).withBytesPerSecond(Long.MAX_VALUE);
   }
 
   private static StackOptions books() {

@@ -33,8 +33,8 @@ final class UnreadableRecordsTest extends JournalFixture {
   private final MemoryDisk medium = new MemoryDisk();
   private FaultyEngine disk = new FaultyEngine(MemoryEngine.open(medium, new EngineOptions(1 << 20, 0)));
   private final JournalStore store = open();
-  private final List<StoredBlock> rests = put(store, 0, 10);
-  private final StoredBlock bad = rests.get(2);
+  private final List<StoredBlock> stored = put(store, 0, 10);
+  private final StoredBlock bad = stored.get(2);
 
   UnreadableRecordsTest() {
     super(SPACE);
@@ -47,13 +47,13 @@ final class UnreadableRecordsTest extends JournalFixture {
     return closing(JournalStore.open(SPACE, options, disk, new SerialExecutor(), Runnable::run, time));
   }
 
-  private static Location at(StoredBlock rest) {
-    return ((StoredRecord) rest).location();
+  private static Location at(StoredBlock block) {
+    return ((StoredRecord) block).at();
   }
 
-  private void assertFails(StoredBlock rest, Class<? extends KvException> failure) {
-    try (BlockDraft draft = Blocks.draft(arena, rest.key())) {
-      StepVerifier.create(store.read(List.of(rest), List.of(draft), GranuleRange.all(SPACE.layout())))
+  private void assertFails(StoredBlock block, Class<? extends KvException> failure) {
+    try (BlockDraft draft = Blocks.draft(arena, block.key())) {
+      StepVerifier.create(store.read(List.of(block), List.of(draft), GranuleRange.all(SPACE.layout())))
           .expectError(failure).verify(PATIENCE);
     }
   }
@@ -66,7 +66,7 @@ final class UnreadableRecordsTest extends JournalFixture {
     assertFails(bad, BlockUnreadableException.class);
     bad.close();
     assertThat(store.disk().liveBytes()).isEqualTo(9L * RECORD);
-    assertReadable(store, rests.stream().filter(rest -> !rest.equals(bad)).toList());
+    assertReadable(store, stored.stream().filter(block -> !block.equals(bad)).toList());
   }
 
   @Test

@@ -1,16 +1,18 @@
 package io.penstock.wire;
 
 import io.penstock.block.Permits;
+import java.util.function.Consumer;
 
 /// Bytes that may be in flight: taken before they leave, given back when they have landed or left.
 interface Budget {
   /// Takes `bytes` now, or takes nothing and answers false; never overtakes a waiter.
   boolean tryAcquire(long bytes);
 
-  /// Runs `granted` once `bytes` were taken for it: at once if they are free, else when its turn comes.
+  /// Runs `granted` once `bytes` were taken for it: at once if they are free, else when its turn comes. A budget that
+  /// closes before that runs `refused` instead, and so does one that depends on another budget whose queue is full.
   ///
   /// @throws io.penstock.block.BudgetExhaustedException if the queue is full
-  Place acquire(long bytes, Runnable granted);
+  Place acquire(long bytes, Runnable granted, Consumer<? super RuntimeException> refused);
 
   /// Gives `bytes` back and serves the queue.
   void release(long bytes);
@@ -31,8 +33,8 @@ interface Budget {
       }
 
       @Override
-      public Place acquire(long bytes, Runnable granted) {
-        return permits.acquire(bytes, granted)::cancel;
+      public Place acquire(long bytes, Runnable granted, Consumer<? super RuntimeException> refused) {
+        return permits.acquire(bytes, granted, refused)::cancel;
       }
 
       @Override

@@ -4,6 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BudgetExhaustedException;
 import io.penstock.block.Checks;
 import java.util.ArrayDeque;
+import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// A share of a budget for one party: what it takes, it takes of the budget too, and never more than its share.
@@ -35,16 +37,20 @@ final class BudgetLane implements Budget {
     if (!takeIfFree(bytes)) {
       return false;
     }
-    if (budget.tryAcquire(bytes)) {
-      return true;
+    boolean taken = false;
+    try {
+      taken = budget.tryAcquire(bytes);
+    } finally { // a closed budget throws
+      if (!taken) {
+        giveUp(bytes);
+      }
     }
-    giveUp(bytes);
-    return false;
+    return taken;
   }
 
   @Override
-  public Place acquire(long bytes, Runnable granted) {
-    Waiter waiter = new Waiter(bytes, granted);
+  public Place acquire(long bytes, Runnable granted, Consumer<? super RuntimeException> refused) {
+    Waiter waiter = new Waiter(bytes, granted, refused);
     enter(waiter);
     serve();
     return waiter;
@@ -88,7 +94,11 @@ final class BudgetLane implements Budget {
   private void serve() {
     Waiter next = next();
     if (next != null) {
-      next.waitsAt(budget.acquire(next.bytes, () -> arrived(next)));
+      try {
+        next.waitsAt(budget.acquire(next.bytes, () -> arrived(next), refusal -> refused(next, refusal)));
+      } catch (RuntimeException e) { // the queue of the budget is full, the budget is closed, or the grant threw
+        refused(next, e);
+      }
     }
   }
 
@@ -121,6 +131,21 @@ final class BudgetLane implements Budget {
     }
   }
 
+  /// The budget has no place for `waiter`, and so none for those behind it.
+  private void refused(Waiter waiter, RuntimeException refusal) {
+    List<Waiter> waiting;
+    synchronized (this) {
+      if (first != waiter) { // it was granted its bytes: its grant threw this
+        throw refusal;
+      }
+      first = null;
+      inUse -= waiter.bytes;
+      waiting = List.copyOf(queue);
+      queue.clear();
+    }
+    waiting.forEach(one -> one.refused.accept(refusal));
+  }
+
   /// True if `waiter` left before its bytes were granted.
   private boolean leave(Waiter waiter) {
     boolean left;
@@ -146,12 +171,14 @@ final class BudgetLane implements Budget {
   private final class Waiter implements Place {
     private final long bytes;
     private final Runnable granted;
+    private final Consumer<? super RuntimeException> refused;
     /// In the queue of the budget; null before, and if the grant came at once.
     private volatile @Nullable Place place;
 
-    Waiter(long bytes, Runnable granted) {
+    Waiter(long bytes, Runnable granted, Consumer<? super RuntimeException> refused) {
       this.bytes = bytes;
       this.granted = granted;
+      this.refused = refused;
     }
 
     void waitsAt(Place atBudget) {

@@ -92,7 +92,7 @@ final class ErrorData {
     }
     try {
       return CBOR.readTree(Base64.getDecoder().decode(written)) instanceof ObjectNode map ? new ErrorData(map) : null;
-    } catch (IllegalArgumentException | JacksonException e) { // no base64, no CBOR, or a map beyond its bounds
+    } catch (RuntimeException e) { // no base64, no CBOR, a map beyond its bounds, or bytes on which the parser stumbles
       return null;
     }
   }
@@ -139,7 +139,7 @@ final class ErrorData {
     List<Plane> planes = new ArrayList<>();
     try {
       for (JsonNode plane : array) {
-        planes.add(CBOR.treeToValue(plane, Handshake.PlaneShape.class).plane());
+        planes.add(Fields.present("plane", CBOR.treeToValue(plane, Handshake.PlaneShape.class)).plane());
       }
     } catch (JacksonException | WireFormatException | IllegalArgumentException e) { // a newer node's kinds and types
       return null;

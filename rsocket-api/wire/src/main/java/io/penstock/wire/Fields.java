@@ -45,12 +45,13 @@ final class Fields {
     return bytes;
   }
 
-  static <E extends Enum<E>> E oneOf(Class<E> type, String field, String name) {
+  static <E extends Enum<E>> E oneOf(Class<E> type, String field, @Nullable String name) {
+    String wanted = present(field, name);
     for (E constant : type.getEnumConstants()) {
-      if (constant.name().equals(name)) {
+      if (constant.name().equals(wanted)) {
         return constant;
       }
     }
-    throw WireFormatException.request(field, "one of " + List.of(type.getEnumConstants()), name);
+    throw WireFormatException.request(field, "one of " + List.of(type.getEnumConstants()), wanted);
   }
 }

@@ -9,6 +9,7 @@ import io.penstock.block.Permits;
 /// on, and writers that send nothing do not keep gets.
 final class NodeBudget {
   private final Permits permits;
+  private final long share;
   private final BudgetLane in;
   private final BudgetLane out;
 
@@ -24,7 +25,7 @@ final class NodeBudget {
           "waiters of the budget must be >= 2, one each way (was " + permits.maxWaiters() + ")");
     }
     this.permits = permits;
-    long share = permits.capacity() - Math.max(maxSliceBytes, permits.capacity() / 4);
+    this.share = permits.capacity() - Math.max(maxSliceBytes, permits.capacity() / 4);
     this.in = new BudgetLane(permits.name() + ", incoming", Budget.of(permits), share, Integer.MAX_VALUE);
     this.out = new BudgetLane(permits.name() + ", outgoing", Budget.of(permits), share, Integer.MAX_VALUE);
   }
@@ -33,7 +34,7 @@ final class NodeBudget {
   ///
   /// @param maxWaiters most streams that wait
   Budget incoming(int maxWaiters) {
-    return new BudgetLane(permits.name() + ", incoming", in, Long.MAX_VALUE, maxWaiters);
+    return new BudgetLane(permits.name() + ", incoming", in, share, maxWaiters);
   }
 
   /// What one connection may have on its way out: at most its send window.

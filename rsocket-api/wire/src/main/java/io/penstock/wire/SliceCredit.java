@@ -53,7 +53,9 @@ final class SliceCredit {
     if (granted > 0) {
       give(granted);
     } else if (outstanding == 0 && target > 0) {
-      place = budget.acquire(sliceBytes, () -> serial.run(this::turn));
+      place = budget.acquire(sliceBytes, () -> serial.run(this::turn), refusal -> serial.run(() -> {
+        throw refusal; // fails the stream
+      }));
     }
   }
 

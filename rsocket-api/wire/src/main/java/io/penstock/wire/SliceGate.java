@@ -104,7 +104,7 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
     if (framing.sendWindow().tryAcquire(bytes)) {
       send(bytes);
     } else {
-      place = framing.sendWindow().acquire(bytes, () -> serial.run(() -> send(bytes)));
+      place = framing.sendWindow().acquire(bytes, () -> serial.run(() -> send(bytes)), this::onError);
     }
   }
 

@@ -17,13 +17,14 @@ import org.junit.jupiter.api.Timeout;
 final class BudgetLaneTest {
   private final Permits permits = new Permits("node", 8, 2);
   private final List<String> granted = new ArrayList<>();
+  private final List<String> refused = new ArrayList<>();
 
   private BudgetLane lane(String name, long share) {
     return new BudgetLane(name, Budget.of(permits), share, 4);
   }
 
   private Budget.Place acquire(Budget lane, String name, long bytes) {
-    return lane.acquire(bytes, () -> granted.add(name));
+    return lane.acquire(bytes, () -> granted.add(name), refusal -> refused.add(name + ": " + refusal.getMessage()));
   }
 
   @Test
@@ -88,7 +89,7 @@ final class BudgetLaneTest {
     try {
       lane.acquire(4, () -> {
         throw new IllegalStateException("boom");
-      });
+      }, refusal -> refused.add("boom"));
       acquire(lane, "second", 4);
       permits.release(8);
     } finally {
@@ -108,6 +109,33 @@ final class BudgetLaneTest {
     assertThatThrownBy(() -> acquire(lane, "fifth", 1)).isInstanceOf(BudgetExhaustedException.class);
     assertThatThrownBy(() -> acquire(lane("small", 4), "much", 5))
         .hasMessage("small: bytes must be <= share 4 (was 5)");
+  }
+
+  @Test
+  void waiterForWhomTheBudgetHasNoPlace_isRefused_andTheLaneGoesOn() {
+    Budget connection = new NodeBudget(permits, 4).outgoing(4, 4);
+    permits.tryAcquire(8);
+    for (int i = 0; i < permits.maxWaiters(); i++) { // of another user of the budget
+      permits.acquire(1, () -> permits.release(1));
+    }
+    acquire(connection, "refused", 4);
+    assertThat(refused).singleElement().asString().startsWith("refused: node: waiters must be <= 2");
+    permits.release(8);
+    acquire(connection, "granted", 4);
+    assertThat(granted).containsExactly("granted");
+    connection.release(4);
+    assertThat(permits.inUse()).isZero();
+  }
+
+  @Test
+  void budgetThatCloses_refusesAllWhoWait() {
+    BudgetLane lane = lane("lane", 8);
+    permits.tryAcquire(8);
+    acquire(lane, "first", 4);
+    acquire(lane, "second", 4);
+    permits.close(() -> new IllegalStateException("closed"));
+    assertThat(refused).containsExactly("first: closed", "second: closed");
+    assertThat(lane.inUse()).isZero();
   }
 
   @Test
@@ -172,6 +200,8 @@ final class BudgetLaneTest {
       Budget.Place place = lane.acquire(bytes, () -> {
         waiting--;
         held.add(() -> lane.release(bytes));
+      }, refusal -> {
+        throw refusal;
       });
       if (random.nextInt(4) == 0 && place.cancel()) {
         waiting--;

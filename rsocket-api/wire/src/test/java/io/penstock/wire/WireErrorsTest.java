@@ -1,6 +1,7 @@
 package io.penstock.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.netty.buffer.ByteBuf;
@@ -16,6 +17,7 @@ import io.penstock.block.MemoryExhaustedException;
 import io.penstock.block.Plane;
 import io.penstock.block.PlaneKind;
 import io.penstock.testkit.Blocks;
+import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierClosedException;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.CustomRSocketException;
@@ -24,6 +26,7 @@ import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
@@ -136,6 +139,26 @@ final class WireErrorsTest {
           WireErrors.fromWire(new CustomRSocketException(code.code(), "a sentence" + ErrorData.MARK + written), "node"))
           .isInstanceOfAny(RemotePermanentException.class, RemoteTransientException.class).hasMessage("a sentence");
     }
+  }
+
+  @Test
+  void nameThatIsAbsent_isToldAsAbsent() {
+    assertThatThrownBy(() -> Fields.oneOf(OnMiss.class, "onMiss", null))
+        .satisfies(error -> assertThat(overTheWire(error)).isInstanceOfSatisfying(RemotePermanentException.class,
+            told -> assertThat(told).hasMessage("onMiss must be present (was absent)")));
+  }
+
+  /// The values `{field: "f", wanted: [null], actual: [1]}`.
+  @Test
+  void listOfSomethingElseThanPlanes_isNoValue() {
+    byte[] values = HexFormat.of().parseHex("a3656669656c646166" + "6677616e74656481f6" + "6661637475616c8101");
+    String text = "a sentence" + ErrorData.MARK + Base64.getEncoder().encodeToString(values);
+    assertThat(WireErrors.fromWire(new CustomRSocketException(ErrorCode.SPACE_MISMATCH.code(), text), "the node"))
+        .isInstanceOfSatisfying(RemotePermanentException.class, told -> {
+          assertThat(told.field()).isEqualTo("f");
+          assertThat(told.wanted()).isNull();
+          assertThat(told.actual()).isNull();
+        });
   }
 
   @Test

@@ -2,7 +2,7 @@ package io.penstock.storage.check;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.SpaceId;
-import io.penstock.storage.checkpoint.Noted;
+import io.penstock.storage.checkpoint.RecordSummary;
 import io.penstock.storage.record.RecordKind;
 import io.penstock.storage.record.RecordName;
 import io.penstock.storage.record.RecordNames;
@@ -17,7 +17,7 @@ final class Inventory {
   /// Damaged ones, of which the key is known.
   private final Map<Long, BlockKey> damaged = new HashMap<>();
 
-  void add(Noted record) {
+  void add(RecordSummary record) {
     if (record.kind() == RecordKind.BLOCK) {
       addBlock(record);
     } else {
@@ -25,7 +25,7 @@ final class Inventory {
     }
   }
 
-  private void addBlock(Noted record) {
+  private void addBlock(RecordSummary record) {
     RecordNames there = of(record.key());
     int row = there.row(record.key().hash());
     boolean isThere = row != RecordNames.NONE && there.number(row) != RecordNames.NONE;

@@ -1,7 +1,7 @@
 package io.penstock.storage.check;
 
 import io.penstock.block.BlockKey;
-import io.penstock.storage.checkpoint.Noted;
+import io.penstock.storage.checkpoint.RecordSummary;
 import io.penstock.storage.engine.JournalFiles;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentUnreadableException;
@@ -25,14 +25,15 @@ final class SegmentCheck implements SegmentWalk.Visitor {
   private final List<Found> found = new ArrayList<>();
   private final List<Damage> damage = new ArrayList<>();
   /// Blocks that are damaged, and whose key is known.
-  private final List<Noted> damaged = new ArrayList<>();
+  private final List<RecordSummary> damaged = new ArrayList<>();
   private List<Found> own = List.of();
   private boolean isEmptyBehind;
 
   /// A whole head.
   ///
   /// @param segment that its record was written to
-  private record Found(Noted noted, int segment, RecordCheck.@Nullable Difference difference, boolean isFinished) {
+  private record Found(RecordSummary noted, int segment, RecordCheck.@Nullable Difference difference,
+      boolean isFinished) {
     long offset() {
       return noted.at().offset();
     }
@@ -169,7 +170,7 @@ final class SegmentCheck implements SegmentWalk.Visitor {
     RecordCheck.Difference difference = records.difference(at, head);
     boolean isFinished = difference == null || difference.kind() != DamageKind.PAYLOAD || records.isMarked(at, head);
     Location where = new Location(stored.number(), at, RecordCheck.length(head));
-    found.add(new Found(Noted.of(where, head), head.segment(), difference, isFinished));
+    found.add(new Found(RecordSummary.of(where, head), head.segment(), difference, isFinished));
     return isFinished;
   }
 
@@ -198,18 +199,18 @@ final class SegmentCheck implements SegmentWalk.Visitor {
   }
 
   /// Compares with a checkpoint of the segment; null if that is damaged.
-  void compare(@Nullable List<Noted> known) {
+  void compare(@Nullable List<RecordSummary> known) {
     if (known == null) {
       damage.add(Damage.unknown(stored.number(), 0, 0, DamageKind.CHECKPOINT, "checkpoint must match its crc (did not)")
           .withLive(false));
       return;
     }
-    Set<Noted> there = new HashSet<>();
+    Set<RecordSummary> there = new HashSet<>();
     own.forEach(each -> there.add(each.noted()));
     known.stream().filter(each -> !there.contains(each)).forEach(this::missing);
   }
 
-  private void missing(Noted record) {
+  private void missing(RecordSummary record) {
     boolean isExplained = false;
     for (int i = 0; i < damage.size(); i++) {
       Damage each = damage.get(i);

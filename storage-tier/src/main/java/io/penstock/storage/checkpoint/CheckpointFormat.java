@@ -25,7 +25,7 @@ final class CheckpointFormat {
 
   private CheckpointFormat() {}
 
-  static ByteBuffer encode(int segment, SpaceId space, List<Noted> records) {
+  static ByteBuffer encode(int segment, SpaceId space, List<RecordSummary> records) {
     int names = records.stream().mapToInt(each -> each.removals().size()).sum();
     int bytes =
         Math.toIntExact(HEAD_BYTES + (long) records.size() * ENTRY_BYTES + (long) names * NAME_BYTES + CRC_BYTES);
@@ -33,7 +33,7 @@ final class CheckpointFormat {
     to.put(MAGIC).putInt(VERSION).putInt(segment);
     space.write(to);
     to.putInt(records.size()).putInt(names);
-    for (Noted each : records) {
+    for (RecordSummary each : records) {
       to.putLong(each.at().offset()).putInt(each.at().length()).putLong(each.sequence()).putInt(each.crc())
           .putInt(each.removals().size());
       each.key().hash().write(to);
@@ -47,7 +47,7 @@ final class CheckpointFormat {
   }
 
   /// The records that `bytes` name; null if they are no checkpoint of `segment` in this version, or a byte is wrong.
-  static @Nullable List<Noted> decode(ByteBuffer bytes, int segment) {
+  static @Nullable List<RecordSummary> decode(ByteBuffer bytes, int segment) {
     ByteBuffer from = bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
     int covered = from.remaining() - CRC_BYTES;
     if (covered < HEAD_BYTES || from.getInt(covered) != Checksum.of(from.duplicate().limit(covered))
@@ -71,8 +71,8 @@ final class CheckpointFormat {
     }
   }
 
-  private static List<Noted> records(ByteBuffer from, int segment, SpaceId space, int count) {
-    List<Noted> records = new ArrayList<>(count);
+  private static List<RecordSummary> records(ByteBuffer from, int segment, SpaceId space, int count) {
+    List<RecordSummary> records = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
       long offset = from.getLong();
       Location at = new Location(segment, offset, from.getInt());
@@ -80,7 +80,7 @@ final class CheckpointFormat {
       int crc = from.getInt();
       int removals = from.getInt();
       BlockKey key = new BlockKey(space, BlockHash.read(from));
-      records.add(new Noted(at, key, sequence, crc, names(from, space, removals)));
+      records.add(new RecordSummary(at, key, sequence, crc, names(from, space, removals)));
     }
     return records;
   }

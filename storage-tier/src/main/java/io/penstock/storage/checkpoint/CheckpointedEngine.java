@@ -22,9 +22,9 @@ public final class CheckpointedEngine extends ForwardingEngine {
   private final Checkpoints checkpoints;
   private final boolean forces;
   /// Guarded by `this`: of the segment that was appended to last.
-  private List<Noted> records = new ArrayList<>();
+  private List<RecordSummary> records = new ArrayList<>();
   /// Guarded by `this`: of segments that were ended, and are not known to be on the medium.
-  private final Map<Integer, List<Noted>> ended = new TreeMap<>();
+  private final Map<Integer, List<RecordSummary>> ended = new TreeMap<>();
   /// Guarded by `this`: a sync failed while it was appended to.
   private int doubtful;
   /// Guarded by `this`: something was appended since the last sync began.
@@ -51,7 +51,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
   }
 
   /// An opening found `found` in `segment`, to which nobody appends: they may not be on the medium yet.
-  public void found(int segment, List<Noted> found) {
+  public void found(int segment, List<RecordSummary> found) {
     synchronized (this) {
       unsynced = true;
     }
@@ -66,13 +66,13 @@ public final class CheckpointedEngine extends ForwardingEngine {
   }
 
   private void note(Location at, MemorySegment head) {
-    Noted noted;
+    RecordSummary noted;
     try {
-      noted = Noted.of(at, RecordHead.decode(head, at.length()));
+      noted = RecordSummary.of(at, RecordHead.decode(head, at.length()));
     } catch (RecordException e) {
       throw new IllegalArgumentException("first part of a record must be its head (was something else)", e);
     }
-    List<Noted> before = List.of();
+    List<RecordSummary> before = List.of();
     synchronized (this) {
       if (!records.isEmpty() && records.getLast().at().segment() != at.segment()) {
         before = records;
@@ -86,7 +86,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
     }
   }
 
-  private void ended(int segment, List<Noted> of) {
+  private void ended(int segment, List<RecordSummary> of) {
     if (!forces) {
       checkpoints.write(segment, of, false);
       return;
@@ -101,7 +101,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
   /// What this writes a checkpoint of was ended before it began.
   @Override
   public void sync() {
-    Map<Integer, List<Noted>> covered;
+    Map<Integer, List<RecordSummary>> covered;
     synchronized (this) {
       covered = new TreeMap<>(ended);
       ended.clear();
@@ -149,7 +149,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
   }
 
   private void writeLast() {
-    List<Noted> last;
+    List<RecordSummary> last;
     boolean needsSync;
     synchronized (this) {
       last = records;
@@ -178,7 +178,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
   }
 
   private void writeEnded() {
-    Map<Integer, List<Noted>> left;
+    Map<Integer, List<RecordSummary>> left;
     synchronized (this) {
       left = new TreeMap<>(ended);
       ended.clear();

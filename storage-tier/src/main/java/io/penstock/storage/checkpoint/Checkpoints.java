@@ -35,7 +35,7 @@ public final class Checkpoints {
   }
 
   /// The records of `segment` in the order of writing; null if no checkpoint of it can be believed.
-  public @Nullable List<Noted> read(int segment) {
+  public @Nullable List<RecordSummary> read(int segment) {
     try {
       return exists(segment)
           ? CheckpointFormat.decode(ByteBuffer.wrap(Files.readAllBytes(file(segment))), segment)
@@ -49,7 +49,7 @@ public final class Checkpoints {
   ///
   /// @param records of `segment`, one or more, of one space, in the order of writing
   /// @param forced whether it is on the medium when this returns
-  public void write(int segment, List<Noted> records, boolean forced) {
+  public void write(int segment, List<RecordSummary> records, boolean forced) {
     Path draft = directory.resolve(file(segment).getFileName() + ".new");
     try {
       try (FileChannel to = FileChannel.open(draft, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,

@@ -16,7 +16,7 @@ import reactor.core.publisher.Mono;
 final class StoreRival implements Rival {
   private final JournalStore store;
   private final GranuleRange all;
-  private final List<StoredBlock> rests = new ArrayList<>();
+  private final List<StoredBlock> stored = new ArrayList<>();
 
   StoreRival(EngineKind engine, Path directory, Contest contest) {
     this.all = GranuleRange.all(contest.space().layout());
@@ -31,7 +31,7 @@ final class StoreRival implements Rival {
 
   @Override
   public Mono<Void> put(List<Block> batch) {
-    return store.put(batch).doOnNext(rests::addAll).then();
+    return store.put(batch).doOnNext(stored::addAll).then();
   }
 
   @Override
@@ -43,7 +43,7 @@ final class StoreRival implements Rival {
   public Mono<Void> read(int[] numbers, List<BlockDraft> drafts) {
     List<StoredBlock> wanted = new ArrayList<>(numbers.length);
     for (int number : numbers) {
-      wanted.add(rests.get(number));
+      wanted.add(stored.get(number));
     }
     return store.read(wanted, drafts, all);
   }
@@ -51,6 +51,6 @@ final class StoreRival implements Rival {
   @Override
   public void close() {
     store.close().block();
-    rests.forEach(StoredBlock::close);
+    stored.forEach(StoredBlock::close);
   }
 }

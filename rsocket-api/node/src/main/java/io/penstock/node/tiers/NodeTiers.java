@@ -132,7 +132,7 @@ public final class NodeTiers extends ForwardingTier {
 
   private static ReclaimOptions reclaim(DiskShare share) {
     ReclaimOptions options =
-        ReclaimOptions.defaults().withDiskWater(share.highPercent() / 100.0, share.lowPercent() / 100.0);
+        ReclaimOptions.defaults().withDiskWatermarks(share.highPercent() / 100.0, share.lowPercent() / 100.0);
     return share.capacityBytes() == DiskShare.AUTO ? options : options.withCapacityBytes(share.capacityBytes());
   }
 

@@ -62,7 +62,7 @@ final class ServeProcessTest {
       assertThat(run(node, "get", "--trace-id", "0-19", "--verify", "--discard", "--json").out())
           .isEqualTo("{\"blocks\":20,\"bytes\":1310720,\"missing\":[],\"different\":[]}\n");
       assertThat(run(node, "match", "--trace-id", "0-29").out()).isEqualTo("prefix 20 of 30, present 20\n");
-      assertThat(run(node, "stat").out()).contains("\nblocks           20 of 50\n");
+      assertThat(run(node, "stat").out()).containsPattern("\\nblocks +20 of 50\\n");
       assertThat(run(node, "events", "--limit", "20").out().lines()).hasSize(20);
       await(node, () -> http(node, "/metrics").body().contains("penstock_wire_connections 0.0"));
       assertThat(http(node, "/health").body()).contains("\"state\":\"ready\"", "\"blocks\":20,\"capacityBlocks\":50");

@@ -7,7 +7,7 @@ import io.penstock.storage.check.DamageKind;
 import io.penstock.storage.engine.Location;
 
 /// What is wrong with the record of a block: as in [BlockCorruptException], but for whose it is.
-record Flaw(String boundary, int granule, int expected, int actual) implements Loss {
+record CrcMismatch(String boundary, int granule, int expected, int actual) implements LossReason {
   /// The same of the record at `at`, whose head says that it is of `key`.
   Damage damage(Location at, BlockKey key, long sequence) {
     return new Damage(at.segment(), at.offset(), at.length(), DamageKind.PAYLOAD, key.toString(), sequence, granule,

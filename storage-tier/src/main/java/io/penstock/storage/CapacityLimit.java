@@ -6,22 +6,23 @@ import java.util.function.BooleanSupplier;
 /// Keeps a journal's segments within its capacity, and its disk from filling up: whoever would begin one too many waits
 /// until blocks were moved together or, where that gives nothing, given up. One segment is left for moving. Used by the
 /// thread that appends.
-final class Room {
+final class CapacityLimit {
   private final String place;
   private final ReclaimOptions options;
   private final long segmentBytes;
-  private final SegmentBook book;
+  private final SegmentIndex index;
   private final JournalLog log;
   private final Reclaimer reclaimer;
-  private final DiskWater water;
+  private final DiskWatermarks watermarks;
   private BooleanSupplier relief = () -> false;
 
-  Room(SegmentBook book, JournalLog log, Reclaimer reclaimer, DiskWater water, JournalOptions options) {
-    this.water = water;
+  CapacityLimit(SegmentIndex index, JournalLog log, Reclaimer reclaimer, DiskWatermarks watermarks,
+      JournalOptions options) {
+    this.watermarks = watermarks;
     this.place = "tier " + options.name();
     this.options = options.reclaim();
     this.segmentBytes = options.segments().segmentBytes();
-    this.book = book;
+    this.index = index;
     this.log = log;
     this.reclaimer = reclaimer;
   }
@@ -37,16 +38,16 @@ final class Room {
   ///
   /// @throws StorageFullException if all segments are needed, and nearly full, and nobody gives any of them up
   void require() {
-    if (options.capacityBytes() == ReclaimOptions.UNLIMITED && !water.isWatched()) {
+    if (options.capacityBytes() == ReclaimOptions.UNLIMITED && !watermarks.isWatched()) {
       return;
     }
     long most = options.capacityBytes() == ReclaimOptions.UNLIMITED
         ? Long.MAX_VALUE
         : options.capacityBytes() / segmentBytes - 1;
     int fruitless = 0;
-    while (log.mayBeginSegment() && (book.segments() + 1 > most || !water.hasRoom())) {
-      int before = book.segments();
-      if (!reclaimer.hasVictim() && before == book.needed()) {
+    while (log.mayBeginSegment() && (index.segments() + 1 > most || !watermarks.hasRoom())) {
+      int before = index.segments();
+      if (!reclaimer.hasVictim() && before == index.needed()) {
         if (!relief.getAsBoolean()) {
           requireBelow(most);
           return; // the engine knows what the disk has
@@ -56,7 +57,7 @@ final class Room {
       }
       long moved = reclaimer.step(Long.MAX_VALUE);
       log.deleteNow();
-      fruitless = moved == 0 && book.segments() == before ? fruitless + 1 : 0;
+      fruitless = moved == 0 && index.segments() == before ? fruitless + 1 : 0;
       if (fruitless > before) { // each was tried: what could be gained is not known here before the next sweep
         requireBelow(most);
         return;
@@ -65,12 +66,12 @@ final class Room {
   }
 
   private void requireBelow(long most) {
-    if (book.segments() + 1 > most) {
+    if (index.segments() + 1 > most) {
       throw full(most);
     }
   }
 
   private StorageFullException full(long most) {
-    return new StorageFullException(place, segmentBytes, Math.max(0, most - book.segments()) * segmentBytes, null);
+    return new StorageFullException(place, segmentBytes, Math.max(0, most - index.segments()) * segmentBytes, null);
   }
 }

@@ -14,14 +14,14 @@ import java.util.List;
 /// @param sequence of the record
 /// @param crc of its head
 /// @param removals what it removes; empty if it is of a block
-public record Noted(Location at, BlockKey key, long sequence, int crc, List<RecordName> removals) {
-  public Noted {
+public record RecordSummary(Location at, BlockKey key, long sequence, int crc, List<RecordName> removals) {
+  public RecordSummary {
     removals = List.copyOf(removals);
   }
 
   /// What `head` says, which was found at `at`.
-  public static Noted of(Location at, RecordHead head) {
-    return new Noted(at, head.key(), head.sequence(), head.crc(), head.removals());
+  public static RecordSummary of(Location at, RecordHead head) {
+    return new RecordSummary(at, head.key(), head.sequence(), head.crc(), head.removals());
   }
 
   public RecordKind kind() {

@@ -4,8 +4,9 @@ import io.penstock.KvException;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.SegmentEngine;
 
-/// How high the disk under a journal has risen, whoever fills it. Used by the thread that appends.
-final class DiskWater {
+/// Compares the use of the disk under a journal with its watermarks; other programs fill the disk, too. Used by the
+/// thread that appends.
+final class DiskWatermarks {
   /// A look costs a call of the system.
   private static final long LOOK_MILLIS = 20;
 
@@ -17,7 +18,7 @@ final class DiskWater {
   private long lookedAt;
   private boolean draining;
 
-  DiskWater(SegmentEngine engine, JournalOptions options, JournalClock clock) {
+  DiskWatermarks(SegmentEngine engine, JournalOptions options, JournalClock clock) {
     this.engine = engine;
     this.options = options.reclaim();
     EngineOptions segments = options.segments();
@@ -25,12 +26,12 @@ final class DiskWater {
     this.clock = clock;
   }
 
-  /// Whether anybody looks.
+  /// Whether there are watermarks.
   boolean isWatched() {
-    return options.diskHighWater() < 1;
+    return options.diskHighWatermark() < 1;
   }
 
-  /// Whether it has risen above the high water, and has not sunk to the low one since.
+  /// Whether the use exceeded the high watermark, and did not fall to the low one since.
   boolean isTooHigh() {
     if (isWatched() && (!looked || !clock.runs() || clock.millis() - lookedAt >= LOOK_MILLIS)) {
       look();
@@ -42,13 +43,13 @@ final class DiskWater {
     looked = true;
     lookedAt = clock.millis();
     try {
-      draining = engine.space().used() > (draining ? options.diskLowWater() : options.diskHighWater());
+      draining = engine.space().used() > (draining ? options.diskLowWatermark() : options.diskHighWatermark());
     } catch (KvException e) {
-      // who cannot ask goes on with what he knew; whoever writes next hears of it
+      // keeps the last answer; the next write fails if the disk does
     }
   }
 
-  /// Whether another segment leaves enough free; true if nobody knows.
+  /// Whether another segment leaves enough free; true if that is unknown.
   boolean hasRoom() {
     try {
       return !isWatched() || engine.space().usableBytes() >= needed;

@@ -10,12 +10,12 @@ import java.util.function.IntPredicate;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
-/// What each segment holds: how many records that count, and which removals; whose they are, [PlaceTable] knows. Used
+/// What each segment holds: how many records that count, and which removals; whose they are, [LocationTable] knows. Used
 /// by the thread that appends.
 ///
 /// A segment can go when none of its records counts. A removal in it is needed as long as the record that it removes
 /// exists; it is then written anew before its segment goes.
-final class SegmentBook {
+final class SegmentIndex {
   private final TreeMap<Integer, Usage> segments = new TreeMap<>();
   /// Segments of which nothing counts.
   private final TreeSet<Integer> empty = new TreeSet<>();
@@ -35,7 +35,7 @@ final class SegmentBook {
     /// Sequences of copies of its records.
     private final List<Long> copies = new ArrayList<>(0);
     private List<DeadRecord> removals = new ArrayList<>(0);
-    /// As in [SyncLine#position()]: its copies lie between these.
+    /// As in [SyncQueue#position()]: its copies lie between these.
     private long copiedFrom;
     private long copiedAt;
     /// How many records were written before its last one.

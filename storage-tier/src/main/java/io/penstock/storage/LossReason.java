@@ -5,7 +5,7 @@ import io.penstock.block.BlockKey;
 
 /// Why the record of a block is no more.
 @FunctionalInterface
-interface Loss {
+interface LossReason {
   /// What whoever wants the block hears.
   KvException of(BlockKey key);
 }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /// Positions are counts of bytes appended since the opening. A sync takes all that was appended when it began;
 /// appending goes on meanwhile. What a failed sync covered is lost: a system tells of an error once, so that another
 /// sync of the same bytes succeeds whether or not they are on the medium. The next one is for what comes after them.
-final class SyncLine {
+final class SyncQueue {
   private final SegmentEngine engine;
   private final SyncRule rule;
   private final JournalClock clock;
@@ -42,7 +42,7 @@ final class SyncLine {
   private @Nullable KvException failure;
 
   /// @param afterSync told by the thread that synced
-  SyncLine(SegmentEngine engine, SyncRule rule, JournalClock clock, Runnable afterSync) {
+  SyncQueue(SegmentEngine engine, SyncRule rule, JournalClock clock, Runnable afterSync) {
     this.engine = engine;
     this.rule = rule;
     this.clock = clock;

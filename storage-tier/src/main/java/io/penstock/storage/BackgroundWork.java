@@ -4,7 +4,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /// The steps of a work in the background, one at a time, of which none is begun after the close. Safe from any thread.
-final class Steps {
+final class BackgroundWork {
   private final Sinks.Empty<Void> over = Sinks.empty();
   private boolean running;
   private boolean closed;

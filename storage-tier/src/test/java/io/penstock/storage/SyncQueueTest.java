@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-final class SyncLineTest {
+final class SyncQueueTest {
   private final CountDownLatch runs = new CountDownLatch(1);
   private final CountDownLatch mayEnd = new CountDownLatch(1);
   private final AtomicInteger forced = new AtomicInteger();
@@ -42,8 +42,8 @@ final class SyncLineTest {
 
   @Test
   void whoWaitsForRoom_waitsForTheSyncThatRuns_andForNoneAfterIt() throws InterruptedException {
-    SyncLine line =
-        new SyncLine(new Slow(), SyncRule.interval(Duration.ofSeconds(1), 1000), JournalClock.stopped(), () -> {});
+    SyncQueue line =
+        new SyncQueue(new Slow(), SyncRule.interval(Duration.ofSeconds(1), 1000), JournalClock.stopped(), () -> {});
     line.start();
     line.appended(600);
     Thread syncing = Thread.ofPlatform().start(line::sync);
@@ -65,8 +65,8 @@ final class SyncLineTest {
   @Test
   void syncThatEndsInAnError_losesWhatItCovered_andSaysSo() {
     FaultyEngine disk = new FaultyEngine(MemoryEngine.open(new MemoryDisk(), EngineOptions.defaults()));
-    SyncLine line =
-        new SyncLine(disk, SyncRule.interval(Duration.ofSeconds(1), 1000), JournalClock.stopped(), () -> {});
+    SyncQueue line =
+        new SyncQueue(disk, SyncRule.interval(Duration.ofSeconds(1), 1000), JournalClock.stopped(), () -> {});
     line.start();
     line.appended(600);
     disk.err(FaultyEngine.Work.SYNC);
@@ -83,8 +83,8 @@ final class SyncLineTest {
   @Test
   void syncThatFails_losesWhatItCovered_alsoIfTheSegmentCannotBeEnded() {
     FaultyEngine disk = new FaultyEngine(MemoryEngine.open(new MemoryDisk(), EngineOptions.defaults()));
-    SyncLine line =
-        new SyncLine(disk, SyncRule.interval(Duration.ofSeconds(1), 1000), JournalClock.stopped(), () -> {});
+    SyncQueue line =
+        new SyncQueue(disk, SyncRule.interval(Duration.ofSeconds(1), 1000), JournalClock.stopped(), () -> {});
     line.start();
     line.appended(600);
     disk.fail(FaultyEngine.Fault.IO_ERROR, FaultyEngine.Work.SYNC);
@@ -99,7 +99,7 @@ final class SyncLineTest {
   void syncThatEndsInAnErrorInItsTime_isTriedAgainAnIntervalLater() {
     FaultyEngine disk = new FaultyEngine(MemoryEngine.open(new MemoryDisk(), EngineOptions.defaults()));
     HandClock clock = new HandClock();
-    SyncLine line = new SyncLine(disk, SyncRule.interval(Duration.ofSeconds(1), 1000), clock, () -> {});
+    SyncQueue line = new SyncQueue(disk, SyncRule.interval(Duration.ofSeconds(1), 1000), clock, () -> {});
     line.start();
     line.appended(300);
     disk.err(FaultyEngine.Work.SYNC);

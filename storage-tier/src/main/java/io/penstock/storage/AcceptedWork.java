@@ -8,7 +8,7 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 
 /// Counts work that was accepted and has not ended, up to a bound. Safe from any thread.
-final class WorkLine {
+final class AcceptedWork {
   private final String store;
   private final String work;
   private final int most;
@@ -18,7 +18,7 @@ final class WorkLine {
   private boolean closed;
 
   /// @param work named in errors, in the plural
-  WorkLine(String store, String work, int most) {
+  AcceptedWork(String store, String work, int most) {
     this.store = store;
     this.work = work;
     this.most = most;

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// The blocks of a segment are a ring, so that one can leave it at once; what they have in common is with the head of
 /// the ring. A number belongs to whoever was given it, until he gives it back. Safe from any thread.
-final class PlaceTable {
+final class LocationTable {
   /// No number.
   static final int NONE = IntRows.NONE;
 
@@ -39,10 +39,10 @@ final class PlaceTable {
   private final IntRows rows = new IntRows(WIDTH);
   /// One ring a segment, but where sequences are further apart than a word of 32 bits tells.
   private final Map<Integer, List<Integer>> rings = new HashMap<>();
-  private final Map<Integer, Loss> losses = new HashMap<>();
+  private final Map<Integer, LossReason> losses = new HashMap<>();
 
   /// @param recordBytes length of every block's record
-  PlaceTable(int recordBytes) {
+  LocationTable(int recordBytes) {
     this.recordBytes = recordBytes;
   }
 
@@ -51,26 +51,26 @@ final class PlaceTable {
     return at.length() == recordBytes && at.offset() % UNIT_BYTES == 0 && at.offset() / UNIT_BYTES < MOST_UNITS;
   }
 
-  /// A number for a block whose record lies at `place`; the caller's.
+  /// A number for a block whose record lies at `location`; the caller's.
   ///
   /// @throws IllegalArgumentException if it does not fit
-  synchronized int add(Place place) {
-    if (!fits(place.location())) {
+  synchronized int add(RecordLocation location) {
+    if (!fits(location.at())) {
       throw new IllegalArgumentException(
           "location must be of %d bytes at a multiple of %d (was %s)".formatted(recordBytes, UNIT_BYTES,
-              place.location()));
+              location.at()));
     }
     int row = rows.take();
-    put(row, place);
+    put(row, location);
     return row;
   }
 
-  private void put(int row, Place place) {
-    int ring = ring(place.segment(), place.sequence());
+  private void put(int row, RecordLocation location) {
+    int ring = ring(location.segment(), location.sequence());
     rows.set(row, RING, ring);
-    rows.set(row, OFFSET, (int) (place.location().offset() / UNIT_BYTES));
-    rows.set(row, SEQUENCE, (int) (place.sequence() - rows.getLong(ring, FIRST_SEQUENCE)));
-    rows.set(row, CRC, place.headCrc());
+    rows.set(row, OFFSET, (int) (location.at().offset() / UNIT_BYTES));
+    rows.set(row, SEQUENCE, (int) (location.sequence() - rows.getLong(ring, FIRST_SEQUENCE)));
+    rows.set(row, CRC, location.headCrc());
     join(rows.get(ring, BEFORE), row);
     join(row, ring);
   }
@@ -101,23 +101,23 @@ final class PlaceTable {
     join(rows.get(row, BEFORE), rows.get(row, AFTER));
   }
 
-  /// Where the block of `rest` lies.
+  /// Where the block of `stored` lies.
   ///
-  /// @throws IllegalStateException if the rest was closed: its number is nobody's, or somebody else's
+  /// @throws IllegalStateException if that is closed: its number is free, or another block's
   /// @throws io.penstock.block.BlockCorruptException if the record was found damaged
   /// @throws io.penstock.tier.spi.BlockUnreadableException if it was lost because the disk does not give it
-  synchronized Place of(StoredRecord rest) {
-    if (rest.isClosed()) { // before its number was given back, or it would be open
-      throw new IllegalStateException("rest must be open (was closed)");
+  synchronized RecordLocation of(StoredRecord stored) {
+    if (stored.isClosed()) { // before its number was given back, or it would be open
+      throw new IllegalStateException("stored block must be open (was closed)");
     }
-    if (rows.get(rest.number(), RING) == LOST) {
-      throw loss(rest.number()).of(rest.key());
+    if (rows.get(stored.number(), RING) == LOST) {
+      throw loss(stored.number()).of(stored.key());
     }
-    return place(rest.number());
+    return location(stored.number());
   }
 
-  private Loss loss(int row) {
-    Loss loss = losses.get(row);
+  private LossReason loss(int row) {
+    LossReason loss = losses.get(row);
     if (loss == null) {
       throw new IllegalStateException("number must be of a block (was " + row + ")");
     }
@@ -125,10 +125,10 @@ final class PlaceTable {
   }
 
   /// Where the block of a number lies that is not given back meanwhile, and was not lost.
-  synchronized Place place(int row) {
+  synchronized RecordLocation location(int row) {
     int ring = rows.get(row, RING);
     long offset = Integer.toUnsignedLong(rows.get(row, OFFSET)) * UNIT_BYTES;
-    return new Place(new Location(rows.get(ring, SEGMENT), offset, recordBytes), sequence(row, ring),
+    return new RecordLocation(new Location(rows.get(ring, SEGMENT), offset, recordBytes), sequence(row, ring),
         rows.get(row, CRC));
   }
 
@@ -163,15 +163,15 @@ final class PlaceTable {
   }
 
   /// Where the block of `row` lies, if that is in `segment`; null if it was given back meanwhile.
-  synchronized @Nullable Place placeIn(int segment, int row) {
-    return rings.getOrDefault(segment, List.of()).contains(rows.get(row, RING)) ? place(row) : null;
+  synchronized @Nullable RecordLocation locationIn(int segment, int row) {
+    return rings.getOrDefault(segment, List.of()).contains(rows.get(row, RING)) ? location(row) : null;
   }
 
   /// The record of a block lies at `to` now, and no longer at `from`.
   ///
   /// @param row the number of a block that was at `from`; nobody takes a new number meanwhile
   /// @return false if it was given back meanwhile: the record at `from` is dead then, and the one at `to` is nobody's
-  synchronized boolean move(int row, Place from, Place to) {
+  synchronized boolean move(int row, RecordLocation from, RecordLocation to) {
     if (!isAt(row, from)) {
       return false;
     }
@@ -188,7 +188,7 @@ final class PlaceTable {
   /// The record of a block at `from` will be gone: whoever asks for it from now on hears of `loss`.
   ///
   /// @return as [#move]
-  synchronized boolean lose(int row, Place from, Loss loss) {
+  synchronized boolean lose(int row, RecordLocation from, LossReason loss) {
     if (!isAt(row, from)) {
       return false;
     }
@@ -198,11 +198,11 @@ final class PlaceTable {
     return true;
   }
 
-  /// Whether `row` is of a block at `place`.
-  private boolean isAt(int row, Place place) {
-    for (int ring : rings.getOrDefault(place.segment(), List.of())) {
+  /// Whether `row` is of a block at `location`.
+  private boolean isAt(int row, RecordLocation location) {
+    for (int ring : rings.getOrDefault(location.segment(), List.of())) {
       // What was given back names no ring there
-      if (rows.get(row, RING) == ring && sequence(row, ring) == place.sequence()) {
+      if (rows.get(row, RING) == ring && sequence(row, ring) == location.sequence()) {
         return true;
       }
     }
@@ -212,19 +212,19 @@ final class PlaceTable {
   /// Gives a number back.
   ///
   /// @return where its block lay; null if that is lost
-  synchronized @Nullable Place release(int row) {
-    Place last = null;
+  synchronized @Nullable RecordLocation release(int row) {
+    RecordLocation last = null;
     if (rows.get(row, RING) == LOST) {
       losses.remove(row);
     } else {
-      last = place(row);
+      last = location(row);
       unlink(row);
     }
     rows.give(row);
     return last;
   }
 
-  /// `segment` is gone. Blocks that are still in it keep their places, which lead nowhere.
+  /// `segment` is gone. Blocks that are still in it keep their locations, which lead nowhere.
   synchronized void forget(int segment) {
     if (first(segment) == NONE) {
       List<Integer> all = rings.remove(segment);
