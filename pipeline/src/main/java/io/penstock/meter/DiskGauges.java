@@ -30,7 +30,6 @@ record DiskGauges(MeterRegistry registry, Tags tags, Supplier<@Nullable DiskStat
     count(KvMeters.DISK_DAMAGED, tags, DiskStat::damaged);
     count(KvMeters.DISK_UNREADABLE, tags, DiskStat::unreadable);
     count(KvMeters.DISK_UNKEPT, tags, DiskStat::unkept);
-    show(KvMeters.DISK_KEPT, DiskStat::keptSegments);
     show(KvMeters.DISK_PROBLEMS, stat -> stat.problems().size());
   }
 

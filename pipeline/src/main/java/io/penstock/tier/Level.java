@@ -34,7 +34,7 @@ public sealed interface Level {
       Checks.positive("capacityBlocks", capacityBlocks);
       if (capacityBlocks > store.capacityBlocks()) {
         throw new IllegalArgumentException(
-            "capacityBlocks must be <= the %d places of %s (was %d)".formatted(store.capacityBlocks(),
+            "capacityBlocks must be <= the %d slots of %s (was %d)".formatted(store.capacityBlocks(),
                 store.name(), capacityBlocks));
       }
     }

@@ -26,15 +26,15 @@ public final class PutRoom {
   public PutRoom(int number, int first, List<BlockKey> run, Reservation reservation) {
     this.reservation = reservation;
     this.drafts = new DraftWindow(number);
-    Map<BlockKey, Integer> places = new HashMap<>();
+    Map<BlockKey, Integer> positions = new HashMap<>();
     for (int i = 0; i < run.size(); i++) {
-      places.put(run.get(i), i);
+      positions.put(run.get(i), i);
     }
     BitSet asked = new BitSet();
     for (BlockDraft draft : reservation.drafts()) {
-      int place = requireNonNull(places.get(draft.key()), "a draft is of a reserved key");
-      asked.set(place);
-      drafts.add(first + place, draft);
+      int position = requireNonNull(positions.get(draft.key()), "a draft is of a reserved key");
+      asked.set(position);
+      drafts.add(first + position, draft);
     }
     this.wanted = Presence.of(run.size(), asked);
   }

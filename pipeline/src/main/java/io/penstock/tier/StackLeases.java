@@ -20,15 +20,22 @@ final class StackLeases {
   /// Decides on `keys`, and leases the blocks that are visible or will be.
   StackLease lease(List<BlockKey> keys, OnMiss onMiss) {
     StackLease lease = new StackLease(state, this, keys.size());
-    state.decide(after -> {
-      state.requireOpen();
-      leases.add(lease);
-      for (int i = 0; i < keys.size(); i++) {
-        decide(lease, i, keys.get(i), onMiss, after);
-      }
-      state.history().referenced(keys.size(), lease.hitCount(), after);
-    });
+    try {
+      state.decide(after -> decide(lease, keys, onMiss, after));
+    } catch (Throwable e) { // of a store: no reader will ever end the lease
+      lease.close();
+      throw e;
+    }
     return lease;
+  }
+
+  private void decide(StackLease lease, List<BlockKey> keys, OnMiss onMiss, DeferredActions after) {
+    state.requireOpen();
+    leases.add(lease);
+    for (int i = 0; i < keys.size(); i++) {
+      decide(lease, i, keys.get(i), onMiss, after);
+    }
+    state.history().referenced(keys.size(), lease.hitCount(), after);
   }
 
   private void decide(StackLease lease, int position, BlockKey key, OnMiss onMiss, DeferredActions after) {

@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import static java.util.Objects.requireNonNull;
+
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.ChunkSource;
 import java.util.List;
@@ -58,35 +60,50 @@ final class StackState {
   }
 
   /// The same for a decision with an answer. A decision that is made within another one, on the same thread, is a part
-  /// of it: its actions run when the outer one has ended.
+  /// of it: its actions run when the outer one has ended. If a decision throws, the blocks that it changed are reviewed
+  /// and its actions run all the same.
   <T extends @Nullable Object> T answer(Function<DeferredActions, T> decision) {
+    if (Thread.holdsLock(lock)) {
+      return answerWithin(decision);
+    }
     DeferredActions after = new DeferredActions();
     try {
       synchronized (lock) {
-        return underWay == null ? run(decision, after) : decision.apply(underWay);
+        underWay = after;
+        try {
+          return reviewed(decision, after);
+        } finally {
+          underWay = null;
+        }
       }
     } finally {
-      if (!Thread.holdsLock(lock)) {
-        after.run(events, flushes);
-      }
+      after.run(events, flushes);
     }
   }
 
+<<<<<<< HEAD
   @GuardedBy("lock") private <T extends @Nullable Object> T run(Function<DeferredActions, T> decision,
       DeferredActions after) {
     underWay = after;
-    try {
-      T answer = decision.apply(after);
-      for (Resident block = after.nextReview(); block != null; block = after.nextReview()) {
-        mover.review(block, after);
-      }
-      return answer;
-    } finally {
-      underWay = null;
+=======
+  private <T extends @Nullable Object> T answerWithin(Function<DeferredActions, T> decision) {
+    synchronized (lock) { // held already
+      return decision.apply(requireNonNull(underWay, "a decision must not be made within a look"));
     }
   }
 
-  /// Looks at the state under the lock and changes nothing.
+  private <T extends @Nullable Object> T reviewed(Function<DeferredActions, T> decision, DeferredActions after) {
+>>>>>>> main
+    try {
+      return decision.apply(after);
+    } finally {
+      for (Resident block = after.nextReview(); block != null; block = after.nextReview()) {
+        mover.review(block, after);
+      }
+    }
+  }
+
+  /// Looks at the state under the lock. Changes nothing of it, and makes no decision.
   <T extends @Nullable Object> T look(Supplier<T> question) {
     synchronized (lock) {
       return question.get();

@@ -62,38 +62,39 @@ final class StackWrites {
       reservations.add(reservation);
       List<BlockKey> wanted = new ArrayList<>(keys.size());
       for (int i = 0; i < keys.size(); i++) {
-        Pending block = enter(keys.get(i), after);
-        if (block == null) {
-          reservation.skip(i);
-        } else {
-          reservation.write(block);
+        if (enter(reservation, keys.get(i), after)) {
           wanted.add(keys.get(i));
+        } else {
+          reservation.skip(i);
         }
       }
       return wanted;
     });
   }
 
-  /// Enters `key`; null if it is visible, or another reservation writes it.
-  private @Nullable Pending enter(BlockKey key, DeferredActions after) {
+  /// Has `reservation` write `key`; false if the block is visible, or another reservation writes it.
+  private boolean enter(StackReservation reservation, BlockKey key, DeferredActions after) {
     Pending pending = writing.get(key);
     if (pending != null && pending.isReserved()) {
-      return null;
+      return false;
     }
     if (state.index().find(key, after) instanceof Resident block && state.stores().isReadable(block)) {
       if (pending != null) { // no store gave it when it was admitted
         writing.remove(key);
         pending.serve(position -> LeaseItem.of(position, block), after);
       }
-      return null;
+      return false;
     }
-    if (pending == null) {
-      pending = new Pending(key, null);
-      writing.put(key, pending);
-      state.index().enter(pending, after);
+    if (pending != null) {
+      pending.reserve();
+      reservation.write(pending);
+      return true;
     }
-    pending.reserve();
-    return pending;
+    pending = new Pending(key, null);
+    writing.put(key, pending);
+    reservation.write(pending); // first, so that the key is freed with it if the next step throws
+    state.index().enter(pending, after);
+    return true;
   }
 
   Mono<List<Receipt>> commit(StackReservation reservation, List<BlockDraft> complete) {

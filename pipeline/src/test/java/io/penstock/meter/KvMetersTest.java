@@ -75,7 +75,7 @@ final class KvMetersTest {
     sideCar.copied(() -> 4, () -> 5);
     sideCar.failed("too_many", () -> 6);
     gauges.refresh().block(SOON);
-    BlockTier onDisk = onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, List.of()));
+    BlockTier onDisk = onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, List.of()));
     TierGauges.bind(registry, onDisk).refresh().block(SOON);
 
     for (KvMeters meter : KvMeters.values()) {
@@ -162,12 +162,12 @@ final class KvMetersTest {
   @Test
   void disk_whatItDoesBesides_isShownByLevel() {
     BlockTier stack =
-        onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, List.of("sync: no")));
+        onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, List.of("sync: no")));
     TierGauges.bind(registry, stack).refresh().block(SOON);
 
     assertThat(
-        ofDisk("unsynced", "unsynced.age", "segments", "held", "live", "write.amplification", "kept", "problems"))
-        .containsExactly(1.0, 2.0, 6.0, 7.0, 8.0, 19.0 / 9, 18.0, 1.0);
+        ofDisk("unsynced", "unsynced.age", "segments", "held", "live", "write.amplification", "problems"))
+        .containsExactly(1.0, 2.0, 6.0, 7.0, 8.0, 19.0 / 9, 1.0);
     assertThat(Stream
         .of("uncertain", "put", "moved", "reclaimed", "scrub.passes", "scrubbed", "damaged", "unreadable", "unkept")
         .map(name -> registry.get("penstock.disk." + name).tags("tier", "stack", "level", "ssd", "medium", "disk")

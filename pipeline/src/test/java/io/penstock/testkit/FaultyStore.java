@@ -15,6 +15,7 @@ import io.penstock.tier.spi.StoreHealth;
 import io.penstock.tier.spi.StoreState;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -25,6 +26,7 @@ public final class FaultyStore implements BlockStore {
   private volatile UnaryOperator<Mono<List<StoredBlock>>> puts = UnaryOperator.identity();
   private volatile UnaryOperator<Mono<Void>> reads = UnaryOperator.identity();
   private volatile UnaryOperator<Mono<Void>> closes = UnaryOperator.identity();
+  private volatile Consumer<BlockKey> numbers = key -> {};
   private volatile StoreHealth health = StoreHealth.GOOD;
   private volatile Runnable watcher = () -> {};
   private volatile @Nullable DiskStat disk;
@@ -43,6 +45,12 @@ public final class FaultyStore implements BlockStore {
   /// Changes what every read answers from now on; runs when `read` is called, and may throw.
   public FaultyStore reads(UnaryOperator<Mono<Void>> change) {
     reads = change;
+    return this;
+  }
+
+  /// Runs `change` before each `fromNumber` from now on; it may throw.
+  public FaultyStore numbers(Consumer<BlockKey> change) {
+    numbers = change;
     return this;
   }
 
@@ -89,6 +97,7 @@ public final class FaultyStore implements BlockStore {
   public void mend() {
     puts = UnaryOperator.identity();
     reads = UnaryOperator.identity();
+    numbers = key -> {};
   }
 
   @Override
@@ -147,6 +156,7 @@ public final class FaultyStore implements BlockStore {
 
   @Override
   public StoredBlock fromNumber(BlockKey key, int number) {
+    numbers.accept(key);
     return store.fromNumber(key, number);
   }
 

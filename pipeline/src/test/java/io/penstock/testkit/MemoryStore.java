@@ -270,7 +270,7 @@ public final class MemoryStore implements BlockStore {
   public int toNumber(StoredBlock block) {
     Kept own = (Kept) block;
     if (!own.end()) {
-      throw new AssertionError("a stored block must be open to be cooled (was " + block.key() + ")");
+      throw new AssertionError("a stored block must be open to become a number (was " + block.key() + ")");
     }
     synchronized (kept) {
       lastNumber++;

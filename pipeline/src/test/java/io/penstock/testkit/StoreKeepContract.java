@@ -134,7 +134,7 @@ interface StoreKeepContract extends StoreSteps {
       int more = 1 + random.nextInt(8);
       int from = lane * 200 + random.nextInt(150);
       stored.addAll(put(store, from, from + more));
-      stored.replaceAll(block -> random.nextBoolean() ? cooledOnce(store, block) : block);
+      stored.replaceAll(block -> random.nextBoolean() ? numberedOnce(store, block) : block);
       assertReadable(store, stored);
       while (stored.size() > 8) {
         stored.remove(random.nextInt(stored.size())).close();
@@ -143,7 +143,7 @@ interface StoreKeepContract extends StoreSteps {
     stored.forEach(StoredBlock::close);
   }
 
-  private static StoredBlock cooledOnce(BlockStore store, StoredBlock block) {
+  private static StoredBlock numberedOnce(BlockStore store, StoredBlock block) {
     int number = store.toNumber(block);
     return number == BlockStore.NO_NUMBER ? block : store.fromNumber(block.key(), number);
   }

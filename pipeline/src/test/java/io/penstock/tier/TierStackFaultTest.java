@@ -76,7 +76,7 @@ final class TierStackFaultTest extends StackSteps {
 
   @ParameterizedTest
   @EnumSource
-  void blockOnItsWayDown_toAStoreThatFails_isLostAlone(Fault fault) {
+  void blockBeingDemoted_toAStoreThatFails_isLostAlone(Fault fault) {
     TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(disk, 4));
     put(stack, 0);
     disk.puts(fault::in);
@@ -103,13 +103,17 @@ final class TierStackFaultTest extends StackSteps {
     read(stack, 0);
     device.mend();
     read(stack, 0);
-    assertThat(levels(stack)).extracting(LevelStat::storedBlocks).as("a read lifts it").containsExactly(1L, 1L);
+    assertThat(levels(stack)).extracting(LevelStat::storedBlocks).as("a read promotes it").containsExactly(1L, 1L);
     assertClosesClean(stack);
   }
 
   @ParameterizedTest
   @EnumSource(names = {"THROWS", "FAILS"})
+<<<<<<< HEAD
   void demotion_fromADeviceThatDoesNotGiveTheBlock_losesItAlone(Fault fault) {
+=======
+  void blockToDemoteFromADevice_thatDoesNotGiveIt_isLostAlone(Fault fault) {
+>>>>>>> main
     TierStack stack = exclusive(new Level.Stored(device, 1), new Level.Host("dram", 2));
     put(stack, 0);
     device.reads(fault::in);
@@ -123,7 +127,11 @@ final class TierStackFaultTest extends StackSteps {
   }
 
   @Test
+<<<<<<< HEAD
   void demotedBlock_readOnlyInPart_isLostAndNothingStuck() {
+=======
+  void blockToDemote_readOnlyInPart_isLostAndNothingStuck() {
+>>>>>>> main
     TierStack stack = exclusive(new Level.Stored(device, 1), new Level.Host("dram", 2));
     put(stack, 0);
     device.reads(read -> Mono.empty()); // says that it is done, and did nothing
@@ -136,7 +144,49 @@ final class TierStackFaultTest extends StackSteps {
   }
 
   @Test
+<<<<<<< HEAD
   void slices_ofAWindowClosedDuringItsPromotion_end() {
+=======
+  void lease_whoseStoreThrowsBetweenItsKeys_endsWithNothingHeld() {
+    TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(disk, 4));
+    put(stack, 0);
+    put(stack, 1);
+    disk.numbers(key -> {
+      throw new IllegalStateException("thrown");
+    });
+    try (BlockScope scope = new BlockScope()) {
+      assertThatThrownBy(() -> stack.lease(List.of(key(2), key(0)), OnMiss.ADMIT, scope).block(SOON))
+          .isInstanceOf(IllegalStateException.class).hasMessage("thrown");
+      assertThat(stack.hostCopy(key(1))).as("the block that the first key demoted").isNull();
+      assertThat(levels(stack)).extracting(LevelStat::storedBlocks).containsExactly(0L, 2L);
+      disk.mend();
+      Lease next = requireNonNull(stack.lease(List.of(key(2)), OnMiss.ADMIT, scope).block(SOON));
+      assertThat(next.admitted().count()).as("keys that the failed lease admitted, and this one now").isOne();
+    }
+    read(stack, 0);
+    read(stack, 1);
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void reservation_whoseStoreThrowsAsItEvicts_freesItsKeys() {
+    TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(disk, 1));
+    put(stack, 0);
+    put(stack, 1);
+    disk.numbers(key -> {
+      throw new IllegalStateException("thrown");
+    });
+    assertThatThrownBy(() -> put(stack, 2)).isInstanceOf(IllegalStateException.class).hasMessage("thrown");
+    disk.mend();
+    put(stack, 2);
+    assertThat(present(stack, 0, 1, 2)).isEqualTo("011");
+    read(stack, 2);
+    assertClosesClean(stack);
+  }
+
+  @Test
+  void slices_ofAWindowClosedWhileItIsRead_end() {
+>>>>>>> main
     TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(slowDisk, 4));
     put(stack, 0);
     put(stack, 1);
@@ -198,7 +248,7 @@ final class TierStackFaultTest extends StackSteps {
   }
 
   @Test
-  void close_whileABlockSinks_givesItsMemoryBack() {
+  void close_whileABlockIsDemoted_givesItsMemoryBack() {
     TierStack stack = exclusive(new Level.Stored(slowDevice, 1), new Level.Host("dram", 2));
     put(stack, 0);
     runTasks();
@@ -222,7 +272,7 @@ final class TierStackFaultTest extends StackSteps {
   }
 
   @Test
-  void close_withLinesOfCopies_startsNoneOfThem() {
+  void close_withQueuesOfCopies_startsNoneOfThem() {
     MemoryStore roomy = new MemoryStore("hbm", Medium.DEVICE, SPACE, 4, tasks::add);
     TierStack stack =
         new TierStack(SPACE, List.of(new Level.Stored(roomy, 4)), options().withIngressBlocks(4).withBatchBlocks(1),
@@ -273,7 +323,7 @@ final class TierStackFaultTest extends StackSteps {
     put(again, 4);
     assertThat(present(again, 0, 1, 2, 3, 4)).as("the oldest goes first").isEqualTo("01111");
     read(again, 3);
-    assertThat(levels(again)).extracting(LevelStat::storedBlocks).as("a read lifts it").containsExactly(2L, 4L);
+    assertThat(levels(again)).extracting(LevelStat::storedBlocks).as("a read promotes it").containsExactly(2L, 4L);
     assertClosesClean(again);
   }
 
@@ -333,7 +383,11 @@ final class TierStackFaultTest extends StackSteps {
   }
 
   @Test
+<<<<<<< HEAD
   void listenerThatThrows_disturbsNoOther() {
+=======
+  void listenerThatThrows_disturbsNoCaller() {
+>>>>>>> main
     Thread thread = Thread.currentThread();
     Thread.UncaughtExceptionHandler before = thread.getUncaughtExceptionHandler();
     AtomicReference<Throwable> heard = new AtomicReference<>();

@@ -3,9 +3,9 @@ package io.penstock.storage;
 import io.penstock.storage.engine.StorageFullException;
 import java.util.function.BooleanSupplier;
 
-/// Keeps a journal's segments within its capacity, and its disk from filling up: whoever would begin one too many waits
-/// until blocks were moved together or, where that gives nothing, given up. One segment is left for moving. Used by the
-/// thread that appends.
+/// Keeps a journal's segments within its capacity, and its disk from filling up: a put that would begin one too many
+/// waits until blocks were moved together or, where that gives nothing, given up. One segment is left for moving. Used
+/// by the thread that appends.
 final class CapacityLimit {
   private final String place;
   private final ReclaimOptions options;
@@ -27,16 +27,16 @@ final class CapacityLimit {
     this.reclaimer = reclaimer;
   }
 
-  /// Has whoever owns the blocks give some of them up when nothing else helps.
+  /// Has the owner of the blocks give some of them up when nothing else helps.
   ///
-  /// @param giveBack false if nobody has any
+  /// @param giveBack false if there are none
   void relieve(BooleanSupplier giveBack) {
     relief = giveBack;
   }
 
   /// Makes sure that there is room for another record.
   ///
-  /// @throws StorageFullException if all segments are needed, and nearly full, and nobody gives any of them up
+  /// @throws StorageFullException if all segments are needed, and nearly full, and none of them is given up
   void require() {
     if (options.capacityBytes() == ReclaimOptions.UNLIMITED && !watermarks.isWatched()) {
       return;

@@ -19,7 +19,7 @@ final class DiskFigures {
         syncs.lostBytes(), space.segments(), space.heldBytes(), space.liveBytes(), space.userBytes(),
         space.movedBytes(), space.reclaimed(), scrub.passes(), scrub.bytes(),
         opening.damaged() + space.corrupt() + scrub.corrupt() + lost.read(), space.unreadable(), copies.unkept(),
-        opening.damaged(), 0, problems);
+        opening.damaged(), problems);
   }
 
   private static List<String> problem(String what, @Nullable RuntimeException failure) {

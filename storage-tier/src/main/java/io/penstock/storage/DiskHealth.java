@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// How the disk of a journal is, from what fails and from what takes too long; and whether it is well again, by trying.
+/// How the disk of a journal is, from what fails and from what takes too long; and whether it is healthy again, by
+/// trying.
 ///
 /// | | |
 /// |---|---|
@@ -25,8 +26,8 @@ import reactor.util.Loggers;
 /// | anything takes longer than it may | off, until it has ended |
 /// | a probe succeeds: written, forced, read again and deleted; and the failed read, too | active |
 ///
-/// One read that fails costs its block and tells nothing of the disk. Without a clock the disk always counts as healthy.
-/// Safe from any thread.
+/// One read that fails costs its block and tells nothing of the disk. Without a clock the disk always counts as
+/// healthy. Safe from any thread.
 final class DiskHealth {
   private static final Logger LOG = Loggers.getLogger(DiskHealth.class);
 
@@ -77,7 +78,7 @@ final class DiskHealth {
     return health;
   }
 
-  /// What whoever is refused hears.
+  /// The failure of a refused call.
   StoreUnavailableException unavailable() {
     return StoreUnavailableException.of(store, health);
   }
@@ -94,7 +95,7 @@ final class DiskHealth {
     }
   }
 
-  /// Tries nothing any more, and tells nobody; whether somebody is stuck is looked at until [#end].
+  /// Ends the probes and the reports; stuck calls are watched until [#end].
   synchronized void close() {
     closed = true;
   }
@@ -121,12 +122,12 @@ final class DiskHealth {
     change(() -> writeTrouble = e);
   }
 
-  /// The disk has no room; whoever was told may still make some.
+  /// The disk has no room; the caller may still make some.
   void full(StorageFullException e) {
     full = e;
   }
 
-  /// Nobody made room, and a put failed: of the disk's, if that said so, for a journal has a capacity of its own, too.
+  /// No room was made, and a put failed: of the disk's, if that said so, for a journal has a capacity of its own, too.
   @SuppressWarnings("ReferenceEquality") // of the very failure
   void putFailed(StorageFullException e) {
     if (e == full) {
@@ -281,7 +282,7 @@ final class DiskHealth {
       probes.after(probeIn, this::probe);
     }
     if (told) {
-      ticks.after(0, changed); // whoever saw it may hold a lock
+      ticks.after(0, changed); // the caller may hold a lock
     }
   }
 

@@ -2,20 +2,21 @@ package io.penstock.storage;
 
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/// Who is in the disk now, and whether anybody is for too long. Any thread; entering costs one compare-and-set.
+/// The calls that wait for the disk now, and whether one waits too long. Any thread; entering costs one
+/// compare-and-set.
 ///
-/// Time is counted in ticks of a clock: a process that was stopped for a while finds nobody late.
+/// Time is counted in ticks of a clock: after a stop of the process no call is late.
 final class DiskWatch {
   /// So many ticks are what a read or an append may take.
   static final int TICKS = 4;
 
-  /// Beyond so many at a time, nobody looks at the next.
+  /// Further calls at a time are not watched.
   private static final int SLOTS = 64;
   /// Slots lie on cache lines of their own.
   private static final int APART = 8;
   private static final int NONE = -1;
 
-  /// The tick at which whoever is in a slot is late; 0 if nobody is.
+  /// The tick at which the call in a slot is late; 0 if the slot is free.
   private final AtomicLongArray due = new AtomicLongArray(SLOTS * APART);
   private volatile long now = 1;
 
@@ -41,7 +42,7 @@ final class DiskWatch {
 
   /// A tick later. One thread.
   ///
-  /// @return whether anybody is late
+  /// @return whether a call is late
   boolean tick() {
     long tick = now + 1;
     now = tick;

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.time.Duration;
 
-/// When a disk counts as one that does not answer, and how often it is tried whether it is well again.
+/// When a disk counts as one that does not answer, and how often it is tried again.
 ///
 /// @param stallAfter how long a read or an append may take; a sync, which may have much to write, four times as long
 /// @param firstProbe from a failure to the first try

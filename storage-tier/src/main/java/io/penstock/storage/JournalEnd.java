@@ -11,8 +11,8 @@ import reactor.util.Logger;
 import reactor.util.Loggers;
 
 /// How a journal ends: what was accepted has ended, what is left is marked and forced, and the directory is let go of.
-/// Whoever waits for that does not wait for a disk that does not answer: after [HealthOptions#closeWithin] he hears so,
-/// and the rest comes when the disk does, or with the end of the process.
+/// A disk that does not answer fails the close after [HealthOptions#closeWithin]; what is left to do is done
+/// when the disk answers, or with the end of the process.
 final class JournalEnd {
   private static final Logger LOG = Loggers.getLogger(JournalEnd.class);
 
@@ -54,7 +54,7 @@ final class JournalEnd {
     }
   }
 
-  /// What whoever waited hears.
+  /// The failure of a close that takes too long.
   static StorageFailedException tooLate(JournalOptions options) {
     return new StorageFailedException(
         "close store " + options.name() + " within " + options.health().closeWithin().toMillis() + " ms",
@@ -66,7 +66,7 @@ final class JournalEnd {
     health.close(); // not before: a disk may stall while the last read is under way
     try {
       engine.close(); // in any case: it has the lock on the directory
-    } catch (Throwable e) { // whoever waits must hear of it, whatever it is
+    } catch (Throwable e) { // the caller must hear of it, whatever it is
       failure = failure == null ? e : failure;
     }
     health.end();

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/// The writing side of a journal: appends blocks and removals, deletes segments that nobody needs. Used by one thread
+/// The writing side of a journal: appends blocks and removals, deletes segments that are not needed. Used by one thread
 /// at a time.
 final class JournalLog {
   /// What engines take of a segment beside records, and more.
@@ -70,7 +70,7 @@ final class JournalLog {
       }
       syncs.acknowledged();
       return storedBlocks;
-    } catch (Throwable e) { // whatever it is: nobody else has them
+    } catch (Throwable e) { // whatever it is: the caller does not get them
       storedBlocks.forEach(StoredRecord::close);
       throw e;
     }
@@ -170,7 +170,7 @@ final class JournalLog {
     }
   }
 
-  /// Deletes segments that nobody needs, and waits for a sync if they need one.
+  /// Deletes segments that are not needed, and waits for a sync if they need one.
   ///
   /// @throws KvException if one of them should have gone, and none could
   void deleteNow() {

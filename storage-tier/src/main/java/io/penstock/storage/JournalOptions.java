@@ -133,7 +133,7 @@ public record JournalOptions(String name, Path directory, EngineKind engine, Eng
     return segments.withSpareSegments(durability.mode() == SyncMode.NONE ? SPARES : 0);
   }
 
-  /// Segments that fit the capacity; few where there is none, for nobody knows how many.
+  /// Segments that fit the capacity; few where there is none: the number is unknown.
   long mostSegments() {
     long capacity = reclaim.capacityBytes();
     return capacity == ReclaimOptions.UNLIMITED ? LEAST_SEGMENTS : capacity / segments.segmentBytes();

@@ -7,7 +7,7 @@ import io.penstock.tier.spi.StoredBlock;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/// The puts of a journal: as many as its accepted takes, and none while the disk takes nothing. Safe from any thread.
+/// The puts of a journal: as many as are accepted, and none while the disk takes nothing. Safe from any thread.
 final class JournalPuts {
   private final SpaceId space;
   private final DiskHealth health;

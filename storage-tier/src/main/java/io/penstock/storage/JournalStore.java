@@ -40,7 +40,7 @@ import reactor.core.scheduler.Scheduler;
 /// | space | live blocks are moved out of segments that are mostly dead, as [ReclaimOptions] say; those who read them notice nothing |
 /// | the store closed | stored blocks stay there: those closed after [#close()] free nothing |
 /// | waiting | `maxWaitingPuts` batches and `maxWaitingReads` reads; a further one fails with [JournalBusyException] |
-/// | a disk that is not well | degraded when it is full or writes fail, off when reads fail or it does not answer: whoever waits, and whoever comes, fails at once with [StoreUnavailableException]; it is tried again and comes back by itself, as [HealthOptions] say |
+/// | an unhealthy disk | degraded when it is full or writes fail, off when reads fail or it does not answer: calls that wait, and new ones, fail at once with [StoreUnavailableException]; it is tried again and comes back by itself, as [HealthOptions] say |
 /// | cancel | changes nothing on the disk; stored blocks that the subscriber no longer takes are freed |
 public final class JournalStore implements BlockStore {
   private final CacheSpace space;
@@ -150,7 +150,7 @@ public final class JournalStore implements BlockStore {
       }
       return new JournalStore(space, options,
           CheckpointedEngine.of(engine, options.durability().mode() != SyncMode.NONE), threads);
-    } catch (Throwable e) { // whatever it is: whoever opens it again must find nobody there
+    } catch (Throwable e) { // whatever it is: the next opening must not find its lock
       left(engine, threads, e);
       throw e;
     }
@@ -200,7 +200,7 @@ public final class JournalStore implements BlockStore {
     watchers.add(changed);
   }
 
-  /// Whoever waits hears at once of a disk that is not well: its thread may be stuck.
+  /// Calls that wait fail at once when the disk is unhealthy: their thread may be stuck.
   private void healthChanged() {
     StoreHealth now = health.health();
     StoreUnavailableException why = StoreUnavailableException.of(options.name(), now);
@@ -236,7 +236,7 @@ public final class JournalStore implements BlockStore {
   }
 
   /// Begins to read stored blocks in the background, and to compare them; once. What is damaged is copied to
-  /// `quarantine/` in the directory and gone: whoever asked by [#report] hears of it, and so does the next read of the
+  /// `quarantine/` in the directory and gone: the listener of [#report] hears of it, and so does the next read of the
   /// block.
   ///
   /// @throws IllegalStateException if that goes on already

@@ -18,7 +18,7 @@ public final class JournalTier extends ForwardingTier {
 
   /// @param store closed with the tier
   /// @param capacityBlocks most visible blocks
-  /// @param options how the books are kept; the mode is written through, whatever they say
+  /// @param options of the ledger; the mode is always written through
   public JournalTier(JournalStore store, long capacityBlocks, StackOptions options, TierListener listener) {
     super(new TierStack(store.space(), List.of(new Level.Stored(store, capacityBlocks)),
         options.withMode(StackMode.WRITE_THROUGH), listener));
@@ -30,10 +30,10 @@ public final class JournalTier extends ForwardingTier {
   ///
   /// @throws io.penstock.KvException as [JournalStore#open(CacheSpace, JournalOptions)] does
   public static JournalTier open(CacheSpace space, long capacityBlocks, JournalOptions options, TierListener listener) {
-    StackOptions books = StackOptions.defaults(options.name())
-        // Each may be a commit of its own: whoever got memory is not refused by the disk
+    StackOptions ledger = StackOptions.defaults(options.name())
+        // Each may be a commit of its own: a block that got memory is not refused by the disk
         .withIngressBlocks(options.maxWaitingPuts());
-    return new JournalTier(JournalStore.open(space, options), capacityBlocks, books, listener);
+    return new JournalTier(JournalStore.open(space, options), capacityBlocks, ledger, listener);
   }
 
   /// What opening found.

@@ -42,7 +42,7 @@ final class JournalWrites {
   private final WaitingPuts waiting = new WaitingPuts();
   private final AtomicBoolean sweepAsked = new AtomicBoolean();
   private final AtomicBoolean wellAgain = new AtomicBoolean();
-  /// Somebody will ask for segments that could not be read.
+  /// A retry of segments that could not be read is scheduled.
   private final AtomicBoolean retryAsked = new AtomicBoolean();
   private volatile boolean closed;
   /// The next step is on its way.
@@ -109,7 +109,7 @@ final class JournalWrites {
     Throwable failure = null;
     try {
       storedBlocks = List.copyOf(log.append(batch, room));
-    } catch (Throwable e) { // whoever waits must hear of it, whatever it is
+    } catch (Throwable e) { // the caller must hear of it, whatever it is
       failure = e;
     }
     try {
@@ -145,7 +145,7 @@ final class JournalWrites {
     }
   }
 
-  /// The disk is well again: what could not be read may be tried. Any thread.
+  /// The disk is healthy again: what could not be read may be tried. Any thread.
   void retry() {
     if (!closed) {
       wellAgain.set(true);
@@ -173,7 +173,7 @@ final class JournalWrites {
 
   /// Has a segment's worth of blocks given up.
   ///
-  /// @return how many of them are gone already: nobody reads them
+  /// @return how many of them are gone already, as no reader has them
   private int giveBack() {
     shortage.evict(reclaimer.blocksASegment());
     List<DeadRecord> dead = dead();
@@ -266,7 +266,7 @@ final class JournalWrites {
     return log.settle();
   }
 
-  /// Whoever waits must hear of it, whatever it is.
+  /// The caller must hear of it, whatever it is.
   private static @Nullable Throwable failureOf(Supplier<? extends @Nullable KvException> work) {
     try {
       return work.get();

@@ -30,7 +30,7 @@ import reactor.core.publisher.Mono;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// A journal whose disk was not well when it was to be opened: off until it can be, which is tried again and again.
+/// A journal whose disk was unhealthy when it was to be opened: off until it can be, which is tried again and again.
 /// From then on it is the [JournalStore], and tells what that has found as a change of its health.
 ///
 /// Safe from any thread; opening waits for the disk on a thread of its clock.
@@ -59,10 +59,10 @@ public final class LateJournal implements BlockStore {
     this.opening.begin(this::tell);
   }
 
-  /// Opens the journal of `options`, at once or, if its disk is not well, later. Waits until every record's head was
+  /// Opens the journal of `options`, at once or, if its disk is unhealthy, later. Waits until every record's head was
   /// read: not for an event loop.
   ///
-  /// @param begun told of the journal when it is open, before anybody else has it; if that fails, it is closed, and not
+  /// @param begun told of the journal when it is open, before it is used; if that fails, it is closed, and not
   ///     open
   /// @throws io.penstock.KvException as [JournalStore#open(CacheSpace, JournalOptions)] does, but for a disk that fails
   public static BlockStore open(CacheSpace space, JournalOptions options, Consumer<JournalStore> begun) {
@@ -78,7 +78,7 @@ public final class LateJournal implements BlockStore {
     }
   }
 
-  /// One that cannot be begun is closed, for nobody else has it; whoever opens it next does not find its lock.
+  /// One that cannot be begun is closed here, as its only owner; so the next opening does not find its lock.
   static JournalStore begun(JournalStore store, Consumer<JournalStore> begun) {
     try {
       begun.accept(store);
@@ -89,7 +89,7 @@ public final class LateJournal implements BlockStore {
     }
   }
 
-  /// Whether the disk is at fault, and not whoever named the directory.
+  /// Whether the disk is at fault, and not the name of the directory.
   static boolean isOfTheDisk(StoreUnavailableException failure, Path directory) {
     for (Path each = directory.toAbsolutePath(); each != null; each = each.getParent()) {
       if (Files.isRegularFile(each)) {
@@ -117,13 +117,13 @@ public final class LateJournal implements BlockStore {
     opened = store;
   }
 
-  /// One who fails keeps nobody else from hearing of it.
+  /// A watcher that fails keeps no other from hearing of it.
   private void tell() {
     for (Runnable watcher : watchers) {
       try {
         watcher.run();
       } catch (Throwable e) {
-        LOG.warn("somebody could not hear how store {} is", options.name(), e);
+        LOG.warn("a watcher of store {} failed", options.name(), e);
       }
     }
   }

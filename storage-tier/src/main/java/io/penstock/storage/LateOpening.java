@@ -12,7 +12,7 @@ import reactor.core.publisher.Sinks;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// Opens the journal of a [LateJournal]: tries again and again, until it is open or nobody wants it any more. Safe from
+/// Opens the journal of a [LateJournal]: tries again and again, until it is open or closed. Safe from
 /// any thread; opening waits for the disk on a thread of its clock.
 final class LateOpening {
   private static final Logger LOG = Loggers.getLogger(LateOpening.class);
@@ -28,13 +28,13 @@ final class LateOpening {
   private @Nullable JournalStore opened;
   private boolean isOpening;
   private boolean closed;
-  /// Whoever closes this waits for what was being opened when the first did.
+  /// A close waits for what was being opened at the first one.
   private boolean awaited;
 
   /// @param first why it is not open yet
   /// @param clock runs another task while one opens
   /// @param stopping ends the clock
-  /// @param taking takes what was opened, while nobody can close it
+  /// @param taking takes what was opened, while it cannot be closed
   LateOpening(JournalOptions options, StoreUnavailableException first, Supplier<JournalStore> opening,
       JournalClock clock, Runnable stopping,
       Consumer<JournalStore> taking) {
@@ -127,19 +127,19 @@ final class LateOpening {
     }
   }
 
-  /// Closes what was opened and nobody has. A failure is logged, for who opens it next may find no more than a lock.
+  /// Closes what was opened and not taken. A failure is logged: the next opening may find its lock.
   ///
   /// @return completes when that has ended, however it did
   static Mono<Void> letGo(JournalStore store) {
     return store.close().onErrorResume(failure -> {
-      LOG.warn("store {} was opened for nobody, and did not close: {}", store.name(), failure.toString());
+      LOG.warn("store {} was opened after the close, and did not close: {}", store.name(), failure.toString());
       return Mono.empty();
     });
   }
 
   /// One that cannot be taken is still being opened: it has the lock on the directory.
   ///
-  /// @return false if nobody wants it any more
+  /// @return false after the close
   private synchronized boolean took(@Nullable JournalStore store) {
     if (store != null && !closed) {
       taking.accept(store);
@@ -149,7 +149,7 @@ final class LateOpening {
     return !closed;
   }
 
-  /// Of what was opened too late; whoever closed this waits for it, unless that took too long.
+  /// Of what was opened too late; the close waits for it, unless that took too long.
   private void end(@Nullable JournalStore late) {
     Mono<Void> close = late == null ? Mono.empty() : late.close();
     close.doFinally(end -> stopping.run()).subscribe(nothing -> {}, failure -> {

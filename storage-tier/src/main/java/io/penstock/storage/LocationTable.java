@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /// Where the blocks of a journal lie: 24 bytes a block, named by a number, and which of them lie in a segment.
 ///
 /// The blocks of a segment are a ring, so that one can leave it at once; what they have in common is with the head of
-/// the ring. A number belongs to whoever was given it, until he gives it back. Safe from any thread.
+/// the ring. A number belongs to its taker until it is given back. Safe from any thread.
 final class LocationTable {
   /// No number.
   static final int NONE = IntRows.NONE;
@@ -169,8 +169,8 @@ final class LocationTable {
 
   /// The record of a block lies at `to` now, and no longer at `from`.
   ///
-  /// @param row the number of a block that was at `from`; nobody takes a new number meanwhile
-  /// @return false if it was given back meanwhile: the record at `from` is dead then, and the one at `to` is nobody's
+  /// @param row the number of a block that was at `from`; no number is taken meanwhile
+  /// @return false if it was given back meanwhile: both records are dead then
   synchronized boolean move(int row, RecordLocation from, RecordLocation to) {
     if (!isAt(row, from)) {
       return false;
@@ -185,7 +185,7 @@ final class LocationTable {
     return losses.containsKey(row);
   }
 
-  /// The record of a block at `from` will be gone: whoever asks for it from now on hears of `loss`.
+  /// The record of a block at `from` will be gone: reads of it fail with `loss` from now on.
   ///
   /// @return as [#move]
   synchronized boolean lose(int row, RecordLocation from, LossReason loss) {

@@ -6,6 +6,6 @@ import io.penstock.block.BlockKey;
 /// Why the record of a block is no more.
 @FunctionalInterface
 interface LossReason {
-  /// What whoever wants the block hears.
+  /// The failure of a read of the block.
   KvException of(BlockKey key);
 }

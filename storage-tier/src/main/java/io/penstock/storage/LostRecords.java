@@ -11,8 +11,8 @@ import io.penstock.tier.spi.BlockUnreadableException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
-/// Blocks whose records are damaged, or that the disk does not give. Each is lost and counted once, whether a reader, the
-/// scrub or compaction finds it first; damaged bytes are copied to the quarantine. Safe from any thread.
+/// Blocks whose records are damaged, or that the disk does not give. Each is lost and counted once, whether a reader,
+/// the scrub or compaction finds it first; damaged bytes are copied to the quarantine. Safe from any thread.
 final class LostRecords {
   private final LocationTable locations;
   private final SpaceId space;
@@ -30,7 +30,7 @@ final class LostRecords {
     this.boundary = boundary;
   }
 
-  /// Tells `owner` from now on of blocks that are lost while nobody reads them.
+  /// Tells `owner` from now on of blocks that are lost while they are not read.
   void report(Consumer<BlockKey> owner) {
     heard = owner;
   }

@@ -66,7 +66,7 @@ final class RangeReader {
     }
   }
 
-  /// Head and granules lie side by side, and the engine keeps their segment while it reads: nobody else need.
+  /// Head and granules lie side by side, and the engine keeps their segment while it reads: no pin is needed.
   private void readAtOnce(StoredRecord stored, BlockDraft draft, GranuleRange range, MemorySegment head) {
     RecordLocation location = stored.location();
     UnknownLocationException gone = tried(location.at(), draft, range, head);

@@ -90,7 +90,7 @@ final class ReadJob {
   private void read(int i, MemorySegment scratch) {
     try {
       reader.read(storedBlocks.get(i), drafts.get(i), range, scratch);
-    } catch (Throwable e) { // whoever waits must hear of it, whatever it is
+    } catch (Throwable e) { // the caller must hear of it, whatever it is
       failed(i, e);
     }
   }

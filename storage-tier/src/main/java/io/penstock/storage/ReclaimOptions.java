@@ -13,8 +13,8 @@ import io.penstock.block.Checks;
 /// @param mostSpread bytes of segments for each live byte, and two segments, above which blocks are moved, whatever the
 ///     capacity
 /// @param bytesPerSecond most bytes moved in a second, unless a put waits for room
-/// @param diskHighWatermark share of the disk in use, by whomever, above which blocks are moved and, where that gives
-///     nothing, given up; 1 for never
+/// @param diskHighWatermark share of the disk in use, by any program, above which blocks are moved and, where that
+///     gives nothing, given up; 1 for never
 /// @param diskLowWatermark share at which that ends, if the journal has anything left
 public record ReclaimOptions(long capacityBytes, double highWater, double lowWater, double mostSpread,
     long bytesPerSecond, double diskHighWatermark,

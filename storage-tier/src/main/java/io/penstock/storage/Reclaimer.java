@@ -223,12 +223,12 @@ final class Reclaimer {
     return unreadable.waitMillis();
   }
 
-  /// The disk is well again.
+  /// The disk is healthy again.
   void retryNow() {
     unreadable.tryAll();
   }
 
-  /// @param failure of whoever tried to move or to delete
+  /// @param failure of the newest attempt to move or to delete
   SpaceStat stat(@Nullable KvException failure) {
     return new SpaceStat(index.segments(), segmentBytes, index.live() * recordBytes, log.userBytes(), movedBytes,
         reclaimed, corrupt,

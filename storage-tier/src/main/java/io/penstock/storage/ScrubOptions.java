@@ -3,7 +3,7 @@ package io.penstock.storage;
 import io.penstock.block.Checks;
 import java.time.Duration;
 
-/// How an open journal is read in the background, so that damage is found before somebody needs the block.
+/// How an open journal is read in the background, so that damage is found before a reader needs the block.
 ///
 /// @param bytesPerSecond most bytes read in a second; 0 if it is not to be read
 /// @param pass least time between the beginnings of two passes over all blocks

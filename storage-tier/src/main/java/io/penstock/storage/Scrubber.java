@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /// Reads the live blocks of an open journal, segment after segment, in the background, and compares every byte. What is
-/// damaged is set aside and lost: whoever reads the block hears of it. So is what the disk does not give, once it was
+/// damaged is set aside and lost: its next read fails. So is what the disk does not give, once it was
 /// tried often enough.
 ///
 /// A step of at most 1 MiB runs at a time, on a thread that reads, and gives way while others want the disk, for a
@@ -46,7 +46,7 @@ final class Scrubber {
   private volatile ScrubStat stat = ScrubStat.NONE;
 
   /// @param records reads them; of this alone
-  /// @param busy whether somebody else wants the disk
+  /// @param busy whether puts or reads want the disk
   /// @param freed hears of records that count no more; on the thread that reads
   Scrubber(SegmentEngine engine, LocationTable locations, RecordMover records, LostRecords lost, ScrubOptions options,
       JournalThreads threads,

@@ -12,8 +12,7 @@ import org.jspecify.annotations.Nullable;
 /// @param movedBytes bytes of records that were moved since the opening
 /// @param reclaimed segments whose blocks were all moved
 /// @param corrupt blocks that were found damaged when they were to be moved, and are gone
-/// @param unreadable blocks that the medium did not give, though it gave others, and that are gone: whoever asked for
-///     them
+/// @param unreadable blocks that the medium did not give, though it gave others, and that are gone
 /// @param failure of the newest attempt to move or to delete, if it failed, or what keeps a segment from being emptied;
 ///     it is tried again
 public record SpaceStat(int segments, long segmentBytes, long liveBytes, long userBytes, long movedBytes,

@@ -27,7 +27,7 @@ final class SyncQueue {
   private final LostRange lost = new LostRange();
   /// When the oldest unsynced byte was appended, or earlier.
   private long since;
-  /// Nobody else works on the journal before.
+  /// Before it the opening works on the journal alone.
   private boolean started;
   /// What an opening found, or a name that is gone, may not be on the medium, though nothing was appended.
   private boolean changed;
@@ -120,11 +120,11 @@ final class SyncQueue {
       timed = false;
       due = appended > synced && clock.millis() - since >= rule.interval().toMillis();
     }
-    boolean rests = false;
+    boolean isDone = false;
     try {
-      rests = !due || tried();
-    } finally { // whatever it ended with: bytes that nobody tries again would stay volatile
-      if (rests) {
+      isDone = !due || tried();
+    } finally { // whatever it ended with: without another try bytes would stay volatile
+      if (isDone) {
         askInTime();
       } else {
         again();
@@ -204,12 +204,12 @@ final class SyncQueue {
     return begun;
   }
 
-  /// Whether what changed at `moment` is on the medium; true if nobody ever forces anything.
+  /// Whether what changed at `moment` is on the medium; true if the rule is to force nothing.
   synchronized boolean isForced(long moment) {
     return rule.mode() == SyncMode.NONE || done > moment;
   }
 
-  /// The opening is over: from now on the clock and whoever waits for a sync may work, too.
+  /// The opening is over: from now on the clock and the callers of syncs may work, too.
   void start() {
     synchronized (this) {
       started = true;
@@ -238,7 +238,7 @@ final class SyncQueue {
     }
   }
 
-  /// What a failed sync left may have holes, and nobody reads beyond one: what comes next must not lie behind it.
+  /// A failed sync may leave holes, and an opening may not read beyond one: what comes next must not lie behind it.
   private void roll() {
     try {
       engine.roll();
@@ -278,7 +278,7 @@ final class SyncQueue {
     return rule.mode() == SyncMode.NONE || (to <= synced && !isLost(from, to));
   }
 
-  /// Whether some of what was appended between these may never get to the medium, and nobody will know.
+  /// Whether some of what was appended between these may never get to the medium, unnoticed.
   synchronized boolean isLost(long from, long to) {
     return lost.touches(from, to);
   }

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.function.IntPredicate;
 
 /// Segments out of which blocks were to be moved, and that could not be read: each is tried again after a while, which
-/// doubles with every failure, or as soon as the disk is well again. Used by the thread that appends.
+/// doubles with every failure, or as soon as the disk is healthy again. Used by the thread that appends.
 final class UnreadableSegments {
   static final long FIRST_MILLIS = 1_000;
   static final long LAST_MILLIS = 600_000;
@@ -31,7 +31,7 @@ final class UnreadableSegments {
     pauses.remove(segment);
   }
 
-  /// The disk is well again: each may be tried at once, and waits longer if it fails still.
+  /// The disk is healthy again: each may be tried at once, and waits longer if it fails still.
   void tryAll() {
     pauses.replaceAll((segment, pause) -> new Pause(clock.millis(), pause.millis()));
   }

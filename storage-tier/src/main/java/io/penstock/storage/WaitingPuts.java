@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.MonoSink;
 
-/// Batches that the thread that appends has not come to: whoever waits hears at once of a disk that takes nothing,
+/// Batches that the thread that appends has not come to: the callers hear at once of a disk that takes nothing,
 /// though that thread may be stuck. Safe from any thread.
 final class WaitingPuts {
   private final Set<Put> waiting = ConcurrentHashMap.newKeySet();

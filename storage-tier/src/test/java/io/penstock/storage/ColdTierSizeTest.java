@@ -39,8 +39,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /// What a block costs that is stored on the disk and is not used: a tier is opened on checkpoints of as many blocks as
-/// wanted, whose records nobody wrote, and the heap is measured before and after. Nothing of an index is outside the
-/// heap.
+/// wanted, whose records were never written, and the heap is measured before and after. Nothing of an index is outside
+/// the heap.
 @Timeout(300)
 final class ColdTierSizeTest {
   private static final CacheSpace SPACE = Blocks.smallSpace();
@@ -67,7 +67,7 @@ final class ColdTierSizeTest {
   }
 
   private void requireSmall(int blocks) {
-    indexBytes(1000); // what is loaded once is nobody's
+    indexBytes(1000); // classes are loaded once
     tierBytes(1000);
     double index = indexBytes(blocks);
     double tier = tierBytes(blocks);

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/// When somebody is too long in the disk.
+/// When a call waits too long for the disk.
 final class DiskWatchTest {
   private final DiskWatch watch = new DiskWatch();
 
   @Test
-  void whoeverStays_isLateAfterHisTicks_andNotBefore() {
+  void whatStays_isLateAfterItsTicks_andNotBefore() {
     int slot = watch.enter(DiskWatch.TICKS);
     for (int i = 0; i < DiskWatch.TICKS; i++) {
       assertThat(watch.tick()).isFalse();

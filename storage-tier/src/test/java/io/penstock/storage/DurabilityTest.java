@@ -87,7 +87,7 @@ final class DurabilityTest extends SyncFixture {
   /// A removal that must be written anew, since its segment may go; and a record that is dead because its key was put
   /// again.
   @Test
-  void whileAStoreOpens_nobodySyncs_andThenWhatWaitedGoes() {
+  void whileAStoreOpens_noClockSyncs_andThenWhatWaitedGoes() {
     open(SyncRule.none());
     List<StoredBlock> stored = put(0, 2);
     medium.roll();

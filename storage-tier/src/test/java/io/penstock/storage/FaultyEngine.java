@@ -59,14 +59,14 @@ class FaultyEngine extends WrappedEngine {
     unreadable = Set.of(records);
   }
 
-  /// Whoever asks for `work` from now on waits until [#mend].
+  /// Calls of `work` wait from now on until [#mend].
   void stall(Work work) {
     entered = new CountDownLatch(1);
     stall = new CountDownLatch(1);
     stalled = work;
   }
 
-  /// Waits until somebody is stuck.
+  /// Waits until a call is stuck.
   void awaitStuck() throws InterruptedException {
     entered.await();
   }
@@ -82,7 +82,7 @@ class FaultyEngine extends WrappedEngine {
     release();
   }
 
-  /// Whoever is stuck goes on.
+  /// Stuck calls go on.
   void release() {
     stalled = null;
     CountDownLatch stuck = stall;

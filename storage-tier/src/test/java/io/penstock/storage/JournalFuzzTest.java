@@ -48,7 +48,7 @@ final class JournalFuzzTest {
     JournalSample sample = new JournalSample(engine, arena);
     Path whole = temporary.resolve("whole");
     sample.write(whole, 0, 12);
-    JournalSample.deleteCheckpoints(whole); // with them, nobody would look at the frames
+    JournalSample.deleteCheckpoints(whole); // with them, no opening would read the frames
     Path original = Directories.last(whole, sample.suffix());
     byte[] bytes = Files.readAllBytes(original);
     for (long seed = fromSeed; seed < toSeed; seed++) {

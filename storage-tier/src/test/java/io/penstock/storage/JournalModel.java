@@ -192,7 +192,7 @@ final class JournalModel {
 
   private void assertMayGo(int segment) {
     assertThat(must().stream().filter(each -> each.at.segment() == segment && !each.seen))
-        .as("blocks that go with segment %d, and nobody gave up or saw", segment).isEmpty();
+        .as("blocks that go with segment %d, not closed and not seen", segment).isEmpty();
   }
 
   /// Blocks that may go without a word: what was cut off, and what a removal names that may be read again.

@@ -118,7 +118,7 @@ abstract class JournalRecoveryContract extends JournalFixture {
   }
 
   @Test
-  void restsClosedAfterTheStore_freeNothing() {
+  void blocksClosedAfterTheStore_freeNothing() {
     JournalStore store = open();
     List<StoredBlock> stored = put(store, 0, 10);
     closeAll();

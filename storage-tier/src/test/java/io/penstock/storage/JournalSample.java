@@ -92,7 +92,7 @@ final class JournalSample {
 
   /// Opens the journal and reads all of it; answers what could be read.
   ///
-  /// @throws AssertionError if a byte is wrong, or a block there that nobody wrote
+  /// @throws AssertionError if a byte is wrong, or a block there that was never written
   List<BlockKey> read(Path directory) {
     List<BlockKey> good = new ArrayList<>();
     JournalStore store;

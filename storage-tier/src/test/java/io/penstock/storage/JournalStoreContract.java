@@ -99,7 +99,7 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
   }
 
   @Test
-  void put_whoseSubscriberLeft_freesItsRests() {
+  void put_whoseSubscriberLeft_freesItsBlocks() {
     ArrayDeque<Runnable> tasks = new ArrayDeque<>();
     SegmentEngine engine = engine();
     JournalStore store = JournalStore.open(SPACE, options(), engine, tasks::add, Runnable::run);

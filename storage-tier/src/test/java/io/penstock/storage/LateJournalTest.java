@@ -106,7 +106,7 @@ final class LateJournalTest {
     assertThat(late.health())
         .isEqualTo(new StoreHealth(StoreState.OFF, "could not open: java.io.IOException: Read-only file system"));
     assertThat(put(stack, 3)).isEqualTo(Durability.VOLATILE);
-    assertThat(put(stack, 2)).as("nobody knows of it").isEqualTo(Durability.VOLATILE);
+    assertThat(put(stack, 2)).as("not known any more").isEqualTo(Durability.VOLATILE);
     assertThat(present(stack)).isEqualTo("0011");
     time.advanceTimeBy(Duration.ofMinutes(1));
     assertThat(present(stack)).isEqualTo("0011");
@@ -125,7 +125,7 @@ final class LateJournalTest {
   }
 
   @Test
-  void watcherWhoFails_keepsNobodyElseFromHearing() {
+  void watcherWhoFails_keepsNoOtherFromHearing() {
     broken = false;
     AtomicInteger told = new AtomicInteger();
     LateJournal late = late();
@@ -159,7 +159,7 @@ final class LateJournalTest {
       throw new InternalError("no thread");
     })).isInstanceOf(InternalError.class);
     assertThat(begun).hasValue(1);
-    JournalStore.open(SPACE, own).close().block(SOON); // nobody has its lock
+    JournalStore.open(SPACE, own).close().block(SOON); // its lock is free
   }
 
   @Test
@@ -177,7 +177,7 @@ final class LateJournalTest {
     }
     assertThat(closed).isCompleted();
     broken = false;
-    journal().close().block(SOON); // nobody has the disk
+    journal().close().block(SOON); // the disk is free
   }
 
   @Test
@@ -205,7 +205,7 @@ final class LateJournalTest {
     time.advanceTimeBy(Duration.ofMillis(100));
     assertThat(closed.get()).isCompleted();
     assertThat(stops).hasValue(1);
-    journal().close().block(SOON); // nobody has the disk
+    journal().close().block(SOON); // the disk is free
   }
 
   @Test

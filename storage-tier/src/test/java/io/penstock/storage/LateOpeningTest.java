@@ -101,7 +101,7 @@ final class LateOpeningTest {
     assertThat(takes).hasValue(2);
     assertThat(told).hasValue(1);
     opening.close().block(SOON);
-    journal().close().block(SOON); // nobody has the disk
+    journal().close().block(SOON); // the disk is free
   }
 
   /// It has the lock on the directory until then.
@@ -124,7 +124,7 @@ final class LateOpeningTest {
     assertThat(stops).hasValue(1);
     time.advanceTimeBy(Duration.ofMinutes(1));
     assertThat(takes).hasValue(1);
-    journal().close().block(SOON); // nobody has the disk
+    journal().close().block(SOON); // the disk is free
   }
 
   @Test
@@ -151,7 +151,7 @@ final class LateOpeningTest {
       opening(() -> journal(faulty, new SerialExecutor()), () -> {}, new AtomicInteger()).begin(() -> {});
       time.advanceTimeBy(Duration.ofMillis(100));
       assertThat(logged.lines()).hasSize(2).last().asString()
-          .startsWith("store ssd was opened for nobody, and did not close: ")
+          .startsWith("store ssd was opened after the close, and did not close: ")
           .contains("could not CLOSE", "Input/output error");
       JournalStore store = journal(faulty, new SerialExecutor());
       assertThatThrownBy(() -> LateJournal.begun(store, journal -> {

@@ -214,14 +214,14 @@ final class PowerLossTest {
   /// The machine fails now.
   private Path judge(PowerLoss engine, long seed) {
     Path target = temporary.resolve("cut-" + cuts++);
-    Random dice = new Random(seed * 1_000 + cuts);
-    double kept = switch (dice.nextInt(4)) {
+    Random random = new Random(seed * 1_000 + cuts);
+    double kept = switch (random.nextInt(4)) {
       case 0 -> 0;
       case 1 -> 1;
       case 2 -> 0.9;
       default -> 0.4;
     };
-    engine.cut(target, dice, kept);
+    engine.cut(target, random, kept);
     Path copy = Directories.copy(target, temporary.resolve("judged"));
     try {
       require(copy, "cut " + cuts + ", " + kept + " kept");

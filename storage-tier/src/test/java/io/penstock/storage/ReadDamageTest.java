@@ -141,7 +141,7 @@ final class ReadDamageTest {
     assertCorrupt(5, GranuleRange.whole(0, 1));
     assertCorrupt(7, new GranuleRange(LAST, 1, 0, 1));
     assertThat(reading).as("one at a time").hasSize(1);
-    assertThat(temporary.resolve("quarantine")).as("nobody waited for it").doesNotExist();
+    assertThat(temporary.resolve("quarantine")).as("no call waited for it").doesNotExist();
     assertCounted(3, 0);
     finish();
 
@@ -171,12 +171,12 @@ final class ReadDamageTest {
     assertCounted(1, 0);
     assertKept(1);
     assertThat(copy(3)).hasBinaryContent(damaged);
-    assertThatThrownBy(() -> engine.pin(records.getFirst().segment())).as("nobody keeps it now").isNotNull();
+    assertThatThrownBy(() -> engine.pin(records.getFirst().segment())).as("no pin keeps it now").isNotNull();
   }
 
   @ParameterizedTest
   @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
-  void recordThatTheScrubComesTo_isCountedOnce_whoeverIsFirst(EngineKind of) throws IOException {
+  void recordThatTheScrubComesTo_isCountedOnce_byTheFirst(EngineKind of) throws IOException {
     open(of);
     flip(3, HEAD + 70);
     flip(4, HEAD + 70);

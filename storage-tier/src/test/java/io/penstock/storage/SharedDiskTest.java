@@ -118,7 +118,7 @@ final class SharedDiskTest {
   private JournalTier chronicle(Path folder) {
     JournalOptions options =
         JournalOptions.defaults(folder).withSegments(new EngineOptions(4 * MIB, 8 * MIB)).withReclaim(watermarks());
-    return add(new JournalTier(JournalStore.open(SPACE, options), 1_000_000, books(), TierListener.noop()));
+    return add(new JournalTier(JournalStore.open(SPACE, options), 1_000_000, stackOptions(), TierListener.noop()));
   }
 
   private JournalTier tier(String name, FreeSpace space) {
@@ -128,7 +128,7 @@ final class SharedDiskTest {
             .withDurability(SyncRule.none()).withReclaim(watermarks());
     JournalStore store = JournalStore.open(SPACE, options, PlainEngine.open(disk.resolve(name), segments, space),
         new SerialExecutor(), Runnable::run);
-    return add(new JournalTier(store, 1_000_000, books(), TierListener.noop()));
+    return add(new JournalTier(store, 1_000_000, stackOptions(), TierListener.noop()));
   }
 
   private JournalTier add(JournalTier tier) {
@@ -140,7 +140,7 @@ final class SharedDiskTest {
     return ReclaimOptions.defaults().withDiskWatermarks(0.90, 0.80).withBytesPerSecond(Long.MAX_VALUE);
   }
 
-  private static StackOptions books() {
+  private static StackOptions stackOptions() {
     return StackOptions.defaults("ssd").withIngressBlocks(8).withTransferBlocks(8).withPromotionBlocks(2)
         .withBounceBlocks(1);
   }

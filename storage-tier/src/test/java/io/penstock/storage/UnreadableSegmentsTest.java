@@ -26,7 +26,7 @@ final class UnreadableSegmentsTest {
   }
 
   @Test
-  void diskThatIsWellAgain_isTriedAtOnce_andASegmentThatFailsStillWaitsLonger() {
+  void diskThatIsHealthyAgain_isTriedAtOnce_andASegmentThatFailsStillWaitsLonger() {
     segments.failed(3);
     segments.tryAll();
     assertThat(segments.mayTry(3)).isTrue();

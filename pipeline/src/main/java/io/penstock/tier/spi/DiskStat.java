@@ -22,16 +22,14 @@ import java.util.List;
 /// @param unreadable blocks that the medium did not give, tried more than once, though it gave others, and gone
 /// @param unkept damaged blocks whose bytes are not kept aside, because the quarantine is full or the disk failed
 /// @param damagedAtOpening of the damaged ones, those that the opening found
-/// @param keptSegments files that stay as they are, since the opening found blocks in them that only a repair brings
-///     back
 /// @param problems the newest failure of each of these works that has failed, and is tried again; and what the opening
 ///     found that must be known
 public record DiskStat(long unsyncedBytes, long unsyncedMillis, long syncs, long failedSyncs, long uncertainBytes,
     int segments, long heldBytes,
     long liveBytes, long putBytes, long movedBytes, long reclaimed, long scrubPasses, long scrubbedBytes, long damaged,
-    long unreadable, long unkept, long damagedAtOpening, int keptSegments, List<String> problems) {
+    long unreadable, long unkept, long damagedAtOpening, List<String> problems) {
   /// Of a disk that has done nothing yet.
-  public static final DiskStat NONE = new DiskStat(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, List.of());
+  public static final DiskStat NONE = new DiskStat(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, List.of());
 
   public DiskStat {
     problems = List.copyOf(problems);

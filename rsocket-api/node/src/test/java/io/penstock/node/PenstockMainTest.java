@@ -201,7 +201,7 @@ final class PenstockMainTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
-    "help ssd verfy | ssd: command must be one of verify, repair (was verfy)",
+    "help ssd verfy | ssd: command must be one of verify (was verfy)",
     "help --all | help: option must be one that penstock help has (was --all)",
     "help put --all | help: option must be one that penstock help has (was --all)",
     "help put get | put: argument must be left out, for penstock put takes no other (was get)",

@@ -24,7 +24,7 @@ import tools.jackson.dataformat.cbor.CBORMapper;
 /// What a node of an earlier release leaves out of its figures.
 final class OlderNodeTest {
   private static final DiskStat DISK =
-      new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, List.of("full"));
+      new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, List.of("full"));
 
   private static ServerStat stat(DiskStat disk) {
     LevelStat level = new LevelStat("ssd", Medium.DISK, 1, 1, 1, 1, 1, StoreHealth.GOOD, null, disk);
@@ -45,8 +45,8 @@ final class OlderNodeTest {
   @EnumSource
   void figuresOfADisk_thatAreNotTold_areNone(ControlCodec codec) throws IOException {
     assertThat(told(codec, "/stat/levels/0/disk")).isEqualTo(stat(DISK));
-    assertThat(told(codec, "/stat/levels/0/disk", "damagedAtOpening", "keptSegments", "unkept", "problems"))
-        .isEqualTo(stat(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 0, 0, List.of())));
+    assertThat(told(codec, "/stat/levels/0/disk", "damagedAtOpening", "unkept", "problems"))
+        .isEqualTo(stat(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 0, List.of())));
   }
 
   @ParameterizedTest

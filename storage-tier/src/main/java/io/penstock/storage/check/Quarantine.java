@@ -85,7 +85,7 @@ public final class Quarantine {
         force(journal);
         return journal.relativize(kept).toString();
       } catch (Throwable e) {
-        remove(draft, e); // nobody would know how much of it is there
+        remove(draft, e); // it may be incomplete
         throw e;
       } finally {
         end(there, name, isNew ? 0 : length);
@@ -98,7 +98,7 @@ public final class Quarantine {
     }
   }
 
-  /// Whoever comes first looks what is there; the others wait for that, for a draft of theirs would be taken for one of
+  /// The first caller looks what is there; the others wait for that, as a draft of theirs would be taken for one of
   /// an earlier run.
   private QuarantineStock stock() throws IOException {
     synchronized (looking) {

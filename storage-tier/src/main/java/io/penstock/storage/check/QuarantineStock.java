@@ -19,7 +19,7 @@ final class QuarantineStock {
     this.index = new QuarantineIndex(isCut);
   }
 
-  /// What is in `folder`, that of earlier runs. Copies that these did not finish go: nobody makes one yet.
+  /// What is in `folder`, that of earlier runs. Copies that these did not finish go: no thread makes one yet.
   static QuarantineStock of(Path folder, Path index) throws IOException {
     String text = Files.exists(index) ? Files.readString(index) : "";
     QuarantineStock stock = new QuarantineStock(!text.isEmpty() && !text.endsWith("\n"));

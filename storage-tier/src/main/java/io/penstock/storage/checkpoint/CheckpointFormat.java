@@ -66,7 +66,7 @@ final class CheckpointFormat {
     }
     try {
       return records(from, segment, space, count);
-    } catch (RuntimeException e) { // whoever forged the CRC says what cannot be
+    } catch (RuntimeException e) { // a forged CRC covers impossible values
       return null;
     }
   }

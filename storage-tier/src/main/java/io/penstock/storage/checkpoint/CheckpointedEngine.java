@@ -39,7 +39,8 @@ public final class CheckpointedEngine extends ForwardingEngine {
 
   /// `engine` with checkpoints; `engine` itself if it has no directory to write them to.
   ///
-  /// @param forces false if nobody syncs: then a checkpoint is written when its segment ends, and not forced either
+  /// @param forces false if the rule is to sync nothing: then a checkpoint is written when its segment ends, and not
+  ///     forced either
   public static SegmentEngine of(SegmentEngine engine, boolean forces) {
     Path directory = engine.directory();
     return directory == null ? engine : new CheckpointedEngine(engine, directory, forces);
@@ -50,7 +51,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
     return checkpoints;
   }
 
-  /// An opening found `found` in `segment`, to which nobody appends: they may not be on the medium yet.
+  /// An opening found `found` in `segment`, which is not appended to: they may not be on the medium yet.
   public void found(int segment, List<RecordSummary> found) {
     synchronized (this) {
       unsynced = true;
@@ -116,7 +117,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
     covered.forEach((segment, of) -> checkpoints.write(segment, of, forces));
   }
 
-  /// Nobody knows any more what of all this is on the medium: the next opening looks.
+  /// It is unknown what of all this is on the medium: the next opening looks.
   private synchronized void doubt() {
     ended.clear();
     unsynced = true;
@@ -173,7 +174,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
     try {
       sync();
     } catch (StorageFailedException | EngineClosedException e) {
-      // the next opening does without; whoever must know of a sync that failed asked for one before
+      // the next opening does without; callers who need the failure synced before
     }
   }
 

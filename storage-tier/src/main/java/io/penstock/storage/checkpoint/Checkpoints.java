@@ -45,7 +45,7 @@ public final class Checkpoints {
     }
   }
 
-  /// Writes a checkpoint: whoever reads it sees all of it or none. What the disk refuses is not there.
+  /// Writes a checkpoint: a reader sees all of it or none. What the disk refuses is not there.
   ///
   /// @param records of `segment`, one or more, of one space, in the order of writing
   /// @param forced whether it is on the medium when this returns

@@ -36,7 +36,7 @@ final class ChronicleRun implements AutoCloseable {
   static final int OVERHEAD_BYTES = 64 << 10;
 
   /// Chronicle notes the place of every so many records, in an index of so many places at the head of the file. A
-  /// second index would be in the midst of the records, on pages that nobody made present.
+  /// second index would be in the midst of the records, on pages that were not made present.
   private static final int INDEX_SPACING = 256;
   private static final int INDEX_COUNT = 1024;
 
@@ -169,9 +169,9 @@ final class ChronicleRun implements AutoCloseable {
     }
   }
 
-  /// Writes what is there already. A medium that holds its writes holds this one, which keeps nobody else from going
-  /// on: making a page present there would keep the lock of the whole address space meanwhile, and so stop every thread
-  /// that maps or allocates.
+  /// Writes what is there already. A medium that holds its writes holds this one, which keeps no other thread from
+  /// going on: making a page present there would keep the lock of the whole address space meanwhile, and so stop every
+  /// thread that maps or allocates.
   private void awaitMedium(SegmentFile file) throws IOException {
     Transfer.write(file.channel(), file.end() + BEHIND_BYTES - 1, behind.clear().limit(1));
   }

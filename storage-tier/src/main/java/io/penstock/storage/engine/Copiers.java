@@ -4,8 +4,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
 
-/// Those who copy from a mapping, and whoever takes pages out of it while nobody does. Threads that copy have counters
-/// apart from each other: a lock that all of them write to costs a tenth of a copy of 64 KiB. Safe from any thread.
+/// Threads that copy from a mapping, and one that takes pages out of it while none copies. Threads that copy have
+/// counters apart from each other: a lock that all of them write to costs a tenth of a copy of 64 KiB. Safe from any
+/// thread.
 final class Copiers {
   private static final int COUNTERS = 16;
   /// Counters lie on cache lines of their own.
@@ -32,7 +33,7 @@ final class Copiers {
     copying.decrementAndGet(counter);
   }
 
-  /// Keeps whoever comes from copying, and waits for those who do; copies are short. One at a time, until [#readmit].
+  /// Keeps new threads from copying, and waits for those that do; copies are short. One at a time, until [#readmit].
   void shutOut() {
     while (!alone.compareAndSet(false, true)) {
       LockSupport.parkNanos(WAIT_NANOS);

@@ -1,8 +1,8 @@
 package io.penstock.storage.engine;
 
-/// How full a medium is, whoever fills it.
+/// How full a medium is, by all programs.
 ///
-/// @param totalBytes it has, `Long.MAX_VALUE` if nobody knows
+/// @param totalBytes it has, `Long.MAX_VALUE` if that is unknown
 /// @param usableBytes it could still take
 public record DiskSpace(long totalBytes, long usableBytes) {
   /// A medium without end.

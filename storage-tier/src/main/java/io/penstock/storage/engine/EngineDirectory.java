@@ -42,7 +42,7 @@ final class EngineDirectory implements AutoCloseable {
 
   /// Takes the directory, and makes it if it is not there.
   ///
-  /// @throws DirectoryLockedException if somebody has it
+  /// @throws DirectoryLockedException if another journal has it
   /// @throws JournalFormatException if something else wrote it
   static EngineDirectory open(Path path, String engine) {
     try {
@@ -76,7 +76,7 @@ final class EngineDirectory implements AutoCloseable {
     }
   }
 
-  /// The lock of `file`; null if somebody has it.
+  /// The lock of `file`; null if another journal has it.
   ///
   /// @param shared whether others may have it, too, who want the same
   static @Nullable FileLock tryLock(FileChannel file, boolean shared) throws IOException {

@@ -49,7 +49,7 @@ abstract class FileEngine implements SegmentEngine {
     } catch (IOException e) {
       closeAfter(e);
       throw new StorageFailedException("open journal " + directory.path(), e);
-    } catch (Throwable e) { // whatever it is: nobody could open the directory again
+    } catch (Throwable e) { // whatever it is: else the directory stays locked
       closeAfter(e);
       throw e;
     }
@@ -72,7 +72,7 @@ abstract class FileEngine implements SegmentEngine {
   /// `file` will not be written any more.
   abstract void ended(SegmentFile file) throws IOException;
 
-  /// Whether somebody else may still have the file of `segment` mapped.
+  /// Whether a reader may still have the file of `segment` mapped.
   boolean isMapped(int segment) {
     return false;
   }
@@ -187,7 +187,7 @@ abstract class FileEngine implements SegmentEngine {
     }
   }
 
-  /// Its space is reserved, but others may have done the same at that moment: then nobody gets below what is to stay
+  /// Its space is reserved, but others may have done the same at that moment: then none gets below what is to stay
   /// free.
   private void requireKept(SegmentFile file) throws IOException {
     long usable = space.usableBytes();

@@ -30,7 +30,7 @@ final class ForcedSegments {
   /// A segment that is held, and how far it was written then.
   record Written(SegmentFile file, long end) {}
 
-  /// What was not forced yet, held for [#force]. Nobody appends meanwhile.
+  /// What was not forced yet, held for [#force]. No thread appends meanwhile.
   List<Written> unforced() {
     return table.holdUnforced().stream().map(segment -> new Written((SegmentFile) segment, segment.end())).toList();
   }

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 public interface FreeSpace {
   long usableBytes() throws IOException;
 
-  /// How many there are, `Long.MAX_VALUE` if nobody knows.
+  /// How many there are, `Long.MAX_VALUE` if that is unknown.
   default long totalBytes() throws IOException {
     return Long.MAX_VALUE;
   }

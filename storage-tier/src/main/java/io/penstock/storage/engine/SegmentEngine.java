@@ -31,8 +31,8 @@ public interface SegmentEngine extends AutoCloseable {
   /// Longest record.
   int maxRecordBytes();
 
-  /// The segment that the next record goes to if it has `length` bytes; begins one if need be. Another thread that rolls
-  /// in between makes it the next one.
+  /// The segment that the next record goes to if it has `length` bytes; begins one if need be. Another thread that
+  /// rolls in between makes it the next one.
   ///
   /// @throws StorageFullException if there is no room for another segment
   int segmentFor(int length);
@@ -47,7 +47,7 @@ public interface SegmentEngine extends AutoCloseable {
   /// Fills `into` with the bytes of `record` that begin at `from` inside it.
   ///
   /// @param into native memory
-  /// @throws UnknownLocationException if there is no such record, or its segment was deleted and nobody pins it
+  /// @throws UnknownLocationException if there is no such record, or its segment was deleted and is not pinned
   /// @throws IndexOutOfBoundsException if the bytes asked for leave the record
   void read(Location record, long from, MemorySegment into);
 
@@ -61,7 +61,7 @@ public interface SegmentEngine extends AutoCloseable {
     read(record, from, first);
   }
 
-  /// As [#read(Location, long, MemorySegment)], of bytes that nobody will want again soon: what was not in memory
+  /// As [#read(Location, long, MemorySegment)], of bytes that will not be read again soon: what was not in memory
   /// before does not stay there, as far as the system lets itself be told.
   default void readOnce(Location record, long from, MemorySegment into) {
     read(record, from, into);
@@ -96,22 +96,22 @@ public interface SegmentEngine extends AutoCloseable {
   /// @throws UnknownLocationException if it is not there
   void delete(int segment);
 
-  /// Forces everything appended so far to the medium. Nobody else waits for it.
+  /// Forces everything appended so far to the medium. No other call waits for it.
   void sync();
 
-  /// How full the medium is, whoever fills it.
+  /// How full the medium is, by all programs.
   ///
   /// @throws StorageFailedException if it does not say
   default DiskSpace space() {
     return DiskSpace.ENDLESS;
   }
 
-  /// Lets go of what is in the system's page cache beyond [EngineOptions#cacheBytes()] and was forced before. Nobody
-  /// else waits for it.
+  /// Lets go of what is in the system's page cache beyond [EngineOptions#cacheBytes()] and was forced before. No other
+  /// call else waits for it.
   default void trim() {}
 
-  /// Finds out whether the medium is well: writes a little beside the segments, forces it, reads it again and deletes
-  /// it. Without, it is.
+  /// Finds out whether the medium is healthy: writes a little beside the segments, forces it, reads it again and
+  /// deletes it. Without, it is.
   ///
   /// @throws StorageFailedException if it is not, or is not the one that was opened
   /// @throws StorageFullException if there is no room for another segment

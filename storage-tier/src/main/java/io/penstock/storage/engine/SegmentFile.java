@@ -65,8 +65,8 @@ final class SegmentFile extends StoredSegment {
     view.grown();
   }
 
-  /// Has the system take the bytes from `from` to `to` out of its memory, if they are on the medium. Whoever calls
-  /// holds the segment.
+  /// Has the system take the bytes from `from` to `to` out of its memory, if they are on the medium. The thread that
+  /// calls holds the segment.
   void letGo(long from, long to) throws IOException {
     view.letGo(path, from, to);
   }
@@ -139,7 +139,7 @@ final class SegmentFile extends StoredSegment {
     if (view.read(offset, parts)) {
       return;
     }
-    boolean wasAway = view.covers(end); // else nobody knows
+    boolean wasAway = view.covers(end); // else that is unknown
     if (!wasAway || !NativePages.readWithoutReadahead(path, offset, parts)) {
       Transfer.readFromBehind(channel, offset, parts);
     }
@@ -170,7 +170,7 @@ final class SegmentFile extends StoredSegment {
     try {
       channel.close();
     } catch (IOException e) {
-      // nobody can do anything about it, least of all the reader who was the last
+      // the reader who was the last cannot do anything about it
     }
     Path renamed = spare;
     SpareSegments pool = spares;

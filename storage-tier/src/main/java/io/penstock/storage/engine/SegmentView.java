@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 /// A mapping of a file, for those of its bytes that the system has in memory: these are copied from it, for less than a
 /// positioned read costs.
 ///
-/// A page is touched only after the system said that it is there, and while this journal lets none go, so nobody waits
+/// A page is touched only after the system said that it is there, and while this journal lets none go, so no copy waits
 /// for the medium here. Should the system itself take one in between, and the medium fail to give it back, then the
-/// copy fails, and nothing else: it is the one access to mapped memory that the JVM guards. Whoever was told no takes
+/// copy fails, and nothing else: it is the one access to mapped memory that the JVM guards. After a no the reader takes
 /// the positioned read, which waits, and says what is wrong.
 final class SegmentView implements AutoCloseable {
   /// As much is asked for, and copied, at a time.
@@ -127,8 +127,8 @@ final class SegmentView implements AutoCloseable {
     }
   }
 
-  /// Has the system let go of the pages of `path`, the file, from `from` to `to`; nobody copies meanwhile. A read has
-  /// them mapped again.
+  /// Has the system let go of the pages of `path`, the file, from `from` to `to`; no thread copies meanwhile. A read
+  /// has them mapped again.
   void letGo(Path path, long from, long to) throws IOException {
     copiers.shutOut();
     try {
@@ -149,7 +149,7 @@ final class SegmentView implements AutoCloseable {
     }
   }
 
-  /// Nobody reads any more.
+  /// No thread reads any more.
   @Override
   public synchronized void close() {
     if (arena != null) {

@@ -23,7 +23,7 @@ final class SpareSegments {
   private final Path directory;
   private final int most;
   private final long leastBytes;
-  /// Guarded by `this`: those that nobody reads any more.
+  /// Those that are not read any more.
   private final ArrayDeque<Path> free = new ArrayDeque<>();
   private int kept;
   private long names;
@@ -50,7 +50,7 @@ final class SpareSegments {
 
   /// Takes the name off `file`, and keeps the file if there is room for it.
   ///
-  /// @return what it is called now, to be told to [#free] when nobody reads it any more; null if it was deleted
+  /// @return what it is called now, to be told to [#free] when it is not read any more; null if it was deleted
   @Nullable Path keep(Path file) throws IOException {
     Path name;
     boolean isShort = most > 0 && Files.size(file) < leastBytes;

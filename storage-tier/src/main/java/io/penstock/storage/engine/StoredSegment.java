@@ -45,7 +45,7 @@ abstract class StoredSegment {
     return abandoned;
   }
 
-  /// Deleted, and nobody reads it any more.
+  /// Deleted, and not read any more.
   final boolean isGone() {
     return deleted && holds.isZero();
   }

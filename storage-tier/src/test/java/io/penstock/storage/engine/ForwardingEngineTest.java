@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 final class ForwardingEngineTest {
-  /// A default that is not passed on is an engine that can do less than the one below it, and nobody hears of it.
+  /// A default that is not passed on is an engine that can do less than the one below it, without a word.
   @Test
   void everyMethodOfThePort_isPassedOn_alsoThoseWithADefault() {
     List<Method> port = Arrays.stream(SegmentEngine.class.getDeclaredMethods())

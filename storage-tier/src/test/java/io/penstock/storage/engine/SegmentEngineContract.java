@@ -280,7 +280,7 @@ abstract class SegmentEngineContract {
     assertThat(wrong.get()).isNull();
   }
 
-  /// Files of deleted segments may be written anew: what was in them before must not be seen, by anybody, at any time.
+  /// Files of deleted segments may be written anew: what was in them before must never be seen.
   @Test
   void segments_thatTakeTurns_keepTheirRecords() {
     SegmentEngine engine = open();

@@ -17,7 +17,7 @@ public final class Mutations {
     return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /// Makes the CRC of a head and the commit mark fit its bytes, as somebody who means harm would.
+  /// Makes the CRC of a head and the commit mark fit its bytes, as an attacker would.
   static void forge(byte[] record) {
     if (record.length < 24) {
       return;

@@ -87,7 +87,7 @@ final class RecordFuzzTest {
         }
         offset += head.granuleBytes(granule);
       }
-      if (!forged) { // whoever makes new checksums makes a new record
+      if (!forged) { // new checksums make a new record
         byte[] told = bytes.asSlice(0, offset).toArray(ValueLayout.JAVA_BYTE);
         assertThat(told).startsWith(original.length == record.length ? Arrays.copyOf(original, told.length) : told);
         assertThat(head.key().toString()).isEqualTo(key(original));

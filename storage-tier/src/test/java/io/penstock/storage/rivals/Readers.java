@@ -8,7 +8,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/// Whoever reads blocks: each has one batch on its way at a time. A rival with threads of its own gets as many as the
+/// Readers of blocks: each has one batch on its way at a time. A rival with threads of its own gets as many as the
 /// contest has; the others are called by as many.
 final class Readers implements AutoCloseable {
   private final Contest contest;

@@ -21,7 +21,7 @@ enum RivalKind {
       return new StoreRival(EngineKind.PLAIN, directory, contest);
     }
   },
-  /// The engine on Chronicle Queue without the store: one thread, no checkpoint, no books.
+  /// The engine on Chronicle Queue without the store: one thread, no checkpoint, no index.
   ENGINE {
     @Override
     Rival open(Path directory, Contest contest) {

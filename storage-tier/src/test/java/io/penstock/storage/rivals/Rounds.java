@@ -13,7 +13,7 @@ import reactor.core.publisher.Flux;
 
 /// One round of one rival: how many bytes in how long.
 final class Rounds {
-  /// Batches that whoever puts has on their way: no rival with a thread of its own waits for the next one.
+  /// Batches that a writer has on their way: no rival with a thread of its own waits for the next one.
   private static final int PUTS = 4;
 
   private Rounds() {}

@@ -96,8 +96,7 @@ final class StatCommand extends ClientCommand {
                 Sizes.human(disk.heldBytes()), Sizes.human(disk.liveBytes()), Numbers.of(disk.reclaimed()),
                 disk.writeAmplification()))
         .row("disk opening",
-            "%s damaged, %s kept for a repair".formatted(Plural.of(disk.damagedAtOpening(), "record"),
-                Plural.of(disk.keptSegments(), "file")))
+            Plural.of(disk.damagedAtOpening(), "record") + " damaged")
         .row("disk scrub",
             "%s, %s read".formatted(Plural.of(disk.scrubPasses(), "pass", "passes"), Sizes.human(disk.scrubbedBytes())))
         .row("disk damage", "%s damaged since, %s unreadable; of all that was damaged, %s not kept aside".formatted(

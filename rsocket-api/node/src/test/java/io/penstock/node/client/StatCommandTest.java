@@ -55,14 +55,14 @@ final class StatCommandTest {
   @Test
   void disk_tellsItsSyncsFilesAndDamage_andWhatFailed() {
     DiskStat disk = new DiskStat(3 << 20, 400, 12, 1, 4096, 5, 320 << 20, 200 << 20, 100 << 20, 4 << 20, 3, 2, 1 << 30,
-        7, 6, 2, 3, 1,
+        7, 6, 2, 3,
         List.of("sync: could not"));
     String text = stat(DRAM, new LevelStat("ssd", Medium.DISK, 100, 9, 9, 0, 9, StoreHealth.GOOD, null, disk));
 
     assertThat(text).containsPattern("disk syncs +12, 1 failed; 3.00 MiB unsynced for 400 ms, 4.00 KiB uncertain\n")
         .containsPattern(
             "disk files +5, 320 MiB, of which 200 MiB count; 3 emptied, each byte put is written 1.04 times\n")
-        .containsPattern("disk opening +3 records damaged, 1 file kept for a repair\n")
+        .containsPattern("disk opening +3 records damaged\n")
         .containsPattern("disk scrub +2 passes, 1.00 GiB read\n")
         .containsPattern(
             "disk damage +4 blocks damaged since, 6 unreadable; of all that was damaged, 2 not kept aside\n")
