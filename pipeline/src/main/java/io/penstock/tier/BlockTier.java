@@ -57,13 +57,8 @@ public interface BlockTier {
   /// | | |
   /// |---|---|
   /// | order | receipts in the order of the keys; none for a key that the tier has or that another writer is writing |
-<<<<<<< HEAD
-  /// | backpressure | receipts: a window begins when the receipts of the one before were taken |
-  /// | remote | streams windows on, without a wait between them |
-=======
   /// | backpressure | receipts: a window begins when the receipts of the one before were taken; |
   /// | | a remote tier sends the windows without a stop between them |
->>>>>>> main
   /// | cancel | gives back the room of the window that is not committed; windows before it stay |
   /// | signals | errors of `source` and of the tier; [io.penstock.block.IncompleteBlockException]; |
   /// | | [io.penstock.block.UnexpectedSliceException] |

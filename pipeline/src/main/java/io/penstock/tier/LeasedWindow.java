@@ -32,13 +32,8 @@ public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, Sto
     return new ReadyWindow(blocks, shape);
   }
 
-<<<<<<< HEAD
-  /// The slices of one window after the other; windows are numbered from 0. A window is asked for when a slice of it
-  /// is wanted, and a slice is made when it is asked for.
-=======
   /// The slices of one window after the other; the windows are numbered from 0. A window is asked for when a slice of
   /// it is wanted, and a slice is made when it is asked for.
->>>>>>> main
   ///
   /// @param scope owns the slices emitted
   public static Flux<LayerSlice> cut(Flux<? extends LeasedWindow> windows, BlockScope scope) {

@@ -80,11 +80,7 @@ final class StackLease extends Lease {
     waitFor(position, block);
   }
 
-<<<<<<< HEAD
-  /// Another writer writes `block`, for which this lease waits.
-=======
   /// Another caller writes `block`, for which this lease waits.
->>>>>>> main
   void await(int position, Pending block) {
     awaited.set(position);
     waitFor(position, block);

@@ -81,11 +81,6 @@ final class StackState {
     }
   }
 
-<<<<<<< HEAD
-  @GuardedBy("lock") private <T extends @Nullable Object> T run(Function<DeferredActions, T> decision,
-      DeferredActions after) {
-    underWay = after;
-=======
   private <T extends @Nullable Object> T answerWithin(Function<DeferredActions, T> decision) {
     synchronized (lock) { // held already
       return decision.apply(requireNonNull(underWay, "a decision must not be made within a look"));
@@ -93,7 +88,6 @@ final class StackState {
   }
 
   private <T extends @Nullable Object> T reviewed(Function<DeferredActions, T> decision, DeferredActions after) {
->>>>>>> main
     try {
       return decision.apply(after);
     } finally {

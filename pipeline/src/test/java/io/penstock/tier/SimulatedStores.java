@@ -99,13 +99,8 @@ final class SimulatedStores {
       case 0 -> throw new Fault();
       case 1 -> Mono.error(new Fault());
       case 3, 4 -> Mono.error(busy());
-<<<<<<< HEAD
-      // It was done, and taken back
-      case 2 -> answer.doOnNext(stored -> stored.forEach(StoredBlock::close)).then(Mono.error(new Fault()));
-=======
       case 2 -> // the blocks were stored, and taken back
         answer.doOnNext(stored -> stored.forEach(StoredBlock::close)).then(Mono.error(new Fault()));
->>>>>>> main
       default -> answer;
     };
   }

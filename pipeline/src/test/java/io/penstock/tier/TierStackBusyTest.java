@@ -47,11 +47,7 @@ final class TierStackBusyTest extends StackSteps {
   }
 
   @Test
-<<<<<<< HEAD
-  void move_fromABusyStore_waitsUntilThereIsRoom_andSoDoesTheNextBlockForItsPlace() {
-=======
   void move_fromABusyStore_waitsUntilThereIsRoom_andSoDoesTheBlockThatNeedsItsSlot() {
->>>>>>> main
     TierStack stack = stack(new Level.Stored(device, 2), new Level.Host("dram", 2));
     put(stack, 0);
     put(stack, 1);

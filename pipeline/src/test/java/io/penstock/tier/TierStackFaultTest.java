@@ -109,11 +109,7 @@ final class TierStackFaultTest extends StackSteps {
 
   @ParameterizedTest
   @EnumSource(names = {"THROWS", "FAILS"})
-<<<<<<< HEAD
-  void demotion_fromADeviceThatDoesNotGiveTheBlock_losesItAlone(Fault fault) {
-=======
   void blockToDemoteFromADevice_thatDoesNotGiveIt_isLostAlone(Fault fault) {
->>>>>>> main
     TierStack stack = exclusive(new Level.Stored(device, 1), new Level.Host("dram", 2));
     put(stack, 0);
     device.reads(fault::in);
@@ -127,11 +123,7 @@ final class TierStackFaultTest extends StackSteps {
   }
 
   @Test
-<<<<<<< HEAD
-  void demotedBlock_readOnlyInPart_isLostAndNothingStuck() {
-=======
   void blockToDemote_readOnlyInPart_isLostAndNothingStuck() {
->>>>>>> main
     TierStack stack = exclusive(new Level.Stored(device, 1), new Level.Host("dram", 2));
     put(stack, 0);
     device.reads(read -> Mono.empty()); // says that it is done, and did nothing
@@ -144,9 +136,6 @@ final class TierStackFaultTest extends StackSteps {
   }
 
   @Test
-<<<<<<< HEAD
-  void slices_ofAWindowClosedDuringItsPromotion_end() {
-=======
   void lease_whoseStoreThrowsBetweenItsKeys_endsWithNothingHeld() {
     TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(disk, 4));
     put(stack, 0);
@@ -186,7 +175,6 @@ final class TierStackFaultTest extends StackSteps {
 
   @Test
   void slices_ofAWindowClosedWhileItIsRead_end() {
->>>>>>> main
     TierStack stack = exclusive(new Level.Host("dram", 1), new Level.Stored(slowDisk, 4));
     put(stack, 0);
     put(stack, 1);
@@ -383,11 +371,7 @@ final class TierStackFaultTest extends StackSteps {
   }
 
   @Test
-<<<<<<< HEAD
-  void listenerThatThrows_disturbsNoOther() {
-=======
   void listenerThatThrows_disturbsNoCaller() {
->>>>>>> main
     Thread thread = Thread.currentThread();
     Thread.UncaughtExceptionHandler before = thread.getUncaughtExceptionHandler();
     AtomicReference<Throwable> heard = new AtomicReference<>();

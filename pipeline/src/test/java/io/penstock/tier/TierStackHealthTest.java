@@ -60,11 +60,7 @@ final class TierStackHealthTest extends StackSteps {
   }
 
   @Test
-<<<<<<< HEAD
-  void demotion_whileTheDiskIsOff_evicts_andKeepsWhatIsStoredThere() {
-=======
   void blockToDemote_whileTheDiskIsOff_isEvicted_unlessTheDiskHasIt() {
->>>>>>> main
     TierStack stack = exclusive(1);
     for (int i = 0; i < 5; i++) { // the disk holds as many as it may
       put(stack, i);
@@ -156,11 +152,7 @@ final class TierStackHealthTest extends StackSteps {
   }
 
   @Test
-<<<<<<< HEAD
-  void putThatADiskRefuses_thoughItReportsHealth_costsNoWriterAnything() {
-=======
   void putThatADiskRefuses_thoughItSaysItIsHealthy_costsNoWriterAnything() {
->>>>>>> main
     disk.puts(put -> Mono.error(new StoreUnavailableException("no room")));
     TierStack stack = written(1);
     assertThat(promised(stack, 0)).isEqualTo(Durability.VOLATILE);

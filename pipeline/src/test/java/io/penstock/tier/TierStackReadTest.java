@@ -28,12 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
-<<<<<<< HEAD
-/// Blocks that a store was asked for are promoted, or they are misses from then on; no error stays for good.
-=======
 /// What becomes of blocks that a store was asked for: they are promoted, or they are a miss from then on, but never an
 /// error for good.
->>>>>>> main
 @Timeout(30)
 final class TierStackReadTest extends StackSteps {
   private final MemoryStore slowDisk = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);

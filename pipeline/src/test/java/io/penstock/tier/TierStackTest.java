@@ -12,11 +12,7 @@ final class TierStackTest extends StackSteps {
   private final MemoryStore device = new MemoryStore("hbm", Medium.DEVICE, SPACE, 1, Runnable::run);
 
   @Test
-<<<<<<< HEAD
-  void promotionAndDemotion_betweenFullLevels_bothArrive() {
-=======
   void blocksPromotedAndDemoted_betweenFullLevels_bothArrive() {
->>>>>>> main
     TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(device, 1), new Level.Host("dram", 1)), options(),
         TierListener.noop());
     put(stack, 0);
