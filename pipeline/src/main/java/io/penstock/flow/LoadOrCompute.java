@@ -31,7 +31,7 @@ public final class LoadOrCompute {
   /// | threads | the tier's, and those of `compute` |
   /// | signals | errors of the tier and of `compute` |
   ///
-  /// @param compute hears of the decision, and answers what puts the admitted blocks into the tier: subscribed while the
+  /// @param compute gets the decision, and answers what puts the admitted blocks into the tier: subscribed while the
   ///     others are read, if the lease admitted any
   /// @param scope owns the slices emitted; close each when read
   public static Flux<LayerSlice> layers(BlockTier tier, List<BlockKey> keys, SliceShape shape,

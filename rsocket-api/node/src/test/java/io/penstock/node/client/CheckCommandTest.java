@@ -52,7 +52,7 @@ final class CheckCommandTest {
   @TempDir
   private Path folder;
   private final HostTier tier = new HostTier(CONFIG.space(), HostTierOptions.defaults(100), TierListener.noop());
-  /// What the node answers whoever asks for one of these.
+  /// What the node answers to a request for one of these.
   private final Map<BlockKey, RuntimeException> refusals = new HashMap<>();
   private List<BlockKey> keys = List.of();
   private @Nullable BlockKey rotten;
