@@ -11,6 +11,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.storage.checkpoint.CheckpointedEngine;
 import io.penstock.storage.engine.OpenFiles;
 import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.StorageFullException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordName;
 import io.penstock.tier.spi.BlockStore;
@@ -54,7 +55,6 @@ public final class JournalStore implements BlockStore {
   private final LocationTable locations;
   private final LostRecords lost;
   private final AcceptedWork accepted;
-  private final JournalPuts puts;
   private final JournalReads reads;
   private final JournalEnd end;
   private final FoundBlocks recovered;
@@ -93,7 +93,6 @@ public final class JournalStore implements BlockStore {
     this.writes =
         new JournalWrites(log, reclaimer, new CapacityLimit(found.index(), log, reclaimer, watermarks, options),
             options.reclaim(), threads, accepted);
-    this.puts = new JournalPuts(space.id(), health, writes, accepted);
     this.damaged = found.damagedKeys();
     found.damage().forEach(copies::add); // before their segments may go
     writes.begin(found.dead());
@@ -299,7 +298,22 @@ public final class JournalStore implements BlockStore {
 
   @Override
   public Mono<List<StoredBlock>> put(List<Block> blocks) {
-    return puts.put(blocks);
+    List<Block> batch = List.copyOf(blocks);
+    for (Block block : batch) {
+      if (!block.key().space().equals(space.id())) {
+        throw new IllegalArgumentException("block must be of space " + space.id() + " (was " + block.key() + ")");
+      }
+    }
+    return Mono.<List<StoredBlock>>create(sink -> {
+      if (!health.health().state().takes()) {
+        sink.error(health.unavailable());
+      } else if (accepted.enteredBy(sink)) {
+        writes.put(batch, sink);
+        if (!health.health().state().takes()) { // since then
+          writes.refuse(health.unavailable());
+        }
+      }
+    }).doOnError(StorageFullException.class, health::putFailed).doOnDiscard(List.class, JournalStore::closeAll);
   }
 
   @Override
@@ -311,6 +325,12 @@ public final class JournalStore implements BlockStore {
     }
     List<StoredRecord> own = storedBlocks.stream().map(this::own).toList();
     return reads.read(own, List.copyOf(drafts), range);
+  }
+
+  /// The subscriber did not take what a put stored.
+  private static void closeAll(List<?> storedBlocks) {
+    storedBlocks.stream().filter(StoredRecord.class::isInstance).map(StoredRecord.class::cast)
+        .forEach(StoredRecord::close);
   }
 
   private StoredRecord own(StoredBlock stored) {
@@ -351,7 +371,11 @@ public final class JournalStore implements BlockStore {
   /// @return a cold `Mono` that signals the error of the disk if a removal could not be written; it is tried again
   ///     later
   public Mono<Void> settled() {
-    return puts.settled();
+    return Mono.create(sink -> {
+      if (accepted.enteredBy(sink)) {
+        writes.settle(sink);
+      }
+    });
   }
 
   /// Forces what is left, as the rule of [JournalOptions#durability()] says, and lets go of the directory in any case.

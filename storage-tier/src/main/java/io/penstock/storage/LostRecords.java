@@ -62,7 +62,7 @@ final class LostRecords {
 
   private boolean isLost(int number, BlockKey key, RecordLocation location, CrcMismatch flaw, Damage damage,
       Consumer<DeadRecord> freed) {
-    if (!locations.lose(number, location, flaw)) {
+    if (!locations.lose(number, location, flaw::of)) {
       return false;
     }
     copies.add(damage); // before its segment may go

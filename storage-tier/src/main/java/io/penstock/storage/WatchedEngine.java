@@ -79,38 +79,36 @@ final class WatchedEngine extends ForwardingEngine {
 
   @Override
   public void sync() {
-    int slot = health.enterSlow();
-    try {
-      engine.sync();
-    } catch (StoreUnavailableException e) {
-      health.writeFailed(e);
-      throw e;
-    } finally {
-      health.leave(slot);
-    }
-  }
-
-  private void change(Runnable work) {
-    int slot = health.enterSlow();
-    try {
-      work.run();
-    } catch (StoreUnavailableException e) {
-      health.writeFailed(e);
-      throw e;
-    } finally {
-      health.leave(slot);
-    }
+    changing(engine::sync);
   }
 
   @Override
   public void roll() {
-    change(engine::roll);
+    changing(engine::roll);
   }
 
   @Override
   public void delete(int segment) {
-    change(() -> engine.delete(segment));
+    changing(() -> engine.delete(segment));
     health.suspects().forget(segment);
+  }
+
+  private void changing(Runnable work) {
+    try {
+      slow(work);
+    } catch (StoreUnavailableException e) {
+      health.writeFailed(e);
+      throw e;
+    }
+  }
+
+  private void slow(Runnable work) {
+    int slot = health.enterSlow();
+    try {
+      work.run();
+    } finally {
+      health.leave(slot);
+    }
   }
 
   @Override
@@ -125,21 +123,11 @@ final class WatchedEngine extends ForwardingEngine {
 
   @Override
   public void close() {
-    int slot = health.enterSlow();
-    try {
-      engine.close();
-    } finally {
-      health.leave(slot);
-    }
+    slow(engine::close);
   }
 
   @Override
   public void probe() {
-    int slot = health.enterSlow();
-    try {
-      engine.probe();
-    } finally {
-      health.leave(slot);
-    }
+    slow(engine::probe);
   }
 }
