@@ -147,6 +147,11 @@ public final class JournalStore implements BlockStore {
         throw new IllegalArgumentException("record bytes of a block must be <= " + engine.maxRecordBytes()
             + ", an eighth of segmentBytes (was " + record + ")");
       }
+      int head = RecordFormat.headBytes(space.layout());
+      if (head > RecordFormat.LONGEST_HEAD) {
+        throw new IllegalArgumentException(
+            "head bytes of a block's record must be <= " + RecordFormat.LONGEST_HEAD + " (was " + head + ")");
+      }
       return new JournalStore(space, options,
           CheckpointedEngine.of(engine, options.durability().mode() != SyncMode.NONE), threads);
     } catch (Throwable e) { // whatever it is: the next opening must not find its lock
