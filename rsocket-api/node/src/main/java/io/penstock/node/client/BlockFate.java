@@ -8,6 +8,7 @@ enum BlockFate {
   MISSING,
   /// It has other bytes, or the node says that it is damaged, or had it until it met with damage.
   CORRUPT,
-  /// The node refused to give it, for another reason than damage, or did not answer, or a level that may have it is off.
+  /// The node refused to give it, for another reason than damage, or did not answer, or a level that may have it is
+  /// off.
   UNKNOWN
 }
