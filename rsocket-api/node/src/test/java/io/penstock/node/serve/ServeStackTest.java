@@ -118,9 +118,9 @@ final class ServeStackTest {
           .containsPattern("penstock_memory_fallbacks \\d");
 
       String[] stat = {"stat", "--connect", "127.0.0.1:" + node.port(), "--block-bytes", "4KiB", "--layers", "4"};
-      assertThat(CommandLineRun.of(stat).out()).contains("\nlevel hbm        10 of 10 blocks, ",
-          "\nlevel dram       20 of 20 blocks, ",
-          "\nlevel ssd        70 of 1,000 blocks, ");
+      assertThat(CommandLineRun.of(stat).out()).contains("\nlevel hbm       10 of 10 blocks, ",
+          "\nlevel dram      20 of 20 blocks, ",
+          "\nlevel ssd       70 of 1,000 blocks, ");
       assertThat(CommandLineRun.of(stat).out()).containsPattern("\nmemory +32.0 MiB: .*; on any node, not locked\n");
       var json = JsonMapper.shared().readTree(
           CommandLineRun.of(Stream.concat(Stream.of(stat), Stream.of("--json")).toArray(String[]::new)).out());
@@ -216,16 +216,16 @@ final class ServeStackTest {
   @Test
   void folderOfANewerRelease_isRefusedAndLeftAsItWas() throws Exception {
     Path format = Files.createDirectories(ssd()).resolve("format");
-    Files.writeString(format, "penstock journal, format 2, engine plain\n");
+    Files.writeString(format, "penstock journal, format 3, engine plain\n");
 
     CommandLineRun run =
         CommandLineRun.of(arguments("plain", "exclusive", "--listen-port", "0", "--admin-port", "off"));
 
     assertThat(run.exitCode()).isEqualTo(74);
     assertThat(run.err())
-        .contains("`penstock journal, format 1, engine plain` (was `penstock journal, format 2, engine plain`)")
+        .contains("`penstock journal, format 2, engine plain` (was `penstock journal, format 3, engine plain`)")
         .hasLineCount(1);
-    assertThat(format).hasContent("penstock journal, format 2, engine plain\n");
+    assertThat(format).hasContent("penstock journal, format 3, engine plain\n");
   }
 
   @Test
