@@ -83,7 +83,7 @@ public final class JournalStore implements BlockStore {
     DiskWatermarks watermarks = new DiskWatermarks(engine, options, threads.clock());
     this.copies = new DamageCopies(engine, options.quarantine(), RecordFormat.recordBytes(space.layout()),
         threads.reading(), health, boundary());
-    this.lost = new LostRecords(locations, space.id(), copies, boundary());
+    this.lost = new LostRecords(locations, space.id(), copies, health.suspects(), boundary());
     this.reads = new JournalReads(new RangeReader(engine, space.layout(), boundary(), lost, this::freed), space,
         options, health,
         threads.reading());
@@ -146,6 +146,11 @@ public final class JournalStore implements BlockStore {
       if (record > engine.maxRecordBytes()) {
         throw new IllegalArgumentException("record bytes of a block must be <= " + engine.maxRecordBytes()
             + ", an eighth of segmentBytes (was " + record + ")");
+      }
+      int head = RecordFormat.headBytes(space.layout());
+      if (head > RecordFormat.LONGEST_HEAD) {
+        throw new IllegalArgumentException(
+            "head bytes of a block's record must be <= " + RecordFormat.LONGEST_HEAD + " (was " + head + ")");
       }
       return new JournalStore(space, options,
           CheckpointedEngine.of(engine, options.durability().mode() != SyncMode.NONE), threads);
@@ -348,6 +353,7 @@ public final class JournalStore implements BlockStore {
   void free(BlockKey key, int number) {
     RecordLocation last = locations.release(number);
     if (last != null) {
+      health.suspects().forget(last.at());
       freed(new DeadRecord(new RecordName(key, last.sequence()), last.segment()));
     }
   }

@@ -4,7 +4,7 @@ package io.penstock.storage.check;
 public enum DamageKind {
   /// No record can be told from these bytes: the head that was there is damaged.
   HEAD,
-  /// The commit mark of a record; every other byte of it is right, and the block is there.
+  /// The commit mark of a record, or the CRC in its head: each stands in for the other, and the block is there.
   MARK,
   /// A granule of a block.
   PAYLOAD,

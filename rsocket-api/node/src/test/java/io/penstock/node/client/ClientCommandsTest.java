@@ -177,8 +177,8 @@ final class ClientCommandsTest {
     JsonNode json = JsonMapper.shared().readTree(run("stat", "--json").out());
 
     assertThat(table.out()).startsWith(
-        "WHAT             VALUE\nnode             penstock\ntier             dram, host\nblocks           3 of 100\n")
-        .contains("\nhits             3\nmisses           1\nhit rate         75.00 %\n");
+        "WHAT           VALUE\nnode           penstock\ntier           dram, host\nblocks         3 of 100\n")
+        .contains("\nhits           3\nmisses         1\nhit rate       75.00 %\n");
     assertThat(json.at("/stat/stored").asInt()).isEqualTo(3);
     assertThat(json.get("budgetBytes").asLong()).isEqualTo(64L << 20);
     assertThat(json.get("draining").asBoolean()).isFalse();

@@ -122,7 +122,7 @@ final class DeviceMemoryTest {
   void stat_tellsWhereMemoryIsFrom(@TempDir Path folder) throws Exception {
     String text = stat(folder, Map.of());
     assertThat(text)
-        .containsPattern("memory +[0-9.]+ MiB: pages of 2 MiB that the device reaches; on any node, locked\n")
+        .containsPattern("memory +[0-9.]+ MiB: pages of 2 MiB that the device reaches; on any node,\\s+locked\n")
         .containsPattern("penstock_memory_taken_bytes\\{pages=\"host_2m\"} [1-9]")
         .containsPattern("penstock_memory_locked_bytes [1-9]");
     assertThat(driver.strangers()).isZero();
@@ -132,7 +132,7 @@ final class DeviceMemoryTest {
   void pagesThatAreAskedFor_areTheSystems_andCopiesAreStaged(@TempDir Path folder) throws Exception {
     String text = stat(folder, Map.of(NodeSettings.MEMORY_PAGES, "plain", AscendSettings.BUFFER_POOL, "4:1"));
     assertThat(text).containsPattern("memory +[0-9.]+ MiB: plain pages; on any node, not locked\n")
-        .containsPattern("memory +4.00 MiB: pages of 2 MiB that the device reaches; on any node, locked\n");
+        .containsPattern("memory +4.00 MiB: pages of 2 MiB that the device reaches; on any node,\\s+locked\n");
     assertThat(driver.strangers()).isZero();
   }
 }
