@@ -69,8 +69,7 @@ final class LocationTable {
     return row;
   }
 
-  @GuardedBy("this")
-  private void put(int row, RecordLocation location) {
+  @GuardedBy("this") private void put(int row, RecordLocation location) {
     int ring = ring(location.segment(), location.sequence());
     rows.set(row, RING, ring);
     rows.set(row, OFFSET, (int) (location.at().offset() / UNIT_BYTES));
@@ -80,8 +79,7 @@ final class LocationTable {
     join(row, ring);
   }
 
-  @GuardedBy("this")
-  private int ring(int segment, long sequence) {
+  @GuardedBy("this") private int ring(int segment, long sequence) {
     List<Integer> all = rings.computeIfAbsent(segment, number -> new ArrayList<>(1));
     for (int ring : all) {
       long behind = sequence - rows.getLong(ring, FIRST_SEQUENCE);
@@ -98,14 +96,12 @@ final class LocationTable {
     return ring;
   }
 
-  @GuardedBy("this")
-  private void join(int first, int second) {
+  @GuardedBy("this") private void join(int first, int second) {
     rows.set(first, AFTER, second);
     rows.set(second, BEFORE, first);
   }
 
-  @GuardedBy("this")
-  private void unlink(int row) {
+  @GuardedBy("this") private void unlink(int row) {
     join(rows.get(row, BEFORE), rows.get(row, AFTER));
   }
 
@@ -124,8 +120,7 @@ final class LocationTable {
     return location(stored.number());
   }
 
-  @GuardedBy("this")
-  private Function<BlockKey, KvException> loss(int row) {
+  @GuardedBy("this") private Function<BlockKey, KvException> loss(int row) {
     Function<BlockKey, KvException> loss = losses.get(row);
     if (loss == null) {
       throw new IllegalStateException("number must be of a block (was " + row + ")");
@@ -141,8 +136,7 @@ final class LocationTable {
         rows.get(row, CRC));
   }
 
-  @GuardedBy("this")
-  private long sequence(int row, int ring) {
+  @GuardedBy("this") private long sequence(int row, int ring) {
     return rows.getLong(ring, FIRST_SEQUENCE) + Integer.toUnsignedLong(rows.get(row, SEQUENCE));
   }
 
@@ -209,8 +203,7 @@ final class LocationTable {
   }
 
   /// Whether `row` is of a block at `location`.
-  @GuardedBy("this")
-  private boolean isAt(int row, RecordLocation location) {
+  @GuardedBy("this") private boolean isAt(int row, RecordLocation location) {
     for (int ring : rings.getOrDefault(location.segment(), List.of())) {
       // What was given back names no ring there
       if (rows.get(row, RING) == ring && sequence(row, ring) == location.sequence()) {

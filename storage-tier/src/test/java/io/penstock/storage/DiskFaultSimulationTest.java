@@ -36,7 +36,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// Journals whose disk fails in every way, now and then, in one thread and in the order of a seed: whatever was acknowledged is there when the
-/// disk is well again, and after a restart, and nothing stays lent.
+/// disk is healthy again, and after a restart, and nothing stays lent.
 @Timeout(600)
 final class DiskFaultSimulationTest {
   private static final CacheSpace SPACE = Blocks.smallSpace();

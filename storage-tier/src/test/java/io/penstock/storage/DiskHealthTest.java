@@ -109,7 +109,7 @@ final class DiskHealthTest {
   }
 
   private void assertState(StoreState state) {
-    time.advanceTime(); // whoever watches is told by the clock
+    time.advanceTime(); // the clock tells the watchers
     assertThat(store.health().state()).as("%s", store.health()).isEqualTo(state);
   }
 
@@ -154,7 +154,7 @@ final class DiskHealthTest {
   }
 
   @Test
-  void appendThatHangs_turnsOff_failsWhoeverWaits_andKeepsTheBatchUnderWay() throws Exception {
+  void appendThatHangs_turnsOff_failsWhatWaits_andKeepsTheBatchUnderWay() throws Exception {
     StoredBlock first = put(0);
     disk.stall(Work.APPEND);
     CompletableFuture<List<StoredBlock>> stuck = putLater(1);
@@ -280,7 +280,7 @@ final class DiskHealthTest {
   }
 
   @Test
-  void readThatHangs_afterTheClose_isToldToWhoeverWatches() throws Exception {
+  void readThatHangs_afterTheClose_isToldToWatchers() throws Exception {
     StoredBlock first = put(0);
     disk.stall(Work.READ);
     CompletableFuture<Void> stuck = readLater(first);

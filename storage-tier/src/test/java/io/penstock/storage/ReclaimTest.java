@@ -181,7 +181,7 @@ final class ReclaimTest {
     }
 
     @Test
-    void segmentsThatCouldNotBeRead_areTriedAgain_thoughNobodyWrites() {
+    void segmentsThatCouldNotBeRead_areTriedAgain_withoutWrites() {
       JournalStore store = open(options(spread(1.2)));
       List<StoredBlock> all = fill(store, 0, 6L * SEGMENT / RECORD);
       List<StoredBlock> live = new ArrayList<>();
@@ -307,7 +307,7 @@ final class ReclaimTest {
         }
       }
       givenUpTo = 2;
-      // In one batch: nobody has made room before
+      // In one batch: no room was made before
       live.addAll(put(store, all.size(), all.size() + 8L * SEGMENT / RECORD));
       assertThat(store.disk().failure()).isInstanceOf(RecordUnreadableException.class);
       assertThat(store.disk().unreadable()).as("a whole segment is not given up").isZero();
