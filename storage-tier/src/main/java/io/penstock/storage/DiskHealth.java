@@ -24,8 +24,8 @@ import reactor.util.Loggers;
 /// | anything takes longer than it may | off, until it has ended |
 /// | a probe succeeds: written, forced, read again and deleted; and one of the failed reads, too | active |
 ///
-/// One read that fails tells nothing of the disk: the next probe reads the record again. Without a clock the disk always
-/// counts as healthy. Safe from any thread.
+/// One read that fails tells nothing of the disk: the next probe reads the record again. Without a clock the disk
+/// always counts as healthy. Safe from any thread.
 final class DiskHealth {
   private static final Logger LOG = Loggers.getLogger(DiskHealth.class);
 

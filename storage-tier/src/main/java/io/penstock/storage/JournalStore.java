@@ -37,11 +37,12 @@ import reactor.core.scheduler.Scheduler;
 /// |---|---|
 /// | put | one thread appends batch after batch; checksums are compared as the bytes leave memory |
 /// | read | a few threads read just the granules asked for, straight into the drafts, and compare them there |
-/// | a stored block closed | its record is dead: its segment is deleted once all its records are, else a removal is appended so that it stays dead after a restart |
-/// | space | live blocks are moved out of segments that are mostly dead, as [ReclaimOptions] say; those who read them notice nothing |
+/// | a stored block closed | its record is dead: a removal keeps it so after a restart, or its segment goes |
+/// | space | live blocks are moved out of segments that are mostly dead ([ReclaimOptions]); readers notice nothing |
 /// | the store closed | stored blocks stay there: those closed after [#close()] free nothing |
 /// | waiting | `maxWaitingPuts` batches and `maxWaitingReads` reads; a further one fails with [JournalBusyException] |
-/// | an unhealthy disk | degraded when it is full or writes fail, off when reads fail or it does not answer: calls that wait, and new ones, fail at once with [StoreUnavailableException]; it is tried again and comes back by itself, as [HealthOptions] say |
+/// | an unhealthy disk | degraded when it is full or writes fail, off when reads fail or it does not answer |
+/// | | calls that wait, and new ones, fail at once with [StoreUnavailableException]; probes try it again |
 /// | cancel | changes nothing on the disk; stored blocks that the subscriber no longer takes are freed |
 public final class JournalStore implements BlockStore {
   private final CacheSpace space;

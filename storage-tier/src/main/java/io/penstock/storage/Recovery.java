@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// Opens a journal: takes the checkpoint of each segment or, where there is none to be believed, walks from head to head.
-/// In the newest segments, as many as a failure of the machine may have left half on the medium, it compares every byte
-/// of those without a checkpoint. Other bytes are compared when they are read.
+/// Opens a journal: takes the checkpoint of each segment or, where there is none to be believed, walks from head to
+/// head. In the newest segments, as many as a failure of the machine may have left half on the medium, it compares
+/// every byte of those without a checkpoint. Other bytes are compared when they are read.
 ///
 /// Whatever is damaged costs its own blocks and no others, and nothing is kept for a later opening.
 final class Recovery {

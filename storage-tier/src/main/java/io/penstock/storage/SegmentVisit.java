@@ -21,8 +21,8 @@ import java.util.function.Predicate;
 
 /// What an opening finds in one segment without a checkpoint. One thread.
 ///
-/// A file that is written anew holds records of the segment that it was before, behind those of its own: each record says
-/// which segment it was written to. Where none says so of this file, it was renamed, and all of them count.
+/// A file that is written anew holds records of the segment that it was before, behind those of its own: each record
+/// says which segment it was written to. Where none says so of this file, it was renamed, and all of them count.
 final class SegmentVisit implements SegmentWalk.Visitor {
   private final int segment;
   private final SegmentWindow file;

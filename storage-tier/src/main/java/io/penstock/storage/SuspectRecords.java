@@ -13,8 +13,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /// Records whose read failed. Either they are at fault, or the whole disk is. Probes read them again: a record is given
-/// up when it fails while the disk is healthy. It stays given up until its block is lost or gone, until it was read whole
-/// (a part that can be read says nothing of the others), or its segment is deleted. Safe from any thread.
+/// up when it fails while the disk is healthy. It stays given up until its block is lost or gone, until it was read
+/// whole (a part that can be read says nothing of the others), or its segment is deleted. Safe from any thread.
 final class SuspectRecords {
   /// So many failures in a row are the disk's.
   static final int TOO_MANY = 3;

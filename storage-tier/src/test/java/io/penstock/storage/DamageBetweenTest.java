@@ -35,8 +35,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Whatever lies between two whole records, an opening finds both: with checkpoints and without them, the first time and
-/// the second.
+/// Whatever lies between two whole records, an opening finds both: with checkpoints and without them, the first time
+/// and the second.
 final class DamageBetweenTest extends OpeningFixture {
   private static final int RECORD = RecordFormat.recordBytes(JournalSample.SPACE.layout());
 

@@ -35,8 +35,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// Journals whose disk fails in every way, now and then, in one thread and in the order of a seed: whatever was acknowledged is there when the
-/// disk is healthy again, and after a restart, and nothing stays lent.
+/// Journals whose disk fails in every way, now and then, in one thread and in the order of a seed: whatever was
+/// acknowledged is there when the disk is healthy again, and after a restart, and nothing stays lent.
 @Timeout(600)
 final class DiskFaultSimulationTest {
   private static final CacheSpace SPACE = Blocks.smallSpace();

@@ -38,7 +38,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// What a journal says of its disk, what it refuses, and how it comes back; on a clock that stands still until it is moved.
+/// What a journal says of its disk, what it refuses, and how it comes back; on a clock that stands still until it is
+/// moved.
 @Timeout(60)
 final class DiskHealthTest {
   private static final CacheSpace SPACE = Blocks.smallSpace();

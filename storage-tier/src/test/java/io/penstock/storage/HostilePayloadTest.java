@@ -15,8 +15,8 @@ import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// A payload may hold what looks like the head of a record. The walk looks into payloads only behind damage, and what it
-/// finds there neither hides records nor keeps the journal closed.
+/// A payload may hold what looks like the head of a record. The walk looks into payloads only behind damage, and what
+/// it finds there neither hides records nor keeps the journal closed.
 final class HostilePayloadTest extends OpeningFixture {
   private static final int HEAD_BYTES = 88;
   private static final CacheSpace OTHER = CacheSpace.of("other", JournalSample.SPACE.layout());

@@ -23,7 +23,8 @@ import org.junit.jupiter.api.Timeout;
 import reactor.test.StepVerifier;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// What becomes of a block whose record the disk does not give: found once, it is lost once, by the scrub or by a reader.
+/// What becomes of a block whose record the disk does not give: found once, it is lost once, by the scrub or by a
+/// reader.
 @Timeout(60)
 final class UnreadableRecordsTest extends JournalFixture {
   private static final CacheSpace SPACE = Blocks.smallSpace();

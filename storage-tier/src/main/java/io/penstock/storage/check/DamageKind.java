@@ -10,7 +10,8 @@ public enum DamageKind {
   PAYLOAD,
   /// The zeros behind a block's payload; the block is there.
   PADDING,
-  /// A whole record that does not belong here: it was copied from elsewhere, or the file was renamed. Its block is there.
+  /// A whole record that does not belong here: it was copied from elsewhere, or the file was renamed. Its block is
+  /// there.
   MISPLACED,
   /// The end: bytes that belong to no record. A crash leaves such an end, too.
   TORN,

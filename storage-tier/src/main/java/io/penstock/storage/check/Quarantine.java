@@ -169,10 +169,11 @@ public final class Quarantine {
   private void note(QuarantineStock there, Path kept, long offset, long length, Damage damage) throws IOException {
     String file = text(kept.getFileName().toString());
     String line =
-        "{\"file\":%s,\"segment\":%d,\"offset\":%d,\"length\":%d,\"kind\":%s,\"key\":%s,\"sequence\":%d,\"reason\":%s}\n"
-            .formatted(file,
-                damage.segment(), offset, length, text(damage.kind().name()), text(damage.key()), damage.sequence(),
-                text(damage.reason()));
+        "{\"file\":%s,\"segment\":%d,\"offset\":%d,\"length\":%d,\"kind\":%s,"
+            + "\"key\":%s,\"sequence\":%d,\"reason\":%s}\n"
+                .formatted(file,
+                    damage.segment(), offset, length, text(damage.kind().name()), text(damage.key()), damage.sequence(),
+                    text(damage.reason()));
     synchronized (this) {
       if (there.isNoted(line)) {
         return; // an earlier repair came as far as this

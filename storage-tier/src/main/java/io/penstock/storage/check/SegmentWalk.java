@@ -7,8 +7,8 @@ import io.penstock.storage.record.RecordHead;
 import io.penstock.storage.record.RecordVersionException;
 import org.jspecify.annotations.Nullable;
 
-/// Goes through the file of a segment from head to head. Where no whole head follows a record, it looks for the next one,
-/// so it finds every whole record, whatever lies between two of them. One thread.
+/// Goes through the file of a segment from head to head. Where no whole head follows a record, it looks for the next
+/// one, so it finds every whole record, whatever lies between two of them. One thread.
 ///
 /// A head is whole if its magic, its CRC and its length are right; its commit mark may stand in for its CRC.
 public final class SegmentWalk {

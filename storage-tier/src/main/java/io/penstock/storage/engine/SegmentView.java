@@ -59,7 +59,7 @@ final class SegmentView implements AutoCloseable {
     }
     try {
       return length <= PIECE_BYTES ? copied(bytes, offset, length, parts) : copiedInPieces(bytes, offset, parts);
-    } catch (InternalError e) { // a page went meanwhile, and the medium did not give it back: the positioned read tells why
+    } catch (InternalError e) { // a page is gone: the positioned read tells why
       return false;
     }
   }
