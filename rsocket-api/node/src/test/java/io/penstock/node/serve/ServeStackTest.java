@@ -121,7 +121,8 @@ final class ServeStackTest {
       assertThat(CommandLineRun.of(stat).out()).contains("\nlevel hbm       10 of 10 blocks, ",
           "\nlevel dram      20 of 20 blocks, ",
           "\nlevel ssd       70 of 1,000 blocks, ");
-      assertThat(CommandLineRun.of(stat).out()).containsPattern("\nmemory +32.0 MiB: [^;]*; on any\\s+node,\\s+not\\s+locked\n");
+      assertThat(CommandLineRun.of(stat).out())
+          .containsPattern("\nmemory +32.0 MiB: [^;]*; on any\\s+node,\\s+not\\s+locked\n");
       var json = JsonMapper.shared().readTree(
           CommandLineRun.of(Stream.concat(Stream.of(stat), Stream.of("--json")).toArray(String[]::new)).out());
       assertThat(json.at("/stat/levels")).extracting(level -> level.get("blocks").asInt()).containsExactly(10, 20, 70);
