@@ -93,8 +93,7 @@ final class LauncherTest {
   @Test
   void cache_isTrainedWithTheBuild_andUsedUnlessTheUserHasOne() throws Exception {
     Path jdk = jdk("25.0.4");
-    program(jdk.resolve("bin/java"),
-        "for each; do case $each in -XX:AOTCacheOutput=*) : > \"${each#*=}\" ;; esac; done\n" + JAVA);
+    program(jdk.resolve("bin/java"), training(""));
     environment.put("PENSTOCK_JAVA_HOME", jdk.toString());
     String cache = root + "/examples/target/launcher/penstock.aot";
     environment.put("PENSTOCK_JAVA_OPTS", "-Dmine=1");
@@ -105,6 +104,28 @@ final class LauncherTest {
     assertThat(launch("stat").out().lines()).contains("-XX:AOTCache=" + cache);
     environment.put("PENSTOCK_JAVA_OPTS", "-XX:AOTCache=mine");
     assertThat(launch("stat").out()).doesNotContain(cache);
+  }
+
+  @Test
+  void trainingThatIsInterrupted_leavesNoDraft_andIsDoneAtTheNextStart() throws Exception {
+    Path jdk = jdk("25.0.4");
+    environment.put("PENSTOCK_JAVA_HOME", jdk.toString());
+    Path cache = root.resolve("examples/target/launcher/penstock.aot");
+    program(jdk.resolve("bin/java"), training("kill -TERM $PPID; exec sleep 300"));
+
+    assertThat(launch("stat").code()).isEqualTo(128 + 15);
+    assertThat(Path.of(cache + ".draft")).doesNotExist();
+    assertThat(cache).doesNotExist();
+
+    program(jdk.resolve("bin/java"), training(""));
+    assertThat(launch("stat").out().lines()).contains("-XX:AOTCache=" + cache);
+    assertThat(calls()).as("builds").hasSize(1);
+  }
+
+  /// A JVM that makes the draft of a cache where it is told to train, and goes on with `then`.
+  private static String training(String then) {
+    return "for each; do case $each in -XX:AOTCacheOutput=*) : > \"${each#*=}\"; " + (then.isEmpty() ? ":" : then)
+        + " ;; esac; done\n" + JAVA;
   }
 
   @Test

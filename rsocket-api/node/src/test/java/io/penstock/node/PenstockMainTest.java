@@ -84,7 +84,7 @@ final class PenstockMainTest {
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
     "put --timeout 5 x | put: --timeout must be at least 1ms, such as 500ms, 30s or 2m (was 5)",
-    "check --acks x --connect nowhere | check: --connect must be HOST:PORT with a port from 1 to 65535 (was nowhere)",
+    "check --receipts x --connect nowhere | check: --connect must be HOST:PORT with a port from 1 to 65535 (was nowhere)",
     "torture ssd --dir x --kills many | torture ssd: --kills must be a whole number (was many)",
     "torture ssd --dir x --engine tape | torture ssd: --engine must be one of chronicle, plain (was tape)",
     "torture ssd --dir x --engine memory | torture ssd: --engine must be one of chronicle, plain (was memory)",
@@ -99,7 +99,7 @@ final class PenstockMainTest {
         + "ninth of --segment, 2 MiB (was 1 MiB)",
     "bench reclaim --churn much | bench reclaim: --churn must be a number (was much)",
     "simulate --seeds 5..1 | simulate: --seeds must be A..B with A <= B (was 5..1)",
-    "load --acks x --blocks 0 | load: --blocks must be from 1 to 4294967296 (was 0)",
+    "load --receipts x --blocks 0 | load: --blocks must be from 1 to 4294967296 (was 0)",
     "get --key abc | get: "
   })
   void wrongValue_isRefusedByCommandOptionRuleAndValue(String line, String said) {
@@ -201,13 +201,14 @@ final class PenstockMainTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
-    "help ssd verfy | ssd: command must be one of verify (was verfy)",
+    "help ssd verfy | ssd: command must be one that penstock ssd has (was verfy)",
     "help --all | help: option must be one that penstock help has (was --all)",
     "help put --all | help: option must be one that penstock help has (was --all)",
     "help put get | put: argument must be left out, for penstock put takes no other (was get)",
     "replay --limit | replay: --limit must have a value",
     "replay --limit --json | replay: --limit must have a value",
     "ssd verify | ssd verify: DIR must be given",
+    "load --block 5 | load: option must be one that penstock load has (was --block)",
     "torture ssd --kills 1 | torture ssd: --dir must be given",
     "torture ssd --kills 1 --kills 2 | torture ssd: --kills must be given once (was given again)",
     "ssd verify a b | ssd verify: argument must be left out, for penstock ssd verify takes no other (was b)",
@@ -269,7 +270,7 @@ final class PenstockMainTest {
   @ParameterizedTest
   @ValueSource(strings = {"replay --report", "bench reclaim --report", "trace generate --out",
     "get --trace-id 1 --output",
-    "load --blocks 1 --acks", "serve --listen-port 0 --admin-port off --ready-file"})
+    "load --blocks 1 --receipts", "serve --listen-port 0 --admin-port off --ready-file"})
   void fileThatCannotBeWritten_is74_foundBeforeTheWork(String command, @TempDir Path folder) {
     String nothing = folder.resolve("nothing/file").toString();
 

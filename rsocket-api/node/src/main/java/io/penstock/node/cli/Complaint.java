@@ -18,6 +18,14 @@ import picocli.CommandLine.UnmatchedArgumentException;
 final class Complaint {
   private Complaint() {}
 
+  /// What to name first: an unknown word before an argument that is missing, for it may be that argument, mistyped.
+  static ParameterException first(ParameterException found) {
+    List<String> unknown = found.getCommandLine().getUnmatchedArguments();
+    return found instanceof MissingParameterException && !unknown.isEmpty()
+        ? new UnmatchedArgumentException(found.getCommandLine(), unknown)
+        : found;
+  }
+
   static String of(ParameterException failure) {
     return switch (failure) {
       case UnmatchedArgumentException e -> ofUnmatched(e);
@@ -34,8 +42,10 @@ final class Complaint {
   private static String ofUnmatched(UnmatchedArgumentException failure) {
     CommandLine command = failure.getCommandLine();
     String word = failure.getUnmatched().getFirst();
-    if (failure.isUnknownOption()) {
-      return "option must be one that %s has (was %s)".formatted(command.getCommandSpec().qualifiedName(), word);
+    boolean isOption = failure.isUnknownOption();
+    if (isOption || nearest(failure).isPresent()) {
+      return "%s must be one that %s has (was %s)".formatted(isOption ? "option" : "command",
+          command.getCommandSpec().qualifiedName(), word);
     }
     return hasCommands(command)
         ? "command must be one of %s (was %s)".formatted(String.join(", ", commands(command)), word)
@@ -62,8 +72,9 @@ final class Complaint {
     CommandLine command = failure.getCommandLine();
     String word = unmatched.getUnmatched().getFirst();
     String prefix = unmatched.isUnknownOption() ? "" : command.getCommandSpec().qualifiedName() + " ";
-    List<String> near =
-        Nearest.of(word.replaceFirst("=.*", ""), unmatched.isUnknownOption() ? options(command) : commands(command));
+    List<String> near = unmatched.isUnknownOption()
+        ? Nearest.of(word.replaceFirst("=.*", ""), options(command))
+        : Nearest.of(word, commands(command)).stream().limit(1).toList();
     return near.isEmpty()
         ? Optional.empty()
         : Optional

@@ -9,6 +9,7 @@ import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.stream.Collectors;
 import tools.jackson.databind.node.ObjectNode;
 
 /// The streams and variables of a command. Results, for machines as for people, go to `out`; everything else goes to
@@ -69,7 +70,14 @@ public record Console(InputStream in, PrintStream out, PrintStream err, boolean 
 
   /// Prints a line for people that is not the result.
   public void say(String line) {
-    err.print(line + "\n");
+    err.print(fitted(line) + "\n");
+  }
+
+  /// `text` with its lines broken to fit the terminal, where `err` is one.
+  String fitted(String text) {
+    return isTerminal
+        ? text.lines().map(line -> Terminal.wrapped(line, 2)).collect(Collectors.joining("\n"))
+        : text;
   }
 
   /// What `result` is in JSON, and that it is what an interrupted work had come to.

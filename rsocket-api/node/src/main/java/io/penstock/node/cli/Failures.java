@@ -67,7 +67,8 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
         ? error
         : Exceptions.unwrap(failure);
     int code = code(cause);
-    Reason.of(cause).lines().forEach(line -> err.println(name(command) + ": " + Reason.printable(line)));
+    Reason.of(cause).lines()
+        .forEach(line -> err.println(console.fitted(name(command) + ": " + Reason.printable(line))));
     if (code == ExitCode.INTERNAL && cause instanceof Exception) {
       cause.printStackTrace(err);
     }
@@ -76,10 +77,12 @@ public final class Failures implements IExecutionExceptionHandler, IParameterExc
   }
 
   @Override
-  public int handleParseException(ParameterException failure, String[] arguments) {
+  public int handleParseException(ParameterException found, String[] arguments) {
+    ParameterException failure = Complaint.first(found);
     CommandLine command = failure.getCommandLine();
     PrintWriter err = command.getErr();
-    Complaint.of(failure).lines().forEach(line -> err.println(name(command) + ": " + Reason.printable(line)));
+    Complaint.of(failure).lines()
+        .forEach(line -> err.println(console.fitted(name(command) + ": " + Reason.printable(line))));
     Complaint.nearest(failure).ifPresent(err::println);
     err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help' for more.");
     err.flush();

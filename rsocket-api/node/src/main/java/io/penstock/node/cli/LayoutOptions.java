@@ -15,7 +15,7 @@ public final class LayoutOptions implements IModelTransformer {
 
   @Override
   public CommandSpec transform(CommandSpec spec) {
-    SettingOptions.addTo(spec, TOPIC);
+    SettingOptions.addWithoutVariables(spec, TOPIC);
     return spec;
   }
 

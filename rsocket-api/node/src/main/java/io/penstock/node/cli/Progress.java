@@ -112,7 +112,7 @@ public final class Progress implements AutoCloseable {
 
   String interrupted() {
     Counts last = counts;
-    return last.all() == 0
+    return last.done() == 0
         ? task + ": interrupted before anything was done"
         : "%s: interrupted after %s of %s %s%s".formatted(task, Numbers.of(last.done() / unitSize),
             Numbers.of(last.all() / unitSize), unit,

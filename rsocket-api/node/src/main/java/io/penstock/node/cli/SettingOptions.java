@@ -18,15 +18,24 @@ public final class SettingOptions {
 
   /// Adds an option for each setting of `topic`, under its title.
   public static void addTo(CommandSpec spec, Topic topic) {
+    addTo(spec, topic, true);
+  }
+
+  /// The same for a command that takes these settings from its options alone: the help names no variable.
+  static void addWithoutVariables(CommandSpec spec, Topic topic) {
+    addTo(spec, topic, false);
+  }
+
+  private static void addTo(CommandSpec spec, Topic topic, boolean takesVariables) {
     ArgGroupSpec.Builder group = ArgGroupSpec.builder().exclusive(false).validate(false).multiplicity("0..1")
         .heading("%n" + topic.title() + ":%n").order(spec.argGroups().size());
-    topic.settings().forEach(setting -> group.addArg(option(setting, false)));
+    topic.settings().forEach(setting -> group.addArg(option(setting, false, takesVariables)));
     spec.addArgGroup(group.build());
   }
 
   /// Adds options that the command takes and its help leaves to another page.
   public static void addHidden(CommandSpec spec, List<Setting<?>> settings) {
-    settings.forEach(setting -> spec.addOption(option(setting, true)));
+    settings.forEach(setting -> spec.addOption(option(setting, true, true)));
   }
 
   /// Lines that name those of `settings` that have no effect, below the reason.
@@ -50,11 +59,13 @@ public final class SettingOptions {
     return given;
   }
 
-  private static OptionSpec option(Setting<?> setting, boolean hidden) {
+  private static OptionSpec option(Setting<?> setting, boolean hidden, boolean takesVariables) {
     return OptionSpec.builder(setting.flag()).paramLabel(setting.type().label()).type(String.class)
         .hidden(hidden)
         .description(plain(setting.description()),
-            plain("Must be " + setting.type().rule() + ". " + variables(setting) + ", default " + setting.initial()))
+            plain("Must be " + setting.type().rule() + ". "
+                + (takesVariables ? variables(setting) + ", default " : "Default ")
+                + setting.initial()))
         .build();
   }
 

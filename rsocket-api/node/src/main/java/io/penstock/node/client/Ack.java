@@ -42,7 +42,7 @@ record Ack(String key, String tier, String durability, long sequence) {
       ack.promise();
       return ack;
     } catch (JacksonException | IllegalArgumentException e) {
-      throw new DataException(place + " must be an ack as load writes it (was "
+      throw new DataException(place + " must be a receipt as load writes it (was "
           + (line.length() <= 80 ? line : line.substring(0, 79) + "…") + ")", e);
     }
   }

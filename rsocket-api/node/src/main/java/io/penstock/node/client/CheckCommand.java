@@ -18,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -39,7 +40,7 @@ import picocli.CommandLine.Option;
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
-    footer = {"  penstock check --block-bytes 64KiB --acks acks.jsonl", ""})
+    footer = {"  penstock check --receipts receipts.jsonl", ""})
 final class CheckCommand extends ClientCommand {
   private static final int MOST_NAMED = 100;
 
@@ -88,8 +89,8 @@ final class CheckCommand extends ClientCommand {
   /// @param refusal why the first block was not given of which nothing is known; null if there is none
   record Outcome(boolean kept, Map<String, Sum> byPromise, Map<String, String> broken, @Nullable String refusal) {}
 
-  @Option(names = "--acks", paramLabel = "FILE", required = true, description = "What `load` has written.")
-  private @Nullable String acks;
+  @Option(names = "--receipts", paramLabel = "FILE", required = true, description = "What `load` has written.")
+  private @Nullable String receipts;
 
   private final Map<Promise, Sum> sums = new EnumMap<>(Promise.class);
   private final Map<String, String> broken = new LinkedHashMap<>();
@@ -101,9 +102,9 @@ final class CheckCommand extends ClientCommand {
 
   @Override
   Work work(NodeConfig config) throws IOException {
-    Map<BlockKey, Promise> promised = AckFile.read(requireNonNull(acks));
+    Map<BlockKey, Promise> promised = AckFile.read(requireNonNull(receipts));
     if (promised.isEmpty()) {
-      throw new DataException(acks + ": receipts must be >= 1 (was 0): nothing would be proven");
+      throw new DataException(receipts + ": receipts must be >= 1 (was 0): nothing would be proven");
     }
     promised.keySet().forEach(key -> KeyChoice.inside(config.space().id(), key));
     return node -> check(node, config, promised);
@@ -113,6 +114,7 @@ final class CheckCommand extends ClientCommand {
     WindowCheck check = new WindowCheck(node, config.get(NodeSettings.WINDOW_BLOCKS), patience());
     List<BlockKey> keys = new ArrayList<>(promised.keySet());
     try (Progress progress = Progress.of(console, "check", "blocks")) {
+      progress.at(0, keys.size());
       soFar(progress, check);
       for (int from = 0; from < keys.size(); from += WindowCheck.BLOCKS) {
         int to = Math.min(keys.size(), from + WindowCheck.BLOCKS);
@@ -146,6 +148,14 @@ final class CheckCommand extends ClientCommand {
     }
   }
 
+  private String unpromised() {
+    return sums.entrySet().stream().filter(each -> !each.getKey().isToStay() && each.getValue().missing > 0)
+        .map(each -> "; %s %s missing, which was not promised".formatted(
+            Plural.of(each.getValue().missing, each.getKey().word() + " block"),
+            each.getValue().missing == 1 ? "is" : "are"))
+        .collect(Collectors.joining());
+  }
+
   private int report(@Nullable String refusal) {
     long unknown = sums.values().stream().mapToLong(Sum::getUnknown).sum();
     if (isJson()) {
@@ -161,7 +171,7 @@ final class CheckCommand extends ClientCommand {
       }
       console.say(brokenCount > 0
           ? Plural.of(brokenCount, "promise") + (brokenCount == 1 ? " was broken" : " were broken")
-          : unknown == 0 ? "every promise was kept" : "no promise is known to be broken");
+          : (unknown == 0 ? "every promise was kept" : "no promise is known to be broken") + unpromised());
       if (refusal != null) {
         console.say("nothing is known of " + Plural.of(unknown, "block") + ": " + refusal);
       }

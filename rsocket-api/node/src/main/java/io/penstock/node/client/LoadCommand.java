@@ -42,7 +42,7 @@ import picocli.CommandLine.Option;
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
-    footer = {"  penstock load --blocks 10000 --block-bytes 64KiB --seed 7 --acks acks.jsonl", ""})
+    footer = {"  penstock load --blocks 10000 --seed 7 --receipts receipts.jsonl", ""})
 final class LoadCommand extends ClientCommand {
   /// Blocks of a seed are those of so many trace ids.
   private static final long MOST_BLOCKS = 1L << 32;
@@ -64,9 +64,9 @@ final class LoadCommand extends ClientCommand {
       description = "Which blocks (default: ${DEFAULT-VALUE}).")
   private long seed;
 
-  @Option(names = "--acks", paramLabel = "FILE", required = true,
+  @Option(names = "--receipts", paramLabel = "FILE", required = true,
       description = "Where receipts are written down, after what is there already.")
-  private @Nullable Path acks;
+  private @Nullable Path file;
 
   private final Map<String, Long> stored = new TreeMap<>();
   private long receipts;
@@ -81,8 +81,8 @@ final class LoadCommand extends ClientCommand {
   Work work(NodeConfig config) throws IOException {
     requireInRange("--blocks", blocks, 1, MOST_BLOCKS);
     requireInRange("--seed", seed, 0, LARGEST_SEED);
-    Path path = requireNonNull(acks);
-    OutputFile.require("--acks", path);
+    Path path = requireNonNull(file);
+    OutputFile.require("--receipts", path);
     Set<BlockKey> known = Files.exists(path) ? AckFile.read(path.toString()).keySet() : Set.of();
     return node -> load(node, config, path, known);
   }
@@ -120,6 +120,7 @@ final class LoadCommand extends ClientCommand {
     long done = 0;
     try (GeneratedInput input = new GeneratedInput(config.space().id(), seed * MOST_BLOCKS, blocks);
         Progress progress = Progress.of(console, "load", "blocks")) {
+      progress.at(0, blocks);
       soFar(progress, began, config);
       for (List<BlockKey> keys = input.next(most); !keys.isEmpty(); keys = input.next(most)) {
         Map<BlockKey, Receipt> promised = WindowPut.store(node, keys, input, patience());

@@ -51,7 +51,7 @@ import reactor.core.scheduler.Schedulers;
       "For each request a decode client asks the node for its blocks, a prefill client puts the missing ones, and the"
           + " decode client makes every byte again and compares. Only blocks that a client asks for move.",
       "",
-      "The options alone state the node; of the environment only PENSTOCK_ASCEND_LIB counts.",
+      "The options alone state the node; of the environment only the variables of Ascend devices count.",
       ""
     },
     mixinStandardHelpOptions = true,

@@ -37,7 +37,7 @@ final class ReplayPage {
     return List.of(tile("Requests", "%,d", r.requests()),
         tile("Hits of block references", "%.2f %%", 100 * r.hitRate()),
         tile("Delivered and verified", "%.3f GB/s", r.gigabytesPerSecond()),
-        tile("Once the JVM is warm", "%.3f GB/s", r.steadyGigabytesPerSecond()),
+        tile("Steady rate", "%.3f GB/s", r.steadyGigabytesPerSecond()),
         tile("First slice, median", "%.3f ms", r.firstLayerMicros().p50() / 1e3),
         tile("Most of the budget in flight", "%.1f %%", 100.0 * r.peakInFlightBytes() / Math.max(1, r.budgetBytes())));
   }

@@ -13,6 +13,8 @@ import java.util.Map;
 
 /// A [ReplayReport] in words, the same in every locale.
 final class ReportRows {
+  private static final String UNKNOWN = "–";
+
   private final ReplayReport r;
 
   private ReportRows(ReplayReport report) {
@@ -30,7 +32,8 @@ final class ReportRows {
   static Table latencies(ReplayReport report) {
     Micros slice = report.firstLayerMicros();
     return new Table("Latency, ms", List.of("p50", "p90", "p99", "p99.9", "max"),
-        List.of(percentiles("first slice", slice.p50() / 1e3, slice.p90() / 1e3, slice.p99() / 1e3),
+        List.of(new TableRow("first slice",
+            List.of(millis(slice.p50() / 1e3), millis(slice.p90() / 1e3), millis(slice.p99() / 1e3), UNKNOWN, UNKNOWN)),
             percentiles("first layer", report.firstLayerMillis()),
             percentiles("last layer", report.lastLayerMillis())));
   }
@@ -40,7 +43,11 @@ final class ReportRows {
   }
 
   private static TableRow percentiles(String name, double... millis) {
-    return new TableRow(name, Arrays.stream(millis).mapToObj(each -> form("%.3f", each)).toList());
+    return new TableRow(name, Arrays.stream(millis).mapToObj(ReportRows::millis).toList());
+  }
+
+  private static String millis(double millis) {
+    return form("%.3f", millis);
   }
 
   private List<Row> setting() {
@@ -81,7 +88,7 @@ final class ReportRows {
         Sizes.human(r.budgetBytes())));
     rows.add(row("time", "%.2f s, %d at a time", r.elapsedSeconds(), r.concurrency()));
     rows.add(row("rate", "%.3f GB/s delivered and verified", r.gigabytesPerSecond()));
-    rows.add(row("steady rate", "%.3f GB/s in the last quarter of the time", r.steadyGigabytesPerSecond()));
+    rows.add(row("steady rate", "%.3f GB/s", r.steadyGigabytesPerSecond()));
     r.ceilings().forEach((name, rate) -> rows.add(row("ceiling", "%.2f GB/s %s", rate, name)));
     return rows;
   }

@@ -124,7 +124,7 @@ public final class ServeCommand implements Callable<Integer> {
     Node node = start(settings);
     Ready ready = Ready.of(node, settings);
     try {
-      announce(ready);
+      announce(ready, settings);
       stop.await();
       console.say("draining");
       boolean clean = Boolean.TRUE.equals(node.drain().block());
@@ -149,10 +149,11 @@ public final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private void announce(Ready ready) throws IOException {
+  private void announce(Ready ready, NodeConfig settings) throws IOException {
     if (readyFile != null) {
       ready.write(readyFile);
     }
+    DefaultLayout.note(settings).ifPresent(console::say);
     console.say(ready.sentence());
     if (json) {
       console.json(ready);

@@ -55,7 +55,7 @@
       views: [{axis: 'GB/s', format: value => plain.format(value) + ' GB/s', tick: plain.format, lines: [
         {label: 'delivered', values: perSecond(series.bytesDelivered.map(bytes => bytes / 1e9)), colour: 'green', dash: DASHES[0], shade: true},
         {label: 'mean of the run', values: level(run.report.gigabytesPerSecond), colour: 'purple', dash: DASHES[1], still: true},
-        {label: 'last quarter', values: level(run.report.steadyGigabytesPerSecond), colour: 'orange', dash: DASHES[2], still: true}]}]},
+        {label: 'steady rate', values: level(run.report.steadyGigabytesPerSecond), colour: 'orange', dash: DASHES[2], still: true}]}]},
     {id: 'latency', title: 'Latency to first layer', about: 'From the question until the first bytes of layer 0 had been verified; percentiles of the requests that ended in each interval.',
       views: [{axis: 'time', format: time, lines: ['p50', 'p90', 'p99'].map((name, i) =>
         ({label: name, values: series.firstLayerMicros[name], colour: COLOURS[i], dash: DASHES[i]}))}]},

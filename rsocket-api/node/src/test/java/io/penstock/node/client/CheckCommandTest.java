@@ -104,7 +104,7 @@ final class CheckCommandTest {
     GeneratedInput input = new GeneratedInput(CONFIG.space().id(), 1, 10);
     keys = input.next(10);
     WindowPut.store(link(), keys, input, SOON);
-    try (AckFile acks = AckFile.append(folder.resolve("acks"))) {
+    try (AckFile acks = AckFile.append(folder.resolve("receipts"))) {
       acks.add(keys.stream().map(key -> Ack.of(new Receipt(key, "ssd", Durability.WRITTEN, 1))));
     }
   }
@@ -120,7 +120,8 @@ final class CheckCommandTest {
 
   private LinkedTier.Run check(String... flags) {
     return link().run("check",
-        Stream.concat(Stream.of("--acks", folder.resolve("acks").toString()), Stream.of(flags)).toArray(String[]::new));
+        Stream.concat(Stream.of("--receipts", folder.resolve("receipts").toString()), Stream.of(flags))
+            .toArray(String[]::new));
   }
 
   private static void assertRow(LinkedTier.Run run, int present, int missing, int corrupt, int unknown) {
@@ -138,10 +139,10 @@ final class CheckCommandTest {
 
   @Test
   void fileThatIsNoText_endsWith65_andIsNamed() throws IOException {
-    Files.write(folder.resolve("acks"), new byte[] {(byte) 0xff, (byte) 0xfe, 0, 1});
+    Files.write(folder.resolve("receipts"), new byte[] {(byte) 0xff, (byte) 0xfe, 0, 1});
     LinkedTier.Run run = check();
     assertThat(run.code()).isEqualTo(65);
-    assertThat(run.err()).contains(folder.resolve("acks") + " must be text in UTF-8 (was not)");
+    assertThat(run.err()).contains(folder.resolve("receipts") + " must be text in UTF-8 (was not)");
   }
 
   @Test
@@ -174,7 +175,8 @@ final class CheckCommandTest {
   @Test
   void damagedBlockThatTheNodeLetsGoOf_isCorrupt_whateverWasPromised() throws IOException {
     rotten = keys.get(3);
-    Files.writeString(folder.resolve("acks"), Files.readString(folder.resolve("acks")).replace("written", "volatile"));
+    Files.writeString(folder.resolve("receipts"),
+        Files.readString(folder.resolve("receipts")).replace("written", "volatile"));
     tier.remove(List.of(keys.get(9))).block(SOON);
 
     LinkedTier.Run run = check();
@@ -196,6 +198,19 @@ final class CheckCommandTest {
     assertThat(run.code()).isEqualTo(69);
     assertThat(run.err()).isEqualTo("no promise is known to be broken\n"
         + "nothing is known of 2 blocks: level ssd is off: no answer within 2000 ms\n");
+  }
+
+  @Test
+  void volatileBlocksThatAreMissing_wereNotPromised() throws IOException {
+    Files.writeString(folder.resolve("receipts"),
+        Files.readString(folder.resolve("receipts")).replace("written", "volatile"));
+    tier.remove(keys.subList(0, 3)).block(SOON);
+
+    LinkedTier.Run run = check();
+
+    assertThat(run.code()).isZero();
+    assertThat(run.err())
+        .isEqualTo("every promise was kept; 3 volatile blocks are missing, which was not promised\n");
   }
 
   @Test

@@ -34,7 +34,7 @@ final class InterruptedCommandTest {
   /// A command in a process of its own that is ended when its node does not answer any more.
   private JsonNode interrupted(String command, Call call, int answers) throws Exception {
     Process process = new ProcessBuilder(OwnCommand.of(List.of(), Silent.class.getName(),
-        List.of(command, call.name(), String.valueOf(answers), folder.resolve("acks").toString()))).start();
+        List.of(command, call.name(), String.valueOf(answers), folder.resolve("receipts").toString()))).start();
     try (BufferedReader out = process.inputReader(); BufferedReader err = process.errorReader()) {
       assertThat(err.readLine()).isEqualTo("silent");
       process.toHandle().destroy(); // which leaves its streams open
@@ -87,9 +87,9 @@ final class InterruptedCommandTest {
         return Mono.never();
       }));
       if (args[0].equals("check")) {
-        new LinkedTier(tier).run("load", "--blocks", "300", "--acks", args[3]);
+        new LinkedTier(tier).run("load", "--blocks", "300", "--receipts", args[3]);
       }
-      List<String> flags = new ArrayList<>(List.of("--json", "--window-blocks", "10", "--acks", args[3]));
+      List<String> flags = new ArrayList<>(List.of("--json", "--window-blocks", "10", "--receipts", args[3]));
       if (args[0].equals("load")) {
         flags.addAll(List.of("--blocks", "300"));
       }

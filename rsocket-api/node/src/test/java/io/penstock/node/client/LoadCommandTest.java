@@ -39,12 +39,12 @@ final class LoadCommandTest {
 
   private LinkedTier.Run load(LinkedTier node, String... flags) {
     return node.run("load",
-        Stream.concat(Stream.of("--acks", acks(), "--window-blocks", "10", "--blocks", "50"), Stream.of(flags))
+        Stream.concat(Stream.of("--receipts", acks(), "--window-blocks", "10", "--blocks", "50"), Stream.of(flags))
             .toArray(String[]::new));
   }
 
   private String acks() {
-    return folder.resolve("acks").toString();
+    return folder.resolve("receipts").toString();
   }
 
   @Test
@@ -102,7 +102,7 @@ final class LoadCommandTest {
     assertThat(outcome.get("elsewhere").asInt()).isZero();
     assertThat(outcome.get("ended").asBoolean()).isTrue();
     assertThat(Files.readAllLines(all)).hasSize(50);
-    LinkedTier.Run check = new LinkedTier(tier).run("check", "--acks", acks());
+    LinkedTier.Run check = new LinkedTier(tier).run("check", "--receipts", acks());
     assertThat(check.code()).as(check.err()).isZero();
     assertThat(check.out()).contains("\nseen          30       30        0", "\nvolatile      20       20        0");
 
@@ -112,12 +112,12 @@ final class LoadCommandTest {
 
   @Test
   void fileThatIsNoneOfAcks_isRefusedAndStaysAsItIs() throws IOException {
-    Path others = Files.writeString(folder.resolve("acks"), "a diary\nwithout an end");
+    Path others = Files.writeString(folder.resolve("receipts"), "a diary\nwithout an end");
 
     LinkedTier.Run run = load(new LinkedTier(tier));
 
     assertThat(run.code()).isEqualTo(65);
-    assertThat(run.err()).contains("acks, line 1 must be an ack as load writes it (was a diary)");
+    assertThat(run.err()).contains("receipts, line 1 must be a receipt as load writes it (was a diary)");
     assertThat(others).hasContent("a diary\nwithout an end");
   }
 }

@@ -60,7 +60,7 @@ final class AscendRuns {
   ///
   /// @param acks where their receipts go
   static void load(Node node, Path acks) {
-    requireWell(node, "load", "--blocks", "500", "--acks", acks.toString());
+    requireWell(node, "load", "--blocks", "500", "--receipts", acks.toString());
   }
 
   /// Runs a client of `node` to a good end.

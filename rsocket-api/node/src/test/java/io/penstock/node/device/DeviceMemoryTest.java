@@ -108,9 +108,9 @@ final class DeviceMemoryTest {
   private static String stat(Path folder, Map<Setting<?>, String> more) throws Exception {
     Node node = AscendRuns.start(driver.path(), more);
     try {
-      Path acks = folder.resolve("acks");
+      Path acks = folder.resolve("receipts");
       AscendRuns.load(node, acks);
-      AscendRuns.requireWell(node, "check", "--acks", acks.toString());
+      AscendRuns.requireWell(node, "check", "--receipts", acks.toString());
       String metrics = AscendRuns.metrics(node);
       return AscendRuns.requireWell(node, "stat").out() + metrics;
     } finally {

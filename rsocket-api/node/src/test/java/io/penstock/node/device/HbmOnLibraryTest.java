@@ -87,7 +87,7 @@ final class HbmOnLibraryTest {
     driver.fail("aclrtMemcpyBatch", 3, 1, 507_046, -1);
     Node node = AscendRuns.start(driver.path(), Map.of());
     try {
-      AscendRuns.load(node, folder.resolve("acks"));
+      AscendRuns.load(node, folder.resolve("receipts"));
       String metrics = AscendRuns.metrics(node);
       String up = "{device=\"npu0\",direction=\"host_to_device\",method=\"batch\"} ";
       assertThat(metrics).contains("penstock_copy_carried_bytes_total" + up, "penstock_copy_batch_elements_count" + up,

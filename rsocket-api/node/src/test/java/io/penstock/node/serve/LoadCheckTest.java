@@ -92,7 +92,8 @@ final class LoadCheckTest {
     try (NodeProcess node = start("ssd", "plain", "exclusive")) {
       CommandLineRun check = client(node, "check");
       assertThat(check.exitCode()).as(check.err()).isZero();
-      assertThat(check.err()).isEqualTo("every promise was kept\n");
+      assertThat(check.err())
+          .matches("every promise was kept(; \\d+ volatile blocks? (is|are) missing, which was not promised)?\n");
     }
   }
 
@@ -104,35 +105,36 @@ final class LoadCheckTest {
               "127.0.0.1:" + node.port()), PatternClient.SHAPE.stream()).toArray(String[]::new)).out().strip();
       Path others = Files.writeString(folder.resolve("others"),
           "{\"key\":\"%s\",\"tier\":\"t\",\"durability\":\"volatile\",\"sequence\":1}%n".formatted(key));
-      CommandLineRun corrupt = CommandLineRun.of(command(node, "check", "--acks", others.toString()));
+      CommandLineRun corrupt = CommandLineRun.of(command(node, "check", "--receipts", others.toString()));
       assertThat(corrupt.exitCode()).as(corrupt.err()).isEqualTo(1);
       assertThat(corrupt.out()).contains("\nvolatile       1        0        0        1        0\n");
       assertThat(corrupt.err()).isEqualTo("corrupt " + key + "\n1 promise was broken\n");
 
-      Files.createFile(folder.resolve("acks"));
+      Files.createFile(folder.resolve("receipts"));
       CommandLineRun nothing = client(node, "check");
       assertThat(nothing.exitCode()).isEqualTo(65);
-      assertThat(nothing.err()).contains("acks: receipts must be >= 1 (was 0)");
+      assertThat(nothing.err()).contains("receipts: receipts must be >= 1 (was 0)");
 
       client(node, "load", "--blocks", "2");
-      Files.writeString(folder.resolve("acks"), "half a li", StandardOpenOption.APPEND);
+      Files.writeString(folder.resolve("receipts"), "half a li", StandardOpenOption.APPEND);
       assertThat(client(node, "check").exitCode()).as("half a line is no promise").isZero();
-      Files.writeString(folder.resolve("acks"), "ne\n", StandardOpenOption.APPEND);
+      Files.writeString(folder.resolve("receipts"), "ne\n", StandardOpenOption.APPEND);
       CommandLineRun check = client(node, "check");
       assertThat(check.exitCode()).isEqualTo(65);
-      assertThat(check.err()).contains("acks, line 3 must be an ack as load writes it (was half a line)");
+      assertThat(check.err()).contains("receipts, line 3 must be a receipt as load writes it (was half a line)");
     }
   }
 
   private List<String> acks() throws IOException {
-    Path acks = folder.resolve("acks");
+    Path acks = folder.resolve("receipts");
     return Files.exists(acks) ? Files.readAllLines(acks) : List.of();
   }
 
   private CommandLineRun client(NodeProcess node, String command, String... flags) {
     return CommandLineRun.of(
-        command(node, command, Stream.concat(Stream.of("--acks", folder.resolve("acks").toString()), Stream.of(flags))
-            .toArray(String[]::new)));
+        command(node, command,
+            Stream.concat(Stream.of("--receipts", folder.resolve("receipts").toString()), Stream.of(flags))
+                .toArray(String[]::new)));
   }
 
   private static String[] command(NodeProcess node, String command, String... flags) {

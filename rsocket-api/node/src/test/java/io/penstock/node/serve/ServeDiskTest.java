@@ -233,7 +233,7 @@ final class ServeDiskTest {
     List<String> given = Stream.of(flags).toList();
     int seed = given.indexOf("--seed");
     all.addAll(command.equals("check") ? List.of() : given);
-    all.addAll(List.of("--acks", folder.resolve("acks-" + given.get(seed + 1)).toString()));
+    all.addAll(List.of("--receipts", folder.resolve("receipts-" + given.get(seed + 1)).toString()));
     return CommandLineRun.of(all.toArray(String[]::new));
   }
 

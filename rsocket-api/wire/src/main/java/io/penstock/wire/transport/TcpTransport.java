@@ -8,6 +8,8 @@ import io.netty.channel.unix.DomainSocketAddress;
 import io.rsocket.DuplexConnection;
 import io.rsocket.transport.ClientTransport;
 import io.rsocket.transport.ServerTransport;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -80,11 +82,21 @@ public final class TcpTransport {
     return !(address instanceof DomainSocketAddress);
   }
 
+  private static ConnectException notListening(SocketAddress remote, ConnectException failure) {
+    String place = remote instanceof InetSocketAddress address
+        ? address.getHostString() + ":" + address.getPort()
+        : remote.toString();
+    ConnectException told = new ConnectException("no node is listening at " + place);
+    told.initCause(failure);
+    return told;
+  }
+
   private record Client(TcpClient tcp, TcpClientOptions options, LoopResources loops,
       ConnectionListener listener) implements ClientTransport {
     @Override
     public Mono<DuplexConnection> connect() {
       return Mono.defer(() -> LoopbackPath.connecting(tcp, options.remote(), loops).connect())
+          .onErrorMap(ConnectException.class, e -> notListening(options.remote(), e))
           .map(connection -> TcpConnection.open(connection, options.limits(), listener));
     }
 
