@@ -23,7 +23,7 @@ final class JournalWrites {
   /// blocks, the close.
   static final int OWN_TASKS = 4;
 
-  /// Bytes moved in one go, behind which puts that wait come first.
+  /// Most bytes moved in one step; waiting puts run before the next step.
   private static final int STEP_BYTES = 1 << 20;
 
   /// How often the disk is looked at where nothing is written.

@@ -141,7 +141,7 @@ public enum AscendSetting {
     return variables;
   }
 
-  /// Why it does nothing, the end of *… has no effect here because*; empty if it has its effect.
+  /// Why this setting has no effect, worded to end *… has no effect here because*; empty if it has one.
   public Optional<String> noEffect() {
     return reason.isEmpty() ? Optional.empty() : Optional.of(reason);
   }

@@ -76,7 +76,7 @@ final class SliceCredit {
     }
   }
 
-  /// Has `land` take what came, which is released and refunded then.
+  /// Passes the slice to `land`, then releases the payload and returns its bytes to the budget.
   ///
   /// @throws WireFormatException if nothing was asked for
   <T extends @Nullable Object> T spend(Payload payload, Function<ByteBuf, T> land) {

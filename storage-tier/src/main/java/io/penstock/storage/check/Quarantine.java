@@ -168,15 +168,12 @@ public final class Quarantine {
 
   private void note(QuarantineStock there, Path kept, long offset, long length, Damage damage) throws IOException {
     String file = text(kept.getFileName().toString());
-    String line =
-        "{\"file\":%s,\"segment\":%d,\"offset\":%d,\"length\":%d,\"kind\":%s,"
-            + "\"key\":%s,\"sequence\":%d,\"reason\":%s}\n"
-                .formatted(file,
-                    damage.segment(), offset, length, text(damage.kind().name()), text(damage.key()), damage.sequence(),
-                    text(damage.reason()));
+    String line = ("{\"file\":%s,\"segment\":%d,\"offset\":%d,\"length\":%d,\"kind\":%s,"
+        + "\"key\":%s,\"sequence\":%d,\"reason\":%s}\n").formatted(file, damage.segment(), offset, length,
+            text(damage.kind().name()), text(damage.key()), damage.sequence(), text(damage.reason()));
     synchronized (this) {
       if (there.isNoted(line)) {
-        return; // an earlier repair came as far as this
+        return; // an earlier run kept it
       }
     }
     try (FileChannel lines =

@@ -39,7 +39,7 @@ final class ScenarioDraw {
   private static final List<SideCall> HARMLESS =
       List.of(SideCall.CONTAINS, SideCall.MATCH, SideCall.STAT, SideCall.EVENTS);
   private static final int SPAN_MILLIS = 400;
-  /// No slow reader is slower: when this runs out nothing will come.
+  /// Longer than the slowest reader takes; after this, nothing more will come.
   private static final Duration LONG_AWAIT = Duration.ofSeconds(600);
 
   private final long seed;
