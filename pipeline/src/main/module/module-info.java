@@ -1,5 +1,5 @@
 /// The kernel: words, memory, ports, stages and flows.
-@SuppressWarnings({"module", "requires-transitive-automatic"}) // libraries whose manifests name them; modules built later
+@SuppressWarnings({"module", "requires-transitive-automatic"}) // manifests name them; modules built later
 module io.penstock {
   requires transitive reactor.core;
   requires transitive org.reactivestreams;

@@ -42,7 +42,8 @@ public interface Device {
   /// | | |
   /// |---|---|
   /// | completes | when every byte has arrived |
-  /// | signals | [DeviceAddressException] if an element leaves the memory of this device, before anything was copied; [CopyFailedException] if the device failed; what [CopyBatch#before] threw |
+  /// | signals | [DeviceAddressException] if an element leaves the memory of this device, before anything was copied |
+  /// | | [CopyFailedException] if the device failed; what [CopyBatch#before] threw |
   ///
   /// @return cold, for one subscription
   Mono<Void> copy(CopyBatch batch);

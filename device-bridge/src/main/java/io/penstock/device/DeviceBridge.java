@@ -46,9 +46,9 @@ public final class DeviceBridge {
   /// | order | that of the source |
   /// | bytes | copied once, verified on the host right before |
   /// | gathers | up to a batch of blocks, for at most the delay |
-  /// | waits | in a bounded queue, until all blocks of a batch have slots: a consumer that keeps all slots gets no more |
+  /// | waits | in a bounded queue, until all blocks of a batch have slots: a consumer with all slots gets no more |
   /// | backpressure | blocks; up to one batch is pulled and copied ahead of demand |
-  /// | ownership | takes over the blocks and closes them when they were copied or failed; the consumer closes its blocks |
+  /// | ownership | takes over the blocks, closes them when they were copied or failed; the consumer closes its own |
   /// | cancel | leaves the queue; a batch under way holds its memory until it has ended |
   /// | threads | emits on the device's thread |
   /// | signals | [io.penstock.block.BlockCorruptException], errors of [Device#copy], [DeviceClosedException] |

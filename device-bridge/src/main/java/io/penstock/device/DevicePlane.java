@@ -72,7 +72,8 @@ public final class DevicePlane {
   /// | | |
   /// |---|---|
   /// | order | that of the source for each device; none among devices |
-  /// | backpressure | pulls up to `lagBlocks` ahead, and what each bridge gathers; copies up to one block a device ahead of demand |
+  /// | backpressure | pulls up to `lagBlocks` ahead, and what each bridge gathers |
+  /// | copies | up to one block a device ahead of demand |
   /// | slow | blocks for a busy device wait, within `lagBlocks`; the other devices go on |
   /// | threads | emits on the threads of the devices, one at a time |
   /// | signals | as [DeviceBridge#upload] does, by whichever device; the others are cancelled |

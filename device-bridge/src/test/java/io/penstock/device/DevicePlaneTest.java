@@ -114,7 +114,7 @@ final class DevicePlaneTest {
   }
 
   @Test
-  void slowDevice_whoseBlocksFitTheLag_holdsNobodyUp() {
+  void slowDevice_whoseBlocksFitTheLag_delaysNoOtherDevice() {
     DevicePlane plane = withASlowOne(BLOCKS);
     List<BlockKey> came = new ArrayList<>();
     try (BlockScope scope = new BlockScope()) {

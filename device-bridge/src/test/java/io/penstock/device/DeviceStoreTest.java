@@ -185,7 +185,7 @@ final class DeviceStoreTest {
   }
 
   @Test
-  void read_bytesThatChangedOnTheDevice_areNamedAndNotStated() {
+  void read_bytesThatChangedOnTheDevice_areNamedAndStayUnread() {
     faults = CopyFaults.at(1, new CopyFault.Corrupt(1, 70));
     List<StoredBlock> stored = put(0, 2);
     List<BlockDraft> drafts = drafts(0, 2);

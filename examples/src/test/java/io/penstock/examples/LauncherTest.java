@@ -174,7 +174,7 @@ final class LauncherTest {
   }
 
   @Test
-  void launcherKilledWhileItBuilds_leavesNobodyWhoHoldsItsOutputOpen() throws Exception {
+  void launcherKilledWhileItBuilds_leavesNoProcessThatHoldsItsOutputOpen() throws Exception {
     program(root.resolve("bin/mvn"), "kill -9 $PPID");
 
     Process process = process(root.resolve("penstock").toString()).redirectErrorStream(true).start();

@@ -44,7 +44,7 @@ record GoneWord(String phrase, String instead, boolean isReported, Pattern patte
     return new GoneWord(phrase, parts.group(3), parts.group(1) != null, pattern);
   }
 
-  /// Uses of `words` in `file`; a name is read as its words, so that *putLine* is *put line*.
+  /// Uses of `words` in `file`; a name is read as its words, so that *teaLine* is *tea line*.
   static List<Use> uses(List<GoneWord> words, Path file, String text) {
     String spaced = WORDS_OF_A_NAME.matcher(text).replaceAll(" ");
     List<Use> uses = new ArrayList<>();

@@ -11,11 +11,11 @@ import java.util.stream.IntStream;
 /// @param lines of its main code
 /// @param types of its main code, nested ones included
 /// @param publicTypes of its main code, nested ones left out
-/// @param longLines of all its Java files: those with more than [#LONGEST_LINE] columns
+/// @param longLines of all its Java files: those with more than [#MOST_COLUMNS] columns
 /// @param goneWords in all its Java and Markdown files
 record ModuleFigures(long lines, long types, long publicTypes, long longLines, long goneWords) {
   /// Most columns that a line of Java may have.
-  static final int LONGEST_LINE = 120;
+  static final int MOST_COLUMNS = 120;
   private static final String TYPE = "(?:(?:protected|private|static|abstract|final|sealed|non-sealed) )*"
       + "(?:class|interface|record|enum|@interface) \\p{Lu}";
   private static final Pattern ANY = Pattern.compile("(?m)^ *(?:public )?" + TYPE);
@@ -43,7 +43,7 @@ record ModuleFigures(long lines, long types, long publicTypes, long longLines, l
   static List<Integer> longLines(String text) {
     String[] lines = text.split("\n", -1);
     return IntStream.range(0, lines.length)
-        .filter(i -> lines[i].codePointCount(0, lines[i].length()) > LONGEST_LINE).mapToObj(i -> i + 1).toList();
+        .filter(i -> lines[i].codePointCount(0, lines[i].length()) > MOST_COLUMNS).mapToObj(i -> i + 1).toList();
   }
 
   private static long count(Pattern pattern, String text) {

@@ -31,7 +31,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /// A hit by the level that has the bytes, in windows of 16 blocks of 64 KiB, a block an operation, beside a tier of
-/// host memory alone and a plain copy of the same bytes. The stores are in memory, so this is what the books and the
+/// host memory alone and a plain copy of the same bytes. The stores are in memory, so this is what the index and the
 /// copies cost, not a device or a disk.
 ///
 /// Whatever the level, the bytes handed out are in host memory and were compared with their checksums once on the way.

@@ -36,7 +36,7 @@ public final class BlockDraft extends Owned {
 
   /// Lets `writer` fill the bytes of `range`; the memory stays valid until it returns, and no longer.
   ///
-  /// @throws IllegalStateException if any byte of `range` is verified, for those are final, or if the draft was sealed or
+  /// @throws IllegalStateException if any byte of `range` is verified, and so final, or if the draft is sealed or
   ///     closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public void write(GranuleRange range, Consumer<MemorySegment> writer) {
@@ -53,7 +53,7 @@ public final class BlockDraft extends Owned {
   /// A hold on the memory of `range`, for a writer that goes on after this returns. The caller closes it before the
   /// bytes are verified.
   ///
-  /// @throws IllegalStateException if any byte of `range` is verified, for those are final, or if the draft was sealed or
+  /// @throws IllegalStateException if any byte of `range` is verified, and so final, or if the draft is sealed or
   ///     closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public DraftSpan writing(GranuleRange range) {
@@ -123,10 +123,10 @@ public final class BlockDraft extends Owned {
     }
   }
 
-  /// A read-only share of `range`, whose granules are all verified, for a reader that must not wait for the whole block.
+  /// A read-only share of `range`, whose granules are all verified, for a reader that cannot wait for the whole block.
   /// Rows that were verified as one run may be shared before the rest of their granule is there.
   ///
-  /// @throws IllegalStateException if a granule, or just these rows, are not verified, or if the draft was sealed or
+  /// @throws IllegalStateException if a granule, or just these rows, are not verified, or if the draft is sealed or
   ///     closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
   public LayerSpan span(GranuleRange range) {

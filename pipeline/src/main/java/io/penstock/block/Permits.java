@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 /// Units are the owner's: bytes in flight, or slots of an arena. `inUse <= capacity` holds always. Units are taken
 /// under the lock; the grant then runs outside it, in the order of the queue, one at a time, on the thread that freed
 /// the units, on the caller's when nothing stands in the way, or on the thread that is running grants already. So a
-/// grant must not block, nested grants do not deepen the stack, and a grant that throws stops none behind it: its caller hears
-/// of it if that is whose thread it ran on, else the thread's uncaught exception handler does, never the innocent who
-/// gave units back.
+/// grant must not block, and nested grants do not deepen the stack. A grant that throws stops none behind it; its
+/// caller gets the exception if the grant ran on the caller's thread, else the uncaught exception handler of the thread
+/// does; the thread that gave units back never does.
 public final class Permits {
   private final String name;
   private final long capacity;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Host memory cut into equal slots of one block each: claim and free are O(1), nothing fragments.
 ///
-/// Memory is allocated in chunks of at most 1 GiB as the high-water mark rises and is kept until [#close()]. Slots
+/// Memory is allocated in chunks of at most 1 GiB as the high-water mark grows and is kept until [#close()]. Slots
 /// start at a multiple of 64 bytes (a cache line). Unless told otherwise chunks are the JDK's, which zeroes them: about
 /// 0.2 s a GiB, paid by the claim that needs it; [#prepare(long)] pays beforehand.
 public final class SlabArena implements BlockArena, AutoCloseable {

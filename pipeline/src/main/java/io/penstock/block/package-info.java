@@ -1,4 +1,4 @@
-/// The words: what a KV-cache block is, what names it, what memory it rests in and who owns it. JDK only.
+/// The words: what a KV-cache block is, what names it, what memory it lies in and who owns it. JDK only.
 ///
 /// A `CacheSpace` says what makes equal hashes mean different bytes; a `BlockKey` is a space and a content hash; a
 /// `BlockLayout` is a list of planes. Memory is lent by a `BlockArena` as a `BlockDraft`, written granule by granule,

@@ -31,8 +31,9 @@ public final class LoadOrCompute {
   /// | threads | the tier's, and those of `compute` |
   /// | signals | errors of the tier and of `compute` |
   ///
-  /// @param compute hears of the decision, and answers what puts the admitted blocks into the tier: subscribed while the
-  ///     others are read, if the lease admitted any
+  /// @param compute hears of the decision, and answers what puts all admitted blocks into the tier: subscribed while
+  ///     the others are read, if the lease admitted any. The stream waits for an admitted block that is never put; a
+  ///     remote tier ends that wait with an error
   /// @param scope owns the slices emitted; close each when read
   public static Flux<LayerSlice> layers(BlockTier tier, List<BlockKey> keys, SliceShape shape,
       Function<? super Lease, ? extends Mono<Void>> compute, BlockScope scope) {

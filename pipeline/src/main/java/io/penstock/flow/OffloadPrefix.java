@@ -24,7 +24,7 @@ public final class OffloadPrefix {
   ///
   /// | | |
   /// |---|---|
-  /// | order | receipts in the order of the blocks; none for a block that the tier has or that another writer is writing |
+  /// | order | receipts in the order of the blocks; none for one that the tier has or another writer writes |
   /// | backpressure | receipts; one batch under construction and one being stored, ahead of demand |
   /// | ownership | takes over the blocks; closes each when its batch was stored or failed |
   /// | cancel | gives back the room of the window that is not committed; the scope of the blocks frees the others |

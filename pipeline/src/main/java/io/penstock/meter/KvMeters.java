@@ -99,7 +99,7 @@ enum KvMeters implements MeterDocumentation {
       "Blocks prefetched for their reader", MeterTag.TIER, MeterTag.MEDIUM),
   TIER_WASTED("penstock.tier.wasted", Meter.Type.COUNTER, "blocks",
       "Prefetched blocks that their reader never asked for", MeterTag.TIER, MeterTag.MEDIUM),
-  TIER_GIVEN_BACK("penstock.tier.given.back", Meter.Type.COUNTER, "blocks",
+  TIER_EVICTED_FOR_ROOM("penstock.tier.evicted.for.room", Meter.Type.COUNTER, "blocks",
       "Blocks evicted because a store had no room", MeterTag.TIER, MeterTag.MEDIUM),
   TIER_VISIBLE("penstock.tier.visible", Meter.Type.GAUGE, "blocks", "Visible blocks", MeterTag.TIER, MeterTag.MEDIUM),
   /// Most blocks the tier keeps, infinite if unbounded.

@@ -14,7 +14,7 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/// Shows a tier's figures as gauges. A tier answers asynchronously and a gauge cannot wait, so whoever reads the
+/// Shows a tier's figures as gauges. A tier answers asynchronously and a gauge cannot wait, so the reader of the
 /// registry calls [#refresh()] first; until then, and after a failed one, the gauges show the figures before (NaN if
 /// there never were any). What a tier says of its levels is known, and shown, from the first answer on.
 public final class TierGauges {
@@ -52,7 +52,7 @@ public final class TierGauges {
     count(KvMeters.TIER_HELD, tags, TieringStat::held);
     count(KvMeters.TIER_PREFETCHED, tags, TieringStat::prefetched);
     count(KvMeters.TIER_WASTED, tags, TieringStat::wasted);
-    count(KvMeters.TIER_GIVEN_BACK, tags, TieringStat::givenBack);
+    count(KvMeters.TIER_EVICTED_FOR_ROOM, tags, TieringStat::evictedForRoom);
   }
 
   private void count(KvMeters meter, Tags tags, ToDoubleFunction<TieringStat> figure) {

@@ -13,8 +13,8 @@ import reactor.core.scheduler.Scheduler;
 /// |---|---|
 /// | order | of the source; no list is empty |
 /// | backpressure | batches; elements are pulled one by one, and only while a batch is wanted: prefetch 0 |
-/// | holds | one batch under construction, within `maxCount` and `maxBytes`, and the element that did not fit any more |
-/// | delay | from the arrival of a batch's first element; a batch that is due without demand goes out on the next request |
+/// | holds | one batch under construction, within `maxCount` and `maxBytes`, and the element that did not fit |
+/// | delay | from the arrival of a batch's first element; one that is due without demand goes out on the next request |
 /// | threads | the source's, or the timer's for a batch that is due, or the requesting one |
 /// | cancel | drops the batch under construction; the scope that owns its elements frees them |
 /// | signals | an error of the source at once, without the batch under construction; completion after the last batch |

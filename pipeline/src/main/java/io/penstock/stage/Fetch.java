@@ -13,7 +13,8 @@ import reactor.core.publisher.Flux;
 /// | | |
 /// |---|---|
 /// | asks | the tier for up to `windowKeys` keys at a time: when so many have come, or the source ends |
-/// | backpressure | blocks; `concurrency` requests are open ahead of demand, each holding up to `BlockTier.GET_WINDOW` + 1 leased blocks |
+/// | backpressure | blocks; `concurrency` requests are open ahead of demand |
+/// | holds | for each request up to `BlockTier.GET_WINDOW` + 1 leased blocks |
 /// | cancel | ends the requests; the scope closes blocks not taken |
 /// | threads | the tier's |
 /// | signals | errors of the tier, after the blocks that came before them; the other requests end |

@@ -17,7 +17,8 @@ import reactor.core.scheduler.Scheduler;
 /// |---|---|
 /// | order | of the source; nothing is dropped |
 /// | backpressure | passed on; up to one element is pulled ahead of demand and waits for its time: prefetch 0, then 1 |
-/// | rate | over any time t at most `burst + rate × t`, and one element; one heavier than the burst passes, the next ones wait for it |
+/// | rate | over any time t at most `burst + rate × t`, and one element |
+/// | burst | an element heavier than the burst passes; the next ones wait for it |
 /// | threads | the source's for an element that need not wait, else the timer's |
 /// | cancel | stops the timer; the scope that owns the waiting element frees it |
 /// | signals | errors of the source; completion after the last element |

@@ -12,7 +12,7 @@ import reactor.core.publisher.Flux;
 ///
 /// | | |
 /// |---|---|
-/// | shape | each window's own, as `SlicePlan` says; windows are numbered from 0, and `remaining` counts down to 0 inside each |
+/// | shape | each window's own, as `SlicePlan` says; windows count from 0; `remaining` counts down to 0 in each |
 /// | bytes | none is copied: a slice shares the memory of its blocks |
 /// | backpressure | slices, made one by one as they are asked for; a window is asked for when a slice of it is wanted |
 /// | ownership | takes over the windows: each is closed once its last slice was emitted, and on cancel or error |

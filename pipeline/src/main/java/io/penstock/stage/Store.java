@@ -17,7 +17,7 @@ import reactor.core.publisher.Flux;
 ///
 /// | | |
 /// |---|---|
-/// | order | receipts in the order of the blocks; none for a block that the tier has or that another writer is writing |
+/// | order | receipts in the order of the blocks; none for one that the tier has or another writer writes |
 /// | bytes | one copy into a tier of this process, none before the socket of a remote one; verified where they landed |
 /// | visible | a window at once, after all its bytes were verified, or not at all |
 /// | backpressure | receipts; up to one batch is pulled and stored ahead of demand |

@@ -27,8 +27,9 @@ final class StackCommit {
 
   Mono<List<Receipt>> commit(StackReservation reservation, List<BlockDraft> complete) {
     if (!state.shape().isWriteThrough()) {
-      return Mono.fromCallable(
-          () -> publish(reservation, sealed(reservation, complete), List.of(), Durability.VOLATILE));
+      // Not fromCallable: it reports as dropped what fails because a cancel closed the reservation
+      return Mono.defer(
+          () -> Mono.just(publish(reservation, sealed(reservation, complete), List.of(), Durability.VOLATILE)));
     }
     return Mono.create(sink -> {
       try {

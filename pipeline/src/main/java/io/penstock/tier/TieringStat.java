@@ -13,10 +13,10 @@ package io.penstock.tier;
 /// @param prefetched blocks that were read before their reader asked for them
 /// @param useful prefetched blocks that the reader then asked for
 /// @param wasted prefetched blocks that the reader never asked for
-/// @param givenBack blocks evicted because a store had no room
+/// @param evictedForRoom blocks evicted because a store had no room
 public record TieringStat(long queuedBlocks, long queuedBytes, long mostQueuedBlocks, long queueBlocks,
     long queueMillis, long longestMillis,
-    long withheld, long held, long prefetched, long useful, long wasted, long givenBack) {
+    long withheld, long held, long prefetched, long useful, long wasted, long evictedForRoom) {
   /// Of a tier that does nothing of that.
   public static final TieringStat NONE = new TieringStat(0, 0, 0, Long.MAX_VALUE, 0, 0, 0, 0, 0, 0, 0, 0);
 }

@@ -36,6 +36,9 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
   @GuardedBy("this") private boolean cutting;
   @GuardedBy("this") private boolean windowsEnded;
   @GuardedBy("this") private boolean over;
+  /// A slice is being handed over: an error of the windows, on another thread, is signalled after it.
+  @GuardedBy("this") private boolean emitting;
+  @GuardedBy("this") private @Nullable Throwable failure;
 
   private WindowSlices(CoreSubscriber<? super LayerSlice> actual, Function<? super W, Flux<LayerSlice>> cut,
       BlockScope scope) {
@@ -90,17 +93,46 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
   @Override
   public void onError(Throwable error) {
     Subscription current;
+    boolean later;
     synchronized (this) {
       if (over) { // after a cancel, an error reaches no one
         return;
       }
       over = true;
       current = slices;
+      later = emitting;
+      failure = later ? error : null;
     }
     if (current != null) {
       current.cancel();
     }
-    actual.onError(error);
+    if (!later) {
+      actual.onError(error);
+    }
+  }
+
+  /// Hands `slice` over, unless the stream has ended.
+  private void emit(LayerSlice slice) {
+    if (!begin()) {
+      slice.close();
+      return;
+    }
+    actual.onNext(slice);
+    Throwable ended = end();
+    if (ended != null) {
+      actual.onError(ended);
+    }
+  }
+
+  private synchronized boolean begin() {
+    emitting = !over;
+    requested = requested == Long.MAX_VALUE ? requested : requested - 1;
+    return emitting;
+  }
+
+  private synchronized @Nullable Throwable end() {
+    emitting = false;
+    return failure;
   }
 
   @Override
@@ -191,11 +223,7 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
 
     @Override
     public void onNext(LayerSlice slice) {
-      scope.adoptUnowned(slice);
-      synchronized (WindowSlices.this) {
-        requested = requested == Long.MAX_VALUE ? requested : requested - 1;
-      }
-      actual.onNext(slice);
+      emit(scope.adoptUnowned(slice));
     }
 
     @Override

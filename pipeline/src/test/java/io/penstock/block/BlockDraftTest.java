@@ -130,7 +130,7 @@ final class BlockDraftTest {
   }
 
   @Test
-  void write_afterTheGranuleWasStated_isRefused_soStatedBytesAreFinal() {
+  void write_afterTheGranuleWasVerified_isRefused_soVerifiedBytesAreFinal() {
     Blocks.produce(draft, GranuleRange.whole(0, 2));
     for (GranuleRange verified : List.of(GranuleRange.whole(0, 1), GranuleRange.whole(1, 2),
         GranuleRange.rows(1, 3, 1))) {
@@ -199,7 +199,7 @@ final class BlockDraftTest {
   }
 
   @Test
-  void span_beforeItsGranulesWereStated_isRefused() {
+  void span_beforeItsGranulesWereVerified_isRefused() {
     Blocks.produce(draft, GranuleRange.rows(0, 0, 2));
     assertThatThrownBy(() -> draft.span(GranuleRange.whole(0, 1))).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> draft.span(GranuleRange.rows(0, 2, 2))).isInstanceOf(IllegalStateException.class);
@@ -247,7 +247,7 @@ final class BlockDraftTest {
   }
 
   @Test
-  void close_duringAWrite_waitsForNobody_andFreesAfterTheWriter() {
+  void close_duringAWrite_returnsAtOnce_andFreesAfterTheWriter() {
     draft.write(GranuleRange.all(LAYOUT), memory -> {
       draft.close();
       assertThat(arena.claimedSlots()).isEqualTo(1);

@@ -136,7 +136,7 @@ final class PermitsTest {
   }
 
   @Test
-  void aWaiterThatThrows_stopsNobody_andTheReleaserDoesNotHearOfIt() {
+  void aWaiterThatThrows_stopsNoOther_andTheReleaserDoesNotHearOfIt() {
     Permits permits = permits(1, 4);
     List<Throwable> uncaught = new ArrayList<>();
     Thread.currentThread().setUncaughtExceptionHandler((thread, failure) -> uncaught.add(failure));

@@ -131,7 +131,7 @@ final class SlicePlanTest {
     return once;
   }
 
-  /// Within a block, granules and rows only rise; across blocks the outer axis is the order's.
+  /// Within a block, granules and rows only grow; across blocks the outer axis is the order's.
   private static void assertOrdered(List<Cut> cuts, SliceOrder order, String message) {
     List<long[]> places = new ArrayList<>();
     for (Cut cut : cuts) {

@@ -46,7 +46,7 @@ final class VerifiedRowsTest {
   }
 
   @Test
-  void rows_partOfWhatWasStated_areVouchedForByTheWhole() {
+  void rows_partOfARunThatWasVerified_areVouchedForByTheWhole() {
     try (BlockDraft draft = draft()) {
       produce(draft, FIRST);
       try (LayerSpan span = draft.span(FIRST); LayerSpan part = span.share(GranuleRange.rows(0, 1, 1))) {
@@ -57,7 +57,7 @@ final class VerifiedRowsTest {
   }
 
   @Test
-  void rows_notStated_areRefused() {
+  void rows_notVerified_areRefused() {
     try (BlockDraft draft = draft()) {
       produce(draft, FIRST);
       assertThatThrownBy(() -> draft.span(REST)).isInstanceOf(IllegalStateException.class)

@@ -129,7 +129,7 @@ final class LedgerTest {
     }
   }
 
-  private static <V> Ledger.Moves<V> nobodyMoves() {
+  private static <V> Ledger.Moves<V> noneMoves() {
     return (key, value, level) -> {
       throw new AssertionError("no key may move (was " + key + " to level " + level + ")");
     };
@@ -139,9 +139,9 @@ final class LedgerTest {
   void clear_answersWhatWasRemembered_nextVictimFirst() {
     Ledger<String> ledger = new Ledger<>(SPACE, EvictionPolicy.LRU, Ledger.UNBOUNDED);
     for (int i = 0; i < 4; i++) {
-      ledger.insert(key(i), "v" + i, nobodyMoves());
+      ledger.insert(key(i), "v" + i, noneMoves());
     }
-    ledger.touch(key(1), nobodyMoves());
+    ledger.touch(key(1), noneMoves());
     ledger.peek(key(0));
     ledger.update(key(2), "new");
     assertThat(ledger.clear()).containsExactly("v0", "new", "v3", "v1");
@@ -175,7 +175,7 @@ final class LedgerTest {
   }
 
   private static boolean reference(Ledger<Integer> ledger, BlockKey key, int value, List<BlockKey> victims) {
-    if (ledger.touch(key, nobodyMoves()) != null) {
+    if (ledger.touch(key, noneMoves()) != null) {
       return true;
     }
     ledger.insert(key, value, (victim, old, level) -> victims.add(victim));

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.test.StepVerifier;
 import reactor.test.publisher.PublisherProbe;
+import reactor.test.publisher.TestPublisher;
 
 final class SplitLayersTest extends StageContract<Block, LayerSlice> {
   private static final SliceShape OPTIONS = StageFixtures.split(256, SliceOrder.LAYER_FIRST);
@@ -131,6 +132,21 @@ final class SplitLayersTest extends StageContract<Block, LayerSlice> {
       }, scope))).expectErrorMessage("no").verify(LIMIT);
     }
     source.assertWasCancelled();
+  }
+
+  @Test
+  void split_windowsThatFailWhileASliceIsTaken_areAnErrorBehindThatSlice() {
+    TestPublisher<LeasedWindow> windows = TestPublisher.create();
+    List<String> signals = new ArrayList<>();
+    try (BlockScope scope = new BlockScope()) {
+      windows.flux().transform(SplitLayers.into(scope)).subscribe(slice -> {
+        signals.add("slice");
+        windows.error(new IllegalStateException("boom"));
+        signals.add("taken");
+      }, error -> signals.add(String.valueOf(error.getMessage())));
+      windows.next(window(inputs(4, scope).collectList().block(LIMIT)));
+    }
+    assertThat(signals).containsExactly("slice", "taken", "boom");
   }
 
   @Test

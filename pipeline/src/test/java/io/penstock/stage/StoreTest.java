@@ -124,7 +124,7 @@ final class StoreTest extends StageContract<Block, Receipt> {
   }
 
   @Test
-  void store_cancelWhileItWaitsForRoom_leavesTheLine() {
+  void store_cancelWhileItWaitsForRoom_leavesTheQueue() {
     HostTier narrow =
         new HostTier(StageFixtures.SPACE, HostTierOptions.defaults(1).withReserveBlocks(2), TierListener.noop());
     BlockScope elsewhere = leaks.watch(new BlockScope());

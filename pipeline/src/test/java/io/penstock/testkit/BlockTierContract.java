@@ -28,7 +28,7 @@ public abstract class BlockTierContract extends TierContract
   /// events kept, and verified reads.
   protected abstract BlockTier openTier(int capacityBlocks);
 
-  /// Whether a reservation is known to the tier before its commit. Where it is not, no reader can wait for its keys, and
+  /// Whether a reservation is known to the tier before its commit. Where it is not, no reader can await its keys, and
   /// no writer behind it.
   protected boolean reservesAtOnce() {
     return true;

@@ -46,7 +46,7 @@ interface StoreKeepContract extends StoreSteps {
   }
 
   @Test
-  default void sameKey_putTwice_restsTwice() {
+  default void sameKey_putTwice_isStoredTwice() {
     BlockStore store = open(2);
     StoredBlock first = put(store, 0, 1).getFirst();
     StoredBlock second = put(store, 0, 1).getFirst();

@@ -69,7 +69,7 @@ interface StoreSteps {
     }
   }
 
-  /// Closes `store` and waits until it keeps at most `blocks` blocks: one that was given up may be freed a moment later.
+  /// Closes `store` and waits until it keeps at most `blocks` blocks: one that was dropped may be freed a moment later.
   default void assertStored(BlockStore store, long blocks) {
     store.close().block(PATIENCE);
     long deadline = System.nanoTime() + PATIENCE.toNanos();

@@ -128,7 +128,7 @@ interface TierWriteContract extends WriteSteps {
   }
 
   @Test
-  default void reserve_withoutRoom_waitsItsTurn_andCancelLeavesTheLine() {
+  default void reserve_withoutRoom_waitsItsTurn_andCancelLeavesTheQueue() {
     assumeTrue(contract().reservesAtOnce());
     BlockTier tier = tier(2);
     try (BlockScope scope = new BlockScope()) {

@@ -67,7 +67,7 @@ final class ByteBudgetTest {
   }
 
   @Test
-  void cancel_whileWaiting_leavesTheLine() {
+  void cancel_whileWaiting_leavesTheQueue() {
     ByteBudget budget = budget(10, 4);
     try (BlockScope scope = new BlockScope()) {
       budget.acquire(10, scope).subscribe();

@@ -26,7 +26,7 @@ final class SimulatedStores {
   private final Random random;
   /// Whether stores fail now and then, and bytes get damaged.
   private final boolean faulty;
-  /// Whether the disk is not well now and then: while it is off, nothing that was begun there ends.
+  /// Whether the disk is unhealthy now and then: while it is off, nothing that was begun there ends.
   private final boolean weak;
   private final List<Runnable> tasks = new ArrayList<>();
   private final List<Runnable> diskTasks = new ArrayList<>();
@@ -139,7 +139,7 @@ final class SimulatedStores {
     }
   }
 
-  /// Everything that was begun ends, on a disk that is well.
+  /// Everything that was begun ends, on a healthy disk.
   void finish() {
     if (disk != null) {
       disk.health(StoreState.ACTIVE);

@@ -35,7 +35,7 @@ final class StackSimulation {
   private final LinkedHashSet<BlockKey> model = new LinkedHashSet<>();
   /// Whether stores fail now and then, and bytes get damaged.
   private final boolean faulty;
-  /// Whether the disk is not well now and then: while it is off, nothing that was begun there ends.
+  /// Whether the disk is unhealthy now and then: while it is off, nothing that was begun there ends.
   private final boolean weak;
   /// Whether it leaves the textbook: uses counted, a short queue, blocks read ahead, stores that run out of room.
   private final boolean free;

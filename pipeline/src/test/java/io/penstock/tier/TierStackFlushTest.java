@@ -54,7 +54,7 @@ final class TierStackFlushTest extends StackSteps {
   }
 
   @Test
-  void blocksWrittenToMemoryAlone_whileTheDiskWasNotWell_areNotWaitedForUntilItIs() {
+  void blocksWrittenToMemoryAlone_whileTheDiskWasUnhealthy_areNotWaitedForUntilItIsHealthy() {
     TierStack stack = stack(StackMode.WRITE_THROUGH, 4);
     disk.health(StoreState.DEGRADED);
     put(stack, 0, 1);

@@ -231,7 +231,7 @@ final class TierStackTieringTest extends StackSteps {
     assertThat(present(stack, 0, 3, 4)).as("0 keeps its bytes in memory").isEqualTo("101");
     assertThat(storedBlocks(stack)).isZero();
     assertThat(disk.shortage(1)).isZero();
-    assertThat(tiering(stack).givenBack()).isEqualTo(4);
+    assertThat(tiering(stack).evictedForRoom()).isEqualTo(4);
     assertThat(stat(stack).evicted()).isEqualTo(3);
     assertClosesClean(stack);
   }

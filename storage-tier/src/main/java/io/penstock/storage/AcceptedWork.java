@@ -1,5 +1,6 @@
 package io.penstock.storage;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
 import io.penstock.tier.spi.RoomSignal;
 import io.penstock.tier.TierClosedException;
@@ -14,8 +15,8 @@ final class AcceptedWork {
   private final int most;
   private final Sinks.Empty<Void> drained = Sinks.empty();
   private final RoomSignal room = new RoomSignal();
-  private int open;
-  private boolean closed;
+  @GuardedBy("this") private int open;
+  @GuardedBy("this") private boolean closed;
 
   /// @param work named in errors, in the plural
   AcceptedWork(String store, String work, int most) {

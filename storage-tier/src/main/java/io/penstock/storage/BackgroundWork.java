@@ -1,13 +1,14 @@
 package io.penstock.storage;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /// The steps of a work in the background, one at a time, of which none is begun after the close. Safe from any thread.
 final class BackgroundWork {
   private final Sinks.Empty<Void> over = Sinks.empty();
-  private boolean running;
-  private boolean closed;
+  @GuardedBy("this") private boolean running;
+  @GuardedBy("this") private boolean closed;
 
   /// False after the close; else [#ended] follows, whatever becomes of the step.
   synchronized boolean begin() {

@@ -7,7 +7,7 @@ import io.penstock.storage.check.DamageKind;
 import io.penstock.storage.engine.Location;
 
 /// What is wrong with the record of a block: as in [BlockCorruptException], but for whose it is.
-record CrcMismatch(String boundary, int granule, int expected, int actual) implements LossReason {
+record CrcMismatch(String boundary, int granule, int expected, int actual) {
   /// The same of the record at `at`, whose head says that it is of `key`.
   Damage damage(Location at, BlockKey key, long sequence) {
     return new Damage(at.segment(), at.offset(), at.length(), DamageKind.PAYLOAD, key.toString(), sequence, granule,
@@ -19,8 +19,7 @@ record CrcMismatch(String boundary, int granule, int expected, int actual) imple
     return "crc must be %08x (was %08x)".formatted(expected, actual);
   }
 
-  @Override
-  public BlockCorruptException of(BlockKey key) {
+  BlockCorruptException of(BlockKey key) {
     return new BlockCorruptException(boundary, key, granule, expected, actual);
   }
 }

@@ -18,8 +18,8 @@ import reactor.core.publisher.Mono;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// Copies damaged bytes to the quarantine: a range at a time, on a thread that reads. The segment of a range stays until
-/// then. Callers wait for nothing. Safe from any thread.
+/// Copies damaged bytes to the quarantine: a range at a time, on a thread that reads. The segment of a range stays
+/// until then. Callers wait for nothing. Safe from any thread.
 final class DamageCopies {
   private static final Logger LOG = Loggers.getLogger(DamageCopies.class);
   private static final int MOST_WAITING = 1_024;

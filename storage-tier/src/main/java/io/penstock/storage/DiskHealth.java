@@ -3,8 +3,6 @@ package io.penstock.storage;
 import io.penstock.KvException;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.RecordUnreadableException;
-import io.penstock.storage.engine.UnknownLocationException;
-import java.lang.foreign.Arena;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.engine.StorageFullException;
@@ -22,19 +20,15 @@ import reactor.util.Loggers;
 /// | | |
 /// |---|---|
 /// | a write, a sync or a delete fails, or there is no room | degraded |
-/// | [#TOO_MANY] reads fail and none succeeds in between | off |
+/// | [SuspectRecords#TOO_MANY] reads fail and none succeeds in between | off |
 /// | anything takes longer than it may | off, until it has ended |
-/// | a probe succeeds: written, forced, read again and deleted; and the failed read, too | active |
+/// | a probe succeeds: written, forced, read again and deleted; and one of the failed reads, too | active |
 ///
-/// One read that fails costs its block and tells nothing of the disk. Without a clock the disk always counts as
-/// healthy. Safe from any thread.
+/// One read that fails tells nothing of the disk: the next probe reads the record again. Without a clock the disk
+/// always counts as healthy. Safe from any thread.
 final class DiskHealth {
   private static final Logger LOG = Loggers.getLogger(DiskHealth.class);
 
-  /// So many failed reads in a row are the disk's.
-  static final int TOO_MANY = 3;
-  /// A record that fails in so many probes of a disk that takes what is written fails alone.
-  private static final int PATIENCE = 12;
   /// A sync may take so many times as long as a read.
   private static final int SLOW = 4;
 
@@ -45,6 +39,7 @@ final class DiskHealth {
   /// Ticks wait for nothing.
   private final JournalClock ticks;
   private final DiskWatch watch = new DiskWatch();
+  private final SuspectRecords suspects = new SuspectRecords();
   private final Runnable changed;
   private final StoreUnavailableException noAnswer;
   private volatile StoreHealth health = StoreHealth.GOOD;
@@ -52,11 +47,6 @@ final class DiskHealth {
   private @Nullable SegmentEngine engine;
   private boolean stalled;
   private @Nullable KvException writeTrouble;
-  private @Nullable KvException readTrouble;
-  private volatile int failedReads;
-  /// Read again by each probe.
-  private @Nullable Location suspect;
-  private int suspectProbes;
   private boolean asked;
   private long wait;
   private boolean closed;
@@ -135,33 +125,21 @@ final class DiskHealth {
     }
   }
 
-  /// A read succeeded.
-  void readDone() {
-    if (failedReads != 0) {
-      failedReads = 0;
-    }
+  /// The records that it did not give.
+  SuspectRecords suspects() {
+    return suspects;
   }
 
-  /// What the reader of `record` hears: that this record is gone or, when reads fail one after the other, that the disk
-  /// fails.
+  /// What the reader of `record` hears: the failure or, if the record is given up, that it is gone.
   KvException readFailed(Location record, KvException e) {
     if (!probes.runs()) {
       return e;
     }
-    boolean isOfTheDisk = countFailed() >= TOO_MANY;
-    if (isOfTheDisk) {
-      change(() -> {
-        readTrouble = e;
-        suspect = record;
-        suspectProbes = 0;
-      });
+    if (suspects.isGivenUp(record)) {
+      return new RecordUnreadableException(record, e);
     }
-    return isOfTheDisk ? e : new RecordUnreadableException(record, e);
-  }
-
-  private synchronized int countFailed() {
-    failedReads = failedReads + 1;
-    return failedReads;
+    change(() -> suspects.add(record, e));
+    return e;
   }
 
   // Ticks
@@ -212,34 +190,14 @@ final class DiskHealth {
       int slot = enterSlow();
       KvException unwritten = failureOf(probed::probe);
       leave(slot);
-      KvException unread = failureOf(() -> readSuspect(probed));
+      boolean answers = unwritten == null || unwritten instanceof StorageFullException;
+      KvException untried = failureOf(() -> suspects.retry(probed, answers));
       change(() -> {
         writeTrouble = unwritten;
-        boolean answers = unwritten == null || unwritten instanceof StorageFullException;
-        if (unread == null || (answers && ++suspectProbes >= PATIENCE)) { // then it is that record, not the disk
-          readTrouble = null;
-          suspect = null;
-          failedReads = 0;
-        }
-        wait = unwritten == null && readTrouble == null
+        wait = unwritten == null && untried == null && suspects.trouble() == null
             ? options.firstProbe().toMillis()
             : Math.min(2 * wait, options.lastProbe().toMillis());
       });
-    }
-  }
-
-  /// Reads again what failed when the disk was given up.
-  private void readSuspect(SegmentEngine probed) {
-    Location record;
-    synchronized (this) {
-      record = suspect;
-    }
-    if (record != null) {
-      try (Arena arena = Arena.ofConfined()) {
-        probed.read(record, 0, arena.allocate(record.length()));
-      } catch (UnknownLocationException | RecordUnreadableException e) {
-        // it is gone: that tells nothing of the disk
-      }
     }
   }
 
@@ -274,7 +232,7 @@ final class DiskHealth {
       health = judged();
       told = health.state() != before && !closed;
       boolean isWanted =
-          !closed && !asked && engine != null && (writeTrouble != null || stalled || readTrouble != null);
+          !closed && !asked && engine != null && (writeTrouble != null || stalled || suspects.isAny());
       asked |= isWanted;
       probeIn = isWanted ? wait : -1;
     }
@@ -287,7 +245,7 @@ final class DiskHealth {
   }
 
   private StoreHealth judged() {
-    KvException reading = readTrouble;
+    KvException reading = suspects.trouble();
     if (stalled) {
       return new StoreHealth(StoreState.OFF, noAnswer.getMessage());
     }

@@ -49,7 +49,8 @@ final class JournalEnd {
       health.nextTick(this::leaveIfStuck); // slow is not stuck
     } else if (ended.tryEmitError(tooLate(options)).isSuccess()) {
       LOG.warn(
-          "store {} is left as it is: its disk does not answer; what waits for it ends when that does, or with the process",
+          "store {} is left as it is: its disk does not answer; what waits for it ends when the disk answers, or "
+              + "with the process",
           options.name());
     }
   }

@@ -11,6 +11,7 @@ import io.penstock.block.GranuleRange;
 import io.penstock.storage.checkpoint.CheckpointedEngine;
 import io.penstock.storage.engine.OpenFiles;
 import io.penstock.storage.engine.SegmentEngine;
+import io.penstock.storage.engine.StorageFullException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordName;
 import io.penstock.tier.spi.BlockStore;
@@ -36,11 +37,12 @@ import reactor.core.scheduler.Scheduler;
 /// |---|---|
 /// | put | one thread appends batch after batch; checksums are compared as the bytes leave memory |
 /// | read | a few threads read just the granules asked for, straight into the drafts, and compare them there |
-/// | a stored block closed | its record is dead: its segment is deleted once all its records are, else a removal is appended so that it stays dead after a restart |
-/// | space | live blocks are moved out of segments that are mostly dead, as [ReclaimOptions] say; those who read them notice nothing |
+/// | a stored block closed | its record is dead: a removal keeps it so after a restart, or its segment goes |
+/// | space | live blocks are moved out of segments that are mostly dead ([ReclaimOptions]); readers notice nothing |
 /// | the store closed | stored blocks stay there: those closed after [#close()] free nothing |
 /// | waiting | `maxWaitingPuts` batches and `maxWaitingReads` reads; a further one fails with [JournalBusyException] |
-/// | an unhealthy disk | degraded when it is full or writes fail, off when reads fail or it does not answer: calls that wait, and new ones, fail at once with [StoreUnavailableException]; it is tried again and comes back by itself, as [HealthOptions] say |
+/// | an unhealthy disk | degraded when it is full or writes fail, off when reads fail or it does not answer |
+/// | | calls that wait, and new ones, fail at once with [StoreUnavailableException]; probes try it again |
 /// | cancel | changes nothing on the disk; stored blocks that the subscriber no longer takes are freed |
 public final class JournalStore implements BlockStore {
   private final CacheSpace space;
@@ -54,7 +56,6 @@ public final class JournalStore implements BlockStore {
   private final LocationTable locations;
   private final LostRecords lost;
   private final AcceptedWork accepted;
-  private final JournalPuts puts;
   private final JournalReads reads;
   private final JournalEnd end;
   private final FoundBlocks recovered;
@@ -83,7 +84,7 @@ public final class JournalStore implements BlockStore {
     DiskWatermarks watermarks = new DiskWatermarks(engine, options, threads.clock());
     this.copies = new DamageCopies(engine, options.quarantine(), RecordFormat.recordBytes(space.layout()),
         threads.reading(), health, boundary());
-    this.lost = new LostRecords(locations, space.id(), copies, boundary());
+    this.lost = new LostRecords(locations, space.id(), copies, health.suspects(), boundary());
     this.reads = new JournalReads(new RangeReader(engine, space.layout(), boundary(), lost, this::freed), space,
         options, health,
         threads.reading());
@@ -93,7 +94,6 @@ public final class JournalStore implements BlockStore {
     this.writes =
         new JournalWrites(log, reclaimer, new CapacityLimit(found.index(), log, reclaimer, watermarks, options),
             options.reclaim(), threads, accepted);
-    this.puts = new JournalPuts(space.id(), health, writes, accepted);
     this.damaged = found.damagedKeys();
     found.damage().forEach(copies::add); // before their segments may go
     writes.begin(found.dead());
@@ -147,6 +147,11 @@ public final class JournalStore implements BlockStore {
       if (record > engine.maxRecordBytes()) {
         throw new IllegalArgumentException("record bytes of a block must be <= " + engine.maxRecordBytes()
             + ", an eighth of segmentBytes (was " + record + ")");
+      }
+      int head = RecordFormat.headBytes(space.layout());
+      if (head > RecordFormat.LONGEST_HEAD) {
+        throw new IllegalArgumentException(
+            "head bytes of a block's record must be <= " + RecordFormat.LONGEST_HEAD + " (was " + head + ")");
       }
       return new JournalStore(space, options,
           CheckpointedEngine.of(engine, options.durability().mode() != SyncMode.NONE), threads);
@@ -299,7 +304,22 @@ public final class JournalStore implements BlockStore {
 
   @Override
   public Mono<List<StoredBlock>> put(List<Block> blocks) {
-    return puts.put(blocks);
+    List<Block> batch = List.copyOf(blocks);
+    for (Block block : batch) {
+      if (!block.key().space().equals(space.id())) {
+        throw new IllegalArgumentException("block must be of space " + space.id() + " (was " + block.key() + ")");
+      }
+    }
+    return Mono.<List<StoredBlock>>create(sink -> {
+      if (!health.health().state().takes()) {
+        sink.error(health.unavailable());
+      } else if (accepted.enteredBy(sink)) {
+        writes.put(batch, sink);
+        if (!health.health().state().takes()) { // since then
+          writes.refuse(health.unavailable());
+        }
+      }
+    }).doOnError(StorageFullException.class, health::putFailed).doOnDiscard(List.class, JournalStore::closeAll);
   }
 
   @Override
@@ -311,6 +331,12 @@ public final class JournalStore implements BlockStore {
     }
     List<StoredRecord> own = storedBlocks.stream().map(this::own).toList();
     return reads.read(own, List.copyOf(drafts), range);
+  }
+
+  /// The subscriber did not take what a put stored.
+  private static void closeAll(List<?> storedBlocks) {
+    storedBlocks.stream().filter(StoredRecord.class::isInstance).map(StoredRecord.class::cast)
+        .forEach(StoredRecord::close);
   }
 
   private StoredRecord own(StoredBlock stored) {
@@ -328,6 +354,7 @@ public final class JournalStore implements BlockStore {
   void free(BlockKey key, int number) {
     RecordLocation last = locations.release(number);
     if (last != null) {
+      health.suspects().forget(last.at());
       freed(new DeadRecord(new RecordName(key, last.sequence()), last.segment()));
     }
   }
@@ -350,7 +377,11 @@ public final class JournalStore implements BlockStore {
   /// @return a cold `Mono` that signals the error of the disk if a removal could not be written; it is tried again
   ///     later
   public Mono<Void> settled() {
-    return puts.settled();
+    return Mono.create(sink -> {
+      if (accepted.enteredBy(sink)) {
+        writes.settle(sink);
+      }
+    });
   }
 
   /// Forces what is left, as the rule of [JournalOptions#durability()] says, and lets go of the directory in any case.

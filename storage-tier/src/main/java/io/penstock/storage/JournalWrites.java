@@ -7,6 +7,8 @@ import io.penstock.tier.spi.Evictor;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -39,7 +41,8 @@ final class JournalWrites {
   private final AcceptedWork puts;
   private final ConcurrentLinkedQueue<DeadRecord> freed = new ConcurrentLinkedQueue<>();
   private final boolean watched;
-  private final WaitingPuts waiting = new WaitingPuts();
+  /// Batches that were not begun. The caller of each is told once: by the thread that appends or by a refusal.
+  private final Set<MonoSink<List<StoredBlock>>> waiting = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean sweepAsked = new AtomicBoolean();
   private final AtomicBoolean wellAgain = new AtomicBoolean();
   /// A retry of segments that could not be read is scheduled.
@@ -89,19 +92,23 @@ final class JournalWrites {
 
   /// Appends `batch`, whose blocks stay the caller's.
   void put(List<Block> batch, MonoSink<List<StoredBlock>> sink) {
-    WaitingPuts.Put put = waiting.add(sink);
+    waiting.add(sink);
     appending.execute(() -> {
-      if (waiting.begin(put)) {
+      if (waiting.remove(sink)) {
         append(batch, sink);
       } else {
-        puts.leave(); // only now: the thread's queue is as long as the line
+        puts.leave(); // only now: the thread's queue is as long as what was accepted
       }
     });
   }
 
   /// Fails all that were not begun. Any thread.
   void refuse(StoreUnavailableException why) {
-    waiting.refuse(why);
+    for (MonoSink<List<StoredBlock>> sink : List.copyOf(waiting)) {
+      if (waiting.remove(sink)) {
+        sink.error(why);
+      }
+    }
   }
 
   private void append(List<Block> batch, MonoSink<List<StoredBlock>> sink) {
@@ -233,14 +240,10 @@ final class JournalWrites {
     if (wait > 0 && retryAsked.compareAndSet(false, true)) {
       clock.after(Math.min(wait, MOST_RETRY_MILLIS), () -> {
         retryAsked.set(false);
-        retried();
+        if (!closed) {
+          askForSweep();
+        }
       });
-    }
-  }
-
-  private void retried() {
-    if (!closed) {
-      askForSweep();
     }
   }
 

@@ -1,5 +1,6 @@
 package io.penstock.storage;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
@@ -43,9 +44,8 @@ public final class LateJournal implements BlockStore {
   private final LateOpening opening;
   private final List<Runnable> watchers = new CopyOnWriteArrayList<>();
   private volatile @Nullable JournalStore opened;
-  /// Guarded by `this`, as is the moment of opening.
-  private @Nullable Evictor shortage;
-  private @Nullable Consumer<BlockKey> reporter;
+  @GuardedBy("this") private @Nullable Evictor shortage;
+  @GuardedBy("this") private @Nullable Consumer<BlockKey> reporter;
 
   /// @param begun as in [#open(CacheSpace, JournalOptions, Consumer)]
   /// @param clock runs another task while one opens

@@ -1,5 +1,6 @@
 package io.penstock.storage;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
 import io.penstock.tier.spi.StoreHealth;
 import io.penstock.tier.spi.StoreState;
@@ -24,12 +25,11 @@ final class LateOpening {
   private final Consumer<JournalStore> taking;
   private final Sinks.Empty<Void> ended = Sinks.empty();
   private volatile StoreHealth health;
-  /// Guarded by `this`, as is what follows.
-  private @Nullable JournalStore opened;
-  private boolean isOpening;
-  private boolean closed;
+  @GuardedBy("this") private @Nullable JournalStore opened;
+  @GuardedBy("this") private boolean isOpening;
+  @GuardedBy("this") private boolean closed;
   /// A close waits for what was being opened at the first one.
-  private boolean awaited;
+  @GuardedBy("this") private boolean awaited;
 
   /// @param first why it is not open yet
   /// @param clock runs another task while one opens

@@ -1,11 +1,15 @@
 package io.penstock.storage;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.KvException;
+import io.penstock.block.BlockKey;
 import io.penstock.pool.IntRows;
 import io.penstock.storage.engine.Location;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -36,10 +40,10 @@ final class LocationTable {
   private static final int FIRST_SEQUENCE = 2;
 
   private final int recordBytes;
-  private final IntRows rows = new IntRows(WIDTH);
+  @GuardedBy("this") private final IntRows rows = new IntRows(WIDTH);
   /// One ring a segment, but where sequences are further apart than a word of 32 bits tells.
-  private final Map<Integer, List<Integer>> rings = new HashMap<>();
-  private final Map<Integer, LossReason> losses = new HashMap<>();
+  @GuardedBy("this") private final Map<Integer, List<Integer>> rings = new HashMap<>();
+  @GuardedBy("this") private final Map<Integer, Function<BlockKey, KvException>> losses = new HashMap<>();
 
   /// @param recordBytes length of every block's record
   LocationTable(int recordBytes) {
@@ -65,7 +69,7 @@ final class LocationTable {
     return row;
   }
 
-  private void put(int row, RecordLocation location) {
+  @GuardedBy("this") private void put(int row, RecordLocation location) {
     int ring = ring(location.segment(), location.sequence());
     rows.set(row, RING, ring);
     rows.set(row, OFFSET, (int) (location.at().offset() / UNIT_BYTES));
@@ -75,7 +79,7 @@ final class LocationTable {
     join(row, ring);
   }
 
-  private int ring(int segment, long sequence) {
+  @GuardedBy("this") private int ring(int segment, long sequence) {
     List<Integer> all = rings.computeIfAbsent(segment, number -> new ArrayList<>(1));
     for (int ring : all) {
       long behind = sequence - rows.getLong(ring, FIRST_SEQUENCE);
@@ -92,12 +96,12 @@ final class LocationTable {
     return ring;
   }
 
-  private void join(int first, int second) {
+  @GuardedBy("this") private void join(int first, int second) {
     rows.set(first, AFTER, second);
     rows.set(second, BEFORE, first);
   }
 
-  private void unlink(int row) {
+  @GuardedBy("this") private void unlink(int row) {
     join(rows.get(row, BEFORE), rows.get(row, AFTER));
   }
 
@@ -111,13 +115,13 @@ final class LocationTable {
       throw new IllegalStateException("stored block must be open (was closed)");
     }
     if (rows.get(stored.number(), RING) == LOST) {
-      throw loss(stored.number()).of(stored.key());
+      throw loss(stored.number()).apply(stored.key());
     }
     return location(stored.number());
   }
 
-  private LossReason loss(int row) {
-    LossReason loss = losses.get(row);
+  @GuardedBy("this") private Function<BlockKey, KvException> loss(int row) {
+    Function<BlockKey, KvException> loss = losses.get(row);
     if (loss == null) {
       throw new IllegalStateException("number must be of a block (was " + row + ")");
     }
@@ -132,7 +136,7 @@ final class LocationTable {
         rows.get(row, CRC));
   }
 
-  private long sequence(int row, int ring) {
+  @GuardedBy("this") private long sequence(int row, int ring) {
     return rows.getLong(ring, FIRST_SEQUENCE) + Integer.toUnsignedLong(rows.get(row, SEQUENCE));
   }
 
@@ -188,7 +192,7 @@ final class LocationTable {
   /// The record of a block at `from` will be gone: reads of it fail with `loss` from now on.
   ///
   /// @return as [#move]
-  synchronized boolean lose(int row, RecordLocation from, LossReason loss) {
+  synchronized boolean lose(int row, RecordLocation from, Function<BlockKey, KvException> loss) {
     if (!isAt(row, from)) {
       return false;
     }
@@ -199,7 +203,7 @@ final class LocationTable {
   }
 
   /// Whether `row` is of a block at `location`.
-  private boolean isAt(int row, RecordLocation location) {
+  @GuardedBy("this") private boolean isAt(int row, RecordLocation location) {
     for (int ring : rings.getOrDefault(location.segment(), List.of())) {
       // What was given back names no ring there
       if (rows.get(row, RING) == ring && sequence(row, ring) == location.sequence()) {

@@ -17,16 +17,18 @@ final class LostRecords {
   private final LocationTable locations;
   private final SpaceId space;
   private final DamageCopies copies;
+  private final SuspectRecords suspects;
   private final String boundary;
   private final AtomicLong read = new AtomicLong();
   private final AtomicLong unreadable = new AtomicLong();
   private volatile Consumer<BlockKey> heard = key -> {};
 
   /// @param boundary named in errors
-  LostRecords(LocationTable locations, SpaceId space, DamageCopies copies, String boundary) {
+  LostRecords(LocationTable locations, SpaceId space, DamageCopies copies, SuspectRecords suspects, String boundary) {
     this.locations = locations;
     this.space = space;
     this.copies = copies;
+    this.suspects = suspects;
     this.boundary = boundary;
   }
 
@@ -60,7 +62,7 @@ final class LostRecords {
 
   private boolean isLost(int number, BlockKey key, RecordLocation location, CrcMismatch flaw, Damage damage,
       Consumer<DeadRecord> freed) {
-    if (!locations.lose(number, location, flaw)) {
+    if (!locations.lose(number, location, flaw::of)) {
       return false;
     }
     copies.add(damage); // before its segment may go
@@ -75,8 +77,14 @@ final class LostRecords {
     if (!locations.lose(number, location, key -> new BlockUnreadableException(boundary, key, why))) {
       return false;
     }
+    suspects.forget(location.at());
     unreadable.incrementAndGet();
     return true;
+  }
+
+  /// Whether the disk is healthy, and does not give the record at `location`.
+  boolean isUnreadable(RecordLocation location) {
+    return suspects.isGivenUp(location.at());
   }
 
   /// Blocks that readers found damaged.

@@ -23,7 +23,8 @@ final class OpeningWatch implements AutoCloseable {
     long began = System.nanoTime();
     long millis = options.health().stallAfter().toMillis();
     return new OpeningWatch(clock, clock.scheduleAtFixedRate(() -> LOG.warn(
-        "store {} has been opening {} for {} s: it reads a large journal without checkpoints, or its disk does not answer",
+        "store {} has been opening {} for {} s: it reads a large journal without checkpoints, or its disk "
+            + "does not answer",
         options.name(), options.directory(), TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - began)), millis, millis,
         TimeUnit.MILLISECONDS));
   }

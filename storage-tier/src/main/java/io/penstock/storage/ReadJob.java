@@ -1,5 +1,6 @@
 package io.penstock.storage;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.GranuleRange;
 import java.lang.foreign.Arena;
@@ -26,12 +27,12 @@ final class ReadJob {
   private final int partBlocks;
   private final Ended ended;
   private final int parts;
-  private int partsLeft;
-  private int running;
-  private int done;
-  private boolean over;
-  private int failedAt = Integer.MAX_VALUE;
-  private @Nullable Throwable failure;
+  @GuardedBy("this") private int partsLeft;
+  @GuardedBy("this") private int running;
+  @GuardedBy("this") private int done;
+  @GuardedBy("this") private boolean over;
+  @GuardedBy("this") private int failedAt = Integer.MAX_VALUE;
+  @GuardedBy("this") private @Nullable Throwable failure;
 
   /// Hears of the end, once.
   @FunctionalInterface

@@ -1,13 +1,10 @@
 package io.penstock.storage;
 
 import io.penstock.KvException;
-import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import java.io.EOFException;
-import java.util.HashSet;
-import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -21,8 +18,10 @@ import org.jspecify.annotations.Nullable;
 final class Reclaimer {
   /// A segment that is fuller is left alone: moving would take nearly what it gives.
   private static final double FULLEST = 0.95;
-  /// So few records of a segment are given up although the disk gives none of them.
-  private static final int FEW = 5;
+  /// A victim is read no further when so many of its other blocks failed: three failures in a row are the disk's.
+  private static final int MOST_FAILED = SuspectRecords.TOO_MANY - 1;
+  /// So many other blocks are looked at. Where the disk gives none, no more may be left for them to be given up.
+  private static final int FEW = 8;
 
   private final SegmentEngine engine;
   private final SegmentIndex index;
@@ -35,10 +34,10 @@ final class Reclaimer {
   private final long segmentBytes;
   private final int recordBytes;
   private int victim;
+  /// Blocks of the victim, beside those that were to be moved, that could not be read.
+  private int failed;
   /// Whether the disk gave another record of the victim when one failed.
   private boolean gave;
-  /// Records that could not be read when they were to be moved.
-  private final Set<Location> failed = new HashSet<>();
   private final DiskWatermarks watermarks;
   private boolean draining;
   private long movedBytes;
@@ -115,6 +114,7 @@ final class Reclaimer {
   long step(long bytes) {
     if (victim == 0) {
       victim = pick();
+      failed = 0;
       gave = false;
     }
     long done = 0;
@@ -126,8 +126,6 @@ final class Reclaimer {
     }
     if (victim > 0 && next == LocationTable.NONE) {
       unreadable.forget(victim);
-      int emptied = victim;
-      failed.removeIf(each -> each.segment() == emptied);
       victim = 0;
       reclaimed++;
     }
@@ -159,11 +157,10 @@ final class Reclaimer {
         lose(number, from, flaw);
       }
     } catch (RecordUnreadableException e) {
-      if (!(e.getCause() instanceof EOFException) && !isAlone(number, from)) {
+      if (!isCutShort(e) && !mayGiveUp(number)) {
         leave(e);
         return 0;
       }
-      failed.remove(from.at());
       if (lost.lose(number, from, e)) { // its owner hears of it with the next read: the key cannot be had
         index.freed(from.segment());
       }
@@ -171,27 +168,44 @@ final class Reclaimer {
     return recordBytes; // also of what was lost: as much was read
   }
 
-  /// Whether it is not the whole segment that the disk does not give: it gives another record, or each of the few that
-  /// are left has failed.
-  private boolean isAlone(int number, RecordLocation from) {
-    failed.add(from.at());
-    int[] others = IntStream.of(locations.numbers(victim)).filter(each -> each != number).toArray();
-    for (int i = others.length - 1; i >= 0 && !gave; i--) { // what cannot be read lies side by side
-      RecordLocation location = locations.locationIn(victim, others[i]);
-      if (location != null && !failed.contains(location.at())) {
-        gave = isGiven(location);
-        return gave;
-      }
-    }
-    return gave || others.length < FEW;
+  /// A file that was cut short gives nothing later, either.
+  private static boolean isCutShort(RecordUnreadableException e) {
+    return e.getCause() instanceof EOFException;
   }
 
-  private boolean isGiven(RecordLocation other) {
-    try {
-      mover.read(other);
+  /// Whether it is not the whole segment that the disk does not give: it gives another block of the victim, or each of
+  /// the few that are left was tried as often as this one.
+  private boolean mayGiveUp(int number) {
+    if (gave) {
       return true;
+    }
+    int[] others = IntStream.of(locations.numbers(victim)).filter(each -> each != number).toArray();
+    int[] untold = IntStream.of(others).filter(each -> !isTold(each)).toArray();
+    int at = untold.length - 1; // the last, the middle one, …, the first: what cannot be read lies side by side
+    for (int asked = 0; at >= 0 && asked < FEW && failed < MOST_FAILED; asked++) {
+      gave = isGiven(untold[at]);
+      if (gave) {
+        return true;
+      }
+      at = at == 0 ? -1 : at / 2;
+    }
+    return untold.length == 0 && others.length <= FEW;
+  }
+
+  private boolean isTold(int number) {
+    RecordLocation location = locations.locationIn(victim, number);
+    return location != null && lost.isUnreadable(location);
+  }
+
+  private boolean isGiven(int number) {
+    RecordLocation location = locations.locationIn(victim, number);
+    try {
+      if (location != null) {
+        mover.read(location);
+      }
+      return location != null;
     } catch (StorageFailedException | RecordUnreadableException e) {
-      failed.add(other.at());
+      failed++;
       return false;
     }
   }

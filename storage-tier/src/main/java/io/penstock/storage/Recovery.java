@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// Opens a journal: takes the checkpoint of each segment or, where there is none to be believed, walks from head to head.
-/// In the newest segments, as many as a failure of the machine may have left half on the medium, it compares every byte
-/// of those without a checkpoint. Other bytes are compared when they are read.
+/// Opens a journal: takes the checkpoint of each segment or, where there is none to be believed, walks from head to
+/// head. In the newest segments, as many as a failure of the machine may have left half on the medium, it compares
+/// every byte of those without a checkpoint. Other bytes are compared when they are read.
 ///
 /// Whatever is damaged costs its own blocks and no others, and nothing is kept for a later opening.
 final class Recovery {
@@ -104,9 +104,24 @@ final class Recovery {
         each -> each.key().space().equals(spaceId) && (each.kind() == RecordKind.REMOVAL || locations.fits(each.at())));
   }
 
-  /// Whether the file has the length that a checkpoint says, and its first and last records are there.
+  /// Whether the first and the last record of a checkpoint are there, and no other record follows, as in a file that
+  /// was cut short when the checkpoint was written and is whole again.
   private static boolean isBelieved(List<RecordSummary> known, SegmentWindow file) {
-    return isThere(known.getFirst(), file) && isThere(known.getLast(), file);
+    return isThere(known.getFirst(), file) && isThere(known.getLast(), file)
+        && !isFollowed(known.getLast().at(), file);
+  }
+
+  private static boolean isFollowed(Location last, SegmentWindow file) {
+    try {
+      RecordCheck records = new RecordCheck(file);
+      RecordHead head = records.head(last.offset());
+      long behind = last.offset() + last.length() + file.between();
+      RecordHead next = records.head(behind);
+      return head != null && next != null && next.segment() == head.segment() && records.isMarked(behind, next)
+          && records.payload(behind, next) == null;
+    } catch (SegmentUnreadableException | RecordVersionException e) {
+      return false; // no whole record
+    }
   }
 
   private static boolean isThere(RecordSummary record, SegmentWindow file) {
@@ -128,6 +143,9 @@ final class Recovery {
     damaged += known == null ? visit.damage().size() : visit.missing(known);
     unfinished += visit.unfinished();
     torn += visit.isTorn() ? 1 : 0;
+    if (visit.isUnreadable()) {
+      LOG.warn("{}: the disk does not give all of segment {}: a later opening may find more blocks", boundary, segment);
+    }
     if (visit.emptyFrom() >= 0) {
       engine.cut(segment, visit.emptyFrom());
     }

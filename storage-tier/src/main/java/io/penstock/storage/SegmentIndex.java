@@ -10,8 +10,8 @@ import java.util.function.IntPredicate;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
-/// What each segment holds: how many records that count, and which removals; whose they are, [LocationTable] knows. Used
-/// by the thread that appends.
+/// What each segment holds: how many records that count, and which removals; whose they are, [LocationTable] knows.
+/// Used by the thread that appends.
 ///
 /// A segment can go when none of its records counts. A removal in it is needed as long as the record that it removes
 /// exists; it is then written anew before its segment goes.

@@ -6,6 +6,7 @@ import io.penstock.storage.check.DamageKind;
 import io.penstock.storage.check.RecordCheck;
 import io.penstock.storage.check.SegmentWalk;
 import io.penstock.storage.checkpoint.RecordSummary;
+import io.penstock.storage.engine.JournalFormatException;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentUnreadableException;
 import io.penstock.storage.engine.SegmentWindow;
@@ -20,8 +21,8 @@ import java.util.function.Predicate;
 
 /// What an opening finds in one segment without a checkpoint. One thread.
 ///
-/// A file that is written anew holds records of the segment that it was before, behind those of its own: each record says
-/// which segment it was written to. Where none says so of this file, it was renamed, and all of them count.
+/// A file that is written anew holds records of the segment that it was before, behind those of its own: each record
+/// says which segment it was written to. Where none says so of this file, it was renamed, and all of them count.
 final class SegmentVisit implements SegmentWalk.Visitor {
   private final int segment;
   private final SegmentWindow file;
@@ -94,10 +95,31 @@ final class SegmentVisit implements SegmentWalk.Visitor {
 
   @Override
   public boolean record(long at, RecordHead head) {
-    if (!isOwn.test(head)) {
-      return true;
+    if (!isOwn(head)) {
+      return records.isMarked(at, head); // else its length may be anything
     }
     RecordSummary noted = RecordSummary.of(new Location(segment, at, RecordCheck.length(head)), head);
+    try {
+      return compared(noted, at, head);
+    } catch (SegmentUnreadableException e) { // the head is whole: a reader compares the rest
+      found.add(new Found(noted, head.segment(), State.WHOLE, "", -1));
+      throw e;
+    }
+  }
+
+  /// A record of another space behind one of this journal's is a payload's bytes.
+  private boolean isOwn(RecordHead head) {
+    try {
+      return isOwn.test(head);
+    } catch (JournalFormatException e) {
+      if (found.isEmpty()) {
+        throw e;
+      }
+      return false;
+    }
+  }
+
+  private boolean compared(RecordSummary noted, long at, RecordHead head) {
     // A record without its mark counts if every byte of it is right: nothing but the mark is damaged
     boolean isMarked = records.isMarked(at, head);
     boolean isCompared = head.kind() == RecordKind.BLOCK && (isDoubtful || !isMarked);

@@ -1,5 +1,6 @@
 package io.penstock.storage;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
@@ -18,28 +19,28 @@ final class SyncQueue {
   private final Runnable afterSync;
   /// One sync at a time; taken before `this`.
   private final Object forcing = new Object();
-  private long appended;
-  private long synced;
+  @GuardedBy("this") private long appended;
+  @GuardedBy("this") private long synced;
   /// What the newest sync takes, or took.
-  private long taken;
+  @GuardedBy("this") private long taken;
   /// The most that may have been appended: with what is on its way.
-  private long admitted;
-  private final LostRange lost = new LostRange();
+  @GuardedBy("this") private long admitted;
+  @GuardedBy("this") private final LostRange lost = new LostRange();
   /// When the oldest unsynced byte was appended, or earlier.
-  private long since;
+  @GuardedBy("this") private long since;
   /// Before it the opening works on the journal alone.
-  private boolean started;
+  @GuardedBy("this") private boolean started;
   /// What an opening found, or a name that is gone, may not be on the medium, though nothing was appended.
-  private boolean changed;
-  private boolean timed;
-  private boolean asked;
-  private boolean closed;
-  private long syncs;
+  @GuardedBy("this") private boolean changed;
+  @GuardedBy("this") private boolean timed;
+  @GuardedBy("this") private boolean asked;
+  @GuardedBy("this") private boolean closed;
+  @GuardedBy("this") private long syncs;
   /// Of the syncs that were begun: how many, and which was the last that succeeded.
-  private long begun;
-  private long done;
-  private long failures;
-  private @Nullable KvException failure;
+  @GuardedBy("this") private long begun;
+  @GuardedBy("this") private long done;
+  @GuardedBy("this") private long failures;
+  @GuardedBy("this") private @Nullable KvException failure;
 
   /// @param afterSync told by the thread that synced
   SyncQueue(SegmentEngine engine, SyncRule rule, JournalClock clock, Runnable afterSync) {

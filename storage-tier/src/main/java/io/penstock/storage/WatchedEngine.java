@@ -6,12 +6,16 @@ import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.engine.StorageFullException;
+import io.penstock.storage.record.RecordFormat;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Supplier;
 
 /// An engine whose [DiskHealth] hears how long everything takes, and what fails.
 final class WatchedEngine extends ForwardingEngine {
+  /// Readers of blocks leave fewer than so many bytes at the end of a record: its mark, and the padding before it.
+  private static final int UNREAD_BYTES = 2 * RecordFormat.MARK_BYTES;
+
   private final SegmentEngine engine;
   private final DiskHealth health;
 
@@ -48,24 +52,24 @@ final class WatchedEngine extends ForwardingEngine {
 
   @Override
   public void read(Location record, long from, MemorySegment into) {
-    watched(record, () -> engine.read(record, from, into));
+    watched(record, from, into.byteSize(), () -> engine.read(record, from, into));
   }
 
   @Override
   public void read(Location record, long from, MemorySegment first, MemorySegment next) {
-    watched(record, () -> engine.read(record, from, first, next));
+    watched(record, from, first.byteSize() + next.byteSize(), () -> engine.read(record, from, first, next));
   }
 
   @Override
   public void readOnce(Location record, long from, MemorySegment into) {
-    watched(record, () -> engine.readOnce(record, from, into));
+    watched(record, from, into.byteSize(), () -> engine.readOnce(record, from, into));
   }
 
-  private void watched(Location record, Runnable read) {
+  private void watched(Location record, long from, long bytes, Runnable read) {
     int slot = health.enter();
     try {
       read.run();
-      health.readDone();
+      health.suspects().readDone(record, from == 0 && bytes > record.length() - UNREAD_BYTES);
     } catch (StorageFailedException e) {
       throw health.readFailed(record, e);
     } finally {
@@ -75,37 +79,36 @@ final class WatchedEngine extends ForwardingEngine {
 
   @Override
   public void sync() {
-    int slot = health.enterSlow();
-    try {
-      engine.sync();
-    } catch (StoreUnavailableException e) {
-      health.writeFailed(e);
-      throw e;
-    } finally {
-      health.leave(slot);
-    }
-  }
-
-  private void change(Runnable work) {
-    int slot = health.enterSlow();
-    try {
-      work.run();
-    } catch (StoreUnavailableException e) {
-      health.writeFailed(e);
-      throw e;
-    } finally {
-      health.leave(slot);
-    }
+    changing(engine::sync);
   }
 
   @Override
   public void roll() {
-    change(engine::roll);
+    changing(engine::roll);
   }
 
   @Override
   public void delete(int segment) {
-    change(() -> engine.delete(segment));
+    changing(() -> engine.delete(segment));
+    health.suspects().forget(segment);
+  }
+
+  private void changing(Runnable work) {
+    try {
+      slow(work);
+    } catch (StoreUnavailableException e) {
+      health.writeFailed(e);
+      throw e;
+    }
+  }
+
+  private void slow(Runnable work) {
+    int slot = health.enterSlow();
+    try {
+      work.run();
+    } finally {
+      health.leave(slot);
+    }
   }
 
   @Override
@@ -120,21 +123,11 @@ final class WatchedEngine extends ForwardingEngine {
 
   @Override
   public void close() {
-    int slot = health.enterSlow();
-    try {
-      engine.close();
-    } finally {
-      health.leave(slot);
-    }
+    slow(engine::close);
   }
 
   @Override
   public void probe() {
-    int slot = health.enterSlow();
-    try {
-      engine.probe();
-    } finally {
-      health.leave(slot);
-    }
+    slow(engine::probe);
   }
 }

@@ -38,8 +38,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Journals that live many lives, each ended in order or by a kill, with damage in between: what is whole is there, what
-/// was removed is not unless its removal was damaged, what is missing is told of, and nothing grows.
+/// Journals that live many lives, each ended in order or by a kill, with damage in between: what is whole is there,
+/// what was removed is not unless its removal was damaged, what is missing is told of, and nothing grows.
 @Timeout(900)
 final class DamagedLivesTest {
   private static final CacheSpace SPACE = CacheSpace.of("lives", BlockLayout.attention(2, 8, 4, 64, ElementType.BF16));

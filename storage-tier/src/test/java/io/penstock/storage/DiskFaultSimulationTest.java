@@ -172,9 +172,6 @@ final class DiskFaultSimulationTest {
         }
       }
       assertThat(must).as("must be readable: %s", failure.get()).isFalse();
-      if (failure.get() instanceof BlockUnreadableException) { // a read that failed costs its block
-        acknowledged.remove(stored.key()).close();
-      }
       assertThat(failure.get()).isInstanceOfAny(StoreUnavailableException.class, BlockUnreadableException.class);
     }
   }

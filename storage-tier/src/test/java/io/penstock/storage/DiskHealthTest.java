@@ -12,8 +12,8 @@ import io.penstock.storage.FaultyEngine.Fault;
 import io.penstock.storage.FaultyEngine.Work;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.MemoryDisk;
-import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.MemoryEngine;
+import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.spi.BlockUnreadableException;
@@ -119,11 +119,6 @@ final class DiskHealthTest {
     time.advanceTimeBy(Duration.ofSeconds(seconds));
   }
 
-  private void assertLost(StoredBlock stored) {
-    assertThatThrownBy(() -> read(stored)).cause().isInstanceOfSatisfying(BlockUnreadableException.class,
-        e -> assertThat(e.key()).isEqualTo(stored.key()));
-  }
-
   @ParameterizedTest
   @EnumSource
   void diskThatTakesNothing_isDegraded_gives_andComesBackByItself(Fault fault) throws Exception {
@@ -203,24 +198,23 @@ final class DiskHealthTest {
   }
 
   @Test
-  void readsThatFail_turnOff_loseTheFirstTwo_andComeBack() throws Exception {
+  void readsThatFail_turnOff_loseNothing_andComeBack() throws Exception {
     List<StoredBlock> storedBlocks = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       storedBlocks.add(put(i));
     }
     disk.fail(Fault.IO_ERROR, Work.READ);
-    for (int i = 0; i < DiskHealth.TOO_MANY - 1; i++) {
-      assertLost(storedBlocks.get(i));
+    for (int i = 0; i < SuspectRecords.TOO_MANY; i++) {
       assertState(StoreState.ACTIVE);
+      assertUnavailable(readLater(storedBlocks.get(i)));
     }
-    assertUnavailable(readLater(storedBlocks.get(2)));
     assertState(StoreState.OFF);
     pass(8);
     assertState(StoreState.OFF);
     disk.mend();
     pass(5);
     assertState(StoreState.ACTIVE);
-    for (StoredBlock stored : storedBlocks.subList(2, storedBlocks.size())) {
+    for (StoredBlock stored : storedBlocks) {
       read(stored);
     }
   }
@@ -230,9 +224,9 @@ final class DiskHealthTest {
   void errorOfAProbe_isAFailureLikeAnother_andItIsTriedAgain(Work work) throws Exception {
     List<StoredBlock> storedBlocks = List.of(put(0), put(1), put(2));
     disk.fail(Fault.IO_ERROR, Work.READ);
-    assertLost(storedBlocks.get(0));
-    assertLost(storedBlocks.get(1));
-    assertUnavailable(readLater(storedBlocks.get(2)));
+    for (StoredBlock stored : storedBlocks) {
+      assertUnavailable(readLater(stored));
+    }
     assertState(StoreState.OFF);
     disk.mend();
     disk.err(work);
@@ -241,37 +235,49 @@ final class DiskHealthTest {
     disk.mend();
     pass(5);
     assertState(StoreState.ACTIVE);
-    read(storedBlocks.get(2));
+    for (StoredBlock stored : storedBlocks) {
+      read(stored);
+    }
   }
 
   @Test
-  void oneRecordThatCannotBeRead_isLost_andTheDiskIsNot() throws Exception {
+  void oneRecordThatCannotBeRead_isGivenUp_andTheDiskIsNot() throws Exception {
     StoredBlock bad = put(0);
     StoredBlock good = put(1);
     disk.failAt(((StoredRecord) bad).at());
-    for (int i = 0; i < 5; i++) {
-      assertLost(bad);
-      read(good);
-    }
+    assertThatThrownBy(() -> read(bad)).cause().isInstanceOf(StorageFailedException.class);
+    read(good);
     pass(1);
     assertState(StoreState.ACTIVE);
+    assertThatThrownBy(() -> read(bad)).cause().isInstanceOfSatisfying(BlockUnreadableException.class,
+        e -> assertThat(e.key()).isEqualTo(bad.key()));
+    read(good);
     assertThat(changes).hasValue(0);
   }
 
-  /// One that was read last when the disk was given up.
   @Test
-  void recordThatFailsInEachProbe_doesNotKeepTheDiskOff() throws Exception {
-    List<StoredBlock> storedBlocks = List.of(put(0), put(1), put(2), put(3));
-    disk.failAt(
-        storedBlocks.subList(0, 3).stream().map(stored -> ((StoredRecord) stored).at()).toArray(Location[]::new));
-    assertLost(storedBlocks.get(0));
-    assertLost(storedBlocks.get(1));
-    assertUnavailable(readLater(storedBlocks.get(2)));
-    assertState(StoreState.OFF);
+  void oneRecordThatCannotBeRead_isGivenUp_alsoIfTheDiskIsFull() throws Exception {
+    StoredBlock bad = put(0);
+    StoredBlock good = put(1);
+    disk.fail(Fault.NO_SPACE, Work.APPEND, Work.PROBE);
+    assertUnavailable(putLater(2));
+    disk.failAt(((StoredRecord) bad).at());
+    assertThatThrownBy(() -> read(bad)).cause().isInstanceOf(StorageFailedException.class);
+    read(good);
     pass(60);
-    assertState(StoreState.ACTIVE);
-    read(storedBlocks.get(3));
-    assertLost(storedBlocks.get(2));
+    assertState(StoreState.DEGRADED);
+    assertThatThrownBy(() -> read(bad)).cause().isInstanceOf(BlockUnreadableException.class);
+    read(good);
+  }
+
+  @Test
+  void recordThatFailedInPassing_isReadAgain() throws Exception {
+    StoredBlock stored = put(0);
+    disk.failAt(((StoredRecord) stored).at());
+    assertThatThrownBy(() -> read(stored)).cause().isInstanceOf(StorageFailedException.class);
+    disk.failAt();
+    pass(1);
+    read(stored);
   }
 
   @Test

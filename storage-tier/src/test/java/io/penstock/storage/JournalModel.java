@@ -180,14 +180,10 @@ final class JournalModel {
   /// Blocks that must be there.
   List<Written> must() {
     Map<BlockKey, Written> newest = new HashMap<>();
-    all().filter(each -> each.isBlock() && !each.removed && each.whole)
+    all().filter(each -> each.isBlock() && !each.removed)
         .forEach(each -> newest.merge(each.key, each, (one, other) -> one.sequence > other.sequence ? one : other));
     Set<RecordName> removed = all().flatMap(each -> each.removals.stream()).collect(Collectors.toSet());
-    Set<BlockKey> doubtful =
-        all().filter(each -> each.isBlock() && (each.removed || !each.whole)).map(each -> each.key)
-            .collect(Collectors.toSet());
-    return newest.values().stream()
-        .filter(each -> !removed.contains(each.name()) && !doubtful.contains(each.key)).toList();
+    return newest.values().stream().filter(each -> each.whole && !removed.contains(each.name())).toList();
   }
 
   private void assertMayGo(int segment) {

@@ -82,7 +82,7 @@ final class LocationTableTest {
     LocationTable table = new LocationTable(BYTES);
     RecordLocation location = location(1, 7, new Random(1));
     int number = table.add(location);
-    assertThat(table.lose(number, location, new CrcMismatch("here", 0, 1, 2))).isTrue();
+    assertThat(table.lose(number, location, new CrcMismatch("here", 0, 1, 2)::of)).isTrue();
     assertThat(table.first(1)).isEqualTo(LocationTable.NONE);
     assertThat(table.locationIn(1, number)).isNull();
     assertThat(table.release(number)).isNull();

@@ -196,10 +196,9 @@ final class ReclaimTest {
       }
       time.advanceTimeBy(Duration.ofMinutes(30));
       int kept = store.disk().segments();
-      assertThat(live.stream().filter(store::isIntact).map(block -> ((StoredRecord) block).at())
-          .filter(at -> at.segment() == first.segment())).as("blocks of the first segment").hasSizeGreaterThan(5);
+      assertThat(((StoredRecord) live.getFirst()).at()).as("first block").isEqualTo(first);
       assertThat(store.disk().failure()).as("why they are still there").isNotNull();
-      live.removeIf(block -> !store.isIntact(block));
+      assertThat(store.disk().unreadable()).isZero();
       unreadableTo = 0;
       time.advanceTimeBy(Duration.ofMillis(UnreadableSegments.LAST_MILLIS));
       assertThat(store.disk().segments()).isLessThan(kept);
@@ -213,23 +212,28 @@ final class ReclaimTest {
       List<StoredBlock> live = IntStream.range(0, all.size()).filter(i -> i % 10 == 0).mapToObj(all::get)
           .collect(Collectors.toCollection(ArrayList::new));
       List<StoredBlock> bad = List.of(all.get(10), all.get(140), all.get(270)); // each in a segment of its own
-      unreadable = bad.stream().map(block -> ((StoredRecord) block).at()).collect(Collectors.toSet());
-      all.stream().filter(block -> !live.contains(block)).forEach(StoredBlock::close);
+      unreadable = bad.stream().map(stored -> ((StoredRecord) stored).at()).collect(Collectors.toSet());
+      all.stream().filter(stored -> !live.contains(stored)).forEach(StoredBlock::close);
+      assertThat(store.disk().failure()).as("until they are tried again").isInstanceOf(StorageFailedException.class);
+      live.removeLast().close();
+      assertThat(store.disk().failure()).as("while blocks come and go").isInstanceOf(StorageFailedException.class);
+      int held = store.disk().segments();
       time.advanceTimeBy(Duration.ofMinutes(2));
 
-      List<StoredBlock> gone = bad.stream().filter(block -> !store.isIntact(block)).toList();
+      List<StoredBlock> gone = bad.stream().filter(stored -> !store.isIntact(stored)).toList();
       assertThat(gone).isNotEmpty();
       assertThat(store.disk().unreadable()).isEqualTo(gone.size()).isEqualTo(store.diskStat().unreadable());
+      assertThat(store.disk().segments()).isLessThan(held);
       live.removeAll(gone);
       assertThat(store.disk().liveBytes()).isEqualTo((long) live.size() * RECORD);
-      for (StoredBlock block : gone) {
-        try (BlockDraft draft = Blocks.draft(arena, block.key())) {
-          StepVerifier.create(store.read(List.of(block), List.of(draft), GranuleRange.all(SPACE.layout())))
+      for (StoredBlock stored : gone) {
+        try (BlockDraft draft = Blocks.draft(arena, stored.key())) {
+          StepVerifier.create(store.read(List.of(stored), List.of(draft), GranuleRange.all(SPACE.layout())))
               .expectErrorSatisfies(
-                  failure -> assertThat(((BlockUnreadableException) failure).key()).isEqualTo(block.key()))
+                  failure -> assertThat(((BlockUnreadableException) failure).key()).isEqualTo(stored.key()))
               .verify(PATIENCE);
         }
-        block.close();
+        stored.close();
       }
       unreadable = Set.of();
       assertReadable(store, live);
@@ -245,14 +249,16 @@ final class ReclaimTest {
       List<StoredBlock> all = fill(store, 0, 6L * SEGMENT / RECORD);
       // Four, three and two in a segment
       List<StoredBlock> bad = Stream.of(10, 40, 70, 100, 140, 170, 200, 270, 300).map(all::get).toList();
-      unreadable = bad.stream().map(block -> ((StoredRecord) block).at()).collect(Collectors.toSet());
+      unreadable = bad.stream().map(stored -> ((StoredRecord) stored).at()).collect(Collectors.toSet());
       List<StoredBlock> live =
           IntStream.range(0, all.size()).filter(i -> i > 400 && i % 10 == 0).mapToObj(all::get).toList();
-      all.stream().filter(block -> !live.contains(block) && !bad.contains(block)).forEach(StoredBlock::close);
+      all.stream().filter(stored -> !live.contains(stored) && !bad.contains(stored)).forEach(StoredBlock::close);
+      assertThat(store.disk().unreadable()).as("before they were tried again").isZero();
+      assertThat(bad).allMatch(store::isIntact);
       time.advanceTimeBy(Duration.ofMinutes(10));
 
       assertThat(store.disk().segments()).as("no more than is live, and two").isLessThanOrEqualTo(2);
-      List<StoredBlock> gone = bad.stream().filter(block -> !store.isIntact(block)).toList();
+      List<StoredBlock> gone = bad.stream().filter(stored -> !store.isIntact(stored)).toList();
       assertThat(gone).as("in two segments of three").hasSizeGreaterThanOrEqualTo(5);
       assertThat(store.disk().unreadable()).isEqualTo(gone.size()).isEqualTo(store.diskStat().unreadable());
       assertThat(store.disk().liveBytes()).isEqualTo((long) (live.size() + bad.size() - gone.size()) * RECORD);
@@ -323,8 +329,8 @@ final class ReclaimTest {
       int rounds = 0;
       for (long written = 0; written < 6L * blocks; written += 50) {
         List<StoredBlock> news = put(store, blocks + written, blocks + written + 50);
-        for (StoredBlock block : news) {
-          live.set(random.nextInt(blocks), block).close();
+        for (StoredBlock stored : news) {
+          live.set(random.nextInt(blocks), stored).close();
         }
         if (written == 3L * blocks / 50 * 50) {
           start = store.disk();

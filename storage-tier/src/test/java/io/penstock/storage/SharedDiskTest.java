@@ -69,7 +69,7 @@ final class SharedDiskTest {
       TierStat stat = stat(tier);
       assertThat(stat.evicted()).as("what left, left by name").isEqualTo(250 - stat.blocks()).isPositive();
       assertThat(stat.blocks()).as("each has its share").isPositive();
-      assertThat(stat.tiering().givenBack()).isPositive();
+      assertThat(stat.tiering().evictedForRoom()).isPositive();
     }
     assertThat(present(one, 498)).isTrue();
     assertThat(present(two, 499)).isTrue();

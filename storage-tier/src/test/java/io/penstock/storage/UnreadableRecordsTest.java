@@ -10,6 +10,7 @@ import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.MemoryDisk;
 import io.penstock.storage.engine.MemoryEngine;
+import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.spi.BlockUnreadableException;
@@ -34,8 +35,8 @@ final class UnreadableRecordsTest extends JournalFixture {
   private final MemoryDisk medium = new MemoryDisk();
   private FaultyEngine disk = new FaultyEngine(MemoryEngine.open(medium, new EngineOptions(1 << 20, 0)));
   private final JournalStore store = open();
-  private final List<StoredBlock> stored = put(store, 0, 10);
-  private final StoredBlock bad = stored.get(2);
+  private final List<StoredBlock> storedBlocks = put(store, 0, 10);
+  private final StoredBlock bad = storedBlocks.get(2);
 
   UnreadableRecordsTest() {
     super(SPACE);
@@ -48,15 +49,22 @@ final class UnreadableRecordsTest extends JournalFixture {
     return closing(JournalStore.open(SPACE, options, disk, new SerialExecutor(), Runnable::run, time));
   }
 
-  private static Location at(StoredBlock block) {
-    return ((StoredRecord) block).at();
+  private static Location at(StoredBlock stored) {
+    return ((StoredRecord) stored).at();
   }
 
-  private void assertFails(StoredBlock block, Class<? extends KvException> failure) {
-    try (BlockDraft draft = Blocks.draft(arena, block.key())) {
-      StepVerifier.create(store.read(List.of(block), List.of(draft), GranuleRange.all(SPACE.layout())))
+  private void assertFails(StoredBlock stored, Class<? extends KvException> failure) {
+    try (BlockDraft draft = Blocks.draft(arena, stored.key())) {
+      StepVerifier.create(store.read(List.of(stored), List.of(draft), GranuleRange.all(SPACE.layout())))
           .expectError(failure).verify(PATIENCE);
     }
+  }
+
+  /// One reader is not given it, others are given others, and it is tried again.
+  private void giveUpBad() {
+    assertFails(bad, StorageFailedException.class);
+    assertReadable(store, storedBlocks.subList(0, 2));
+    time.advanceTimeBy(Duration.ofSeconds(2));
   }
 
   private void assertLostOnce() {
@@ -67,20 +75,22 @@ final class UnreadableRecordsTest extends JournalFixture {
     assertFails(bad, BlockUnreadableException.class);
     bad.close();
     assertThat(store.disk().liveBytes()).isEqualTo(9L * RECORD);
-    assertReadable(store, stored.stream().filter(block -> !block.equals(bad)).toList());
+    assertReadable(store, storedBlocks.stream().filter(stored -> !stored.equals(bad)).toList());
   }
 
   @Test
-  void record_isLostToItsFirstReader() {
+  void recordThatIsGivenUp_isLostToItsFirstReader() {
     disk.failAt(at(bad));
+    giveUpBad();
     assertThat(store.isIntact(bad)).isTrue();
     assertFails(bad, BlockUnreadableException.class);
     assertLostOnce();
   }
 
   @Test
-  void record_isLostToTheScrubber_whichGoesOnBehindIt() {
+  void recordThatIsGivenUp_isLostToTheScrubber_whoGoesOnBehindIt() {
     disk.failAt(at(bad));
+    giveUpBad();
     store.scrub(SCRUB);
     time.advanceTimeBy(Duration.ofMinutes(1));
     assertThat(store.scrubbed().passes()).isEqualTo(1);
@@ -90,8 +100,38 @@ final class UnreadableRecordsTest extends JournalFixture {
   }
 
   @Test
+  void recordThatTheScrubberIsNotGiven_isNotLostBeforeItWasTriedAgain() {
+    disk.failAt(at(bad));
+    store.scrub(SCRUB);
+    time.advanceTimeBy(Duration.ofMinutes(1));
+    assertThat(store.isIntact(bad)).isTrue();
+    assertThat(store.diskStat().unreadable()).isZero();
+    assertThat(store.scrubbed().failed()).isEqualTo(1);
+    assertThat(store.diskStat().problems()).singleElement().asString().startsWith("scrub: could not read");
+    time.advanceTimeBy(Duration.ofHours(1)); // the next pass
+    assertThat(store.scrubbed().failed()).isEqualTo(2);
+    assertThat(store.diskStat().problems()).as("it is not tried again").isEmpty();
+    assertLostOnce();
+  }
+
+  @Test
+  void recordThatCanBeReadAgain_countsAsNoOther() {
+    disk.failAt(at(bad));
+    giveUpBad();
+    disk.failAt();
+    assertReadable(store, storedBlocks);
+    disk.failAt(at(bad));
+    assertFails(bad, StorageFailedException.class);
+    assertThat(store.isIntact(bad)).isTrue();
+    disk.failAt();
+    time.advanceTimeBy(Duration.ofSeconds(2));
+    assertReadable(store, storedBlocks);
+  }
+
+  @Test
   void lostBlock_doesNotComeBack_ifItsHeadCanBeRead() {
     disk.failBehind(RecordFormat.headBytes(SPACE.layout()), at(bad));
+    giveUpBad();
     store.scrub(SCRUB);
     time.advanceTimeBy(Duration.ofMinutes(1));
     assertLostOnce();
@@ -103,6 +143,7 @@ final class UnreadableRecordsTest extends JournalFixture {
   @Test
   void lostBlock_doesNotComeBack_ifAReaderSaidWhoseItWas() {
     disk.failAt(at(bad));
+    giveUpBad();
     assertFails(bad, BlockUnreadableException.class);
     store.settled().block(PATIENCE);
     disk = new FaultyEngine(MemoryEngine.open(medium.copy(), new EngineOptions(1 << 20, 0)));

@@ -11,13 +11,13 @@ import java.util.function.LongSupplier;
 /// | way | call |
 /// |---|---|
 /// | host to device, device to host | `aclrtMemcpyBatch`, at most 4,096 elements a call, both ways apart |
-/// | the same, once a batch was answered with 207000 | `aclrtMemcpyAsync` each, and one wait; remembered for the device, apart for imported memory |
+/// | the same, once a batch was answered with 207000 | `aclrtMemcpyAsync` each, and one wait |
 /// | inside the device, or between two | `aclrtMemcpyAsync` each, and one wait |
 /// | inside the host | `aclrtMemcpy` each |
 ///
-/// 207000 means that nothing of that call was copied; elements of earlier calls are not copied again. After any other
-/// code any part of the call may have been copied, so all of its elements have failed, without a retry. An element is
-/// never part of two calls that may both copy it.
+/// 207000 is remembered for the device, apart for imported memory. It means that nothing of that call was copied;
+/// elements of earlier calls are not copied again. After any other code any part of the call may have been copied, so
+/// all of its elements have failed, without a retry. An element is never part of two calls that may both copy it.
 ///
 /// For the device's thread alone, with its context set.
 final class AclEngine {

@@ -5,7 +5,7 @@
 /// AscendDevices     finds the library, opens devices, ends the runtime after the last
 ///    └─ AscendDevice   memory and copies of one device, on a thread of its own
 ///          └─ AclEngine   which call makes which copy, and what its code means for each element
-///                ├─ CopyCall · CopyStream · CopyStaging   the call being made, the stream that may get stuck, buffers on the way
+///                ├─ CopyCall · CopyStream · CopyStaging   the call, a stream that may get stuck, staging buffers
 ///                └─ AclRuntime · AclMemory · AclCopies   one method a function, codes checked
 ///                      └─ AclLibrary   symbols, sizes and offsets
 /// ```

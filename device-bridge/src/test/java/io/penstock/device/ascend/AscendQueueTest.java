@@ -107,7 +107,7 @@ final class AscendQueueTest {
   }
 
   @Test
-  void copying_whileTheDeviceIsBusy_asksForNoMoreAndKeepsNobodyWaiting() {
+  void copying_whileTheDeviceIsBusy_asksForNoMore_andBlocksNoThread() {
     shutGate();
     AtomicInteger pulledByOne = new AtomicInteger();
     AtomicInteger pulledByOther = new AtomicInteger();

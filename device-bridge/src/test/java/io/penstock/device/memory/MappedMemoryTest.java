@@ -124,7 +124,7 @@ final class MappedMemoryTest {
   }
 
   @Test
-  void freePages_areThoseThatNobodyWasPromised() throws IOException {
+  void freePages_leaveOutThosePromised() throws IOException {
     pages(2 << 10, 4);
     write("kernel/mm/hugepages/hugepages-2048kB/resv_hugepages", "1");
     try (HostMemory memory = memory(MappedOptions.defaults()).map(8 * MIB)) {

@@ -88,7 +88,7 @@ final class StagingPoolTest {
   }
 
   @Test
-  void waiters_areServedInOrder_andACancelLeavesTheLine() {
+  void waiters_areServedInOrder_andACancelLeavesTheQueue() {
     StagingPool pool = pool("1:1", 3);
     StagingBuffer only = requireNonNull(pool.acquire(scope).block(LIMIT));
     List<Integer> served = new ArrayList<>();

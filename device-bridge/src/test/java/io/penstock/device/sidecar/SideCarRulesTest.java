@@ -177,7 +177,7 @@ final class SideCarRulesTest extends SimulatedSideCar {
   }
 
   @Test
-  void region_whoseRegisteringNobodyHeardOf_isUnmappedByTheNextConnection() {
+  void region_whoseRegistrationWasNotAnswered_isUnmappedByTheNextConnection() {
     assertThat(ended(client.register(host))).isNull();
     Outcome unheard = new Outcome(client.register(other));
     pass(3);
@@ -230,7 +230,7 @@ final class SideCarRulesTest extends SimulatedSideCar {
   }
 
   @Test
-  void requests_beforeHello_endTheConnection_soThatNobodyHoldsItByPings() {
+  void requests_beforeHello_endTheConnection_soThatPingsDoNotHoldIt() {
     List<Message> heard = new ArrayList<>();
     List<KvException> ended = new ArrayList<>();
     links.dialer(made -> {}).dial(new LinkEvents() {
@@ -261,7 +261,7 @@ final class SideCarRulesTest extends SimulatedSideCar {
   }
 
   @Test
-  void region_thatCannotBeGivenBack_keepsNobodyWaiting() {
+  void region_thatCannotBeGivenBack_failsTheWaitingCallAtOnce() {
     registerAll();
     memories.sticky = true;
     assertThat(ended(client.unregister(1))).isNull();

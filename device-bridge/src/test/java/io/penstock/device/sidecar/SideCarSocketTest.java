@@ -217,7 +217,7 @@ final class SideCarSocketTest {
   void file_ofAnotherUser_isRefused() throws IOException {
     Path theirs = Files.write(folder.resolve("theirs"), new byte[10]);
     assumeTrue("root".equals(System.getProperty("user.name")), "only root can give a file away");
-    Files.setOwner(theirs, theirs.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName("nobody"));
+    Files.setOwner(theirs, theirs.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName("daemon"));
     assertThat(code(client.register(new SharedRegion(1, 10, new MappedFile(theirs))))).isEqualTo(SideCarCode.FORBIDDEN);
   }
 

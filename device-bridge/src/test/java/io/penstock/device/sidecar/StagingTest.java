@@ -39,7 +39,7 @@ final class StagingTest {
   }
 
   @Test
-  void cancel_beforeTheGrant_leavesTheLine_andLosesNothing() {
+  void cancel_beforeTheGrant_leavesTheQueue_andLosesNothing() {
     BlockScope scope = new BlockScope();
     StagingBuffer only = requireNonNull(pool.acquire(scope).block(LIMIT));
     Disposable waiting = Staging.use(pool, this::never).subscribe();

@@ -33,9 +33,9 @@ final class Pressure {
   /// Waits for the disk, so never on an event loop. Closing the stack closes the disk, too.
   static TierStack open(PressureOptions options, TierListener listener) {
     JournalStore ssd = JournalStore.open(options.space(), options.journal());
-    long capacity = options.blocks() + options.restingBlocks(); // nothing has to be evicted
+    long capacity = options.blocks() + options.storedBlocks(); // nothing has to be evicted
     TierStack stack = new TierStack(options.space(),
-        List.of(new Level.Host("dram", options.restingBlocks()), new Level.Stored(ssd, capacity)),
+        List.of(new Level.Host("dram", options.storedBlocks()), new Level.Stored(ssd, capacity)),
         stackOptions(options), listener);
     prepare(stack.arena());
     return stack;
@@ -58,7 +58,7 @@ final class Pressure {
   /// The same memory without a disk: what has no room is evicted.
   static HostTier memoryAlone(PressureOptions options) {
     HostTier memory = new HostTier(options.space(),
-        HostTierOptions.defaults(options.restingBlocks()).withReserveBlocks(options.ingressBlocks()),
+        HostTierOptions.defaults(options.storedBlocks()).withReserveBlocks(options.ingressBlocks()),
         TierListener.noop());
     prepare(memory.arena());
     return memory;

@@ -77,7 +77,7 @@ record PressureOptions(Path directory, EngineKind engine, StackMode mode, SyncMo
   }
 
   /// Blocks that rest in memory: what is left of it.
-  long restingBlocks() {
+  long storedBlocks() {
     return memoryBytes / blockBytes - ingressBlocks() - transferBlocks() - 2L * windowBlocks();
   }
 

@@ -99,7 +99,7 @@ final class PressureRun implements TierListener, AutoCloseable {
 
   private void accepted(int blocks) {
     long before = accepted.getAndAdd(blocks);
-    if (before < options.restingBlocks() && before + blocks >= options.restingBlocks()) {
+    if (before < options.storedBlocks() && before + blocks >= options.storedBlocks()) {
       filledNanos.set(System.nanoTime());
     }
   }
@@ -115,7 +115,7 @@ final class PressureRun implements TierListener, AutoCloseable {
   /// Some of `window`, some of those that are leaving memory about now, some that left it long ago.
   private List<BlockKey> choice(List<BlockKey> window) {
     int first = keys.indexOf(window.getFirst());
-    int leaving = first - (int) options.restingBlocks() + options.windowBlocks();
+    int leaving = first - (int) options.storedBlocks() + options.windowBlocks();
     int gone = Math.floorMod(first * 31, Math.max(1, leaving - options.ingressBlocks()));
     int count = options.reads() == ReadBack.ALL ? window.size() : 1;
     Set<BlockKey> chosen = new LinkedHashSet<>();
@@ -130,7 +130,7 @@ final class PressureRun implements TierListener, AutoCloseable {
   private Rates rates(long start, long end) {
     long filled = filledNanos.get();
     return new Rates(rate(accepted.get(), end - start),
-        filled == 0 ? 0 : rate(accepted.get() - options.restingBlocks(), end - filled));
+        filled == 0 ? 0 : rate(accepted.get() - options.storedBlocks(), end - filled));
   }
 
   /// In GB/s.

@@ -95,7 +95,8 @@ final class PenstockMainTest {
     "replay --block-bytes 33 | replay: --block-bytes must be a multiple of 32",
     "trace generate --requests 0 | trace generate: --requests must be > 0 (was 0)",
     "bench recovery --size big | bench recovery: --size must be whole bytes, in B, KiB, MiB, GiB or TiB (was big)",
-    "bench recovery --block-bytes 1MiB --segment 2MiB | bench recovery: --block-bytes must be > 0 and less than a ninth of --segment, 2 MiB (was 1 MiB)",
+    "bench recovery --block-bytes 1MiB --segment 2MiB | bench recovery: --block-bytes must be > 0 and less than a "
+        + "ninth of --segment, 2 MiB (was 1 MiB)",
     "bench reclaim --churn much | bench reclaim: --churn must be a number (was much)",
     "simulate --seeds 5..1 | simulate: --seeds must be A..B with A <= B (was 5..1)",
     "load --receipts x --blocks 0 | load: --blocks must be from 1 to 4294967296 (was 0)",
@@ -146,7 +147,7 @@ final class PenstockMainTest {
   @ParameterizedTest
   @ValueSource(strings = {"--help", "simulate --seeds 1", "trace generate --requests 5", "serve --print-config",
     "replay --limit 1"})
-  void resultsThatNobodyTakes_areNoSuccess(String line) {
+  void resultsThatNoReaderTakes_areNoSuccess(String line) {
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     PrintStream full = new PrintStream(new OutputStream() {
       @Override

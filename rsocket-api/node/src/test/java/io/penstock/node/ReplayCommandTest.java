@@ -129,10 +129,12 @@ final class ReplayCommandTest {
     "--hbm 1GiB --ascend-device 3 | --ascend-device must be left out without --hbm-device ascend (was 3)",
     "--hbm 1GiB --hbm-device ascend --ascend-device -3 | ascend.device must be an integer from 0 to 1023 (was -3",
     "--connect 127.0.0.1:1 --hbm-device sim | --hbm-device must be left out with --connect",
-    "--dram lots | --dram must be a size, \"N blocks\", unbounded, or 0 for off (was lots)",
+    "--dram much | --dram must be a size, \"N blocks\", unbounded, or 0 for off (was much)",
     "--ssd 1KiB | --ssd must be >= one block of 64 KiB (was 1 KiB)",
-    "--ssd 1GiB --stack-mode write_through --dram 2GiB | ssd must be > dram, which it repeats when blocks are written through (was 1 GiB and 2 GiB)",
-    "--ssd 1GiB --write-through --stack-mode exclusive | --write-through must be left out with --stack-mode, which means the same (was set)",
+    "--ssd 1GiB --stack-mode write_through --dram 2GiB | ssd must be > dram, which it repeats when blocks are "
+        + "written through (was 1 GiB and 2 GiB)",
+    "--ssd 1GiB --write-through --stack-mode exclusive | --write-through must be left out with --stack-mode, which "
+        + "means the same (was set)",
     "--ssd-engine plain | --ssd-engine must be left out without --ssd (was plain)",
     "--engine plain | --engine must be left out without --ssd (was plain)",
     "--ssd-dir . | --ssd-dir must be left out without --ssd (was .)",
@@ -147,7 +149,8 @@ final class ReplayCommandTest {
     "--speed -1 | speed must be >= 0 (was -1.0)",
     "--budget 64KiB | budget must be >=",
     "--connect 127.0.0.1:1 --dram 1GiB | left out with --connect",
-    "--connect 127.0.0.1:1 --policy fifo | --policy must be left out with --connect, for the node runs already and has its own (was fifo)",
+    "--connect 127.0.0.1:1 --policy fifo | --policy must be left out with --connect, for the node runs already and "
+        + "has its own (was fifo)",
     "--connect 127.0.0.1:1 --processes | --processes must be left out with --connect",
     "--dir logs | --dir must be left out without --processes, for only processes log there (was logs)",
     "--warm | --warm must be left out without --connect, for a new node has no blocks from before (was set)",
@@ -163,7 +166,7 @@ final class ReplayCommandTest {
   }
 
   @Test
-  void connect_whereNobodyListens_saysSo() {
+  void connect_whereNoNodeListens_saysSo() {
     CommandLineRun run = CommandLineRun.of("replay", "--connect", "127.0.0.1:1");
 
     assertThat(run.exitCode()).isEqualTo(69);

@@ -186,7 +186,8 @@ public final class KvClient {
   ///
   /// | | |
   /// |---|---|
-  /// | backpressure | the turn that `source` gives, the node's room and credit, and this connection's send window; receipts are small and buffered, at most one a key |
+  /// | backpressure | the turn that `source` gives, the node's room and credit, and this connection's send window |
+  /// | receipts | small and buffered, at most one a key |
   /// | cancel | the node forgets what was not committed |
   /// | ends | when the node stored, or skipped because it has them, all keys |
   /// | signals | those of `source`, [ConnectionLostException], [RemoteTransientException], [RemotePermanentException] |

@@ -4,7 +4,7 @@ import io.penstock.block.Permits;
 
 /// A node's one budget of bytes in flight, for what comes in and what goes out.
 ///
-/// Each direction has a lane of the budget, and each connection a lane of either direction. A quarter of the budget, and
+/// Each direction has a lane of the budget, and each connection one lane of each. A quarter of the budget, and
 /// at least one slice, is beyond the reach of either direction: readers that take nothing do not keep puts from going
 /// on, and writers that send nothing do not keep gets.
 final class NodeBudget {

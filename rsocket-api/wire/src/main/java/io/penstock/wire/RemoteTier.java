@@ -26,9 +26,9 @@ import reactor.core.publisher.Mono;
 
 /// A remote node as a [BlockTier].
 ///
-/// Drafts of a reservation are in the client's arena, and the node hears of it at the commit, which sends them: until
-/// then no reader can await its keys, and another writer may be first, whose blocks then stay. The receipt is the node's
-/// own.
+/// Drafts of a reservation are in the client's arena, and the node hears of it at the commit, which sends them; until
+/// then no reader can await its keys, and another writer may be first, whose blocks then stay. The receipt is the
+/// node's own.
 public final class RemoteTier implements BlockTier {
   private final KvClient client;
   private final TierInfo info;

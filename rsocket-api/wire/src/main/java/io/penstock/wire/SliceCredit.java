@@ -10,8 +10,8 @@ import org.reactivestreams.Subscription;
 /// maximum before it is asked for, and refunded when it was dealt with, or will not be any more. So what is on its way
 /// stays within the budget, over all streams that share it.
 ///
-/// Waits in the budget's queue for one slice, and only while nothing is on its way. Every call is a step of the stream's
-/// [Serial], and so is the turn that comes.
+/// Waits in the budget's queue for one slice, and only while nothing is on its way. Every call, the turn that comes
+/// included, is a step of the stream's [Serial].
 final class SliceCredit {
   private final Budget budget;
   private final int sliceBytes;

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Slots of an arena that one stream holds for blocks that a peer is about to send.
 ///
-/// All or nothing: a stream that waits holds nothing, for two streams that each held a part and waited for the rest would
+/// All or nothing: a waiting stream holds nothing, for two streams that each held a part and waited for the rest would
 /// wait for ever. The slots, and the drafts they become, are the scope's. Every call is a step of the stream's
 /// [Serial], and so is the turn that comes.
 final class SlotsAhead {

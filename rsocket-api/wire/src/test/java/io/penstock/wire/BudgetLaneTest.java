@@ -112,7 +112,7 @@ final class BudgetLaneTest {
   }
 
   @Test
-  void waiterForWhomTheBudgetHasNoPlace_isRefused_andTheLaneGoesOn() {
+  void waiter_withoutAPlaceInTheBudget_isRefused_andTheLaneGoesOn() {
     Budget connection = new NodeBudget(permits, 4).outgoing(4, 4);
     permits.tryAcquire(8);
     for (int i = 0; i < permits.maxWaiters(); i++) { // of another user of the budget

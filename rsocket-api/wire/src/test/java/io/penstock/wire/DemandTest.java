@@ -55,7 +55,7 @@ final class DemandTest {
 
   @ParameterizedTest
   @ValueSource(longs = {0, -1, Long.MIN_VALUE})
-  void peer_thatAsksForNothingOrLess_endsItsStream_whoeverItsPeerIs(long n) {
+  void peer_thatAsksForNothingOrLess_endsItsStream_whateverSideItsPeerIs(long n) {
     TestPublisher<Integer> source = TestPublisher.create();
     Flux<Payload> replies =
         ReplyGate.of(source.flux(), number -> ByteBufAllocator.DEFAULT.buffer(4), ByteBufAllocator.DEFAULT);

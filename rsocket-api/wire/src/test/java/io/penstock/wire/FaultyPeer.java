@@ -57,7 +57,7 @@ final class FaultyPeer implements Subscription {
   }
 
   private Payload fed(byte[] bytes) {
-    ByteBuf data = Unpooled.buffer(bytes.length + 1).writeBytes(bytes); // never the empty buffer, which is nobody's
+    ByteBuf data = Unpooled.buffer(bytes.length + 1).writeBytes(bytes); // never the empty buffer, which all share
     buffers.add(data);
     return ByteBufPayload.create(data);
   }

@@ -178,7 +178,8 @@ final class KvProgressTest {
     }
   }
 
-  /// Whoever asks for 2³¹-1 slices gets them at the speed of its socket: the server queues its send window and no more.
+  /// A client that asks for 2³¹-1 slices gets them at the speed of its socket: the server queues its send window and no
+  /// more.
   @Test
   void clientThatAsksForEverything_isBoundedByTheSendWindow() throws InterruptedException {
     int window = 64;
@@ -229,7 +230,7 @@ final class KvProgressTest {
           "bytes queued must be <= " + bound + ", the window and headers (was " + queued + ")");
       long settled = gauges.stream().mapToLong(gauge -> gauge.channelBytes() + gauge.queuedBytes()).max().orElse(0);
       assertTrue(settled <= sendWindow + (64 << 10),
-          "bytes queued at rest must be <= " + sendWindow + " and headers (was " + settled + ")");
+          "bytes still queued must be <= " + sendWindow + " and headers (was " + settled + ")");
       assertTrue(!all.isDone(), "the link stands still");
       relay.flow();
       all.orTimeout(30, TimeUnit.SECONDS).join();

@@ -34,7 +34,7 @@ final class SliceCreditTest {
     assertThat(budget.inUse()).isEqualTo(3 * SLICE);
     credit.raise(10);
     assertThat(credit.outstanding()).isEqualTo(4);
-    assertThat(budget.waiting()).as("something is on its way: it keeps nobody from his turn").isZero();
+    assertThat(budget.waiting()).as("something is on its way, so no other stream waits").isZero();
   }
 
   @Test
@@ -62,7 +62,7 @@ final class SliceCreditTest {
   }
 
   @Test
-  void spend_ofWhatNobodyAskedFor_isATypedError_andCostsNothing() {
+  void spend_ofUnaskedSlices_isATypedError_andCostsNothing() {
     Payload unasked = payload();
     assertThatThrownBy(() -> credit.spend(unasked, data -> data)).isInstanceOf(WireFormatException.class);
     assertThat(unasked.refCnt()).isZero();
@@ -70,7 +70,7 @@ final class SliceCreditTest {
   }
 
   @Test
-  void stop_givesBackWhatIsOnItsWay_andLeavesTheLine() {
+  void stop_givesBackWhatIsOnItsWay_andLeavesTheQueue() {
     credit.raise(4);
     SliceCredit waiting = credit(new Asked());
     waiting.raise(1);

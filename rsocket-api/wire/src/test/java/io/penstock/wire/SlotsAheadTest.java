@@ -67,7 +67,7 @@ final class SlotsAheadTest {
   }
 
   @Test
-  void stop_leavesTheLine_andTheScopeGivesBackWhatIsHeld() {
+  void stop_leavesTheQueue_andTheScopeGivesBackWhatIsHeld() {
     HeldSlots others = Objects.requireNonNull(arena.tryHold(3));
     try (BlockScope scope = new BlockScope()) {
       SlotsAhead slots = slots(scope);

@@ -35,7 +35,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/// A node over loopback sockets and whoever connects to it, with all memory and every budget watched.
+/// A node over loopback sockets and its clients, with all memory and every budget watched.
 final class WireNode implements AutoCloseable {
   static final Duration PATIENCE = Duration.ofSeconds(20);
   static final int SLICE_BYTES = 4096;

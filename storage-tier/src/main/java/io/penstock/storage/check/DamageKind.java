@@ -4,13 +4,14 @@ package io.penstock.storage.check;
 public enum DamageKind {
   /// No record can be told from these bytes: the head that was there is damaged.
   HEAD,
-  /// The commit mark of a record; every other byte of it is right, and the block is there.
+  /// The commit mark of a record, or the CRC in its head: each stands in for the other, and the block is there.
   MARK,
   /// A granule of a block.
   PAYLOAD,
   /// The zeros behind a block's payload; the block is there.
   PADDING,
-  /// A whole record that does not belong here: it was copied from elsewhere, or the file was renamed. Its block is there.
+  /// A whole record that does not belong here: it was copied from elsewhere, or the file was renamed. Its block is
+  /// there.
   MISPLACED,
   /// The end: bytes that belong to no record. A crash leaves such an end, too.
   TORN,

@@ -19,9 +19,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Function;
 
-/// Reads every byte of a journal and compares: heads, commit marks, every granule of every block, dead ones, too. Changes
-/// nothing, needs neither the engine nor the cache space, and goes on behind damage. What a checkpoint names must be
-/// there. Waits for the disk, on up to two threads of its own, which end with it: not for an event loop.
+/// Reads every byte of a journal and compares: heads, commit marks, every granule of every block, dead ones, too.
+/// Changes nothing, needs neither the engine nor the cache space, and goes on behind damage. What a checkpoint names
+/// must be there. Waits for the disk, on up to two threads of its own, which end with it: not for an event loop.
 public final class JournalCheck {
   private static final int LANES = Math.min(2, Runtime.getRuntime().availableProcessors());
 

@@ -1,5 +1,6 @@
 package io.penstock.storage.check;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.storage.engine.StorageFailedException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -24,11 +25,11 @@ public final class Quarantine {
   private final Path folder;
   private final QuarantineBound bound;
   private final Object looking = new Object();
-  /// What is there, once it was looked at; guarded by `looking`, what is in it by `this`.
-  private @Nullable QuarantineStock stock;
-  /// Copies that are being made, by the beginnings of their names. Guarded by `this`, as is what follows.
-  private final Set<String> begun = new HashSet<>();
-  private long unkept;
+  /// What is there, once it was looked at.
+  @GuardedBy("looking") private @Nullable QuarantineStock stock;
+  /// Copies that are being made, by the beginnings of their names.
+  @GuardedBy("this") private final Set<String> begun = new HashSet<>();
+  @GuardedBy("this") private long unkept;
 
   public Quarantine(Path journal, QuarantineBound bound) {
     this.journal = journal;
@@ -168,10 +169,11 @@ public final class Quarantine {
   private void note(QuarantineStock there, Path kept, long offset, long length, Damage damage) throws IOException {
     String file = text(kept.getFileName().toString());
     String line =
-        "{\"file\":%s,\"segment\":%d,\"offset\":%d,\"length\":%d,\"kind\":%s,\"key\":%s,\"sequence\":%d,\"reason\":%s}\n"
-            .formatted(file,
-                damage.segment(), offset, length, text(damage.kind().name()), text(damage.key()), damage.sequence(),
-                text(damage.reason()));
+        "{\"file\":%s,\"segment\":%d,\"offset\":%d,\"length\":%d,\"kind\":%s,"
+            + "\"key\":%s,\"sequence\":%d,\"reason\":%s}\n"
+                .formatted(file,
+                    damage.segment(), offset, length, text(damage.kind().name()), text(damage.key()), damage.sequence(),
+                    text(damage.reason()));
     synchronized (this) {
       if (there.isNoted(line)) {
         return; // an earlier repair came as far as this

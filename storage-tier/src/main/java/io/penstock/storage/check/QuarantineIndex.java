@@ -1,5 +1,6 @@
 package io.penstock.storage.check;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
@@ -8,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 /// Where the index of a quarantine ends: a line that was cut off keeps none behind it from being one. Safe from any
 /// thread.
 final class QuarantineIndex {
-  private boolean isCut;
+  @GuardedBy("this") private boolean isCut;
 
   /// @param isCut whether it ends in the midst of a line
   QuarantineIndex(boolean isCut) {

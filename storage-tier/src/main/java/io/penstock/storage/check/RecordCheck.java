@@ -6,10 +6,13 @@ import io.penstock.storage.record.RecordHead;
 import io.penstock.storage.record.RecordMalformedException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /// Compares records with what their heads say.
 public final class RecordCheck {
+  private static final ValueLayout.OfInt CRC = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
   private final SegmentWindow file;
 
   public RecordCheck(SegmentWindow file) {
@@ -67,11 +70,23 @@ public final class RecordCheck {
   /// Compares all that follows `head`; null if it is as it must be.
   @Nullable Difference difference(long at, RecordHead head) {
     Difference payload = payload(at, head);
-    return payload != null ? payload : isMarked(at, head) ? padding(at, head) : markDifference();
+    if (payload != null) {
+      return payload;
+    }
+    if (!isMarked(at, head)) {
+      return new Difference(DamageKind.MARK, -1, 0, 0, "commit mark of record must be that of its head (was not)");
+    }
+    return hasItsCrc(at, head) ? padding(at, head) : headCrcDifference(head);
   }
 
-  private static Difference markDifference() {
-    return new Difference(DamageKind.MARK, -1, 0, 0, "commit mark of record must be that of its head (was not)");
+  /// Whether the CRC in the head itself is right, too: the commit mark stands in for it.
+  private boolean hasItsCrc(long at, RecordHead head) {
+    return file.bytes(at + head.bytes() - CRC.byteSize(), (int) CRC.byteSize()).get(CRC, 0) == head.crc();
+  }
+
+  private static Difference headCrcDifference(RecordHead head) {
+    return new Difference(DamageKind.MARK, -1, 0, 0,
+        "crc in head of record must be %08x (was not)".formatted(head.crc()));
   }
 
   /// Compares the payload of the record whose `head` is at `at`; null if each byte is as it was written.

@@ -4,9 +4,11 @@ import io.penstock.storage.engine.SegmentUnreadableException;
 import io.penstock.storage.engine.SegmentWindow;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;
+import io.penstock.storage.record.RecordVersionException;
+import org.jspecify.annotations.Nullable;
 
-/// Goes through the file of a segment from head to head. Where no whole head follows a record, it looks for the next one,
-/// so it finds every whole record, whatever lies between two of them. One thread.
+/// Goes through the file of a segment from head to head. Where no whole head follows a record, it looks for the next
+/// one, so it finds every whole record, whatever lies between two of them. One thread.
 ///
 /// A head is whole if its magic, its CRC and its length are right; its commit mark may stand in for its CRC.
 public final class SegmentWalk {
@@ -49,7 +51,7 @@ public final class SegmentWalk {
   /// Goes from the beginning to the end.
   ///
   /// @throws SegmentUnreadableException if the medium fails too often
-  /// @throws io.penstock.storage.record.RecordVersionException if a newer release wrote a record
+  /// @throws RecordVersionException if a newer release wrote the first record
   public void run() {
     long end = file.start();
     long from = end;
@@ -58,7 +60,7 @@ public final class SegmentWalk {
       if (at < 0) {
         break;
       }
-      RecordHead head = records.head(at);
+      RecordHead head = head(at, end == file.start());
       if (head == null) {
         from = at + STEP;
         continue;
@@ -75,12 +77,24 @@ public final class SegmentWalk {
     end(end);
   }
 
+  /// A head of another version behind a record of this one is a payload's bytes: each run begins a segment of its own.
+  private @Nullable RecordHead head(long at, boolean isFirst) {
+    try {
+      return records.head(at);
+    } catch (RecordVersionException e) {
+      if (isFirst) {
+        throw e;
+      }
+      return null;
+    }
+  }
+
   private boolean isFinished(long at, RecordHead head) {
     try {
       return visitor.record(at, head);
     } catch (SegmentUnreadableException e) {
       unreadable(e);
-      return false;
+      return true; // its head says where it ends
     }
   }
 

@@ -1,5 +1,6 @@
 package io.penstock.storage.checkpoint;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.storage.engine.EngineClosedException;
 import io.penstock.storage.engine.ForwardingEngine;
 import io.penstock.storage.engine.Location;
@@ -21,14 +22,14 @@ public final class CheckpointedEngine extends ForwardingEngine {
   private final SegmentEngine engine;
   private final Checkpoints checkpoints;
   private final boolean forces;
-  /// Guarded by `this`: of the segment that was appended to last.
-  private List<RecordSummary> records = new ArrayList<>();
-  /// Guarded by `this`: of segments that were ended, and are not known to be on the medium.
-  private final Map<Integer, List<RecordSummary>> ended = new TreeMap<>();
-  /// Guarded by `this`: a sync failed while it was appended to.
-  private int doubtful;
-  /// Guarded by `this`: something was appended since the last sync began.
-  private boolean unsynced;
+  /// Of the segment that was appended to last.
+  @GuardedBy("this") private List<RecordSummary> records = new ArrayList<>();
+  /// Of segments that were ended, and are not known to be on the medium.
+  @GuardedBy("this") private final Map<Integer, List<RecordSummary>> ended = new TreeMap<>();
+  /// A sync failed while it was appended to.
+  @GuardedBy("this") private int doubtful;
+  /// Something was appended since the last sync began.
+  @GuardedBy("this") private boolean unsynced;
 
   private CheckpointedEngine(SegmentEngine engine, Path directory, boolean forces) {
     super(engine);

@@ -1,5 +1,6 @@
 package io.penstock.storage.engine;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
@@ -15,8 +16,8 @@ final class CachedFiles {
 
   private final long mostBytes;
   /// Oldest first.
-  private final ArrayDeque<Part> parts = new ArrayDeque<>();
-  private long bytes;
+  @GuardedBy("this") private final ArrayDeque<Part> parts = new ArrayDeque<>();
+  @GuardedBy("this") private long bytes;
 
   CachedFiles(long mostBytes) {
     this.mostBytes = mostBytes;

@@ -159,7 +159,7 @@ abstract class FileEngine implements SegmentEngine {
       return new Location(file.number(), offset, length);
     } catch (IOException e) {
       throw abandoned("append to", length, e);
-    } catch (RuntimeException | InternalError e) { // what is below has errors of its own; the latter is a page that could not be had
+    } catch (RuntimeException | InternalError e) { // an error of the library, or a page that is gone
       throw abandoned("append to", length, new IOException(e));
     }
   }

@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// How many files this process may have open. A journal has up to two descriptors a segment; with too few, sockets cannot
-/// be accepted any more either.
+/// How many files this process may have open. A journal has up to two descriptors a segment; with too few, sockets
+/// cannot be accepted any more either.
 public final class OpenFiles {
   private static final Path LIMITS = Path.of("/proc/self/limits");
   private static final Pattern LIMIT = Pattern.compile("Max open files +(\\d+) ");

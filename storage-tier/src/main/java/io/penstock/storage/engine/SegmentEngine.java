@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 ///
 /// | | |
 /// |---|---|
-/// | threads | [#append], [#roll] and [#delete] take turns, best on one thread; syncs, reads, scans and pins run on any, at the same time |
-/// | blocking | everything may wait for the disk: never call it on an event loop, and never interrupt the thread that is in it |
+/// | threads | [#append], [#roll] and [#delete] take turns, best on one thread; all else runs beside them on any |
+/// | blocking | every call may wait for the disk: never on an event loop, and never interrupt its thread |
 /// | memory | records are written from, and read into, native memory; no copy is made on the heap |
-/// | segments | begun when needed, ended by [#roll] or when the next record does not fit; never appended to after a restart |
+/// | segments | begun when needed, ended by [#roll] or when a record does not fit; never continued after a restart |
 /// | errors | [EngineClosedException] after [#close]; [StorageFailedException] when the medium fails |
 public interface SegmentEngine extends AutoCloseable {
   /// Lengths of records are multiples of this: no engine pads.

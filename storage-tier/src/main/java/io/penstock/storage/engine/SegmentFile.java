@@ -1,5 +1,6 @@
 package io.penstock.storage.engine;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.system.NativeFile;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -27,10 +28,9 @@ final class SegmentFile extends StoredSegment {
   private @Nullable Path spare;
   /// Guarded by [CachedFiles].
   private long forcedTo;
-  /// Guarded by `this`: the same file for calls that Java does not have; null where the system does not have them.
-  private @Nullable NativeFile descriptor;
-  /// Guarded by `this`.
-  private boolean descriptorTried;
+  /// The same file for calls that Java does not have; null where the system does not have them.
+  @GuardedBy("this") private @Nullable NativeFile descriptor;
+  @GuardedBy("this") private boolean descriptorTried;
 
   private SegmentFile(int number, Path path, FileChannel channel, long end) throws IOException {
     super(number, end);

@@ -1,5 +1,6 @@
 package io.penstock.storage.engine;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -21,10 +22,10 @@ final class SegmentView implements AutoCloseable {
   private static final int PIECE_BYTES = 1 << 20;
 
   private final FileChannel file;
-  /// Guarded by `this`; its end costs all threads a moment, so there is none before it is needed.
-  private @Nullable Arena arena;
-  /// Guarded by `this`: the newest, and those that it took the place of.
-  private final List<MemorySegment> mappings = new ArrayList<>(1);
+  /// Its end costs all threads a moment, so there is none before it is needed.
+  @GuardedBy("this") private @Nullable Arena arena;
+  /// The newest, and those that it took the place of.
+  @GuardedBy("this") private final List<MemorySegment> mappings = new ArrayList<>(1);
   private volatile MemorySegment mapped = MemorySegment.NULL;
   private volatile boolean grows;
   private volatile boolean refused;
@@ -58,7 +59,7 @@ final class SegmentView implements AutoCloseable {
     }
     try {
       return length <= PIECE_BYTES ? copied(bytes, offset, length, parts) : copiedInPieces(bytes, offset, parts);
-    } catch (InternalError e) { // a page went meanwhile, and the medium did not give it back: the positioned read tells why
+    } catch (InternalError e) { // a page is gone: the positioned read tells why
       return false;
     }
   }

@@ -1,5 +1,6 @@
 package io.penstock.storage.engine;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -24,10 +25,10 @@ final class SpareSegments {
   private final int most;
   private final long leastBytes;
   /// Those that are not read any more.
-  private final ArrayDeque<Path> free = new ArrayDeque<>();
-  private int kept;
-  private long names;
-  private boolean closed;
+  @GuardedBy("this") private final ArrayDeque<Path> free = new ArrayDeque<>();
+  @GuardedBy("this") private int kept;
+  @GuardedBy("this") private long names;
+  @GuardedBy("this") private boolean closed;
 
   /// @param most files kept at a time
   /// @param leastBytes a shorter file is not kept: little of its space is reserved

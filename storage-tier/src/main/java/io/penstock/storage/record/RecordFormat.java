@@ -48,6 +48,9 @@ public final class RecordFormat {
   /// No head is shorter: that of a removal, but for what it lists.
   static final int SHORTEST_HEAD = PLANE_BYTES_AT + CRC_BYTES;
 
+  /// No head is longer. A walk behind damage compares the CRC of whatever looks like a head, so its length is bounded.
+  public static final int LONGEST_HEAD = 1 << 20;
+
   /// The shortest record there is.
   public static final int SHORTEST_RECORD = SHORTEST_HEAD + MARK_BYTES;
 

@@ -95,7 +95,7 @@ public final class RecordHead {
     long whole = head + RecordFormat.padded(payload) + RecordFormat.MARK_BYTES;
     boolean possible =
         start.get(RecordFormat.LONG, RecordFormat.MAGIC_AT) == RecordFormat.MAGIC && head >= RecordFormat.SHORTEST_HEAD
-            && payload >= 0 && whole <= Integer.MAX_VALUE;
+            && head <= RecordFormat.LONGEST_HEAD && payload >= 0 && whole <= Integer.MAX_VALUE;
     return possible ? (int) whole : 0;
   }
 

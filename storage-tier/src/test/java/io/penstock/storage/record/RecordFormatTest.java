@@ -21,6 +21,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -120,6 +121,16 @@ final class RecordFormatTest {
     assertThat(head.sequence()).isEqualTo(9);
     assertThat(head.removals()).hasSize(2).first().isEqualTo(new RecordName(KEY, 7));
     assertThat(removal()).hasSize(RecordFormat.removalBytes(2));
+  }
+
+  @Test
+  void claimedBytes_areThoseOfAPossibleHead() {
+    ByteBuffer start = ByteBuffer.wrap(Arrays.copyOf(block(), 96)).order(ByteOrder.LITTLE_ENDIAN);
+    assertThat(RecordHead.claimedBytes(MemorySegment.ofBuffer(start))).isEqualTo(block().length);
+    start.putInt(12, RecordFormat.LONGEST_HEAD);
+    assertThat(RecordHead.claimedBytes(MemorySegment.ofBuffer(start))).isGreaterThan(RecordFormat.LONGEST_HEAD);
+    start.putInt(12, RecordFormat.LONGEST_HEAD + 8);
+    assertThat(RecordHead.claimedBytes(MemorySegment.ofBuffer(start))).isZero();
   }
 
   @Test

@@ -59,7 +59,8 @@ public final class Rivals implements Callable<Integer> {
 
   @Option(names = "--into", defaultValue = "64",
       description = "MiB of memory that each reader reads into, one batch after the other: 64 is more than a "
-          + "processor's caches hold, as if all that is read were kept; 1 is what an arena gives if it is passed on and freed, since the slot freed last is next.")
+          + "processor's caches hold, as if all that is read were kept; 1 is what an "
+          + "arena gives if it is passed on and freed, since the slot freed last is next.")
   private int into;
 
   @Option(names = "--dir", defaultValue = "target/rivals",

@@ -14,10 +14,10 @@ final class PacedPuts implements AutoCloseable {
   }
 
   private void run(LiveBlocks blocks, JournalStore store, double perSecond) {
-    Pace pace = new Pace(perSecond);
+    FixedRate rate = new FixedRate(perSecond);
     try {
       while (!ended) {
-        pace.next();
+        rate.next();
         blocks.overwrite(store);
       }
     } catch (RuntimeException e) {

@@ -29,9 +29,9 @@ final class PacedReads implements AutoCloseable {
   }
 
   private void run(int perSecond, SplittableRandom random) {
-    Pace pace = new Pace(perSecond);
+    FixedRate rate = new FixedRate(perSecond);
     while (!ended) {
-      long due = pace.next();
+      long due = rate.next();
       room.acquireUninterruptibly();
       blocks.read(store, random.nextInt(blocks.count())).doFinally(end -> room.release())
           .subscribe(nothing -> {}, e -> failure = e, () -> nanos.recordValue(System.nanoTime() - due));

@@ -36,7 +36,7 @@ public final class LastWord implements AutoCloseable {
     }
   }
 
-  /// Leaves it unsaid. Idempotent. Does not return once the process is ending: the caller would print a second result, or
+  /// Leaves it unsaid. Idempotent. Does not return once the process is ending: a caller would print another result, or
   /// report a failure that only the end has caused.
   @Override
   public void close() {

@@ -35,8 +35,8 @@ import picocli.CommandLine.Option;
           + " as corrupt, not as missing. The node's capacity must exceed what was loaded: an evicted block was not"
           + " lost.",
       "",
-      "The exit code is 1 if a promise was broken, else 69 if a block is unknown: the node went away, or refused it for"
-          + " another reason than damage.",
+      "The exit code is 1 if a promise was broken, else 69 if a block is unknown: the node went away, refused it for"
+          + " another reason than damage, or does not have it while one of its levels is off.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",

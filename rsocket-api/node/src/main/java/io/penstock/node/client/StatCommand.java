@@ -116,7 +116,7 @@ final class StatCommand extends ClientCommand {
             "%s, %s useful, %s wasted".formatted(Plural.of(tiering.prefetched(), "block"), Numbers.of(tiering.useful()),
                 Numbers.of(tiering.wasted())))
         .row("stayed on disk", Plural.of(tiering.held(), "hit"))
-        .row("given back", Plural.of(tiering.givenBack(), "block"));
+        .row("evicted for room", Plural.of(tiering.evictedForRoom(), "block"));
   }
 
   /// Blocks that count for it, and copies that are there: on their way, or repeated lower down, a block is elsewhere,

@@ -12,6 +12,7 @@ import io.penstock.node.cli.UnavailableException;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
+import io.penstock.tier.spi.StoreHealth;
 import io.penstock.wire.ConnectionLostException;
 import io.penstock.wire.ErrorCode;
 import io.penstock.wire.RemoteTransientException;
@@ -54,7 +55,27 @@ final class WindowCheck {
       keys.forEach(key -> fates.put(key, gone ? BlockFate.UNKNOWN : alone(key, isDamage(e) && there.contains(key))));
     }
     keys.forEach(key -> fates.putIfAbsent(key, BlockFate.UNKNOWN));
+    if (!gone && fates.containsValue(BlockFate.MISSING)) {
+      excuse(fates);
+    }
     return fates;
+  }
+
+  /// A level that gives nothing may have what is missing.
+  private void excuse(Map<BlockKey, BlockFate> fates) {
+    try {
+      Answers.of(node.tier().stat(), patience).levels().stream().filter(level -> !level.health().state().gives())
+          .findFirst().ifPresent(off -> {
+            refused("level " + off.name() + " is off" + because(off.health()));
+            fates.replaceAll((key, fate) -> fate == BlockFate.MISSING ? BlockFate.UNKNOWN : fate);
+          });
+    } catch (ConnectionLostException | UnavailableException e) {
+      goneFor(e);
+    }
+  }
+
+  private static String because(StoreHealth health) {
+    return health.problem() == null ? "" : ": " + health.problem();
   }
 
   /// Asks a second time if the first fails for another reason than damage: a node that cannot read a block lets go of
@@ -77,18 +98,18 @@ final class WindowCheck {
         failure = e;
       }
     }
-    refused(requireNonNull(failure));
+    refused(Reason.of(requireNonNull(failure)));
     return BlockFate.UNKNOWN;
   }
 
   private void goneFor(RuntimeException why) {
     gone = true;
-    refused(why);
+    refused(Reason.of(why));
   }
 
-  private void refused(RuntimeException why) {
+  private void refused(String why) {
     if (refusal == null) {
-      refusal = Reason.of(why);
+      refusal = why;
     }
   }
 

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 /// @param kind which of the four sources
 /// @param where the place inside it, as a user would name it
 public record Origin(Kind kind, String where) {
-  /// The sources, in rising order.
+  /// The sources, in ascending order.
   public enum Kind {
     /// No source gave a value.
     DEFAULT,

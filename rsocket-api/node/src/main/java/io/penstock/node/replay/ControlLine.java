@@ -26,7 +26,7 @@ final class ControlLine {
   private static final ObjectWriter WRITER = Json.MAPPER.writerFor(Message.class);
 
   /// A few messages for each request that may be under way, and some more.
-  private static final int MAX_WAITING = 16 * Pace.MAX_CONCURRENCY;
+  private static final int MAX_WAITING = 16 * ReplayPace.MAX_CONCURRENCY;
   private final BufferedReader in;
   private final OutputStream out;
   private final BlockingQueue<byte[]> waiting = new ArrayBlockingQueue<>(MAX_WAITING);

@@ -11,9 +11,9 @@ import io.penstock.node.config.Sizes;
 
 /// How bytes flow: what is exchanged, in what pieces, and how much of it may be under way.
 ///
-/// A stream that waits for blocks which somebody must still put holds its credit meanwhile, and those who put wait for
-/// room that other streams hold until they get credit. So every stream that may be open is sure of its own credit:
-/// `concurrency × creditSlices × sliceBytes` fits the decode party's budget, and nobody waits in a ring.
+/// A stream that waits for blocks of another writer holds its credit meanwhile, and that writer waits for room that
+/// other streams hold until they get credit. So every stream that may be open is sure of its own credit:
+/// `concurrency × creditSlices × sliceBytes` fits the decode party's budget, and no ring of waiters forms.
 ///
 /// @param space of the blocks
 /// @param budgetBytes bytes in flight of all parties together

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What the kernel says that its loopback interface received: a count of the bytes on the wire that nobody here keeps.
+/// What the loopback interface of the kernel received: a count of the bytes on the wire that Penstock does not keep.
 ///
 /// It counts for everybody on the machine, headers and acknowledgements included. Reads a file, so it is not for an
 /// event loop.

@@ -96,6 +96,6 @@ final class PartyConnection {
     int blockBytes = plan.space().layout().blockBytes();
     long leased = stat.stat().claimedBytes() / blockBytes - stat.stat().blocks();
     return new PartyStat(stat.inFlightBytes(), stat.peakInFlightBytes(), stat.budgetBytes(), leased,
-        Books.of(stat.stat()));
+        LedgerState.of(stat.stat()));
   }
 }

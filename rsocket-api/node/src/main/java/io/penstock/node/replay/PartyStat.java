@@ -6,16 +6,16 @@ package io.penstock.node.replay;
 /// @param peakInFlightBytes most bytes ever in flight
 /// @param budgetBytes the limit on them
 /// @param claimedBlocks slots of its arena that are lent now, without the blocks that a tier keeps visible
-/// @param books of the node; of other parties none
-record PartyStat(long inFlightBytes, long peakInFlightBytes, long budgetBytes, long claimedBlocks, Books books) {
-  /// Of a party without books.
+/// @param ledger of the node; of other parties none
+record PartyStat(long inFlightBytes, long peakInFlightBytes, long budgetBytes, long claimedBlocks, LedgerState ledger) {
+  /// Of a party without a ledger.
   PartyStat(long inFlightBytes, long peakInFlightBytes, long budgetBytes, long claimedBlocks) {
-    this(inFlightBytes, peakInFlightBytes, budgetBytes, claimedBlocks, Books.NONE);
+    this(inFlightBytes, peakInFlightBytes, budgetBytes, claimedBlocks, LedgerState.NONE);
   }
 
   /// Both parties seen as one.
   PartyStat plus(PartyStat other) {
     return new PartyStat(inFlightBytes + other.inFlightBytes, peakInFlightBytes + other.peakInFlightBytes,
-        budgetBytes + other.budgetBytes, claimedBlocks + other.claimedBlocks, books.or(other.books));
+        budgetBytes + other.budgetBytes, claimedBlocks + other.claimedBlocks, ledger.or(other.ledger));
   }
 }

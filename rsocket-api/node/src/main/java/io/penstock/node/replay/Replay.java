@@ -2,9 +2,8 @@ package io.penstock.node.replay;
 
 import io.penstock.node.trace.TraceRequest;
 import io.penstock.node.trace.TraceSource;
+import io.penstock.stage.Pace;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -23,11 +22,11 @@ final class Replay {
 
   private final DecodeParty decode;
   private final PrefillParty prefill;
-  private final Pace pace;
+  private final ReplayPace pace;
   private final Scheduler driver;
 
   /// @param driver reads the trace, which may block on a disk, and starts requests in turn; its clock paces them
-  Replay(DecodeParty decode, PrefillParty prefill, Pace pace, Scheduler driver) {
+  Replay(DecodeParty decode, PrefillParty prefill, ReplayPace pace, Scheduler driver) {
     this.decode = decode;
     this.prefill = prefill;
     this.pace = pace;
@@ -45,12 +44,13 @@ final class Replay {
   ///
   /// @param trace read by this stream alone, and not closed by it
   Flux<Delivery> deliveries(TraceSource trace) {
-    return Flux.defer(() -> {
-      long startMillis = driver.now(TimeUnit.MILLISECONDS);
-      Function<TraceRequest, Mono<Delivery>> handle = request -> delay(request, startMillis).then(read(request));
-      return requests(trace).subscribeOn(driver).publishOn(Schedulers.immediate(), READ_AHEAD).flatMap(handle,
-          pace.concurrency(), 1);
-    });
+    return requests(trace).subscribeOn(driver).publishOn(Schedulers.immediate(), READ_AHEAD)
+        .transform(Pace.<TraceRequest>trace(Replay::time, pace.speed(), driver))
+        .flatMap(this::read, pace.concurrency(), 1);
+  }
+
+  private static Duration time(TraceRequest request) {
+    return Duration.ofMillis(request.timestampMillis());
   }
 
   private Mono<Delivery> read(TraceRequest request) {
@@ -72,14 +72,5 @@ final class Replay {
     } else {
       sink.next(request);
     }
-  }
-
-  private Mono<Void> delay(TraceRequest request, long startMillis) {
-    if (pace.speed() == 0) {
-      return Mono.empty();
-    }
-    long waitMillis =
-        startMillis + (long) (request.timestampMillis() / pace.speed()) - driver.now(TimeUnit.MILLISECONDS);
-    return waitMillis <= 0 ? Mono.empty() : Mono.delay(Duration.ofMillis(waitMillis), driver).then();
   }
 }

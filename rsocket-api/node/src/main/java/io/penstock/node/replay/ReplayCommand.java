@@ -221,8 +221,8 @@ public final class ReplayCommand implements Callable<Integer> {
     return LayoutOptions.space(spec);
   }
 
-  private Pace pace() {
-    return Pace.defaults().withConcurrency(concurrency).withSpeed(speed).withLimit(trace.limit());
+  private ReplayPace pace() {
+    return ReplayPace.defaults().withConcurrency(concurrency).withSpeed(speed).withLimit(trace.limit());
   }
 
   /// Refuses what would otherwise be passed over in silence.

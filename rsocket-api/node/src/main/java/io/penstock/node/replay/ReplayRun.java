@@ -24,7 +24,7 @@ final class ReplayRun {
   private final LongSupplier nanoClock;
   private final LoopbackCounter loopback = LoopbackCounter.ofKernel();
 
-  /// @param tally sums up while the replay runs, for whoever watches
+  /// @param tally sums up while the replay runs, for its watchers
   /// @param driver reads the trace and paces
   ReplayRun(Parties parties, ReplaySubject subject, Tally tally, Scheduler driver, LongSupplier nanoClock) {
     this.parties = parties;
@@ -86,8 +86,8 @@ final class ReplayRun {
         layout.layers(),
         subject.capacities(), subject.policy(), subject.pace().concurrency(), sums.requests(),
         sums.blockRefs(), sums.hits(), sums.prefixHits(), rounded(sums.hits() / (double) Math.max(1, sums.blockRefs())),
-        stat.books().hitsSince(before.stat().books()), stat.books().fill(),
-        stat.books().copiesSince(before.stat().books()), sums.bytesDelivered(), sums.bytesVerified(),
+        stat.ledger().hitsSince(before.stat().ledger()), stat.ledger().fill(),
+        stat.ledger().copiesSince(before.stat().ledger()), sums.bytesDelivered(), sums.bytesVerified(),
         after.loopbackBytes(), sums.corruptBlocks(),
         leakedBlocks, sums.repeatedPasses(), stat.peakInFlightBytes(), stat.budgetBytes(), rounded(seconds),
         rounded(sums.bytesDelivered() / 1e9 / Math.max(seconds, 1e-9)),

@@ -12,7 +12,7 @@ import java.util.Map;
 /// @param policy who leaves first, or that the node decided
 /// @param pace how fast
 /// @param ceilings of this machine, in 10⁹ bytes a second, by name; empty without `--ceilings`
-record ReplaySubject(String trace, FlowPlan plan, Map<String, String> capacities, String policy, Pace pace,
+record ReplaySubject(String trace, FlowPlan plan, Map<String, String> capacities, String policy, ReplayPace pace,
     Map<String, Double> ceilings) {
   ReplaySubject {
     requireNonNull(trace, "trace");

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /// @param budgetBytes the limit on them
 /// @param firstLayerMicros `p50`, `p90` and `p99` of the time from a question to its first bytes of layer 0; null where
 ///     no request ended
-/// @param blocksByTier for each tier the blocks that the books put there, at the end of the interval
+/// @param blocksByTier for each tier the blocks that the ledger assigned to it, at the end of the interval
 /// @param capacityBlocksByTier for each tier the most blocks; null if unbounded
 record RunSeries(List<Double> seconds, List<Long> requests, Map<String, List<Long>> hitsByTier, List<Long> misses,
     List<Long> bytesDelivered,
@@ -34,13 +34,13 @@ record RunSeries(List<Double> seconds, List<Long> requests, Map<String, List<Lon
     Map<String, List<Long>> blocks = new LinkedHashMap<>();
     Map<String, @Nullable Long> capacities = new LinkedHashMap<>();
     timeline.start().fill().forEach((name, fill) -> {
-      hits.put(name, growth(points, timeline.start().hits(name), point -> point.books().hits(name)));
-      blocks.put(name, points.stream().map(point -> point.books().blocks(name)).toList());
+      hits.put(name, growth(points, timeline.start().hits(name), point -> point.ledger().hits(name)));
+      blocks.put(name, points.stream().map(point -> point.ledger().blocks(name)).toList());
       capacities.put(name, fill.capacityBlocks());
     });
     return new RunSeries(points.stream().map(point -> Math.round(point.nanos() / 1e5) / 1e4).toList(),
         growth(points, 0, point -> point.sums().requests()), hits,
-        growth(points, timeline.start().misses(), point -> point.books().misses()),
+        growth(points, timeline.start().misses(), point -> point.ledger().misses()),
         growth(points, 0, point -> point.sums().bytesDelivered()),
         points.stream().map(TimelinePoint::inFlightBytes).toList(),
         timeline.budgetBytes(), percentiles(points), blocks, capacities);

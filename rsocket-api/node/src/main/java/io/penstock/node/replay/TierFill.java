@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /// How full a tier is.
 ///
-/// @param blocks blocks that the books put there
-/// @param storedBlocks blocks whose bytes are there: the books may be ahead, and a disk keeps copies of what rose
+/// @param blocks blocks that the ledger assigns to it
+/// @param storedBlocks blocks whose bytes are there: the ledger may be ahead; a disk keeps copies of promoted blocks
 /// @param capacityBlocks most blocks; absent if unbounded
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record TierFill(long blocks, long storedBlocks, @Nullable Long capacityBlocks) {

@@ -63,8 +63,8 @@ final class TierFlags implements AutoCloseable {
 
   @Option(names = "--stack-mode", paramLabel = "NAME",
       description = {
-        "exclusive keeps a block on one level. write_through writes it to disk before it is visible, and keeps it on every"
-            + " level below its own; each level must then be larger than the one above (default: exclusive)."})
+        "exclusive keeps a block on one level. write_through writes it to disk before it is visible, and keeps it on "
+            + "every level below its own; each level must then be larger than the one above (default: exclusive)."})
   private @Nullable String mode;
 
   @Option(names = "--write-through", hidden = true, description = "The same as --stack-mode write_through.")

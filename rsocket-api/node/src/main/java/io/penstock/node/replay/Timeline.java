@@ -14,7 +14,7 @@ final class Timeline {
   private final int maxPoints;
   private final List<TimelinePoint> points = new ArrayList<>();
   private Duration period;
-  private Books start = Books.NONE;
+  private LedgerState start = LedgerState.NONE;
   private long startNanos;
   private long budgetBytes;
 
@@ -39,13 +39,13 @@ final class Timeline {
   /// The run begins now.
   void start(long nanos, PartyStat stat) {
     startNanos = nanos;
-    start = requireNonNull(stat, "stat").books();
+    start = requireNonNull(stat, "stat").ledger();
     budgetBytes = stat.budgetBytes();
   }
 
   /// One more sample.
   void sample(long nanos, Tally.Interval interval, PartyStat stat) {
-    add(new TimelinePoint(nanos - startNanos, interval.sums(), stat.inFlightBytes(), stat.books(),
+    add(new TimelinePoint(nanos - startNanos, interval.sums(), stat.inFlightBytes(), stat.ledger(),
         interval.firstSlices()));
   }
 
@@ -69,8 +69,8 @@ final class Timeline {
     return List.copyOf(points);
   }
 
-  /// The books when the run began.
-  Books start() {
+  /// The state of the ledger when the run began.
+  LedgerState start() {
     return start;
   }
 

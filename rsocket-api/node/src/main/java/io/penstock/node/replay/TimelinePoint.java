@@ -7,13 +7,14 @@ import org.HdrHistogram.AbstractHistogram;
 /// @param nanos since the run began
 /// @param sums of the whole run so far
 /// @param inFlightBytes most that was seen since the point before
-/// @param books of the node at this moment
+/// @param ledger of the node at this moment
 /// @param firstSlices nanoseconds from lease to first slice, of the requests that ended since the point before
-record TimelinePoint(long nanos, Tally.Sums sums, long inFlightBytes, Books books, AbstractHistogram firstSlices) {
+record TimelinePoint(long nanos, Tally.Sums sums, long inFlightBytes, LedgerState ledger,
+    AbstractHistogram firstSlices) {
   /// This point and the one after it as one, that stands where `next` did. Takes over both histograms.
   TimelinePoint merge(TimelinePoint next) {
     next.firstSlices.add(firstSlices);
-    return new TimelinePoint(next.nanos, next.sums, Math.max(inFlightBytes, next.inFlightBytes), next.books,
+    return new TimelinePoint(next.nanos, next.sums, Math.max(inFlightBytes, next.inFlightBytes), next.ledger,
         next.firstSlices);
   }
 }

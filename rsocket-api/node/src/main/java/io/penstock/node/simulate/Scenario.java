@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
 /// Everything that one run is made of, drawn from its seed.
 ///
 /// @param seed names the run
-/// @param calm nothing goes wrong on purpose: no fault, nobody leaves, no call changes anything; then every request
+/// @param calm nothing goes wrong on purpose: no fault, no client leaves, no call changes anything; then every request
 ///     must succeed at once
 /// @param space whose blocks move
 /// @param node the one node
@@ -75,7 +75,7 @@ record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<P
   /// Faults of links and node.
   ///
   /// @param link how every connection behaves when nothing is wrong
-  /// @param faults what goes wrong, by number of the connection; later connections are well
+  /// @param faults what goes wrong, by number of the connection; later connections have none
   /// @param restarts waits, one after the other, before the node goes down and comes back empty
   record FaultPlan(LinkPlan link, List<List<LinkFault>> faults, List<Duration> restarts) {
     LinkPlan of(int connection) {
@@ -96,7 +96,7 @@ record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<P
     return space.layout();
   }
 
-  /// In short, for whoever looks at a failing seed.
+  /// In short, for the reader of a failing seed.
   String summary() {
     return decoders.size() + " decoders, " + prefillers.size() + " prefillers, " + requests.size()
         + " requests, blocks of "

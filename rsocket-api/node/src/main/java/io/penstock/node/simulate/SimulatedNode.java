@@ -120,7 +120,7 @@ final class SimulatedNode {
   }
 
   /// When all leases and streams are over: nothing is held but what is visible, and what is visible is whole.
-  void checkAtRest() {
+  void checkIdle() {
     WatchedTier tier = lives.getLast().tier;
     tier.checkEvents();
     verdict.require(tier.model().written().isEmpty(), Invariant.NOTHING_LEAKED,

@@ -26,7 +26,7 @@ import reactor.core.scheduler.Scheduler;
 /// are the simulation's, in the whole JVM; so run one at a time.
 final class Simulation {
   private static final Duration LONGEST_RUN = Duration.ofHours(24);
-  /// Longer than anything that nobody waits for any more.
+  /// Longer than any work whose caller has gone.
   private static final Duration REST = Duration.ofSeconds(10);
   /// Longer than the longest stall, and than the silence after which a connection counts as lost.
   private static final Duration CLOSING = Duration.ofMinutes(10);
@@ -79,7 +79,7 @@ final class Simulation {
     boolean over = time.runUntil(() -> stepped() && open == 0, LONGEST_RUN);
     verdict.orThrow();
     verdict.require(over, Invariant.EVERY_STREAM_ENDS, open + " requests or side calls never ended");
-    time.advance(REST); // what nobody waits for any more comes to its end
+    time.advance(REST); // work whose caller has gone comes to its end
     checkDelivered();
     close();
     verdict.orThrow();
@@ -149,7 +149,7 @@ final class Simulation {
 
   private void checkBytesInFlight() {
     if (scenario.faults().corrupts()) {
-      return; // a frame whose stream was turned over counts for nobody
+      return; // a frame whose stream was turned over counts for no side
     }
     long towardsNode = 0;
     for (SimulatedNetwork.Connection connection : network.connections()) {
@@ -192,7 +192,7 @@ final class Simulation {
     decoders.forEach(SimulatedParty::close);
     prefillers.forEach(SimulatedParty::close);
     time.advance(CLOSING);
-    node.checkAtRest();
+    node.checkIdle();
     checkQueues();
     begin(node.stop());
     time.advance(CLOSING);

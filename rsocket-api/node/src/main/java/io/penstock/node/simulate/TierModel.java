@@ -90,7 +90,7 @@ final class TierModel {
     }
   }
 
-  /// The lease is over: what it admitted and nobody took over is forgotten.
+  /// The lease is over: what it admitted and no lease took over is forgotten.
   void endLease(long lease) {
     forget(lease, true);
   }
@@ -160,7 +160,7 @@ final class TierModel {
     return entries.stream().filter(entry -> entry.visible).map(entry -> entry.key).toList();
   }
 
-  /// Keys that somebody promised or writes.
+  /// Keys that a writer promised or writes.
   List<BlockKey> written() {
     return writings.stream().map(writing -> writing.key).toList();
   }

@@ -9,8 +9,7 @@ import org.jspecify.annotations.Nullable;
 /// What is found out during one run: the first invariant broken, and a digest of all that happened, for telling runs
 /// apart.
 ///
-/// A broken invariant is kept, not thrown: whoever noticed stands in the middle of a stream. The run looks after each
-/// step.
+/// A broken invariant is kept, not thrown: it is found in the middle of a stream. The run looks after each step.
 final class Verdict {
   private static final int LAST = 40;
   private final long seed;

@@ -99,7 +99,7 @@ final class WatchedTier extends ForwardingTier {
         return tier.lease(keys, onMiss, scope);
       }
       BlockScope inner = new BlockScope();
-      Mono<Lease> decision = tier.lease(keys, onMiss, inner); // refuses bad keys before anybody decides
+      Mono<Lease> decision = tier.lease(keys, onMiss, inner); // refuses bad keys before any decision
       long id = ++ids;
       TierModel.Answer expected = model.lease(id, keys, onMiss);
       return decision.map(lease -> {

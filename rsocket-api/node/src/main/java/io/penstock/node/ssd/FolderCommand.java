@@ -38,7 +38,7 @@ abstract class FolderCommand<R> implements Callable<Integer> {
   abstract String table(R report);
 
   /// Whether nothing is wrong, now.
-  abstract boolean isWell(R report);
+  abstract boolean isHealthy(R report);
 
   @Override
   public final Integer call() throws IOException {
@@ -50,7 +50,7 @@ abstract class FolderCommand<R> implements Callable<Integer> {
       console.out().print(table(report));
     }
     console.requireHeard();
-    return isWell(report) ? ExitCode.OK : ExitCode.FOUND_FAILURE;
+    return isHealthy(report) ? ExitCode.OK : ExitCode.FOUND_FAILURE;
   }
 
   private R watched() {

@@ -12,15 +12,15 @@ import picocli.CommandLine.Option;
 @Command(
     name = "verify",
     description = {"Reads every byte of a folder of blocks and compares it with its checksums.", "",
-      "Changes nothing. Ends with 1 if anything is not as it was written, or cannot be read; an end that belongs to no record, as a crash leaves "
-          + "one, counts.",
+      "Changes nothing. Ends with 1 if anything is not as it was written, or cannot be read; an end that belongs to no "
+          + "record, as a crash leaves one, counts.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
     footer = {"  penstock ssd verify /var/lib/penstock --json", ""})
 final class VerifyCommand extends FolderCommand<CheckReport> {
   @Option(names = "--all",
-      description = "Show a row for each segment, also for those that are sound; --json always has them.")
+      description = "Show a row for each segment, also for intact ones; --json always has them.")
   private boolean all;
 
   VerifyCommand(Console console) {
@@ -38,7 +38,7 @@ final class VerifyCommand extends FolderCommand<CheckReport> {
   }
 
   @Override
-  boolean isWell(CheckReport report) {
+  boolean isHealthy(CheckReport report) {
     return report.clean();
   }
 }

@@ -15,7 +15,7 @@ import java.nio.file.Path;
 /// @param engine what keeps the records
 /// @param segmentBytes capacity of one file; [#AUTO] follows from what is kept
 /// @param durability when what was written is forced to the medium
-/// @param scrub how what is at rest is read in the background
+/// @param scrub how stored records are read in the background
 /// @param share how much of the disk, and of the page cache, it takes
 /// @param health when it counts as one that does not answer
 /// @param quarantine how much damage is kept aside

@@ -6,7 +6,7 @@ package io.penstock.node.tiers;
 /// @param cacheBytes most bytes of files in the page cache once they are on the medium; [#AUTO] for what the system
 ///     likes
 /// @param keepFreeBytes bytes of the disk that no new file takes
-/// @param highPercent of the disk in use, by whomever, above which blocks leave it; 100 for never
+/// @param highPercent of the disk in use, by any program, above which blocks leave it; 100 for never
 /// @param lowPercent at which that ends
 public record DiskShare(long capacityBytes, long cacheBytes, long keepFreeBytes, int highPercent, int lowPercent) {
   /// Follows from something else.

@@ -107,7 +107,7 @@ public final class NodeTiers extends ForwardingTier {
         .onErrorResume(error -> Endings.after(error, stack.close()));
   }
 
-  /// Lines as long as there are blocks that can want in: the disk refuses nobody whom the slots of memory let through.
+  /// Queues as long as the blocks that may want in: the disk refuses no block that has a slot of memory.
   private static BlockStore disk(TierPlan plan, DiskPlan disk) {
     int movers = OWN_BATCHES + 4 * Math.max(plan.reserveBlocks(), plan.windowBlocks());
     BlockLayout layout = plan.space().layout();

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /// @param reserveBlocks slots of host memory beyond `dram`, for each purpose: blocks being written, read back, on the
 ///     move
 /// @param windowBlocks most blocks of a window that a stream asks for
-/// @param waiters longest line of those who wait for room
+/// @param waiters most callers that wait for room
 /// @param eventsKept events kept for readers that come later
 /// @param tiering where it leaves the textbook policy
 public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capacity dram, Capacity ssd,

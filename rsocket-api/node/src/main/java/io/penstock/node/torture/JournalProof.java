@@ -26,7 +26,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/// Opens a journal that nobody has open, looks for all that a [Ledger] says, and counts what is not so.
+/// Opens a journal that no process has open, looks for all that a [Ledger] says, and counts what is not so.
 final class JournalProof implements AutoCloseable {
   private static final GranuleRange ALL = GranuleRange.all(TortureJournal.SPACE.layout());
   private static final int MOST_FINDINGS = 20;
@@ -56,7 +56,7 @@ final class JournalProof implements AutoCloseable {
   void run() {
     proofs++;
     if (ledger.promised() == 0 && !Files.exists(options.directory().resolve("format"))) {
-      return; // nobody has begun it
+      return; // no writer has begun it
     }
     checkFiles(options.directory());
     long began = System.nanoTime();
@@ -134,7 +134,7 @@ final class JournalProof implements AutoCloseable {
     }
   }
 
-  /// Something ended that nobody had ended.
+  /// Something ended by itself.
   void failed(String what) {
     failures++;
     found(what);

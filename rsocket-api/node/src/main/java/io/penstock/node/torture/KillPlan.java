@@ -17,7 +17,7 @@ record KillPlan(Phase aim, long nth, long micros) {
   private static final int MOST_OTHERS = 12;
   private static final int MOST_MICROS = 400_000;
 
-  /// This much before the end nobody sleeps any more, and so many beginnings before the one that is waited for.
+  /// The watcher spins instead of sleeping this much before the end, and so many beginnings before the awaited one.
   private static final long SPUN_NANOS = 300_000;
   private static final int SPUN_APPENDS = 16;
   private static final long NAP_NANOS = 20_000;

@@ -66,7 +66,7 @@ final class Ledger {
     owed.replaceAll((number, was) -> Owed.MUST);
   }
 
-  /// Number of the first block that nobody put yet.
+  /// Number of the first block that was never put.
   long next() {
     return next;
   }

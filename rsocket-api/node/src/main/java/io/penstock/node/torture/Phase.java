@@ -16,7 +16,7 @@ enum Phase {
   CHECKPOINT(4_000),
   /// A live block that is moved out of a segment that is mostly dead: read, and written anew.
   RECLAIM(150),
-  /// A segment that nobody needs goes.
+  /// A segment without live records goes.
   DELETE(400),
   /// A record that says which blocks were removed.
   REMOVE(60),

@@ -68,7 +68,7 @@ final class SsdTorture implements AutoCloseable {
     return report();
   }
 
-  /// One writer works and the next one waits: whoever rehearsed in this folder before is dead.
+  /// One writer works and the next one waits: the one that used this folder before is dead.
   private Orders rehearsal() throws IOException {
     rehearsals++;
     Path folder = directory.resolve("writer-" + rehearsals % 2);

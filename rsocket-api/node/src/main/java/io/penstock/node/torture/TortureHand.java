@@ -90,10 +90,10 @@ final class TortureHand {
     acks.say(Word.PUTS, numbers);
     List<Block> blocks = numbers.stream().map(this::block).toList();
     try {
-      List<StoredBlock> rests = requireNonNull(store.put(blocks).block());
+      List<StoredBlock> stored = requireNonNull(store.put(blocks).block());
       acks.say(Word.STORED, numbers);
-      for (int i = 0; i < rests.size(); i++) {
-        StoredBlock before = live.put(numbers.get(i), rests.get(i));
+      for (int i = 0; i < stored.size(); i++) {
+        StoredBlock before = live.put(numbers.get(i), stored.get(i));
         if (before != null) {
           before.close();
         }

@@ -31,10 +31,10 @@ record TortureReport(boolean kept, String engine, String durability, long seed, 
   ///
   /// @param lost had a receipt and could not be read
   /// @param partial had no receipt, were visible and could not be read
-  /// @param wrong were served with bytes that nobody put
+  /// @param wrong were served with bytes that were never put
   /// @param cameBack were there, though their removal was settled
   /// @param damaged blocks that count, of which a check of all bytes said that they are damaged
-  /// @param failures of writers and openings that nobody had ended
+  /// @param failures of writers and openings that ended by themselves
   record Broken(long lost, long partial, long wrong, long cameBack, long damaged, long failures) {
     boolean isNothing() {
       return lost + partial + wrong + cameBack + damaged + failures == 0;

@@ -26,12 +26,14 @@ import picocli.CommandLine.Option;
     name = "ssd",
     description = {"Kills a process that writes to a disk level, over and over, and looks for what it was promised.",
       "",
-      "A child process puts, removes and reads blocks in a small journal, in which segments end, are emptied and go all the time, and writes "
-          + "down each receipt when it has come. It gets SIGKILL: a third of the times at any moment, else in a phase that a seed draws, at "
-          + "its n-th beginning and up to about its length later; a page of memory that both see says where it was. After each kill "
-          + "every byte is checked, the journal is opened and every block read, then the next child goes on in the same folder.",
+      "A child process puts, removes and reads blocks in a small journal, in which segments end, are emptied and go "
+          + "all the time, and writes down each receipt when it has come. It gets SIGKILL: a third of the times at any "
+          + "moment, else in a phase that a seed draws, at its n-th beginning and up to about its length later; a page "
+          + "of memory that both see says where it was. After each kill every byte is checked, the journal is opened "
+          + "and every block read, then the next child goes on in the same folder.",
       "",
-      "Ends with 1 if a promise was broken. A kill leaves what the system has: what a failure of the machine leaves is proven by tests.",
+      "Ends with 1 if a promise was broken. A kill leaves what the system has: what a failure of the machine leaves "
+          + "is proven by tests.",
       ""},
     mixinStandardHelpOptions = true,
     footerHeading = "%nExample:%n",
@@ -44,7 +46,8 @@ final class TortureSsdCommand implements Callable<Integer> {
   private int kills;
 
   @Option(names = "--dir", paramLabel = "D", required = true,
-      description = "Folder, which must be empty if it is there; afterwards the journal is in it. It takes less than 64 MiB. "
+      description = "Folder, which must be empty if it is there; afterwards the journal is in it. It takes less "
+          + "than 64 MiB. "
           + Folders.MADE)
   private @Nullable Path directory;
 

@@ -101,7 +101,7 @@ final class TortureWriter {
     }
   }
 
-  /// Whoever started it holds the other end of its standard input, and says no more.
+  /// The process that started it holds the other end of its standard input, and writes no more.
   private static void endWithParent(BufferedReader input) {
     Thread.ofPlatform().daemon().name("torture-parent").start(() -> {
       try {
@@ -177,11 +177,11 @@ final class TortureWriter {
     }
   }
 
-  private static List<List<StoredBlock>> shares(List<StoredBlock> rests) {
+  private static List<List<StoredBlock>> shares(List<StoredBlock> stored) {
     List<List<StoredBlock>> shares = new ArrayList<>();
     for (int i = 0; i < HANDS; i++) {
       int hand = i;
-      shares.add(rests.stream().filter(rest -> TortureJournal.number(rest.key()) % HANDS == hand).toList());
+      shares.add(stored.stream().filter(block -> TortureJournal.number(block.key()) % HANDS == hand).toList());
     }
     return shares;
   }

@@ -2,7 +2,7 @@ package io.penstock.node.trace;
 
 import org.jspecify.annotations.Nullable;
 
-/// Requests one after another, read or made as they are asked for: a trace never rests in memory as a whole.
+/// Requests one after another, read or made as they are asked for: a trace is never in memory as a whole.
 ///
 /// For one thread at a time. [#next()] may touch a disk, so it is not for an event loop.
 public interface TraceSource extends AutoCloseable {

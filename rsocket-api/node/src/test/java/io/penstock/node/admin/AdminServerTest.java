@@ -81,7 +81,8 @@ final class AdminServerTest {
     assertThat(health.at("/tiers/0").toString())
         .isEqualTo("{\"name\":\"dram\",\"medium\":\"host\",\"blocks\":1,\"capacityBlocks\":10,"
             + "\"bytes\":65536,\"hits\":0,\"misses\":1,\"evicted\":0,\"corrupt\":0,"
-            + "\"levels\":[{\"name\":\"dram\",\"medium\":\"host\",\"state\":\"active\",\"problem\":null,\"blocks\":1,\"capacityBlocks\":10,\"hits\":0}]}");
+            + "\"levels\":[{\"name\":\"dram\",\"medium\":\"host\",\"state\":\"active\",\"problem\":null,"
+            + "\"blocks\":1,\"capacityBlocks\":10,\"hits\":0}]}");
     assertThat(health.get("degraded").asBoolean()).isFalse();
   }
 
@@ -141,7 +142,7 @@ final class AdminServerTest {
             penstock_tier_capacity_blocks{medium="host",tier="dram"} 10.0
             penstock_tier_claimed_bytes{medium="host",tier="dram"} 65536.0
             penstock_tier_evicted_blocks_total{medium="host",tier="dram"} 0.0
-            penstock_tier_given_back_blocks_total{medium="host",tier="dram"} 0.0
+            penstock_tier_evicted_for_room_blocks_total{medium="host",tier="dram"} 0.0
             penstock_tier_held_total{medium="host",tier="dram"} 0.0
             penstock_tier_lost_blocks_total{medium="host",tier="dram"} 0.0
             penstock_tier_prefetched_blocks_total{medium="host",tier="dram"} 0.0

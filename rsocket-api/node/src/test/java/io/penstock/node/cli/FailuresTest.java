@@ -36,7 +36,7 @@ final class FailuresTest {
     return Stream.of(
         Arguments.of(new TransientKvException("later"), 1, "fail: later\n"),
         Arguments.of(new IllegalArgumentException("one\ntwo"), 2, "fail: one\nfail: two\n"),
-        Arguments.of(new UnavailableException("nobody", new IOException()), 69, "fail: nobody\n"),
+        Arguments.of(new UnavailableException("no node", new IOException()), 69, "fail: no node\n"),
         Arguments.of(new IOException("disk"), 74, "fail: disk\n"),
         Arguments.of(new UncheckedIOException(new IOException("disk")), 74, "fail: disk\n"),
         Arguments.of(new UncheckedIOException(new NoSuchFileException("/nonexistent")), 74,

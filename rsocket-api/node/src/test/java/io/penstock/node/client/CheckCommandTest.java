@@ -17,7 +17,12 @@ import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
+import io.penstock.tier.spi.StoreHealth;
+import io.penstock.tier.spi.StoreState;
 import io.penstock.tier.spi.StoreUnavailableException;
+import io.penstock.tier.LevelStat;
+import io.penstock.tier.Medium;
+import io.penstock.tier.TierStat;
 import io.penstock.tier.TierListener;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -47,10 +52,11 @@ final class CheckCommandTest {
   @TempDir
   private Path folder;
   private final HostTier tier = new HostTier(CONFIG.space(), HostTierOptions.defaults(100), TierListener.noop());
-  /// What the node answers whoever asks for one of these.
+  /// What the node answers to a request for one of these.
   private final Map<BlockKey, RuntimeException> refusals = new HashMap<>();
   private List<BlockKey> keys = List.of();
   private @Nullable BlockKey rotten;
+  private StoreHealth disk = StoreHealth.GOOD;
 
   private final class RefusingTier extends ForwardingTier {
     private RefusingTier() {
@@ -63,6 +69,18 @@ final class CheckCommandTest {
           .orElseGet(() -> super.lease(asked, onMiss, scope))
           .map(lease -> rotten != null && asked.contains(rotten) ? new RottenLease(lease) : lease);
     }
+
+    @Override
+    public Mono<TierStat> stat() {
+      return super.stat().flatMap(CheckCommandTest.this::withDisk);
+    }
+  }
+
+  /// Of two levels.
+  private Mono<TierStat> withDisk(TierStat of) {
+    LevelStat level = new LevelStat("ssd", Medium.DISK, 100, 0, 0, 0, 0, disk, null, null);
+    return Mono.just(new TierStat(of.blocks(), of.capacityBlocks(), of.bytes(), of.claimedBytes(), of.hits(),
+        of.misses(), of.stored(), of.evicted(), of.corrupt(), of.lastSequence(), List.of(level), of.tiering()));
   }
 
   /// Meets with damage if the block is there still, and lets go of it, as a stack of tiers does.
@@ -166,6 +184,20 @@ final class CheckCommandTest {
     assertThat(run.out()).containsPattern("volatile +10 +8 +1 +1 +0\n");
     assertThat(run.code()).isOne();
     assertThat(run.err()).isEqualTo("corrupt " + keys.get(3) + "\n1 promise was broken\n");
+  }
+
+  @Test
+  void missingBlock_ofANodeWithALevelThatIsOff_isUnknown_andTheLevelIsNamed() {
+    tier.remove(keys.subList(3, 5)).block(SOON);
+    LinkedTier.Run whole = check();
+    assertRow(whole, 8, 2, 0, 0);
+    assertThat(whole.code()).isOne();
+    disk = new StoreHealth(StoreState.OFF, "no answer within 2000 ms");
+    LinkedTier.Run run = check();
+    assertRow(run, 8, 0, 0, 2);
+    assertThat(run.code()).isEqualTo(69);
+    assertThat(run.err()).isEqualTo("no promise is known to be broken\n"
+        + "nothing is known of 2 blocks: level ssd is off: no answer within 2000 ms\n");
   }
 
   @Test

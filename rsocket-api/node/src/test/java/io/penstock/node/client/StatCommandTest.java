@@ -34,7 +34,7 @@ final class StatCommandTest {
     NodeLink link = new NodeLink() {
       @Override
       public BlockTier tier() {
-        throw new AssertionError("nobody asks for blocks");
+        throw new AssertionError("no block is asked for");
       }
 
       @Override
@@ -74,7 +74,8 @@ final class StatCommandTest {
     TierStat tier = new TierStat(12_031, 20_000, 10 << 20, 12 << 20, 0, 0, 1, 0, 0, 1_234_567, List.of());
 
     assertThat(stat(tier)).containsPattern(
-        "\nblocks +12,031 of 20,000\nbytes +10.0 MiB\nbytes besides +2.00 MiB: being written, moved between levels, or evicted and still read\n")
+        "\nblocks +12,031 of 20,000\nbytes +10.0 MiB\nbytes besides +2.00 MiB: being written, moved between levels, "
+            + "or evicted and still read\n")
         .containsPattern("\nlast event +1234567\n");
   }
 

@@ -102,11 +102,13 @@ final class AscendSettingsTest {
   @CsvSource(delimiter = '|', value = {
     "ASCEND_THREAD_POOL_SIZE | 0 | ascend.thread.pool.size must be an integer from 1 to 16",
     "ASCEND_THREAD_POOL_SIZE | 17 | ascend.thread.pool.size must be an integer from 1 to 16",
-    "ASCEND_TRANSFER_TIMEOUT | 0 | ascend.transfer.timeout must be a duration such as 500ms, 30s or 2m, or a number of milliseconds, and at most 24 days",
+    "ASCEND_TRANSFER_TIMEOUT | 0 | ascend.transfer.timeout must be a duration such as 500ms, 30s or 2m, or a number "
+        + "of milliseconds, and at most 24 days",
     "ASCEND_TRANSFER_TIMEOUT | 2147483648 | ascend.transfer.timeout must be a duration such as",
     "ASCEND_TRANSFER_TIMEOUT | -1 | ascend.transfer.timeout must be a duration such as",
     "ASCEND_USE_ASYNC_TRANSFER | maybe | ascend.async.transfer must be true or false, 1 or 0, yes or no, on or off",
-    "ASCEND_BUFFER_POOL | 4 | ascend.buffer.pool must be a number of buffers and their size in MiB such as 4:8, or 0:0 for none",
+    "ASCEND_BUFFER_POOL | 4 | ascend.buffer.pool must be a number of buffers and their size in MiB such as 4:8, or "
+        + "0:0 for none",
     "ASCEND_BUFFER_POOL | 4:0 | ascend.buffer.pool must be a number of buffers",
     "ASCEND_BUFFER_POOL | -1:8 | ascend.buffer.pool must be a number of buffers",
     "ASCEND_BASE_PORT | 65536 | ascend.base.port must be an integer from 1 to 65535",
@@ -114,7 +116,8 @@ final class AscendSettingsTest {
     "ASCEND_RDMA_SL | 8 | ascend.rdma.service.level must be an integer from 0 to 7, or none",
     "HCCL_RDMA_TIMEOUT | 4 | ascend.rdma.timeout must be an integer from 5 to 24, or none",
     "HCCL_RDMA_RETRY_CNT | 8 | ascend.rdma.retries must be an integer from 1 to 7, or none",
-    "ASCEND_RT_VISIBLE_DEVICES | 1,1 | ascend.visible.devices must be numbers of devices such as 0,1,3, each once, or all",
+    "ASCEND_RT_VISIBLE_DEVICES | 1,1 | ascend.visible.devices must be numbers of devices such as 0,1,3, each once, "
+        + "or all",
     "ASCEND_RT_VISIBLE_DEVICES | 0,,1 | ascend.visible.devices must be numbers of devices",
     "ASCEND_RT_VISIBLE_DEVICES | npu0 | ascend.visible.devices must be numbers of devices",
     "ASCEND_RT_VISIBLE_DEVICES | -1 | ascend.visible.devices must be numbers of devices",
@@ -146,9 +149,12 @@ final class AscendSettingsTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
-    "PENSTOCK_MEMORY_NUMA | 3 | memory.numa must be even for hbm.device ascend from PENSTOCK_HBM_DEVICE: other nodes have no memory for devices",
-    "PENSTOCK_DRAM | unbounded | dram must be bounded for ascend.fabric.memory true from ASCEND_ENABLE_USE_FABRIC_MEM, which takes all of it at the start",
-    "PENSTOCK_MEMORY_PAGES | plain | memory.pages must be auto for ascend.fabric.memory true from ASCEND_ENABLE_USE_FABRIC_MEM, which has pages of its own"
+    "PENSTOCK_MEMORY_NUMA | 3 | memory.numa must be even for hbm.device ascend from PENSTOCK_HBM_DEVICE: other nodes "
+        + "have no memory for devices",
+    "PENSTOCK_DRAM | unbounded | dram must be bounded for ascend.fabric.memory true from "
+        + "ASCEND_ENABLE_USE_FABRIC_MEM, which takes all of it at the start",
+    "PENSTOCK_MEMORY_PAGES | plain | memory.pages must be auto for ascend.fabric.memory true from "
+        + "ASCEND_ENABLE_USE_FABRIC_MEM, which has pages of its own"
   })
   void memoryThatADeviceCannotHave_isRefusedNamingBoth(String variable, String text, String rule) {
     Map<String, String> environment = Map.of("PENSTOCK_HBM", "8 blocks", "PENSTOCK_HBM_DEVICE", "ascend",
@@ -175,7 +181,7 @@ final class AscendSettingsTest {
         .withoutEffect()).isEmpty();
     assertThat(with(Map.of("ASCEND_BASE_PORT", "21000", "ASCEND_TRANSFER_TIMEOUT", "3000")).withoutEffect())
         .containsExactly(
-            "ascend.base.port has no effect here because Penstock makes no links between devices: blocks travel between nodes over RSocket"
-                + " (was 21000, from ASCEND_BASE_PORT)");
+            "ascend.base.port has no effect here because Penstock makes no links between devices: blocks travel "
+                + "between nodes over RSocket (was 21000, from ASCEND_BASE_PORT)");
   }
 }

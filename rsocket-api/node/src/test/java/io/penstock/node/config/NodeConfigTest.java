@@ -112,21 +112,27 @@ final class NodeConfigTest {
     "layers: [1, 2] | layers must be one value (was a list, from FILE line 1)",
     "layers: {a: 1} | layers must be one value (was a map, from FILE line 1)",
     "layer: 8 | key must be one that `penstock serve --help` lists (was layer, from FILE line 1; did you mean layers?)",
-    "block: {byte: 8} | key must be one that `penstock serve --help` lists (was block.byte, from FILE line 1; did you mean block.bytes?)",
+    "block: {byte: 8} | key must be one that `penstock serve --help` lists (was block.byte, from FILE line 1; did "
+        + "you mean block.bytes?)",
     "[1, 2] | config must be a map of keys to values (was a list, from FILE line 1)",
     "just text | config must be a map of keys to values (was a single value, from FILE line 1)",
-    "block.bytes: 100 | block.bytes must be a multiple of 32 B, which is layers 8 x block.tokens 1 x 2 planes x 2 B, and at most "
-        + "1 GiB (was 100 B, from FILE line 1)",
-    "{block.bytes: 64KiB, block.tokens: 7} | block.bytes must be a multiple of 224 B, which is layers 8 x block.tokens 7 x 2 planes "
-        + "x 2 B, and at most 1 GiB (was 64 KiB, from FILE line 1)",
-    "{block.bytes: 64KiB, kv.heads: 8} | kv.heads must be auto with block.bytes 64 KiB from FILE line 1 (was 8, from FILE line 1)",
-    "{block.bytes: 64KiB, dtype: fp16} | dtype must be bf16 with block.bytes 64 KiB from FILE line 1 (was fp16, from FILE line 1)",
-    "{model: llama-3.1-8b, block.bytes: 2MiB} | block.bytes must be auto with model llama-3.1-8b from FILE line 1, which "
-        + "has a layout of its own (was 2 MiB, from FILE line 1)",
-    "{latent.rank: 512, kv.heads: 8, rope.dim: 64} | kv.heads must be auto with latent.rank 512 from FILE line 1 (was 8, from FILE line 1)",
+    "block.bytes: 100 | block.bytes must be a multiple of 32 B, which is layers 8 x block.tokens 1 x 2 planes x 2 B, "
+        + "and at most 1 GiB (was 100 B, from FILE line 1)",
+    "{block.bytes: 64KiB, block.tokens: 7} | block.bytes must be a multiple of 224 B, which is layers 8 x "
+        + "block.tokens 7 x 2 planes x 2 B, and at most 1 GiB (was 64 KiB, from FILE line 1)",
+    "{block.bytes: 64KiB, kv.heads: 8} | kv.heads must be auto with block.bytes 64 KiB from FILE line 1 (was 8, from "
+        + "FILE line 1)",
+    "{block.bytes: 64KiB, dtype: fp16} | dtype must be bf16 with block.bytes 64 KiB from FILE line 1 (was fp16, from "
+        + "FILE line 1)",
+    "{model: llama-3.1-8b, block.bytes: 2MiB} | block.bytes must be auto with model llama-3.1-8b from FILE line 1, "
+        + "which has a layout of its own (was 2 MiB, from FILE line 1)",
+    "{latent.rank: 512, kv.heads: 8, rope.dim: 64} | kv.heads must be auto with latent.rank 512 from FILE line 1 "
+        + "(was 8, from FILE line 1)",
     "latent.rank: 512 | rope.dim must be given with latent.rank 512 from FILE line 1 (was auto, from default)",
-    "{model: deepseek-v3, head.dim: 128} | head.dim must be auto with model deepseek-v3 from FILE line 1 (was 128, from FILE line 1)",
-    "{model: llama-3.1-8b, rope.dim: 64} | rope.dim must be auto with model llama-3.1-8b from FILE line 1 (was 64, from FILE line 1)",
+    "{model: deepseek-v3, head.dim: 128} | head.dim must be auto with model deepseek-v3 from FILE line 1 (was 128, "
+        + "from FILE line 1)",
+    "{model: llama-3.1-8b, rope.dim: 64} | rope.dim must be auto with model llama-3.1-8b from FILE line 1 (was 64, "
+        + "from FILE line 1)",
     "kv.heads: 1000000 | bytes of plane KEY must be <= 1 GiB (was 4096000000)",
     "dtype: fp12 | dtype must be one of bf16, fp16, fp32, fp8_e4m3, fp8_e5m2, int8 (was fp12, from FILE line 1)",
     "block.bytes: 2GiB | block.bytes must be a size from 4 B to 1 GiB, or auto (was 2GiB, from FILE line 1)",
@@ -136,20 +142,25 @@ final class NodeConfigTest {
     "hbm.device: ascend | hbm must be > 0 for hbm.device ascend from FILE line 1 (was off, from default)",
     "{hbm: 1GiB, hbm.device: gpu} | hbm.device must be one of sim, ascend (was gpu, from FILE line 1)",
     "{hbm: 1GiB, ascend.device: -1} | ascend.device must be an integer from 0 to 1023 (was -1, from FILE line 1)",
-    "{dram: unbounded, memory.pages: huge} | dram must be bounded for memory.pages huge from FILE line 1, which takes all of it at the start "
-        + "(was unbounded, from FILE line 1)",
+    "{dram: unbounded, memory.pages: huge} | dram must be bounded for memory.pages huge from FILE line 1, which "
+        + "takes all of it at the start (was unbounded, from FILE line 1)",
     "memory.pages: large | memory.pages must be one of auto, huge, plain (was large, from FILE line 1)",
     "memory.numa: -1 | memory.numa must be an integer from 0 to 1023, or none (was -1, from FILE line 1)",
     "stack.mode: write_through | ssd must be > 0 to be written through to (was off, from default)",
-    "{ssd: 1GiB, ssd.dir: x, ssd.segment.bytes: 1MiB, block.bytes: 128KiB} | ssd.segment.bytes must be >= 8 records of a block, 1049856 B (was 1 MiB, from FILE line 1)",
+    "{ssd: 1GiB, ssd.dir: x, ssd.segment.bytes: 1MiB, block.bytes: 128KiB} | ssd.segment.bytes must be >= 8 records "
+        + "of a block, 1049856 B (was 1 MiB, from FILE line 1)",
     "dram: 1KiB | dram must be >= one block of 64 KiB (was 1 KiB, from FILE line 1)",
     "policy: random | policy must be one of lru, fifo (was random, from FILE line 1)",
-    "await.timeout: 5 | await.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 5, from FILE line 1)",
-    "drain.timeout: 0s | drain.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 0s, from FILE line 1)",
-    "admin.port: -1 | admin.port must be an integer from 0 to 65535, 0 for any free one, or off (was -1, from FILE line 1)",
+    "await.timeout: 5 | await.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 5, from FILE "
+        + "line 1)",
+    "drain.timeout: 0s | drain.timeout must be a duration of at least 1ms, such as 500ms, 30s or 2m (was 0s, from "
+        + "FILE line 1)",
+    "admin.port: -1 | admin.port must be an integer from 0 to 65535, 0 for any free one, or off (was -1, from FILE "
+        + "line 1)",
     "log.level: loud | log.level must be one of off, error, warn, info, debug (was loud, from FILE line 1)",
     "model: ' ' | model must be not empty (was empty, from FILE line 1)",
-    "budget: 4KiB | budget must be >= 2 slices, one in and one out, of slice.bytes 512 KiB from default (was 4 KiB, from FILE line 1)",
+    "budget: 4KiB | budget must be >= 2 slices, one in and one out, of slice.bytes 512 KiB from default (was 4 KiB, "
+        + "from FILE line 1)",
     "budget: 1 | budget must be a size of at least 1 KiB (was 1, from FILE line 1)",
     "window.blocks: 999 | reserve.blocks must be >= window.blocks 999 from FILE line 1 (was 128, from default)",
   })
@@ -223,7 +234,8 @@ final class NodeConfigTest {
   void environment_unknownVariable_isRefusedWithAGuess() {
     assertThatThrownBy(() -> NodeConfig.resolve(null, Map.of("PENSTOCK_BLOCKBYTES", "1"), Map.of()))
         .hasMessage("variable must be one that "
-            + "`penstock serve --help` lists (was PENSTOCK_BLOCKBYTES, from the environment; did you mean PENSTOCK_BLOCK_BYTES?)");
+            + "`penstock serve --help` lists (was PENSTOCK_BLOCKBYTES, from the environment; did you mean "
+            + "PENSTOCK_BLOCK_BYTES?)");
   }
 
   @Test

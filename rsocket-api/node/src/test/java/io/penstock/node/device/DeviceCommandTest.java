@@ -159,7 +159,8 @@ final class DeviceCommandTest {
     CommandLineRun run = run("copy", "--elements", "4096", "--bytes", "256KiB");
     assertThat(run.exitCode()).as(run.err()).isEqualTo(69);
     assertThat(run.err()).contains(
-        "device copy: memory for --elements x --bytes must be had (was refused): 4,096 elements of 256 KiB, 1.00 GiB in all, take twice that");
+        "device copy: memory for --elements x --bytes must be had (was refused): 4,096 elements of 256 KiB, 1.00 GiB "
+            + "in all, take twice that");
     assertThat(run.out()).isEmpty();
   }
 
@@ -168,7 +169,8 @@ final class DeviceCommandTest {
     CommandLineRun run = CommandLineRun.of("device", "copy", "--ascend-lib", "/nowhere/libascendcl.so");
     assertThat(run.exitCode()).isEqualTo(69);
     assertThat(run.err()).contains(
-        "a library of Ascend devices must be there, or be named with --ascend-lib (looked for /nowhere/libascendcl.so)");
+        "a library of Ascend devices must be there, or be named with --ascend-lib (looked for "
+            + "/nowhere/libascendcl.so)");
   }
 
   @ParameterizedTest

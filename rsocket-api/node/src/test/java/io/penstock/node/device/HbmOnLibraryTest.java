@@ -110,7 +110,7 @@ final class HbmOnLibraryTest {
     assertThat(copies.get("calls").longValue()).isPositive();
   }
 
-  /// A node that is to be refused takes no port that somebody else may have.
+  /// A node that is to be refused takes no port that another program may have.
   private static CommandLineRun run(String command, String... flags) {
     List<String> line = new ArrayList<>(List.of(command));
     line.addAll(List.of(flags));

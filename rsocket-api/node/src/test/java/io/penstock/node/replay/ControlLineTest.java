@@ -32,7 +32,7 @@ final class ControlLineTest {
   private static final Duration LIMIT = Duration.ofSeconds(5);
   private static final Delivery DELIVERY = new Delivery(3, 2, 1, 300, 300, 0, 1, 5, 7, 9);
   private static final PartyStat STAT = new PartyStat(1, 2, 3, 4,
-      new Books(5, List.of(new LevelStat("dram", Medium.HOST, Long.MAX_VALUE, 6, 7, 8, 9))));
+      new LedgerState(5, List.of(new LevelStat("dram", Medium.HOST, Long.MAX_VALUE, 6, 7, 8, 9))));
 
   private final Pipes pipes = new Pipes();
   private final RemoteParty driver = new RemoteParty("decode", pipes.driver);
@@ -107,7 +107,7 @@ final class ControlLineTest {
   }
 
   @Test
-  void send_toWhomDoesNotRead_neverWaitsAndEndsTheLineWhenItsQueueIsFull() {
+  void send_toAPartyThatDoesNotRead_neverWaitsAndEndsTheLineWhenItsQueueIsFull() {
     List<Long> ids = LongStream.range(0, 400).boxed().toList(); // the pipe itself holds a few of these
     int sent = 0;
     while (pipes.driver.send(new Message.Put(sent, ids))) {

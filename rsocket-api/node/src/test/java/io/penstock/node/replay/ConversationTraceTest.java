@@ -72,7 +72,7 @@ final class ConversationTraceTest {
   private static ReplayReport overSockets(long capacityBlocks) {
     FlowPlan plan = FlowPlan.of(WIRE_SPACE, 8 << 20, 1);
     ReplaySubject subject = new ReplaySubject("conversation", plan, Map.of("dram", capacityBlocks + " blocks"), "lru",
-        Pace.defaults(), Map.of());
+        ReplayPace.defaults(), Map.of());
     TraceKeys keys = new TraceKeys(WIRE_SPACE.id(), 0);
     Scheduler driver = Schedulers.newSingle("replay-test");
     try (TraceReader trace = TraceReader.open(TRACE)) {
@@ -104,7 +104,7 @@ final class ConversationTraceTest {
       DecodeParty decode = new Decoder(tier, shape, keys, tier.arena(),
           new Permits("none", 1, 1), System::nanoTime);
       PrefillParty prefill = new Prefiller(tier, shape, keys, produced);
-      new Replay(decode, prefill, Pace.defaults(), driver).deliveries(trace).doOnNext(tally::add)
+      new Replay(decode, prefill, ReplayPace.defaults(), driver).deliveries(trace).doOnNext(tally::add)
           .blockLast(Duration.ofMinutes(2));
     } finally {
       tier.close().block(Duration.ofSeconds(5));

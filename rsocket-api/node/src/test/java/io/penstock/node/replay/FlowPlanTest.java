@@ -21,7 +21,7 @@ final class FlowPlanTest {
 
   @Test
   void everyStream_isSureOfItsCredit() {
-    for (int concurrency = 1; concurrency <= Pace.MAX_CONCURRENCY; concurrency++) {
+    for (int concurrency = 1; concurrency <= ReplayPace.MAX_CONCURRENCY; concurrency++) {
       FlowPlan plan = FlowPlan.of(space(64 << 10), BUDGET, concurrency);
       assertThat((long) concurrency * plan.creditSlices() * plan.sliceBytes()).as("%d streams", concurrency)
           .isLessThanOrEqualTo(plan.decodeBudgetBytes());

@@ -12,7 +12,8 @@ final class LoopbackCounterTest {
   private static final String HEAD =
       """
           Inter-|   Receive                                                |  Transmit
-           face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+           face |bytes    packets errs drop fifo frame compressed multicast|\
+          bytes    packets errs drop fifo colls carrier compressed
           """;
 
   @TempDir

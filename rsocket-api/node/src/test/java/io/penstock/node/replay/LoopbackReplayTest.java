@@ -54,7 +54,7 @@ final class LoopbackReplayTest {
 
   private void equalsThePlainLru(FlowPlan plan, long capacityBlocks, int concurrency, int requests) {
     ReplayReport report =
-        replay(plan, capacityBlocks, Pace.defaults().withConcurrency(concurrency), trace(requests));
+        replay(plan, capacityBlocks, ReplayPace.defaults().withConcurrency(concurrency), trace(requests));
 
     assertClean(report);
     assertEqualToModel(report, new LruModel(capacityBlocks), trace(requests));
@@ -101,7 +101,7 @@ final class LoopbackReplayTest {
   void replay_withBlocksLargerThanASlice_isTheSame() {
     FlowPlan plan = new FlowPlan(BlockShape.of(64 << 10, 4).space("replay"), 4 << 20, 1, 8 << 10, 16, 3);
 
-    ReplayReport report = replay(plan, 100, Pace.defaults(), trace(40));
+    ReplayReport report = replay(plan, 100, ReplayPace.defaults(), trace(40));
 
     assertClean(report);
     assertEqualToModel(report, new LruModel(100), trace(40));
@@ -109,7 +109,7 @@ final class LoopbackReplayTest {
 
   @Test
   void report_namesWhatWasAskedFor() {
-    ReplayReport report = replay(FlowPlan.of(SPACE, 1 << 20, 1), 50, Pace.defaults().withLimit(7), trace(20));
+    ReplayReport report = replay(FlowPlan.of(SPACE, 1 << 20, 1), 50, ReplayPace.defaults().withLimit(7), trace(20));
 
     assertThat(report.requests()).isEqualTo(7);
     assertThat(report.blockBytes()).isEqualTo(4 << 10);
@@ -124,7 +124,7 @@ final class LoopbackReplayTest {
     assertThat(report.lastLayerMillis().max()).isGreaterThanOrEqualTo(report.firstLayerMillis().max()).isPositive();
   }
 
-  private ReplayReport replay(FlowPlan plan, long capacityBlocks, Pace pace, TraceSource trace) {
+  private ReplayReport replay(FlowPlan plan, long capacityBlocks, ReplayPace pace, TraceSource trace) {
     ReplaySubject subject =
         new ReplaySubject("test", plan, Map.of("dram", capacityBlocks + " blocks"), "lru", pace, Map.of());
     TierPlan tier = TierPlan.dram(plan.space(), Capacity.ofBlocks(capacityBlocks));

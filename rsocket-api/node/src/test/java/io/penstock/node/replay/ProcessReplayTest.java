@@ -86,7 +86,7 @@ final class ProcessReplayTest {
     try {
       AtomicInteger delivered = new AtomicInteger();
       Throwable failure = catchThrowable(
-          () -> new Replay(parties.decode(), parties.prefill(), Pace.defaults().withConcurrency(4), driver)
+          () -> new Replay(parties.decode(), parties.prefill(), ReplayPace.defaults().withConcurrency(4), driver)
               .deliveries(trace(1_000_000)).doOnNext(delivery -> {
                 if (delivered.incrementAndGet() == 20) {
                   kill(parties, victim);
@@ -114,7 +114,7 @@ final class ProcessReplayTest {
   }
 
   private ReplayReport replay(Mono<? extends Parties> opening, int requests) {
-    ReplaySubject subject = new ReplaySubject("test", PLAN, Map.of(), "lru", Pace.defaults(), Map.of());
+    ReplaySubject subject = new ReplaySubject("test", PLAN, Map.of(), "lru", ReplayPace.defaults(), Map.of());
     return Mono.usingWhen(opening, parties -> new ReplayRun(parties, subject, new Tally(), driver, System::nanoTime)
         .report(trace(requests)), Parties::close).block(LIMIT);
   }

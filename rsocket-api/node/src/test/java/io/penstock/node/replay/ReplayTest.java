@@ -36,7 +36,7 @@ final class ReplayTest {
   void deliveries_oneAtATime_equalThePlainLruWhateverTheCapacity(long capacityBlocks) {
     for (long seed = 1; seed <= 2; seed++) {
       try (Bench bench = new Bench(HostTierOptions.defaults(capacityBlocks))) {
-        List<Delivery> deliveries = bench.replay(Pace.defaults(), seed);
+        List<Delivery> deliveries = bench.replay(ReplayPace.defaults(), seed);
 
         assertEqualToModel(deliveries, new LruModel(capacityBlocks), seed);
         assertThat(deliveries).allSatisfy(delivery -> {
@@ -53,7 +53,7 @@ final class ReplayTest {
   @Test
   void deliveries_manyAtATime_areAllWholeAndDecideInTraceOrder() {
     try (Bench bench = new Bench(HostTierOptions.defaults(1_000))) {
-      List<Delivery> deliveries = bench.replay(Pace.defaults().withConcurrency(8), 3);
+      List<Delivery> deliveries = bench.replay(ReplayPace.defaults().withConcurrency(8), 3);
 
       LruModel model = new LruModel(1_000);
       long hits = requests(3).stream().mapToLong(request -> model.request(request.hashIds()).hits()).sum();
@@ -68,14 +68,15 @@ final class ReplayTest {
   void deliveries_firstInFirstOut_differFromLru() {
     try (Bench lru = new Bench(HostTierOptions.defaults(500));
         Bench fifo = new Bench(HostTierOptions.defaults(500).withPolicy(EvictionPolicy.FIFO))) {
-      assertThat(hits(fifo.replay(Pace.defaults(), 1))).isNotZero().isLessThan(hits(lru.replay(Pace.defaults(), 1)));
+      assertThat(hits(fifo.replay(ReplayPace.defaults(), 1))).isNotZero()
+          .isLessThan(hits(lru.replay(ReplayPace.defaults(), 1)));
     }
   }
 
   @Test
   void deliveries_limited_endAfterExactlySoMany() {
     try (Bench bench = new Bench(HostTierOptions.defaults(100))) {
-      assertThat(bench.replay(Pace.defaults().withLimit(17), 1)).hasSize(17);
+      assertThat(bench.replay(ReplayPace.defaults().withLimit(17), 1)).hasSize(17);
     }
   }
 
@@ -118,7 +119,7 @@ final class ReplayTest {
       tier = new HostTier(SPACE, options, TierListener.noop());
     }
 
-    List<Delivery> replay(Pace pace, long seed) {
+    List<Delivery> replay(ReplayPace pace, long seed) {
       TraceKeys keys = new TraceKeys(SPACE.id(), 0);
       SliceShape shape = new SliceShape(16, 4 << 10, SliceOrder.LAYER_FIRST, 0);
       DecodeParty decode = new Decoder(tier, shape, keys, tier.arena(), none, System::nanoTime);

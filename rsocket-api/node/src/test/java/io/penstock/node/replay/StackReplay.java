@@ -49,7 +49,7 @@ final class StackReplay {
   }
 
   private ReplayReport run(TraceSource trace, Opening opening) {
-    ReplaySubject subject = new ReplaySubject("test", flow, kept.capacities(), "lru", Pace.defaults(), Map.of());
+    ReplaySubject subject = new ReplaySubject("test", flow, kept.capacities(), "lru", ReplayPace.defaults(), Map.of());
     Scheduler driver = Schedulers.newSingle("replay-test");
     try (trace) {
       return Mono.usingWhen(opening.open(driver),

@@ -160,7 +160,7 @@ final class TimelineTest {
 
   private static PartyStat stat(long hits, long misses, long inFlightBytes, long blocks) {
     return new PartyStat(inFlightBytes, inFlightBytes, 1 << 20, 0,
-        new Books(misses, List.of(new LevelStat("dram", Medium.HOST, 1_000, blocks, blocks, hits, blocks))));
+        new LedgerState(misses, List.of(new LevelStat("dram", Medium.HOST, 1_000, blocks, blocks, hits, blocks))));
   }
 
   private static long sum(List<Long> values) {
@@ -184,7 +184,7 @@ final class TimelineTest {
 
     @Override
     public String description() {
-      return "nobody";
+      return "a party of figures";
     }
 
     @Override

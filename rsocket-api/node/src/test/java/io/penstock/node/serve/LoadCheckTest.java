@@ -117,7 +117,7 @@ final class LoadCheckTest {
 
       client(node, "load", "--blocks", "2");
       Files.writeString(folder.resolve("receipts"), "half a li", StandardOpenOption.APPEND);
-      assertThat(client(node, "check").exitCode()).as("half a line was promised to nobody").isZero();
+      assertThat(client(node, "check").exitCode()).as("half a line is no promise").isZero();
       Files.writeString(folder.resolve("receipts"), "ne\n", StandardOpenOption.APPEND);
       CommandLineRun check = client(node, "check");
       assertThat(check.exitCode()).isEqualTo(65);

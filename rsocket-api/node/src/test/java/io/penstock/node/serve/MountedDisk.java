@@ -37,7 +37,7 @@ final class MountedDisk implements AutoCloseable {
     return path;
   }
 
-  /// Whoever writes waits from now on.
+  /// Writers wait from now on.
   void freeze() {
     frozen = isDone("fsfreeze", "-f", path.toString());
     if (!frozen) {

@@ -120,7 +120,8 @@ final class PrintConfigTest {
     assertThat(run.out()).containsPattern("ascend\\.transfer\\.timeout +3s +ASCEND_TRANSFER_TIMEOUT\n")
         .containsPattern("ascend\\.rdma\\.service\\.level +5 +HCCL_RDMA_SL\n")
         .contains(
-            "\n\nascend.rdma.service.level has no effect here because Penstock makes no links between devices: blocks travel between nodes over RSocket"
+            "\n\nascend.rdma.service.level has no effect here because Penstock makes no links between devices: "
+                + "blocks travel between nodes over RSocket"
                 + " (was 5, from HCCL_RDMA_SL)\n")
         .doesNotContain("ascend.base.port");
   }

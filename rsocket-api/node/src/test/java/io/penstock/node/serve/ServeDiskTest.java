@@ -32,7 +32,7 @@ final class ServeDiskTest {
   private static final int DISK_MEBIBYTES = 288;
   private static final int FILLED_BYTES = 30 << 20;
   private static final int BLOCKS = 600;
-  /// As many as there is room for in memory beside those at rest.
+  /// As many as memory has room for beside the stored ones.
   private static final int WAITING = 100;
 
   @TempDir
@@ -127,7 +127,8 @@ final class ServeDiskTest {
         awaitSaid(node, "could not close store ssd within 10000 ms");
         assertThat(node.said()).containsOnlyOnce("level ssd is off: no answer within 5000 ms")
             .containsPattern(
-                "\\d+ blocks \\(\\d+ bytes\\) that were on their way to the disk had not got there in time, and may be gone");
+                "\\d+ blocks \\(\\d+ bytes\\) that were on their way to the disk had not got there in time, and may "
+                    + "be gone");
       } finally {
         disk.thaw();
       }
@@ -187,7 +188,7 @@ final class ServeDiskTest {
     assertThat(metrics).contains("penstock_budget_in_flight_bytes{budget=\"node\"} 0.0", "penstock_wire_streams 0.0",
         "penstock_level_active{level=\"ssd\",medium=\"disk\",tier=\"stack\"} 1.0");
     String stored = line(metrics, "penstock_level_stored_blocks{level=\"dram\"");
-    assertThat(line(metrics, "penstock_arena_claimed_slots")).as("slots lent, all of them to blocks at rest")
+    assertThat(line(metrics, "penstock_arena_claimed_slots")).as("slots lent, all of them to stored blocks")
         .isEqualTo(stored);
   }
 

@@ -83,7 +83,7 @@ final class ServeKillTest {
       Set<BlockKey> whole = client.read(tried);
       assertThat(whole).as("%s: blocks promised", when).containsAll(promised);
       promised.clear();
-      promised.addAll(whole); // found and read: written, though nobody may have heard of it
+      promised.addAll(whole); // found and read: written, though its receipt may not have come
     }
   }
 

@@ -167,7 +167,8 @@ final class ServeProcessTest {
 
     assertThat(second.exitCode()).isEqualTo(74);
     assertThat(second.err()).isEqualTo(
-        "serve: listen.port must be free for this user at 127.0.0.1 (was %d, from --listen-port): Address already in use; --listen-port 0 takes any that is free\n"
+        ("serve: listen.port must be free for this user at 127.0.0.1 (was %d, from --listen-port): Address already in "
+            + "use; --listen-port 0 takes any that is free\n")
             .formatted(holder.port()));
   }
 

@@ -75,7 +75,7 @@ final class ServeStackTest {
     }
 
     try (NodeProcess again = start(engine, mode); PatternClient client = new PatternClient(again)) {
-      // The newest: the books had chosen all the others for the disk
+      // The newest: the ledger had assigned all the others to the disk
       int inMemory = mode.equals("write_through") ? 0 : 10 + 20;
       assertThat(client.read(keys)).as("what is on disk")
           .containsExactlyInAnyOrderElementsOf(keys.subList(0, BLOCKS - inMemory));
@@ -121,8 +121,8 @@ final class ServeStackTest {
       assertThat(CommandLineRun.of(stat).out()).contains("\nlevel hbm       10 of 10 blocks, ",
           "\nlevel dram      20 of 20 blocks, ",
           "\nlevel ssd       70 of 1,000 blocks, ");
-      assertThat(CommandLineRun.of(stat).out())
-          .containsPattern("\nmemory +32.0 MiB: [^;]*; on any\\s+node,\\s+not\\s+locked\n");
+      assertThat(CommandLineRun.of(stat).out()).containsPattern(
+          "\nmemory +32.0 MiB: [^;]*; on any\\s+node,\\s+not\\s+locked\n");
       var json = JsonMapper.shared().readTree(
           CommandLineRun.of(Stream.concat(Stream.of(stat), Stream.of("--json")).toArray(String[]::new)).out());
       assertThat(json.at("/stat/levels")).extracting(level -> level.get("blocks").asInt()).containsExactly(10, 20, 70);
@@ -142,7 +142,8 @@ final class ServeStackTest {
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.err()).startsWith("made the folder " + ssd()
         + "\nserve: memory.pages must be auto or plain where large pages are not set aside for all of dram"
-        + " (was huge, from --memory-pages): mapped memory: 33554432 bytes of host memory must be available (was refused): pages of 1 GiB: ")
+        + " (was huge, from --memory-pages): mapped memory: 33554432 bytes of host memory must be available (was "
+        + "refused): pages of 1 GiB: ")
         .contains("pages of 2 MiB: 16 must be free (was 0)");
   }
 
@@ -167,7 +168,8 @@ final class ServeStackTest {
         CommandLineRun.of(arguments("plain", "write_through", "--dram", "10 blocks", "--listen-port", "0"));
     assertThat(small.exitCode()).as(small.err()).isEqualTo(2);
     assertThat(small.err()).contains(
-        "dram must be > hbm 10 blocks from --hbm, which it repeats when stack.mode is write_through (was 10 blocks, from --dram)");
+        "dram must be > hbm 10 blocks from --hbm, which it repeats when stack.mode is write_through (was 10 blocks, "
+            + "from --dram)");
     CommandLineRun unbounded =
         CommandLineRun.of(arguments("plain", "exclusive", "--hbm", "unbounded", "--listen-port", "0"));
     assertThat(unbounded.err()).contains("hbm must be a size, \"N blocks\", or 0 for off (was unbounded, from --hbm)");
@@ -236,8 +238,9 @@ final class ServeStackTest {
         NodeProcess.startWithoutAccess(folder, flags.subList(1, flags.size()).toArray(String[]::new))) {
       assertThat(node.exitCode()).isEqualTo(74);
       assertThat(node.said()).contains(
-          "serve: ssd.engine must be one that this process can run (was chronicle, from --ssd-engine): engine chronicle "
-              + "must be run by a JVM with --add-opens=java.base/java.lang.reflect=ALL-UNNAMED --add-exports=java.base/sun.nio.ch=ALL-UNNAMED "
+          "serve: ssd.engine must be one that this process can run (was chronicle, from --ssd-engine): engine "
+              + "chronicle must be run by a JVM with --add-opens=java.base/java.lang.reflect=ALL-UNNAMED "
+              + "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED "
               + "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED (was run without)");
       assertThat(ssd()).doesNotExist();
     }

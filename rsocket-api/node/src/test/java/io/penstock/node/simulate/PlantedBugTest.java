@@ -100,7 +100,7 @@ final class PlantedBugTest {
   private static final class LeakingTier extends TamperingTier {
     LeakingTier(BlockTier tier) {
       super(tier, window -> {
-        window.getFirst().block().share(); // nobody closes it
+        window.getFirst().block().share(); // it is never closed
         return window;
       });
     }

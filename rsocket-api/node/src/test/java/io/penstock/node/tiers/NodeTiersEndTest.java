@@ -58,7 +58,7 @@ final class NodeTiersEndTest {
         NodeTiers.open(plan, NodeMemory.of(plan), TierListener.noop(), AscendListener.noop()).block(LIMIT));
   }
 
-  /// All at once: all but the newest are to sink.
+  /// All at once: all but the newest are to be demoted.
   private static void put(NodeTiers tiers) {
     try (BlockScope scope = new BlockScope()) {
       Reservation reservation = requireNonNull(tiers.reserve(KEYS, scope).block(LIMIT));

@@ -32,7 +32,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/// The end of a node with a device that is well and a disk that is slow.
+/// The end of a node with a healthy device and a slow disk.
 @Timeout(60)
 final class SlowDiskTest {
   private static final Duration LIMIT = Duration.ofSeconds(30);

@@ -95,7 +95,7 @@ final class SsdTortureTest {
     assertThat(ledger.mayBe(2)).isTrue();
     ledger.heard(Word.REMOVED, List.of(2L));
     assertThat(ledger.mayBe(2)).isFalse();
-    ledger.settle(Set.of(1L, 3L)); // nobody heard of 3, and it is there
+    ledger.settle(Set.of(1L, 3L)); // the receipt of 3 never came, and it is there
     assertThat(ledger.lost(Set.of(1L))).containsExactly(3L);
     ledger.heard(Word.PUTS, List.of(3L)); // once more: it must be there meanwhile
     assertThat(ledger.mustBe(3)).isTrue();

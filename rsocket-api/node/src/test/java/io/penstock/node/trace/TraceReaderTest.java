@@ -40,22 +40,30 @@ final class TraceReaderTest {
   @Test
   void next_unknownFields_arePassedOver() {
     String line =
-        "{\"model\": {\"name\": [1, {}]}, \"timestamp\": 0, \"hash_ids\": [], \"input_length\": 0, \"output_length\": 0, \"x\": null}";
+        "{\"model\": {\"name\": [1, {}]}, \"timestamp\": 0, \"hash_ids\": [], \"input_length\": 0, "
+            + "\"output_length\": 0, \"x\": null}";
 
     assertThat(all(reader(line))).containsExactly(new TraceRequest(0, 0, 0, List.of()));
   }
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', quoteCharacter = '\0', value = {
-    "{\"timestamp\": -1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]} | timestamp | a whole number >= 0 | -1",
-    "{\"timestamp\": 1.5, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]} | timestamp | a whole number >= 0 | 1.5",
-    "{\"timestamp\": 1, \"input_length\": \"many\", \"output_length\": 1, \"hash_ids\": [1]} | input_length | a whole number >= 0 | many",
+    "{\"timestamp\": -1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]} | timestamp | a whole number "
+        + ">= 0 | -1",
+    "{\"timestamp\": 1.5, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]} | timestamp | a whole number "
+        + ">= 0 | 1.5",
+    "{\"timestamp\": 1, \"input_length\": \"many\", \"output_length\": 1, \"hash_ids\": [1]} | input_length | a "
+        + "whole number >= 0 | many",
     "{\"timestamp\": 1, \"input_length\": 1, \"hash_ids\": [1]} | output_length | present | absent",
     "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1} | hash_ids | present | absent",
-    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": 7} | hash_ids | an array of whole numbers | 7",
-    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1, null]} | hash_ids | a whole number >= 0 | null",
-    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [99999999999999999999]} | hash_ids | a whole number >= 0 | 99999999999999999999",
-    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [4, 5, 4]} | hash_ids | distinct, as each stands for all before it | [4, 5, 4]",
+    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": 7} | hash_ids | an array of whole "
+        + "numbers | 7",
+    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1, null]} | hash_ids | a whole "
+        + "number >= 0 | null",
+    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [99999999999999999999]} | hash_ids "
+        + "| a whole number >= 0 | 99999999999999999999",
+    "{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [4, 5, 4]} | hash_ids | distinct, "
+        + "as each stands for all before it | [4, 5, 4]",
     "[1, 2] | line | a JSON object | [1, 2]",
     "{} {} | timestamp | present | absent",
   })

@@ -17,7 +17,7 @@ import reactor.core.publisher.Operators;
 /// | | |
 /// |---|---|
 /// | frames | borrowed: valid until `onNext` returns, retain what is kept |
-/// | backpressure | without demand nothing is read; frames cut from the buffer at hand wait, at most `maxBytes` of them |
+/// | backpressure | without demand nothing is read; frames cut from the buffer wait, at most `maxBytes` of them |
 /// | cancel | closes the connection: its reader has gone |
 /// | threads | signals on the event loop; `request` and `cancel` from any thread |
 /// | signals | completes when the connection is closed in order; else the cause that closed it |

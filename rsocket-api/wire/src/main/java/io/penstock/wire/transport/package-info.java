@@ -4,9 +4,9 @@
 ///
 /// | bytes | bounded by |
 /// |---|---|
-/// | waiting to be sent | [ConnectionLimits#maxQueuedBytes()]; one more closes the connection with [SendQueueOverrunException] |
+/// | waiting to be sent | [ConnectionLimits#maxQueuedBytes()]; one more: [SendQueueOverrunException] |
 /// | handed to the socket, unsent | [ConnectionLimits#maxChannelBytes()] and one frame |
-/// | received, not yet taken by the subscriber | one receive buffer and one open frame: without demand nothing is read |
+/// | received, not yet taken by the subscriber | one receive buffer and one open frame; none is read without demand |
 /// | received, taken, not yet released | the credit the receiver gave; a slice pins the receive buffer it lies in |
 ///
 /// Reading never depends on how far writing is behind: two peers that stopped reading because neither could write would

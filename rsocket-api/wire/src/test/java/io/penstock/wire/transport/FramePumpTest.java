@@ -125,7 +125,7 @@ final class FramePumpTest {
     pair.limits = ConnectionLimits.defaults().withMaxFrameBytes(1 << 20).withMaxQueuedBytes(1 << 20);
     TcpPair.Two two = pair.connect();
     fillUntilStuck(two.client());
-    while (!two.client().isDisposed()) { // nobody reads yet
+    while (!two.client().isDisposed()) { // no side reads yet
       two.client().sendFrame(1, pair.marked(65_536, 1));
       assertThat(gauges(two.client()).queuedBytes()).isLessThanOrEqualTo(1 << 20);
     }

@@ -105,7 +105,7 @@ final class TcpPair implements AutoCloseable {
 
   /// All buffers came back, slices of the zeros among them.
   void assertAllReturned() {
-    Eventually.holds("nobody reads the zeros", () -> zeros.refCnt() == 1);
+    Eventually.holds("no frame holds the zeros", () -> zeros.refCnt() == 1);
     ledger.assertAllReturned();
   }
 

@@ -10,29 +10,29 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// What the books of the node say at one moment; counters run from its opening.
+/// What the ledger of the node says at one moment; its counters began with the node.
 ///
 /// @param misses references that did not find their block
-/// @param levels its tiers, fastest first; empty where the node tells none, and for a party that keeps no books
-record Books(long misses, List<LevelStat> levels) {
-  /// Of who keeps none.
-  static final Books NONE = new Books(0, List.of());
+/// @param levels its tiers, fastest first; empty where the node tells none, and for a party without a ledger
+record LedgerState(long misses, List<LevelStat> levels) {
+  /// Of a party without a ledger.
+  static final LedgerState NONE = new LedgerState(0, List.of());
 
-  Books {
+  LedgerState {
     levels = List.copyOf(requireNonNull(levels, "levels"));
   }
 
-  static Books of(TierStat stat) {
-    return new Books(stat.misses(), stat.levels());
+  static LedgerState of(TierStat stat) {
+    return new LedgerState(stat.misses(), stat.levels());
   }
 
-  /// Whichever of both keeps books; there is one node.
-  Books or(Books other) {
+  /// The state of the party that is the node; there is one node.
+  LedgerState or(LedgerState other) {
     return levels.isEmpty() ? other : this;
   }
 
   /// Hits of each tier since `before`, fastest first.
-  Map<String, Long> hitsSince(Books before) {
+  Map<String, Long> hitsSince(LedgerState before) {
     Map<String, Long> hits = new LinkedHashMap<>();
     levels.forEach(level -> hits.put(level.name(), level.hits() - before.hits(level.name())));
     return hits;
@@ -43,13 +43,13 @@ record Books(long misses, List<LevelStat> levels) {
     return levels.stream().filter(level -> level.name().equals(tier)).mapToLong(LevelStat::hits).sum();
   }
 
-  /// Blocks that the books put in the tier of that name; 0 where it is not told.
+  /// Blocks that the ledger assigns to the tier of that name; 0 where it is not told.
   long blocks(String tier) {
     return levels.stream().filter(level -> level.name().equals(tier)).mapToLong(LevelStat::blocks).sum();
   }
 
   /// Copies of each tier on a device since `before`, fastest first.
-  Map<String, TierCopies> copiesSince(Books before) {
+  Map<String, TierCopies> copiesSince(LedgerState before) {
     Map<String, TierCopies> copies = new LinkedHashMap<>();
     for (LevelStat level : levels) {
       CopyStat now = level.copies();

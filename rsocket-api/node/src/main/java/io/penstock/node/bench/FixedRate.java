@@ -2,8 +2,8 @@ package io.penstock.node.bench;
 
 import java.util.concurrent.locks.LockSupport;
 
-/// Moments at a fixed distance, whatever was late: who is late catches up, and his lateness counts. One thread.
-final class Pace {
+/// Moments at a fixed distance: a caller that is late catches up, and its lateness counts. For one thread, which waits.
+final class FixedRate {
   /// A thread that sleeps is woken late; so much before a moment it stops sleeping.
   private static final long AWAKE_NANOS = 120_000;
 
@@ -11,7 +11,7 @@ final class Pace {
   private final long start;
   private long done;
 
-  Pace(double perSecond) {
+  FixedRate(double perSecond) {
     this.nanos = 1e9 / perSecond;
     this.start = System.nanoTime();
   }

@@ -7,11 +7,11 @@ import io.penstock.block.Checks;
 /// @param concurrency requests under way at a time; 1 is strict trace order
 /// @param limit requests at most
 /// @param speed 0 as fast as demand allows, 1 in the trace's own time, 2 twice as fast
-record Pace(int concurrency, long limit, double speed) {
+record ReplayPace(int concurrency, long limit, double speed) {
   /// Most requests under way at a time.
   static final int MAX_CONCURRENCY = 256;
 
-  Pace {
+  ReplayPace {
     if (concurrency <= 0 || concurrency > MAX_CONCURRENCY) {
       throw new IllegalArgumentException(
           "concurrency must be in [1, " + MAX_CONCURRENCY + "] (was " + concurrency + ")");
@@ -23,19 +23,19 @@ record Pace(int concurrency, long limit, double speed) {
   }
 
   /// One request at a time, all of them, as fast as demand allows.
-  static Pace defaults() {
-    return new Pace(1, Long.MAX_VALUE, 0);
+  static ReplayPace defaults() {
+    return new ReplayPace(1, Long.MAX_VALUE, 0);
   }
 
-  Pace withConcurrency(int newConcurrency) {
-    return new Pace(newConcurrency, limit, speed);
+  ReplayPace withConcurrency(int newConcurrency) {
+    return new ReplayPace(newConcurrency, limit, speed);
   }
 
-  Pace withLimit(long newLimit) {
-    return new Pace(concurrency, newLimit, speed);
+  ReplayPace withLimit(long newLimit) {
+    return new ReplayPace(concurrency, newLimit, speed);
   }
 
-  Pace withSpeed(double newSpeed) {
-    return new Pace(concurrency, limit, newSpeed);
+  ReplayPace withSpeed(double newSpeed) {
+    return new ReplayPace(concurrency, limit, newSpeed);
   }
 }
