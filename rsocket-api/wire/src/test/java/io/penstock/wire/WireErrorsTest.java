@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
@@ -19,6 +20,8 @@ import io.penstock.block.PlaneKind;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierClosedException;
+import io.penstock.wire.transport.TcpClientOptions;
+import io.penstock.wire.transport.TcpTransport;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.CustomRSocketException;
 import io.rsocket.frame.ErrorFrameCodec;
@@ -37,6 +40,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Exceptions;
+import reactor.core.publisher.Mono;
+import reactor.netty.resources.LoopResources;
 
 final class WireErrorsTest {
   @Test
@@ -54,6 +59,21 @@ final class WireErrorsTest {
     assertThat(WireErrors.fromWire(
         Exceptions.multiple(new CustomRSocketException(code, "drains"), new ClosedChannelException()), "the node"))
         .isInstanceOfSatisfying(RemoteTransientException.class, told -> assertThat(told.code()).isEqualTo(code));
+  }
+
+  @Test
+  void refusedConnection_namesItsPlaceAndTheReasonOfTheSystem() {
+    LoopResources loops = LoopResources.create("refused", 1, true);
+    try {
+      Throwable refused = TcpTransport.client(TcpClientOptions.to("127.0.0.1", 1), loops).connect()
+          .map(connection -> new AssertionError("connected")).cast(Throwable.class)
+          .onErrorResume(Mono::just).block(WireNode.PATIENCE);
+
+      assertThat(WireErrors.fromWire(requireNonNull(refused), "the node")).isInstanceOf(ConnectionLostException.class)
+          .hasMessage("no node is listening at 127.0.0.1:1").cause().hasMessageContaining("Connection refused");
+    } finally {
+      loops.dispose();
+    }
   }
 
   private static final BlockKey KEY = Blocks.key(Blocks.smallSpace(), 7);

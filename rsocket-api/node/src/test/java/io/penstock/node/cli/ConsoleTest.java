@@ -52,6 +52,19 @@ final class ConsoleTest {
         .withMessage("value must have a JSON form (was java.lang.Object)");
   }
 
+  @Test
+  void longMessage_isBrokenOnATerminalAlone() {
+    String message = "word ".repeat(20) + "end";
+    Console file = console(OutputStream.nullOutputStream());
+    Console terminal = new Console(file.in(), file.out(), file.err(), true, Map.of());
+
+    file.say(message);
+    terminal.say(message);
+
+    assertThat(err.toString(StandardCharsets.UTF_8).lines()).containsExactly(message, "word ".repeat(16).strip(),
+        "  " + "word ".repeat(4) + "end");
+  }
+
   private Console console(OutputStream to) {
     return new Console(InputStream.nullInputStream(), new PrintStream(to, true, StandardCharsets.UTF_8),
         new PrintStream(err, true, StandardCharsets.UTF_8), false, Map.of());
