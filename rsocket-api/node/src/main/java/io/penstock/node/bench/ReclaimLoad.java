@@ -10,7 +10,8 @@ import java.time.Duration;
 /// @param liveBytes bytes of live blocks, at any time
 /// @param blockBytes bytes of a block
 /// @param segmentBytes bytes of a segment
-/// @param liveShare live bytes as a share of all bytes that the journal may hold: blocks are moved when the real share falls below it
+/// @param liveShare live bytes as a share of all bytes that the journal may hold: blocks are moved when the real share
+///     falls below it
 /// @param readsPerSecond random blocks read in a second
 /// @param putBytesPerSecond bytes put in a second, each block in the place of a random one
 /// @param churn bytes put before the measurement, for each live byte, until compaction is steady
