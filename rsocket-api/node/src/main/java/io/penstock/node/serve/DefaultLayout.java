@@ -16,7 +16,7 @@ final class DefaultLayout {
 
   private DefaultLayout() {}
 
-  /// A line for people, with the nearest name of a preset; empty where the layout was stated or no model was named.
+  /// A line for people, with the nearest name of a preset; empty where the options give the layout or name no model.
   static Optional<String> note(NodeConfig settings) {
     String model = settings.get(LayoutSettings.MODEL);
     return isNamed(model) && DIMENSIONS.stream().noneMatch(each -> settings.effective(each).isGiven())

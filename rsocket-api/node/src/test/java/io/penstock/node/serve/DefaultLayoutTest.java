@@ -24,7 +24,7 @@ final class DefaultLayoutTest {
   }
 
   @Test
-  void layoutThatWasStated_isNot() {
+  void layoutByDimensions_isNot() {
     assertThat(note(Map.of())).isEmpty();
     assertThat(note(Map.of(LayoutSettings.MODEL, "llama-3.1-8b"))).isEmpty();
     assertThat(note(Map.of(LayoutSettings.MODEL, "llama-9", LayoutSettings.KV_HEADS, "8"))).isEmpty();
