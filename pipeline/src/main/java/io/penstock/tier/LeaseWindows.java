@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
 
 /// The stream of the windows of one [StackLease], in order: a window that waits for memory, to be read from stores, is
-/// overtaken by none. Its fields are written by the thread that emits. Never emits in a decision.
+/// overtaken by none. The thread that emits writes its fields; a cancel writes `done`, on any thread. Never emits in a
+/// decision.
 final class LeaseWindows extends DemandLoop {
   private final StackState state;
   private final StackLease lease;
