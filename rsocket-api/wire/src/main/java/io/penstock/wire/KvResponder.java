@@ -42,6 +42,7 @@ final class KvResponder implements RSocket {
   private final SliceFraming framing;
   private final StreamTickets streams;
   private final Budget incoming;
+  private final SilenceLimit.Rule stall;
   private final Disposable.Composite subscribed = Disposables.composite();
 
   KvResponder(Serving serving, String dataMimeType) {
@@ -53,6 +54,7 @@ final class KvResponder implements RSocket {
     this.framing = new SliceFraming(space, layout(), serving.allocator(), options.limits().maxSliceBytes(),
         serving.budget().outgoing(options.sendWindowBytes(), options.maxStreams()));
     this.incoming = serving.budget().incoming(options.maxStreams());
+    this.stall = new SilenceLimit.Rule(options.stallTimeout(), serving.timers());
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
   }
 
@@ -124,7 +126,7 @@ final class KvResponder implements RSocket {
               .flatMapMany(lease -> lease.slicedWindows(shape, scope)
                   .transform(windows -> limited(windows, onMiss))
                   .transform(SplitLayers.into(scope))
-                  .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight))),
+                  .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight, stall))),
           scope -> {
             scope.close();
             inFlight.over();
@@ -144,7 +146,7 @@ final class KvResponder implements RSocket {
     int windowBlocks = windowBlocks(request.windowBlocks());
     return working(() -> new PutReceiver(out, new PutReceiver.Setting(serving.tier(), incoming,
         serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply,
-        serving.options().awaitTimeout(), serving.timers(), streams.enter(request.ticket())::over), keys));
+        stall, streams.enter(request.ticket())::over), keys));
   }
 
   private Flux<LeasedWindow> limited(Flux<LeasedWindow> windows, OnMiss onMiss) {

@@ -16,12 +16,14 @@ import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierListener;
 import io.rsocket.Payload;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
-import reactor.core.scheduler.Schedulers;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// A connection that goes at the worst moment: while a payload is being made, on whichever thread.
 final class KvResponderTest {
@@ -35,14 +37,15 @@ final class KvResponderTest {
   private final RunningStreams running = new RunningStreams();
   private final Interrupted memory = new Interrupted();
   private final List<Throwable> failures = new ArrayList<>();
+  private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
   private final KvResponder responder =
       new KvResponder(
           new KvResponder.Serving(tier, KvServerOptions.defaults(), new NodeBudget(ingress.permits(), 512 << 10),
-              Schedulers.immediate(), memory, () -> false, running),
+              clock, memory, () -> false, running),
           ControlCodec.CBOR.mimeType());
 
   /// Of one stream.
-  private final class Reader extends BaseSubscriber<Payload> {
+  private class Reader extends BaseSubscriber<Payload> {
     @Override
     protected void hookOnNext(Payload payload) {
       payload.release();
@@ -102,6 +105,47 @@ final class KvResponderTest {
     tier.remove(KEYS).block();
     assertThat(tier.arena().claimedSlots()).isZero();
     assertThat(memory.lent).isNotEmpty().allMatch(buffer -> buffer.refCnt() == 0);
+  }
+
+  private Reader get(long credit) {
+    Messages.GetRequest get = new Messages.GetRequest(Messages.Keys.of(KEYS), "SKIP", "LAYER_FIRST", 0, 4096, 1, 1);
+    Reader reader = new Reader() {
+      @Override
+      protected void hookOnSubscribe(Subscription subscription) {
+        subscription.request(credit);
+      }
+    };
+    responder.requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET, get)).subscribe(reader);
+    return reader;
+  }
+
+  @Test
+  void readerThatGivesNoCredit_isEnded_andItsBlocksAreLeasedNoMore() {
+    store();
+    get(2);
+    tier.remove(KEYS).block();
+    assertThat(tier.arena().claimedSlots()).isPositive();
+
+    clock.advanceTimeBy(KvServerOptions.defaults().stallTimeout().minusMillis(1));
+    assertThat(failures).isEmpty();
+    clock.advanceTimeBy(KvServerOptions.defaults().stallTimeout());
+
+    assertThat(failures).singleElement().asString().contains("credit, or slices to be taken");
+    assertThat(List.of(tier.arena().claimedSlots(), ingress.inUseBytes(), (long) running.count())).containsOnly(0L);
+  }
+
+  @Test
+  void readerThatGivesCreditNowAndThen_isNeverEnded() {
+    store();
+    Reader slow = get(1);
+    for (int i = 0; i < 100 && running.count() > 0; i++) {
+      clock.advanceTimeBy(KvServerOptions.defaults().stallTimeout().minus(Duration.ofSeconds(1)));
+      slow.request(1);
+    }
+    assertThat(failures).isEmpty();
+    assertThat(running.count()).isZero();
+    clock.advanceTimeBy(KvServerOptions.defaults().stallTimeout().multipliedBy(3));
+    assertThat(failures).isEmpty();
   }
 
   @Test
