@@ -81,6 +81,11 @@ final class BudgetLane implements Budget {
     giveUp(bytes);
   }
 
+  /// Most bytes that this lane may have.
+  long share() {
+    return share;
+  }
+
   /// Bytes taken and not given back.
   synchronized long inUse() {
     return inUse;
