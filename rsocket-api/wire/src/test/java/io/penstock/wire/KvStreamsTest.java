@@ -108,7 +108,7 @@ final class KvStreamsTest {
     try (
         WireNode node =
             new WireNode(link, SPACE, HostTierOptions.defaults(64).withReserveBlocks(16),
-                WireNode.options(WINDOW).withStallTimeout(Duration.ofDays(1 << 20)), 1 << 20, time);
+                WireNode.options(WINDOW).withStallTimeout(Duration.ofDays(20_000)), 1 << 20, time);
         BlockScope writing = new BlockScope()) {
       node.tier.reserve(node.keys(0, 1), writing).block(PATIENCE);
       KvClient client = node.client(WINDOW);
