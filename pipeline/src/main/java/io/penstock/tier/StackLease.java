@@ -7,7 +7,9 @@ import io.penstock.block.SliceShape;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -28,7 +30,7 @@ final class StackLease extends Lease {
   /// What to hand out, at most one item a key. In decisions only.
   private final ArrayDeque<LeaseItem> ready = new ArrayDeque<>();
   /// Blocks being written that this lease waits for. In decisions only.
-  private final List<Pending> pending = new ArrayList<>(0);
+  private final Set<Pending> pending = new LinkedHashSet<>(0);
   private final AtomicBoolean subscribed = new AtomicBoolean();
   private volatile @Nullable LeaseWindows windows;
 
