@@ -146,7 +146,7 @@ public final class NodeTiers extends ForwardingTier {
     int reserve = Math.max(plan.reserveBlocks(), plan.windowBlocks());
     return StackOptions.defaults(plan.name()).withMode(plan.mode()).withPolicy(plan.policy())
         .withIngressBlocks(plan.reserveBlocks()).withTransferBlocks(2 * reserve).withPromotionBlocks(reserve)
-        .withMaxWaiters(plan.waiters()).withEventLogSize(plan.eventsKept()).withTiering(plan.tiering());
+        .withMaxWaiters(plan.waiters()).withEventLogSize(plan.eventsKept()).withTiering(plan.tiering()).withExact(plan.exact());
   }
 
   /// The host memory of all levels, for gauges.
