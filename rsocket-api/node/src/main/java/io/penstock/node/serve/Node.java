@@ -210,7 +210,7 @@ public final class Node {
     Limits limits = Limits.defaults().withMaxSliceBytes(config.get(NodeSettings.SLICE_BYTES))
         .withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS));
     return KvServerOptions.defaults().withLimits(limits).withAwaitTimeout(config.get(NodeSettings.AWAIT_TIMEOUT))
-        .withStallTimeout(config.get(NodeSettings.STALL_TIMEOUT));
+        .withStallTimeout(config.get(NodeSettings.STALL_TIMEOUT)).withGeneration(System.currentTimeMillis());
   }
 
   private static TcpServerOptions tcp(NodeConfig config) {
