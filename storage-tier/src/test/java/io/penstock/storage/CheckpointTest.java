@@ -58,7 +58,7 @@ final class CheckpointTest {
     assertThat(sample.read(temporary)).as("the checkpoint was read, not the segment").hasSize(19);
   }
 
-  /// Bytes of a checkpoint, one after the other, in a proof every one: magic, version, numbers, space, entries, removals, checksum.
+  /// Bytes of a checkpoint, in a proof every one: magic, version, numbers, space, entries, removals, checksum.
   @ParameterizedTest
   @EnumSource(value = EngineKind.class, names = {"PLAIN", "CHRONICLE"})
   void anyByteDamaged_theSameIsThere(EngineKind engine) throws IOException {
