@@ -17,7 +17,6 @@ import java.util.regex.Pattern;
 /// @param start the letters that each use begins with, which are quicker to look for; it may be empty
 record GoneWord(String phrase, String instead, boolean isReported, String start, Pattern pattern) {
   private static final Pattern LINE = Pattern.compile("(~ )?(\\S.*?) → (\\S.*)");
-  private static final Pattern WORDS_OF_A_NAME = Pattern.compile("(?<=[\\p{Ll}\\d])(?=\\p{Lu})|_");
   /// A letter before `?` may be missing.
   private static final Pattern START = Pattern.compile("[a-z]*(?![a-z?])");
   private static final String SPACE = "(?:\\\\s+(?:///?\\\\s*)?|-)";
@@ -52,7 +51,7 @@ record GoneWord(String phrase, String instead, boolean isReported, String start,
 
   /// Uses of `words` in `file`; a name is read as its words, so that *teaLine* is *tea line*.
   static List<Use> uses(List<GoneWord> words, Path file, String text) {
-    String spaced = WORDS_OF_A_NAME.matcher(text).replaceAll(" ");
+    String spaced = spaced(text);
     String lower = spaced.toLowerCase(Locale.ROOT);
     List<Use> uses = new ArrayList<>();
     for (GoneWord word : words) {
@@ -63,6 +62,19 @@ record GoneWord(String phrase, String instead, boolean isReported, String start,
           .forEach(found -> uses.add(new Use(file, lineOf(spaced, found.start()), word)));
     }
     return uses;
+  }
+
+  private static String spaced(String text) {
+    StringBuilder spaced = new StringBuilder(text.length() + text.length() / 8);
+    char before = ' ';
+    for (char each : text.toCharArray()) {
+      if (Character.isUpperCase(each) && (Character.isLowerCase(before) || Character.isDigit(before))) {
+        spaced.append(' ');
+      }
+      spaced.append(each == '_' ? ' ' : each);
+      before = each;
+    }
+    return spaced.toString();
   }
 
   private static int lineOf(String text, int index) {
