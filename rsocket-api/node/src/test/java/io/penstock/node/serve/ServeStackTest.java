@@ -40,9 +40,7 @@ import tools.jackson.databind.json.JsonMapper;
 @Timeout(180)
 final class ServeStackTest {
   private static final Duration SOON = Duration.ofSeconds(30);
-  private static final int BLOCKS = 600;
-  /// Blocks that are read one by one.
-  private static final int READ_ALONE = 300;
+  private static final int BLOCKS = 300;
 
   @TempDir
   private Path folder;
@@ -263,13 +261,13 @@ final class ServeStackTest {
     int damaged = damage(engine, 20, 5);
 
     try (NodeProcess node = start(engine, "write_through"); PatternClient client = new PatternClient(node)) {
-      Reads reads = new Reads(client, PatternClient.keys(0, READ_ALONE));
+      Reads reads = new Reads(client, PatternClient.keys(0, BLOCKS));
 
-      assertThat(reads.whole.size()).as("whole of %d, with %d places damaged", READ_ALONE, damaged).isBetween(1,
-          READ_ALONE - 1);
+      assertThat(reads.whole.size()).as("whole of %d, with %d places damaged", BLOCKS, damaged).isBetween(1,
+          BLOCKS - 1);
       assertThat(http(node, "/health").statusCode()).as("%s", http(node, "/health").body()).isEqualTo(200);
-      client.put(PatternClient.keys(0, READ_ALONE)).blockLast(SOON); // what was lost can be put again
-      assertThat(client.read(PatternClient.keys(0, READ_ALONE))).hasSize(READ_ALONE);
+      client.put(PatternClient.keys(0, BLOCKS)).blockLast(SOON); // what was lost can be put again
+      assertThat(client.read(PatternClient.keys(0, BLOCKS))).hasSize(BLOCKS);
     }
   }
 
@@ -288,16 +286,16 @@ final class ServeStackTest {
     fill(engine);
     try (NodeProcess node = start(engine, "write_through"); PatternClient client = new PatternClient(node)) {
       int damaged = damage(engine, 20, 6);
-      Reads first = new Reads(client, PatternClient.keys(0, READ_ALONE));
+      Reads first = new Reads(client, PatternClient.keys(0, BLOCKS));
 
       assertThat(first.failures).as("typed failures, with %d places damaged", damaged).isNotEmpty()
           .allSatisfy(failure -> assertThat(failure).isInstanceOf(KvException.class).hasMessageContaining("tier"));
       assertThat(first.whole).isNotEmpty();
-      Reads second = new Reads(client, PatternClient.keys(0, READ_ALONE));
+      Reads second = new Reads(client, PatternClient.keys(0, BLOCKS));
       assertThat(second.failures).as("quarantined blocks are misses").isEmpty();
       assertThat(second.whole).isEqualTo(first.whole);
       assertThat(http(node, "/health").body()).as("found by a reader, or in the background before him")
-          .contains("\"corrupt\":" + (READ_ALONE - first.whole.size()));
+          .contains("\"corrupt\":" + (BLOCKS - first.whole.size()));
     }
   }
 
@@ -319,7 +317,7 @@ final class ServeStackTest {
 
   private void fill(String engine) throws Exception {
     try (NodeProcess node = start(engine, "write_through"); PatternClient client = new PatternClient(node)) {
-      client.put(PatternClient.keys(0, READ_ALONE)).blockLast(SOON);
+      client.put(PatternClient.keys(0, BLOCKS)).blockLast(SOON);
       node.terminate();
       assertThat(node.exitCode()).isZero();
     }

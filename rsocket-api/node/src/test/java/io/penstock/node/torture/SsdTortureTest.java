@@ -69,7 +69,7 @@ final class SsdTortureTest {
   @Test
   void aLostSegment_isABrokenPromise() throws IOException, InterruptedException {
     try (SsdTorture torture = new SsdTorture(temporary, EngineKind.PLAIN, SyncMode.NONE, 3)) {
-      torture.run(1, done -> {});
+      torture.run(3, done -> {});
       assertThat(torture.report().kept()).as(torture.report().toString()).isTrue();
       try (Stream<Path> files = Files.list(temporary.resolve("journal"))) {
         for (Path file : files.filter(each -> each.toString().endsWith(".log")).toList()) {
