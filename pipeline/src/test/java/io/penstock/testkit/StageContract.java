@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Hooks;
+import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
@@ -191,6 +192,9 @@ public abstract class StageContract<I, O> {
     try {
       for (int i = 0; i < runs; i++) {
         cancelledRun(1 + i % 5, 1 + i % 3, upstream, downstream);
+      }
+      for (Scheduler hop : List.of(downstream, upstream, downstream)) { // what the last run left behind
+        Mono.fromRunnable(() -> {}).subscribeOn(hop).block(LIMIT);
       }
       leaks.awaitEmpty(LIMIT);
       assertThat(droppedErrors).as("errors after a cancel").isEmpty();
