@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.Collection;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.MapperFeature;
@@ -84,14 +83,14 @@ enum ControlCodec {
       if (e.getCause() instanceof WireFormatException rule) {
         throw rule;
       }
-      throw e instanceof MismatchedInputException mistyped && !mistyped.getPath().isEmpty()
-          ? WireFormatException.request(field(mistyped), kind(mistyped.getTargetType()), "absent, or of another type")
+      throw e instanceof JacksonException unread && !unread.getPath().isEmpty()
+          ? WireFormatException.request(field(unread), kind(unread), "absent, or of another type")
           : WireFormatException.request("message", "readable " + mimeType, "bytes that are not");
     }
   }
 
   /// The field of `error`, from the message down.
-  private static String field(MismatchedInputException error) {
+  private static String field(JacksonException error) {
     StringBuilder field = new StringBuilder();
     for (JacksonException.Reference step : error.getPath()) {
       if (step.getPropertyName() == null) {
@@ -103,8 +102,12 @@ enum ControlCodec {
     return field.toString();
   }
 
-  /// What a field of `type` must be, in the words of the protocol.
-  private static String kind(@Nullable Class<?> type) {
+  /// What the field of `error` must be, in the words of the protocol.
+  private static String kind(JacksonException error) {
+    if (!(error instanceof MismatchedInputException mistyped)) {
+      return "a number in its range";
+    }
+    Class<?> type = mistyped.getTargetType();
     if (type == null) {
       return "of the type that the protocol says";
     } else if (type == byte[].class) {

@@ -230,7 +230,7 @@ final class HostileServerTest {
   void decision_thatIsNotOnTheKeysAsked_isRefused() {
     assertGetFails("hits.size", after(found(bits(KEYS + 1)), List.of()));
     assertGetFails("awaited.size", after(new Messages.Found(bits(KEYS), bits(KEYS), bits(KEYS), bits(1)), List.of()));
-    assertGetFails("Found", after(new byte[] {0}, List.of()));
+    assertGetFails("message must be readable", after(new byte[] {0}, List.of()));
     assertGetFails("decision", List.of());
   }
 
