@@ -9,8 +9,7 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/// A put into a tier of this process: window by window, room is made, the slices land in it, and what is whole is
-/// committed.
+/// A put into a tier of this process. For each window it reserves room, lands the slices, and commits the blocks.
 ///
 /// @param keys distinct, of the tier's space
 record TierPut(BlockTier tier, List<BlockKey> keys, SliceShape shape, PutSource source) {
@@ -34,15 +33,15 @@ record TierPut(BlockTier tier, List<BlockKey> keys, SliceShape shape, PutSource 
         BlockScope::close, false);
   }
 
-  /// What fails because a subscriber left, and its scope closed the drafts, is no failure.
+  /// Ignores errors after a cancel: the scope has closed the drafts, so landing or committing fails, and no subscriber
+  /// is left.
   private Flux<Receipt> fill(PutRoom room, BlockScope scope) {
     if (room.isEmpty()) {
       return Flux.empty();
     }
     return source.window(PutSource.Window.of(room.drafts(), shape.sliceBytes())).doOnNext(slice -> land(room, slice))
-        .onErrorComplete(e -> scope.isClosed()).takeUntil(slice -> room.drafts().isOver())
-        .then(Mono.defer(room::commit).onErrorComplete(e -> scope.isClosed()))
-        .flatMapIterable(receipts -> receipts);
+        .takeUntil(slice -> room.drafts().isOver()).then(Mono.defer(room::commit))
+        .flatMapIterable(receipts -> receipts).onErrorComplete(e -> scope.isClosed());
   }
 
   private void land(PutRoom room, LayerSlice slice) {
