@@ -24,7 +24,7 @@ public final class LoadOrCompute {
 
   /// | | |
   /// |---|---|
-  /// | order | blocks that the tier has, then the other blocks as they are committed; layer after layer in each window |
+  /// | order | blocks that the tier has, then the others as they are committed; layer after layer in a window |
   /// | backpressure | slices; up to 32 are requested ahead of demand while blocks are computed, else none |
   /// | ends | after the last slice and the end of `compute`; the keys of a writer that gives up are left out |
   /// | cancel | ends the lease and cancels `compute`; the scope frees slices not taken |

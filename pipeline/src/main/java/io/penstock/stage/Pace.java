@@ -17,7 +17,7 @@ import reactor.core.scheduler.Scheduler;
 /// | | |
 /// |---|---|
 /// | order | of the source; nothing is dropped |
-/// | backpressure | passed on; up to one element is requested ahead of demand and waits for its time: prefetch 0, then 1 |
+/// | backpressure | passed on; up to one element is requested ahead of demand and waits: prefetch 0, then 1 |
 /// | rate | over any time t at most `burst + rate × t`, and one element |
 /// | burst | an element heavier than the burst passes; the next elements wait longer |
 /// | threads | the source's for an element that passes at once, else the timer's |

@@ -19,7 +19,7 @@ import reactor.core.publisher.Flux;
 /// | | |
 /// |---|---|
 /// | order | receipts in the order of the blocks; none for a block that the tier has or another writer writes |
-/// | bytes | one copy into a tier of this process, no copy before the socket of a remote tier; verified where they land |
+/// | bytes | one copy into a tier of this process, none before the socket of a remote tier; verified where they land |
 /// | visible | all blocks of a window at once, after all their bytes were verified, or none |
 /// | backpressure | receipts; up to one batch is requested and stored ahead of demand |
 /// | ownership | takes over the blocks: closes them when their batch was stored or has failed |

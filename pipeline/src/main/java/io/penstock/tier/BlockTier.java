@@ -56,7 +56,7 @@ public interface BlockTier {
   ///
   /// | | |
   /// |---|---|
-  /// | order | receipts in the order of the keys; no receipt for a key that the tier has or that another writer is writing |
+  /// | order | receipts in key order; no receipt for a key that the tier has or that another writer is writing |
   /// | backpressure | receipts: a window begins when the receipts of the window before were taken; |
   /// | | a remote tier sends window after window without a stop |
   /// | cancel | gives back the room of the uncommitted window; windows committed before stay |

@@ -24,7 +24,7 @@ import io.penstock.pool.FrequencySketch;
 /// @param maxWaiters longest queue of reservations, or of windows, that wait for room
 /// @param eventLogSize events kept for readers that are late or slow
 /// @param verifyReads whether blocks in host memory are compared with their checksums before they are handed out
-/// @param tiering departures from the textbook policy, for the sake of the disk
+/// @param tiering deviations from the textbook policy, for the sake of the disk
 public record StackOptions(String name, Mode mode, int ingressBlocks, int transferBlocks, int promotionBlocks,
     int bounceBlocks, int batchBlocks, EvictionPolicy policy, int maxWaiters, int eventLogSize, boolean verifyReads,
     Tiering tiering) {
@@ -104,7 +104,7 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
         policy, maxWaiters, eventLogSize, verifyReads, tiering);
   }
 
-  /// How a [TierStack] departs from the textbook policy, for the sake of its disk.
+  /// How a [TierStack] deviates from the textbook policy, for the sake of its disk.
   ///
   /// @param offload which blocks are demoted to a disk when they leave memory; the others are evicted. Not asked in a
   ///     write-through stack, nor about blocks that the disk has already
@@ -133,7 +133,7 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
       Checks.positive("queueBytes", queueBytes);
     }
 
-    /// No departure: hits and victims are those of the textbook policy.
+    /// No deviation: hits and victims are those of the textbook policy.
     public static Tiering exact() {
       return EXACT;
     }

@@ -29,19 +29,18 @@ record TierPut(BlockTier tier, List<BlockKey> keys, SliceShape shape, PutSource 
     List<BlockKey> run = keys.subList(first, Math.min(first + blocks, keys.size()));
     return Flux.using(BlockScope::new,
         scope -> tier.reserve(run, scope)
-            .flatMapMany(room -> fill(new PutRoom(number, first, run, room), scope)),
+            .flatMapMany(room -> fill(new PutRoom(number, first, run, room))),
         BlockScope::close, false);
   }
 
-  /// Ignores errors after a cancel: the scope has closed the drafts, so landing or committing fails, and no subscriber
-  /// is left.
-  private Flux<Receipt> fill(PutRoom room, BlockScope scope) {
+  private Flux<Receipt> fill(PutRoom room) {
     if (room.isEmpty()) {
       return Flux.empty();
     }
+    // A cancel closes the drafts, so landing or committing may fail; flatMapIterable ignores errors after a cancel
     return source.window(PutSource.Window.of(room.drafts(), shape.sliceBytes())).doOnNext(slice -> land(room, slice))
         .takeUntil(slice -> room.drafts().isOver()).then(Mono.defer(room::commit))
-        .flatMapIterable(receipts -> receipts).onErrorComplete(e -> scope.isClosed());
+        .flatMapIterable(receipts -> receipts);
   }
 
   private void land(PutRoom room, LayerSlice slice) {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// @param corrupt blocks quarantined
 /// @param lastSequence sequence of the newest event, 0 before the first
 /// @param levels figures of its levels, fastest first; empty if it reports none
-/// @param tiering the queue for its disk, and its departures from the policy
+/// @param tiering the queue for its disk, and its deviations from the policy
 /// @param memory its host memory, by kind; empty if it reports none
 public record TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses,
     long stored, long evicted, long corrupt, long lastSequence, List<Level> levels, Tiering tiering,
@@ -36,7 +36,7 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
         tiering, List.of());
   }
 
-  /// Of a tier without a queue for a disk, and without departures from its policy.
+  /// Of a tier without a queue for a disk, and without deviations from its policy.
   public TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored,
       long evicted, long corrupt, long lastSequence, List<Level> levels) {
     this(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels,
@@ -76,7 +76,7 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
     }
   }
 
-  /// The queue for the disk of a [TierStack], and its departures from the policy; counters run from its opening.
+  /// The queue for the disk of a [TierStack], and its deviations from the policy; counters run from its opening.
   ///
   /// @param queuedBlocks blocks that wait for a disk, or are being written to it
   /// @param queuedBytes bytes of these blocks
@@ -93,7 +93,7 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
   public record Tiering(long queuedBlocks, long queuedBytes, long mostQueuedBlocks, long queueBlocks,
       long queueMillis, long longestMillis,
       long withheld, long held, long prefetched, long useful, long wasted, long evictedForRoom) {
-    /// Of a tier without such a queue and such departures.
+    /// Of a tier without such a queue and such deviations.
     public static final Tiering NONE = new Tiering(0, 0, 0, Long.MAX_VALUE, 0, 0, 0, 0, 0, 0, 0, 0);
   }
 

@@ -12,6 +12,7 @@ import io.penstock.testkit.StageFixtures;
 import io.penstock.tier.spi.ForwardingTier;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,21 +37,33 @@ final class TierPutTest {
     arena.close();
   }
 
+  private final BaseSubscriber<Receipt> reader = new BaseSubscriber<>() {};
+
   /// The cancel closes the drafts just before the commit seals them, so the commit fails and its subscriber has left.
   @Test
   void put_cancelledAsItCommits_dropsNoErrorAndKeepsNoBlock() {
+    BlockTier overtaken = new ForwardingTier(memory) {
+      @Override
+      public Mono<Reservation> reserve(List<BlockKey> keys, BlockScope scope) {
+        return super.reserve(keys, scope).map(room -> scope.adopt(new Overtaken(room, reader::cancel)));
+      }
+    };
+    put(overtaken, source -> source);
+  }
+
+  /// The cancel closes the drafts just before a slice lands.
+  @Test
+  void put_cancelledAsASliceLands_dropsNoErrorAndKeepsNoBlock() {
+    put(new ForwardingTier(memory) {},
+        source -> window -> source.window(window).doOnNext(slice -> reader.cancel()));
+  }
+
+  private void put(BlockTier tier, UnaryOperator<PutSource> source) {
     try (BlockScope scope = new BlockScope()) {
       List<Block> blocks = StageFixtures.blocks(2, arena, scope).collectList().block();
-      BaseSubscriber<Receipt> reader = new BaseSubscriber<>() {};
-      BlockTier overtaken = new ForwardingTier(memory) {
-        @Override
-        public Mono<Reservation> reserve(List<BlockKey> keys, BlockScope owner) {
-          return super.reserve(keys, owner).map(room -> owner.adopt(new Overtaken(room, reader::cancel)));
-        }
-      };
 
-      overtaken.put(StageFixtures.keys(2), SliceShape.defaults(), PutSource.of(blocks, SliceShape.Order.LAYER_FIRST))
-          .subscribe(reader);
+      tier.put(StageFixtures.keys(2), SliceShape.defaults(),
+          source.apply(PutSource.of(blocks, SliceShape.Order.LAYER_FIRST))).subscribe(reader);
 
       assertThat(reader.isDisposed()).isTrue();
       assertThat(dropped).isEmpty();
