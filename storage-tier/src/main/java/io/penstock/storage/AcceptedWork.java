@@ -37,6 +37,18 @@ final class AcceptedWork {
     open++;
   }
 
+  /// Enters, whatever the bound.
+  ///
+  /// @return false after [#close]
+  synchronized boolean tryEnter() {
+    open += closed ? 0 : 1;
+    return !closed;
+  }
+
+  synchronized boolean isClosed() {
+    return closed;
+  }
+
   /// Enters, or tells `sink` why not.
   boolean enteredBy(MonoSink<?> sink) {
     try {

@@ -30,7 +30,7 @@ final class DamageCopies {
   private final Executor reading;
   private final DiskHealth health;
   private final String boundary;
-  private final BackgroundWork steps = new BackgroundWork();
+  private final AcceptedWork steps = new AcceptedWork("journal", "steps", 1);
   @GuardedBy("this") private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
   @GuardedBy("this") private boolean copying;
   @GuardedBy("this") private long unkept;
@@ -51,8 +51,9 @@ final class DamageCopies {
 
   /// Has the bytes of `damage` copied.
   void add(Damage damage) {
-    if (quarantine != null && isFirst(damage)) {
-      reading.execute(this::step);
+    Quarantine to = quarantine;
+    if (to != null && isFirst(damage)) {
+      reading.execute(() -> step(to));
     }
   }
 
@@ -74,19 +75,19 @@ final class DamageCopies {
     return isFirst;
   }
 
-  private void step() {
-    if (!steps.begin()) {
+  private void step(Quarantine to) {
+    if (!steps.tryEnter()) {
       return;
     }
     Waiting next = next();
     try {
-      if (next != null) { // else it was closed meanwhile
-        copy(next);
+      if (next != null) { // else the copies were closed meanwhile
+        copy(next, to);
       }
     } finally {
-      steps.ended();
+      steps.leave();
       if (isLeft()) {
-        reading.execute(this::step);
+        reading.execute(() -> step(to));
       }
     }
   }
@@ -100,29 +101,22 @@ final class DamageCopies {
     return copying;
   }
 
-  private void copy(Waiting next) {
+  private void copy(Waiting next, Quarantine to) {
     Damage damage = next.damage();
     int slot = health.enterSlow();
     try (Arena arena = Arena.ofConfined(); Owned _ = next.pin()) {
       int length = (int) Math.min(damage.length(), mostBytes);
       MemorySegment bytes = arena.allocate(length);
       engine.readOnce(new Location(damage.segment(), damage.offset(), length), 0, bytes);
-      quarantine().keep(bytes, damage);
+      to.keep(bytes, damage);
       LOG.warn("{}: {} in segment {} at {} is damaged, and set aside: {}", boundary,
           damage.key() == null ? "a record" : "block " + damage.key(), damage.segment(), damage.offset(),
-          damage.reason()); // as many lines as a quarantine keeps records
+          damage.reason()); // the bound of the quarantine bounds these lines
     } catch (RuntimeException e) {
       failed(e);
     } finally {
       health.leave(slot);
     }
-  }
-
-  private Quarantine quarantine() {
-    if (quarantine == null) {
-      throw new IllegalStateException("journal must have a folder (has none)");
-    }
-    return quarantine;
   }
 
   private synchronized void failed(RuntimeException e) {

@@ -44,13 +44,7 @@ final class JournalReads {
 
   private void begin(List<StoredRecord> storedBlocks, List<BlockDraft> drafts, GranuleRange range,
       MonoSink<Void> sink) {
-    ReadJob job = new ReadJob(reader, storedBlocks, drafts, range, range.bytes(space.layout()), failure -> {
-      if (failure == null) {
-        sink.success();
-      } else {
-        sink.error(failure);
-      }
-    });
+    ReadJob job = new ReadJob(reader, storedBlocks, drafts, range, range.bytes(space.layout()), sink);
     running.add(job);
     job.start(threads, () -> {
       running.remove(job);

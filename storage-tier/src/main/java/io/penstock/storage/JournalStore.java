@@ -112,9 +112,7 @@ public final class JournalStore implements BlockStore {
   /// @throws IllegalArgumentException if a block of `space` does not fit an eighth of a segment
   public static JournalStore open(CacheSpace space, JournalOptions options) {
     // None of them runs before its first task: without an engine there is nothing to end
-    if (options.engine() != EngineKind.MEMORY) {
-      OpenFiles.require(options.engine().name().toLowerCase(Locale.ROOT), options.mostSegments());
-    }
+    OpenFiles.require(options.engine().name().toLowerCase(Locale.ROOT), options.mostSegments());
     JournalThreads threads = JournalThreads.own(options);
     return open(space, options, options.engine().open(options.directory(), options.engineOptions()), threads);
   }
@@ -192,7 +190,7 @@ public final class JournalStore implements BlockStore {
 
   @Override
   public Durability durability() {
-    return options.engine() == EngineKind.MEMORY ? Durability.VOLATILE : options.durability().receipt();
+    return options.durability().receipt();
   }
 
   @Override

@@ -8,15 +8,15 @@ import io.penstock.block.Checks;
 ///
 /// @param capacityBytes most bytes of segments; a put that would need more fails as on a full disk. [#UNLIMITED], or 4
 ///     segments or more
-/// @param highWater share of the capacity above which blocks are moved
-/// @param lowWater share of the capacity at which that ends
+/// @param highWatermark share of the capacity above which blocks are moved
+/// @param lowWatermark share of the capacity at which that ends
 /// @param mostSpread bytes of segments for each live byte, and two segments, above which blocks are moved, whatever the
 ///     capacity
 /// @param bytesPerSecond most bytes moved in a second, unless a put waits for room
 /// @param diskHighWatermark share of the disk in use, by any program, above which blocks are moved and, where that
 ///     gives nothing, given up; 1 for never
 /// @param diskLowWatermark share at which that ends, if the journal has anything left
-public record ReclaimOptions(long capacityBytes, double highWater, double lowWater, double mostSpread,
+public record ReclaimOptions(long capacityBytes, double highWatermark, double lowWatermark, double mostSpread,
     long bytesPerSecond, double diskHighWatermark,
     double diskLowWatermark) {
   /// As many bytes as the disk has.
@@ -25,9 +25,10 @@ public record ReclaimOptions(long capacityBytes, double highWater, double lowWat
   public ReclaimOptions {
     Checks.positive("capacityBytes", capacityBytes);
     Checks.positive("bytesPerSecond", bytesPerSecond);
-    if (!(lowWater > 0 && lowWater <= highWater && highWater <= 1)) {
+    if (!(lowWatermark > 0 && lowWatermark <= highWatermark && highWatermark <= 1)) {
       throw new IllegalArgumentException(
-          "lowWater and highWater must be in (0, 1], in that order (was " + lowWater + " and " + highWater + ")");
+          "lowWatermark and highWatermark must be in (0, 1], in that order (was " + lowWatermark + " and "
+              + highWatermark + ")");
     }
     if (!(diskLowWatermark > 0 && diskLowWatermark <= diskHighWatermark && diskHighWatermark <= 1)) {
       throw new IllegalArgumentException(
@@ -48,27 +49,27 @@ public record ReclaimOptions(long capacityBytes, double highWater, double lowWat
   }
 
   public ReclaimOptions withCapacityBytes(long capacityBytes) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWatermark,
+    return new ReclaimOptions(capacityBytes, highWatermark, lowWatermark, mostSpread, bytesPerSecond, diskHighWatermark,
         diskLowWatermark);
   }
 
-  public ReclaimOptions withWater(double highWater, double lowWater) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWatermark,
+  public ReclaimOptions withWatermarks(double highWatermark, double lowWatermark) {
+    return new ReclaimOptions(capacityBytes, highWatermark, lowWatermark, mostSpread, bytesPerSecond, diskHighWatermark,
         diskLowWatermark);
   }
 
   public ReclaimOptions withMostSpread(double mostSpread) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWatermark,
+    return new ReclaimOptions(capacityBytes, highWatermark, lowWatermark, mostSpread, bytesPerSecond, diskHighWatermark,
         diskLowWatermark);
   }
 
   public ReclaimOptions withBytesPerSecond(long bytesPerSecond) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWatermark,
+    return new ReclaimOptions(capacityBytes, highWatermark, lowWatermark, mostSpread, bytesPerSecond, diskHighWatermark,
         diskLowWatermark);
   }
 
   public ReclaimOptions withDiskWatermarks(double diskHighWatermark, double diskLowWatermark) {
-    return new ReclaimOptions(capacityBytes, highWater, lowWater, mostSpread, bytesPerSecond, diskHighWatermark,
+    return new ReclaimOptions(capacityBytes, highWatermark, lowWatermark, mostSpread, bytesPerSecond, diskHighWatermark,
         diskLowWatermark);
   }
 }

@@ -70,7 +70,7 @@ final class Reclaimer {
   private boolean isTooMuch() {
     double held = (double) index.needed() * segmentBytes;
     if (options.capacityBytes() != ReclaimOptions.UNLIMITED) {
-      draining = held > (draining ? options.lowWater() : options.highWater()) * options.capacityBytes();
+      draining = held > (draining ? options.lowWatermark() : options.highWatermark()) * options.capacityBytes();
     }
     return isPressed() || held > options.mostSpread() * index.live() * recordBytes + 2.0 * segmentBytes;
   }

@@ -3,7 +3,6 @@ package io.penstock.storage.check;
 import io.penstock.storage.engine.SegmentWindow;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordHead;
-import io.penstock.storage.record.RecordMalformedException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -38,20 +37,16 @@ public final class RecordCheck {
     if (length == 0 || length > file.size() - at) {
       return null;
     }
-    try {
-      return decoded(at, RecordHead.bytes(start, length), length);
-    } catch (RecordMalformedException e) {
+    int headBytes = RecordHead.bytes(start, length);
+    if (headBytes == 0) {
       return null;
     }
-  }
-
-  private RecordHead decoded(long at, int headBytes, int length) {
-    try {
-      return RecordHead.decode(file.bytes(at, headBytes), length);
-    } catch (RecordMalformedException e) {
-      MemorySegment mark = MemorySegment.ofArray(mark(at, length).toArray(ValueLayout.JAVA_BYTE));
-      return RecordHead.decode(file.bytes(at, headBytes), length, mark);
+    RecordHead head = RecordHead.decode(file.bytes(at, headBytes), length);
+    if (head != null) {
+      return head;
     }
+    MemorySegment mark = MemorySegment.ofArray(mark(at, length).toArray(ValueLayout.JAVA_BYTE));
+    return RecordHead.decode(file.bytes(at, headBytes), length, mark);
   }
 
   private MemorySegment mark(long at, int length) {

@@ -6,7 +6,6 @@ import io.penstock.storage.engine.ForwardingEngine;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
-import io.penstock.storage.record.RecordException;
 import io.penstock.storage.record.RecordHead;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -68,12 +67,11 @@ public final class CheckpointedEngine extends ForwardingEngine {
   }
 
   private void note(Location at, MemorySegment head) {
-    RecordSummary noted;
-    try {
-      noted = RecordSummary.of(at, RecordHead.decode(head, at.length()));
-    } catch (RecordException e) {
-      throw new IllegalArgumentException("first part of a record must be its head (was something else)", e);
+    RecordHead decoded = RecordHead.decode(head, at.length());
+    if (decoded == null) {
+      throw new IllegalArgumentException("first part of a record must be its head (was something else)");
     }
+    RecordSummary noted = RecordSummary.of(at, decoded);
     List<RecordSummary> before = List.of();
     synchronized (this) {
       if (!records.isEmpty() && records.getLast().at().segment() != at.segment()) {

@@ -1,13 +1,11 @@
 package io.penstock.storage.checkpoint;
 
+import io.penstock.storage.engine.DurableFiles;
 import io.penstock.storage.engine.StorageFailedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.Collection;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -50,21 +48,11 @@ public final class Checkpoints {
   /// @param records of `segment`, one or more, of one space, in the order of writing
   /// @param forced whether it is on the medium when this returns
   public void write(int segment, List<RecordSummary> records, boolean forced) {
-    Path draft = directory.resolve(file(segment).getFileName() + ".new");
     try {
-      try (FileChannel to = FileChannel.open(draft, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
-          StandardOpenOption.WRITE)) {
-        ByteBuffer bytes = CheckpointFormat.encode(segment, records.getFirst().key().space(), records);
-        while (bytes.hasRemaining()) {
-          to.write(bytes);
-        }
-        if (forced) {
-          to.force(true);
-        }
-      }
-      Files.move(draft, file(segment), StandardCopyOption.ATOMIC_MOVE);
+      DurableFiles.replace(file(segment),
+          CheckpointFormat.encode(segment, records.getFirst().key().space(), records), forced);
     } catch (IOException e) {
-      draft.toFile().delete(); // the next opening visits the records instead
+      // the next opening visits the records instead
     }
   }
 

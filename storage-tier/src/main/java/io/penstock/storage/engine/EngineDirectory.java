@@ -8,7 +8,6 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Objects;
@@ -97,12 +96,11 @@ final class EngineDirectory implements AutoCloseable {
   private void requireFormat(String format) throws IOException {
     Path file = path.resolve(FORMAT);
     if (!Files.exists(file)) {
-      writeForced(path.resolve(FORMAT + ".new"), format);
-      Files.move(path.resolve(FORMAT + ".new"), file, StandardCopyOption.ATOMIC_MOVE);
-      force(path);
+      DurableFiles.replace(file, StandardCharsets.US_ASCII.encode(format), true);
+      DurableFiles.force(path);
       Path parent = path.toAbsolutePath().getParent();
       if (parent != null) {
-        force(parent); // where the directory itself may be new
+        DurableFiles.force(parent); // where the directory itself may be new
       }
       return;
     }
@@ -110,15 +108,6 @@ final class EngineDirectory implements AutoCloseable {
     if (!found.equals(format)) {
       throw new JournalFormatException("journal " + path, "`" + format.strip() + "`",
           "`" + found.substring(0, Math.min(found.length(), 80)).strip() + "`");
-    }
-  }
-
-  /// A name must not be older than what it stands for: without its format a journal is none.
-  private static void writeForced(Path file, String text) throws IOException {
-    try (FileChannel to = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
-        StandardOpenOption.WRITE)) {
-      Transfer.write(to, 0, StandardCharsets.US_ASCII.encode(text));
-      to.force(true);
     }
   }
 
@@ -158,18 +147,6 @@ final class EngineDirectory implements AutoCloseable {
   /// Removes what an earlier run left.
   void clear() throws IOException {
     Files.deleteIfExists(path.resolve(PROBE));
-  }
-
-  /// Makes new and deleted names survive the machine.
-  void force() throws IOException {
-    force(path);
-  }
-
-  /// The same, for a folder in it.
-  static void force(Path folder) throws IOException {
-    try (FileChannel names = FileChannel.open(folder, StandardOpenOption.READ)) {
-      names.force(true);
-    }
   }
 
   @Override

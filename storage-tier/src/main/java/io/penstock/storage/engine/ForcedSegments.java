@@ -78,7 +78,7 @@ final class ForcedSegments {
     }
     for (Path folder : folders) {
       try {
-        EngineDirectory.force(folder);
+        DurableFiles.force(folder);
       } catch (NoSuchFileException gone) {
         // that of a run goes with its last segment, at any moment: then its own name is gone, and the folder that it
         // was in is forced

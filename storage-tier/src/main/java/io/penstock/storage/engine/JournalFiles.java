@@ -78,7 +78,7 @@ public final class JournalFiles implements AutoCloseable {
   }
 
   private void requireOwn() {
-    if (!segments(!isPlain).isEmpty()) {
+    if (!segments(directory, !isPlain).isEmpty()) {
       throw new JournalFormatException("engine in file `format` of journal " + directory,
           (isPlain ? ChronicleEngine.NAME : PlainEngine.NAME) + ", whose segments are there", engine());
     }
@@ -104,7 +104,7 @@ public final class JournalFiles implements AutoCloseable {
   public static void letGo(Path directory) throws IOException {
     try (Stream<Path> files = Files.walk(directory, RUNS)) {
       for (Path file : files.filter(Files::isRegularFile).toList()) {
-        EngineDirectory.force(file);
+        DurableFiles.force(file);
         NativePages.letGoAll(file);
       }
     }
@@ -126,14 +126,15 @@ public final class JournalFiles implements AutoCloseable {
 
   /// The segments there are, in the order of writing. What has the name of one may be something else than a file.
   public List<Stored> segments() {
-    return segments(isPlain);
+    return segments(directory, isPlain);
   }
 
-  private List<Stored> segments(boolean plain) {
+  /// The segments in `directory` of the one engine or the other, in the order of writing.
+  static List<Stored> segments(Path directory, boolean plain) {
     List<Stored> found = new ArrayList<>();
     try (Stream<Path> files = Files.walk(directory, RUNS)) {
       for (Path file : files.toList()) {
-        int number = isHome(file, plain) ? number(file, plain) : 0;
+        int number = isHome(directory.relativize(file), plain) ? number(file, plain) : 0;
         if (number > 0) {
           found.add(new Stored(number, file));
         }
@@ -150,8 +151,7 @@ public final class JournalFiles implements AutoCloseable {
     return plain ? PlainFormat.segment(file) : ChronicleFormat.segment(file);
   }
 
-  private boolean isHome(Path file, boolean plain) {
-    Path name = directory.relativize(file);
+  private static boolean isHome(Path name, boolean plain) {
     String folder = name.getNameCount() < 2 ? "" : name.getName(0).toString();
     return plain ? folder.isEmpty() : ChronicleEngine.RUN.matcher(folder).matches();
   }

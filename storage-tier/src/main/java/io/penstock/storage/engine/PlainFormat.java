@@ -2,8 +2,6 @@ package io.penstock.storage.engine;
 
 import io.penstock.block.Checksum;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -28,9 +26,5 @@ final class PlainFormat {
     return name.matches() && Long.parseLong(name.group(1)) <= Integer.MAX_VALUE
         ? (int) Long.parseLong(name.group(1))
         : 0;
-  }
-
-  static ByteBuffer direct(int bytes) {
-    return ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
   }
 }

@@ -1,5 +1,6 @@
 package io.penstock.storage.engine;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.Owned;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -16,7 +17,7 @@ public final class MemoryEngine implements SegmentEngine {
   private final EngineOptions options;
   private final FreeSpace space;
   private final SegmentTable table = new SegmentTable(NAME);
-  private int active;
+  @GuardedBy("this") private int active;
 
   private MemoryEngine(MemoryDisk disk, EngineOptions options, FreeSpace space) {
     this.disk = disk;
@@ -62,12 +63,12 @@ public final class MemoryEngine implements SegmentEngine {
     return active;
   }
 
-  private MemoryDisk.Log logFor(int length) {
+  @GuardedBy("this") private MemoryDisk.Log logFor(int length) {
     MemoryDisk.Log log = disk.logs.get(active);
     return log == null || log.end + length > options.segmentBytes() ? begin() : log;
   }
 
-  private MemoryDisk.Log begin() {
+  @GuardedBy("this") private MemoryDisk.Log begin() {
     active = 0;
     requireRoom();
     int number = table.nextNumber();

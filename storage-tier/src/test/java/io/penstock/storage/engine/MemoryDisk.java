@@ -1,5 +1,6 @@
 package io.penstock.storage.engine;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
@@ -33,7 +34,7 @@ public final class MemoryDisk implements AutoCloseable {
   }
 
   final ConcurrentNavigableMap<Integer, Log> logs = new ConcurrentSkipListMap<>();
-  private boolean held;
+  @GuardedBy("this") private boolean held;
 
   /// @throws DirectoryLockedException if another engine uses it
   synchronized void hold() {
@@ -60,7 +61,7 @@ public final class MemoryDisk implements AutoCloseable {
 
   /// Cuts the newest record `bytes` before its end, as a crash in the middle of a write would.
   ///
-  /// @throws IllegalStateException if there is no record of more than so many bytes
+  /// @throws IllegalStateException if the newest record is not longer than `bytes`
   public void tear(int bytes) {
     Map.Entry<Integer, Log> newest = logs.lastEntry();
     Map.Entry<Long, MemorySegment> record = newest == null ? null : newest.getValue().records.lastEntry();
