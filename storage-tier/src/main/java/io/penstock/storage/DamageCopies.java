@@ -18,8 +18,8 @@ import reactor.core.publisher.Mono;
 import reactor.util.Logger;
 import reactor.util.Loggers;
 
-/// Copies damaged bytes to the quarantine: a range at a time, on a thread that reads. The segment of a range stays
-/// until then. Callers wait for nothing. Safe from any thread.
+/// Copies damaged bytes to the quarantine on a thread that reads, one range at a time. A pin keeps the segment of a
+/// waiting range. No caller waits. Safe from any thread.
 final class DamageCopies {
   private static final Logger LOG = Loggers.getLogger(DamageCopies.class);
   private static final int MOST_WAITING = 1_024;
@@ -38,7 +38,7 @@ final class DamageCopies {
 
   private record Waiting(Damage damage, Owned pin) {}
 
-  /// @param mostBytes of a range that are kept: the first
+  /// @param mostBytes of a range that are kept, from its beginning
   DamageCopies(SegmentEngine engine, QuarantineBound bound, int mostBytes, Executor reading, DiskHealth health,
       String boundary) {
     this.engine = engine;
@@ -49,7 +49,7 @@ final class DamageCopies {
     this.boundary = boundary;
   }
 
-  /// Has the bytes of `damage` copied.
+  /// Queues the bytes of `damage`.
   void add(Damage damage) {
     Quarantine to = quarantine;
     if (to != null && isFirst(damage)) {
@@ -68,7 +68,7 @@ final class DamageCopies {
     try {
       waiting.add(new Waiting(damage, engine.pin(damage.segment())));
     } catch (UnknownLocationException | EngineClosedException e) {
-      return false; // nothing in it counted any more
+      return false; // the segment is gone
     }
     boolean isFirst = !copying;
     copying = true;
@@ -124,7 +124,7 @@ final class DamageCopies {
     failure = e;
   }
 
-  /// Damaged ranges that are not kept: too many waited, the quarantine is full, or the disk failed.
+  /// Damaged ranges that are not kept: the queue or the quarantine was full, or the disk failed.
   synchronized long unkept() {
     return unkept;
   }
@@ -134,9 +134,9 @@ final class DamageCopies {
     return failure;
   }
 
-  /// Gives up what waits, and takes nothing any more.
+  /// Drops the queue, and accepts nothing more.
   ///
-  /// @return completes when none is being copied any more
+  /// @return completes when no copy is in progress
   synchronized Mono<Void> close() {
     waiting.forEach(each -> each.pin().close());
     waiting.clear();

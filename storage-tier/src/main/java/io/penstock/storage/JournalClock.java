@@ -4,16 +4,16 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import reactor.core.scheduler.Scheduler;
 
-/// What time it is for a journal, and who calls it later. Tasks wait for the disk. They are never cancelled: that might
-/// interrupt them.
+/// The time of a journal, and later calls. Tasks wait for the disk. Nothing cancels them: a cancel might interrupt
+/// them.
 interface JournalClock {
-  /// Milliseconds since some moment; never backwards.
+  /// Milliseconds since some moment; never smaller than before.
   long millis();
 
-  /// Runs `task` on a thread of the clock, after `millis` at the earliest.
+  /// Runs `task` on a thread of the clock after at least `millis`.
   void after(long millis, Runnable task);
 
-  /// Whether it goes at all.
+  /// False if the clock stands still.
   boolean runs();
 
   static JournalClock of(Scheduler scheduler) {
@@ -35,7 +35,7 @@ interface JournalClock {
     };
   }
 
-  /// After its executor's end tasks are forgotten.
+  /// A clock that drops tasks when `executor` has ended.
   static JournalClock of(ScheduledExecutorService executor) {
     return new JournalClock() {
       @Override
@@ -56,7 +56,7 @@ interface JournalClock {
     };
   }
 
-  /// It is always the same time, and later never comes.
+  /// A clock that stands still: it runs no task.
   static JournalClock stopped() {
     return new JournalClock() {
       @Override

@@ -2,20 +2,20 @@ package io.penstock.storage;
 
 import io.penstock.block.Checks;
 
-/// When live blocks are moved out of segments that are mostly dead, so that these can go.
+/// When compaction moves live blocks out of segments that are mostly dead.
 ///
-/// Each segment counts as `segmentBytes`, however full it is.
+/// Each segment counts as `segmentBytes`, however full.
 ///
-/// @param capacityBytes most bytes of segments; a put that would need more fails as on a full disk. [#UNLIMITED], or 4
+/// @param capacityBytes most bytes of segments; a put that needs more fails as on a full disk. [#UNLIMITED], or 4
 ///     segments or more
-/// @param highWatermark share of the capacity above which blocks are moved
-/// @param lowWatermark share of the capacity at which that ends
-/// @param mostSpread bytes of segments for each live byte, and two segments, above which blocks are moved, whatever the
-///     capacity
+/// @param highWatermark share of the capacity above which compaction begins
+/// @param lowWatermark share of the capacity at which it ends
+/// @param mostSpread bytes of segments for each live byte, and two segments, above which compaction begins, whatever
+///     the capacity
 /// @param bytesPerSecond most bytes moved in a second, unless a put waits for room
-/// @param diskHighWatermark share of the disk in use, by any program, above which blocks are moved and, where that
-///     gives nothing, given up; 1 for never
-/// @param diskLowWatermark share at which that ends, if the journal has anything left
+/// @param diskHighWatermark share of the disk in use, by any program, above which the journal compacts and then gives
+///     blocks up; 1 for never
+/// @param diskLowWatermark share at which that ends, or when the journal has nothing left
 public record ReclaimOptions(long capacityBytes, double highWatermark, double lowWatermark, double mostSpread,
     long bytesPerSecond, double diskHighWatermark,
     double diskLowWatermark) {
@@ -40,7 +40,7 @@ public record ReclaimOptions(long capacityBytes, double highWatermark, double lo
     }
   }
 
-  /// Less would be mostly moving.
+  /// With less, compaction would never end.
   private static final double LEAST_SPREAD = 1.1;
 
   /// No capacity; from 0.90 to 0.80 of one; half as much again as is live; 64 MiB/s; whatever the disk has.

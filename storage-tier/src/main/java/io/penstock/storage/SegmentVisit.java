@@ -19,10 +19,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
 
-/// What an opening finds in one segment without a checkpoint. One thread.
+/// Walks one segment for an opening. One thread.
 ///
-/// A file that is written anew holds records of the segment that it was before, behind those of its own: each record
-/// says which segment it was written to. Where none says so of this file, it was renamed, and all of them count.
+/// A file that is written anew holds older records behind the new ones. Each record names its segment. If no record
+/// names this one, the file was renamed, and all records count.
 final class SegmentVisit implements SegmentWalk.Visitor {
   private final int segment;
   private final SegmentWindow file;
@@ -43,10 +43,10 @@ final class SegmentVisit implements SegmentWalk.Visitor {
     WHOLE, DAMAGED, UNFINISHED
   }
 
-  /// @param segment that it was written to
+  /// @param segment that the record names
   private record Found(RecordSummary noted, int segment, State state, String reason, int granule) {}
 
-  /// @param isDoubtful whether bytes of it may have got lost when the machine failed
+  /// @param isDoubtful whether a failure of the machine may have taken bytes
   /// @param isOwn whether a head is of a block of this journal's shape
   SegmentVisit(int segment, SegmentWindow file, boolean isDoubtful, Predicate<RecordHead> isOwn) {
     this.segment = segment;
@@ -63,7 +63,7 @@ final class SegmentVisit implements SegmentWalk.Visitor {
     found.removeIf(each -> life != 0 && each.segment() != life);
     long end = found.isEmpty() ? 0 : found.getLast().noted().at().offset();
     isTorn &= last == end;
-    damage.removeIf(each -> each.offset() >= end); // what a stop leaves, or the file held before
+    damage.removeIf(each -> each.offset() >= end); // left by a stop, or by an earlier life of the file
     for (int i = 0; i < found.size(); i++) {
       judge(found.get(i), i == found.size() - 1);
     }
@@ -72,7 +72,7 @@ final class SegmentVisit implements SegmentWalk.Visitor {
     return this;
   }
 
-  /// Which segment the file holds; 0 if it may be any.
+  /// The segment that the file holds; 0 if any may be.
   private int life() {
     if (file.number() > 0) {
       return file.number();
@@ -84,7 +84,7 @@ final class SegmentVisit implements SegmentWalk.Visitor {
     Location at = record.noted().at();
     highest = Math.max(highest, record.noted().sequence());
     if (record.state() == State.UNFINISHED && isLast) {
-      unfinished++; // a stop in the midst of a record leaves it so
+      unfinished++; // a stop in the middle of a record
       isTorn = true;
     } else if (record.state() != State.WHOLE) {
       damagedKeys.add(record.noted().key());
@@ -96,18 +96,18 @@ final class SegmentVisit implements SegmentWalk.Visitor {
   @Override
   public boolean record(long at, RecordHead head) {
     if (!isOwn(head)) {
-      return records.isMarked(at, head); // else its length may be anything
+      return records.isMarked(at, head); // without its mark, its length may be wrong
     }
     RecordSummary noted = RecordSummary.of(new Location(segment, at, RecordCheck.length(head)), head);
     try {
       return compared(noted, at, head);
-    } catch (SegmentUnreadableException e) { // the head is whole: a reader compares the rest
+    } catch (SegmentUnreadableException e) { // a reader will compare the rest
       found.add(new Found(noted, head.segment(), State.WHOLE, "", -1));
       throw e;
     }
   }
 
-  /// A record of another space behind one of this journal's is a payload's bytes.
+  /// A head of another space behind a record of this journal is part of a payload.
   private boolean isOwn(RecordHead head) {
     try {
       return isOwn.test(head);
@@ -120,7 +120,7 @@ final class SegmentVisit implements SegmentWalk.Visitor {
   }
 
   private boolean compared(RecordSummary noted, long at, RecordHead head) {
-    // A record without its mark counts if every byte of it is right: nothing but the mark is damaged
+    // A record without its mark counts if every other byte is right
     boolean isMarked = records.isMarked(at, head);
     boolean isCompared = head.kind() == RecordKind.BLOCK && (isDoubtful || !isMarked);
     RecordCheck.Difference difference = isCompared ? records.payload(at, head) : null;
@@ -152,12 +152,12 @@ final class SegmentVisit implements SegmentWalk.Visitor {
     }
   }
 
-  /// Whole records, by their sequences.
+  /// Whole records in the order of their sequences.
   List<RecordSummary> whole() {
     return whole;
   }
 
-  /// The highest sequence, of damaged ones, too.
+  /// The highest sequence, also of damaged records.
   long highest() {
     return highest;
   }
@@ -166,12 +166,12 @@ final class SegmentVisit implements SegmentWalk.Visitor {
     return damage;
   }
 
-  /// Blocks that were found damaged.
+  /// Damaged blocks.
   List<BlockKey> damagedKeys() {
     return damagedKeys;
   }
 
-  /// How many blocks that a checkpoint names are not there.
+  /// How many blocks of a checkpoint are missing.
   int missing(List<RecordSummary> known) {
     Set<Long> there = new HashSet<>();
     whole.forEach(each -> there.add(each.sequence()));
@@ -179,22 +179,22 @@ final class SegmentVisit implements SegmentWalk.Visitor {
         .count();
   }
 
-  /// Records that a stop left half written.
+  /// Unfinished records.
   int unfinished() {
     return unfinished;
   }
 
-  /// Whether bytes that belong to no record follow the last one.
+  /// Whether other bytes follow the last record.
   boolean isTorn() {
     return isTorn;
   }
 
-  /// Whether the medium did not give some of it.
+  /// Whether the medium failed to give some bytes.
   boolean isUnreadable() {
     return isUnreadable;
   }
 
-  /// Where the empty rest of the file begins; below 0 if there is none.
+  /// Where only zeros follow; below 0 if nowhere.
   long emptyFrom() {
     return emptyFrom;
   }

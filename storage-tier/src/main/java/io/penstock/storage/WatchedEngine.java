@@ -11,9 +11,9 @@ import io.penstock.tier.spi.StoreUnavailableException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Supplier;
 
-/// An engine whose [DiskHealth] hears how long everything takes, and what fails.
+/// An engine that tells its [DiskHealth] how long calls take, and which fail.
 final class WatchedEngine extends ForwardingEngine {
-  /// Readers of blocks leave fewer than so many bytes at the end of a record: its mark, and the padding before it.
+  /// Readers leave fewer bytes than this at the end of a record: its mark, and the padding before it.
   private static final int UNREAD_BYTES = 2 * RecordFormat.MARK_BYTES;
 
   private final SegmentEngine engine;

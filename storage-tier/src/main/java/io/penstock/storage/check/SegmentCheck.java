@@ -24,14 +24,14 @@ final class SegmentCheck implements SegmentWalk.Visitor {
   private final RecordCheck records;
   private final List<Found> found = new ArrayList<>();
   private final List<Damage> damage = new ArrayList<>();
-  /// Blocks that are damaged, and whose key is known.
+  /// Damaged records with a known key.
   private final List<RecordSummary> damaged = new ArrayList<>();
   private List<Found> own = List.of();
   private boolean isEmptyBehind;
 
   /// A whole head.
   ///
-  /// @param segment that its record was written to
+  /// @param segment that the record names
   private record Found(RecordSummary noted, int segment, RecordCheck.@Nullable Difference difference,
       boolean isFinished) {
     long offset() {
@@ -57,7 +57,7 @@ final class SegmentCheck implements SegmentWalk.Visitor {
     this.records = new RecordCheck(file);
   }
 
-  /// What has the name of a segment is no file.
+  /// The check of a segment that is not a file.
   static SegmentCheck noFile(JournalFiles.Stored stored) {
     SegmentCheck check = new SegmentCheck(stored, SegmentWindow.none(stored.path()));
     check.damage.add(Damage.unknown(stored.number(), 0, 0, DamageKind.UNREADABLE,
@@ -87,7 +87,7 @@ final class SegmentCheck implements SegmentWalk.Visitor {
     return this;
   }
 
-  /// Which segment the file holds; 0 if it may be any.
+  /// The segment that the file holds; 0 if any may be.
   private int life() {
     if (file.number() > 0) {
       return file.number();
@@ -137,7 +137,8 @@ final class SegmentCheck implements SegmentWalk.Visitor {
         .withName(of.key(), of.noted().sequence()).withLive(false));
   }
 
-  /// Behind the last record of the segment lies what the file held as another one; in front of it nothing else may lie.
+  /// Behind the last record of the segment may lie records of an earlier life of the file; in front of it nothing else
+  /// may lie.
   private void tellOthers(int life) {
     long end = end();
     damage.removeIf(each -> each.kind() == DamageKind.HEAD && each.offset() >= end);
@@ -161,7 +162,7 @@ final class SegmentCheck implements SegmentWalk.Visitor {
     try {
       return file.isEnd(at);
     } catch (SegmentUnreadableException e) {
-      return true; // told before
+      return true; // reported before
     }
   }
 
@@ -176,7 +177,7 @@ final class SegmentCheck implements SegmentWalk.Visitor {
 
   @Override
   public void broken(long from, long to) {
-    boolean isTold = !found.isEmpty() && from < found.getLast().end(); // with the record that was not finished
+    boolean isTold = !found.isEmpty() && from < found.getLast().end(); // reported with the unfinished record
     long begin = isTold ? Math.min(to, found.getLast().end()) : from;
     if (to - begin > file.between() && !isUnreadable(begin, to)) {
       damage.add(Damage.unknown(stored.number(), begin, to - begin, DamageKind.HEAD,
@@ -198,7 +199,7 @@ final class SegmentCheck implements SegmentWalk.Visitor {
     isEmptyBehind = isEmpty;
   }
 
-  /// Compares with a checkpoint of the segment; null if that is damaged.
+  /// Compares with the checkpoint of the segment; null if that is damaged.
   void compare(@Nullable List<RecordSummary> known) {
     if (known == null) {
       damage.add(Damage.unknown(stored.number(), 0, 0, DamageKind.CHECKPOINT, "checkpoint must match its crc (did not)")
@@ -234,9 +235,9 @@ final class SegmentCheck implements SegmentWalk.Visitor {
     }
   }
 
-  /// Adds what was found to that of earlier segments.
+  /// Adds the records to `inventory`.
   void addTo(Inventory inventory) {
-    // First: a record of the same segment may remove it
+    // First: a removal in the same segment may name one
     damaged.stream().filter(each -> each.kind() == RecordKind.BLOCK)
         .forEach(each -> inventory.addDamaged(each.key(), each.sequence()));
     own.stream().filter(Found::isGood).forEach(each -> inventory.add(each.noted()));
@@ -250,7 +251,7 @@ final class SegmentCheck implements SegmentWalk.Visitor {
     return damage;
   }
 
-  /// What there is to say of the segment but for which blocks count; each is called live.
+  /// The report of the segment. Every block counts as live at first.
   SegmentReport report(Path directory) {
     long torn = damage.stream().filter(each -> each.kind() == DamageKind.TORN).count();
     List<Found> good = own.stream().filter(Found::isGood).toList();

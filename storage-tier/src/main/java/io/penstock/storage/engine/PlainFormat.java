@@ -20,7 +20,7 @@ final class PlainFormat {
     return "segment-%010d.log".formatted(segment);
   }
 
-  /// The number that a file name stands for; 0 if it is none of ours.
+  /// The segment of a file name; 0 if it is not the name of a segment.
   static int segment(Path file) {
     Matcher name = NAME.matcher(file.getFileName().toString());
     return name.matches() && Long.parseLong(name.group(1)) <= Integer.MAX_VALUE

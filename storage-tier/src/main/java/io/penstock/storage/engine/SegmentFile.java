@@ -15,20 +15,20 @@ import java.nio.file.StandardOpenOption;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// A segment that is a file. What the system has in memory of it is copied, the rest is read with positioned reads: a
-/// page that is gone is an error then, not a signal that ends the process.
+/// A segment in a file. Bytes that the system has in memory are copied from a mapping. Others are read by positioned
+/// reads: a page that is gone is then an error, not a signal that ends the process.
 final class SegmentFile extends StoredSegment {
   private final Path path;
   private final FileChannel channel;
-  /// What tells this file from another of its name.
+  /// Tells this file from another of its name.
   private final @Nullable Object key;
   private final SegmentView view;
-  /// Where the file goes when it is deleted, and its name there.
+  /// The pool that gets the file when it is deleted, and its name there.
   private @Nullable SpareSegments spares;
   private @Nullable Path spare;
   /// Guarded by [CachedFiles].
   private long forcedTo;
-  /// The same file for calls that Java does not have; null where the system does not have them.
+  /// The same file for calls that Java does not have; null where the system has none.
   @GuardedBy("this") private @Nullable NativeFile descriptor;
   @GuardedBy("this") private boolean descriptorTried;
 
@@ -40,12 +40,12 @@ final class SegmentFile extends StoredSegment {
     this.view = new SegmentView(channel, end == 0);
   }
 
-  /// A new file for `number`; nothing may lie at `path`.
+  /// Makes a new file at `path`.
   static SegmentFile create(int number, Path path) throws IOException {
     return open(number, path, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE));
   }
 
-  /// A file that is there: of an earlier run, or a spare that was begun anew.
+  /// Opens a file of an earlier run, or a spare file that was begun anew.
   static SegmentFile existing(int number, Path path) throws IOException {
     return open(number, path, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE));
   }
@@ -65,18 +65,18 @@ final class SegmentFile extends StoredSegment {
     view.grown();
   }
 
-  /// Has the system take the bytes from `from` to `to` out of its memory, if they are on the medium. The thread that
-  /// calls holds the segment.
+  /// Takes the bytes from `from` to `to` out of the page cache, if they are on the medium. The calling thread holds the
+  /// segment.
   void letGo(long from, long to) throws IOException {
     view.letGo(path, from, to);
   }
 
-  /// Has the file become a spare of `pool` when it is deleted.
+  /// Gives the file to `pool` when it is deleted.
   void spareTo(SpareSegments pool) {
     spares = pool;
   }
 
-  /// As far as [CachedFiles] knows it to be on the medium.
+  /// The bytes before this are on the medium; kept for [CachedFiles].
   long forcedTo() {
     return forcedTo;
   }
@@ -89,7 +89,7 @@ final class SegmentFile extends StoredSegment {
     return path;
   }
 
-  /// Whether the file still has its name: what is written to one that was deleted is gone after a restart.
+  /// Whether the file still has its name. The bytes of a deleted file are gone after a restart.
   boolean isThere() throws IOException {
     try {
       return Objects.equals(key, key(path));
@@ -102,7 +102,7 @@ final class SegmentFile extends StoredSegment {
     return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
   }
 
-  /// Gives back what lies behind `newEnd`.
+  /// Gives the space behind `newEnd` back.
   void cut(long newEnd) throws IOException {
     channel.truncate(newEnd);
     end(Math.min(end(), newEnd));
@@ -119,7 +119,7 @@ final class SegmentFile extends StoredSegment {
     }
   }
 
-  /// A head on the page before its payload would be another wait for the medium.
+  /// Reads head and payload in one call, so that the caller waits for the medium once.
   private boolean readAtOnce(long offset, MemorySegment[] parts) {
     NativeFile open = descriptor();
     return open != null && NativePages.readAtOnce(open, offset, parts);
@@ -139,7 +139,7 @@ final class SegmentFile extends StoredSegment {
     if (view.read(offset, parts)) {
       return;
     }
-    boolean wasAway = view.covers(end); // else that is unknown
+    boolean wasAway = view.covers(end); // else unknown
     if (!wasAway || !NativePages.readWithoutReadahead(path, offset, parts)) {
       Transfer.readFromBehind(channel, offset, parts);
     }
@@ -170,7 +170,7 @@ final class SegmentFile extends StoredSegment {
     try {
       channel.close();
     } catch (IOException e) {
-      // the reader who was the last cannot do anything about it
+      // the last reader cannot do anything about it
     }
     Path renamed = spare;
     SpareSegments pool = spares;

@@ -13,7 +13,7 @@ final class SegmentTable {
   private final String engine;
   private final ConcurrentSkipListMap<Integer, StoredSegment> segments = new ConcurrentSkipListMap<>();
   private volatile int highest;
-  /// No segment below has anything that was not forced.
+  /// All bytes of the segments below are forced.
   private volatile int forcedBelow;
   private volatile boolean closed;
 
@@ -39,12 +39,12 @@ final class SegmentTable {
     return segments.values().stream().filter(segment -> !segment.isDeleted()).map(StoredSegment::number).toList();
   }
 
-  /// The number of a segment that is yet to be begun; none is used twice while the engine is open.
+  /// The number of the next segment; no number is used twice while the engine is open.
   int nextNumber() {
     return Math.addExact(highest, 1);
   }
 
-  /// The next number is never used: a file of its name may be there.
+  /// Skips a number, whose file may exist.
   void skipNumber() {
     highest = nextNumber();
   }
@@ -70,7 +70,7 @@ final class SegmentTable {
       requireInside(segment, record);
       read.from(segment, record.offset() + from, parts);
     } catch (EOFException e) {
-      throw new RecordUnreadableException(record, e); // the file was cut short: the disk gives what there is
+      throw new RecordUnreadableException(record, e); // the file was cut short; the disk is healthy
     } catch (IOException e) {
       throw new StorageFailedException("read " + record + " of engine " + engine, e);
     } finally {
@@ -93,7 +93,7 @@ final class SegmentTable {
     return new Pin(segment);
   }
 
-  /// The segment, which its caller releases.
+  /// The segment, held: the caller releases it.
   StoredSegment hold(int number) {
     requireOpen();
     StoredSegment segment = segments.get(number);
@@ -114,17 +114,17 @@ final class SegmentTable {
     } catch (IOException e) {
       throw new StorageFailedException("delete segment " + number + " of engine " + engine, e);
     }
-    segments.values().removeIf(StoredSegment::isGone); // those that readers still pin go at a later delete
+    segments.values().removeIf(StoredSegment::isGone); // a later delete removes those that readers still pin
   }
 
-  /// Every segment that was appended to since the last time that all was forced, which the caller releases.
+  /// Segments that may have unforced bytes, held: the caller releases them.
   List<StoredSegment> holdUnforced() {
     requireOpen();
     return segments.tailMap(forcedBelow, true).values().stream()
         .filter(segment -> !segment.isDeleted() && !segment.isAbandoned() && segment.retain()).toList();
   }
 
-  /// All of `held` was forced; the newest of them may be appended to.
+  /// The segments of `held` were forced; the newest of them may be active.
   synchronized void forced(List<? extends StoredSegment> held) {
     if (!held.isEmpty()) {
       forcedBelow = Math.max(forcedBelow, held.getLast().number());
@@ -135,7 +135,7 @@ final class SegmentTable {
     return !closed;
   }
 
-  /// Refuses whatever comes; what is being read stays until it was read. Once.
+  /// Refuses further calls. Segments stay until their last reader is done. Once.
   void close() {
     closed = true;
     segments.values().stream().filter(segment -> !segment.isDeleted()).forEach(StoredSegment::release);

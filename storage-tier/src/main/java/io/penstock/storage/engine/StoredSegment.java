@@ -4,7 +4,7 @@ import io.penstock.block.HoldCount;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
-/// The bytes of one segment, and how many need them: its engine until it is deleted, and everybody who reads.
+/// The bytes of one segment, with a count of its users: the engine until the segment is deleted, and each reader.
 abstract class StoredSegment {
   private final int number;
   private final HoldCount holds = new HoldCount();
@@ -36,7 +36,7 @@ abstract class StoredSegment {
     return deleted;
   }
 
-  /// Its file was taken away: nothing in it needs to be forced any more.
+  /// The file lost its name: nothing in it needs to be forced any more.
   final void abandon() {
     abandoned = true;
   }
@@ -45,7 +45,7 @@ abstract class StoredSegment {
     return abandoned;
   }
 
-  /// Deleted, and not read any more.
+  /// Whether it is deleted and has no reader.
   final boolean isGone() {
     return deleted && holds.isZero();
   }
@@ -61,22 +61,22 @@ abstract class StoredSegment {
     }
   }
 
-  /// Takes the name off the medium; the bytes go with the last hold.
+  /// Deletes the name; the bytes go with the last hold.
   final void delete() throws IOException {
     unlink();
     deleted = true;
     release();
   }
 
-  /// Fills `parts`, one after the other, with the bytes from `offset` on, all of which lie before [#end].
+  /// Fills `parts` in turn with the bytes from `offset` on, all before [#end].
   abstract void read(long offset, MemorySegment[] parts) throws IOException;
 
-  /// The same, and what was not in memory before does not stay there.
+  /// The same; bytes that were not in memory do not stay there.
   void readOnce(long offset, MemorySegment[] parts) throws IOException {
     read(offset, parts);
   }
 
-  /// Forces what was appended to the medium.
+  /// Forces all appended bytes.
   abstract void force() throws IOException;
 
   abstract void unlink() throws IOException;

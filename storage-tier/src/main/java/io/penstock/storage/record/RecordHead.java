@@ -13,8 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What the head of a record says, decoded from bytes that may be damaged: every offset is checked before it
-/// is read.
+/// The head of a record, decoded from bytes that may be damaged: every offset is checked before it is read.
 public final class RecordHead {
   private final RecordKind kind;
   private final int bytes;
@@ -27,7 +26,6 @@ public final class RecordHead {
   private final int[] checksums;
   private final int crc;
 
-  /// `head` was checked.
   private RecordHead(MemorySegment head) {
     this.bytes = (int) head.byteSize();
     this.kind = head.get(RecordFormat.SHORT, RecordFormat.KIND_AT) == RecordKind.BLOCK.code()
@@ -78,8 +76,7 @@ public final class RecordHead {
     return fits ? bytes : 0;
   }
 
-  /// Length that the record has if what `start` begins with is its head; 0 if it cannot be. Proves nothing: [#decode]
-  /// does.
+  /// Length of the record if `start` begins with a head; 0 if it cannot. Proves nothing: [#decode] does.
   ///
   /// @param start the first bytes of a record, at least 88
   public static int claimedBytes(MemorySegment start) {
@@ -188,27 +185,27 @@ public final class RecordHead {
     return kind;
   }
 
-  /// Length of the head: the payload begins behind it.
+  /// Length of the head; the payload follows.
   public int bytes() {
     return bytes;
   }
 
-  /// Number of the segment that the record was written to: a file that is written anew holds records of others.
+  /// The segment that the record was written to: a file that is written anew holds records of others, too.
   public int segment() {
     return segment;
   }
 
-  /// Position in the order of writing, from 1: of two records of a block the higher one is newer.
+  /// Position in the order of writing, from 1. Of two records of a block the higher one is newer.
   public long sequence() {
     return sequence;
   }
 
-  /// The block's key; of a removal only the space counts.
+  /// The block's key; for a removal only the space is valid.
   public BlockKey key() {
     return key;
   }
 
-  /// The records that a removal removes; none for a block.
+  /// The records that a removal names; none for a block.
   public List<RecordName> removals() {
     return removals;
   }
@@ -237,19 +234,19 @@ public final class RecordHead {
     return crc;
   }
 
-  /// CRC32C of a head that was read again, as [#crc] was when it was written.
+  /// CRC32C of the bytes of a head.
   ///
   /// @param head exactly the head of a block's record
   public static int crc(MemorySegment head) {
     return Checksum.of(head.asSlice(0, head.byteSize() - RecordFormat.CRC_BYTES));
   }
 
-  /// The key in the head of a record whose own CRC was compared.
+  /// The key in a head whose CRC was compared.
   public static BlockKey key(MemorySegment head) {
     return BlockKey.read(head.asSlice(RecordFormat.KEY_AT, BlockKey.BYTES).asByteBuffer());
   }
 
-  /// CRC32C of each granule that `range` touches, from the head of a record of `layout` whose own CRC was compared.
+  /// CRC32C of each granule that `range` touches, from a head of `layout` whose CRC was compared.
   public static int[] checksums(MemorySegment head, BlockLayout layout, GranuleRange range) {
     return ints(head, RecordFormat.PLANE_BYTES_AT + 4L * (layout.planes().size() + range.first()), range.count());
   }

@@ -36,7 +36,7 @@ final class OpeningDiskTest {
     flags.put(NodeSettings.ADMIN_PORT, "0");
     flags.put(NodeSettings.DRAM, "20 blocks");
     flags.put(NodeSettings.SSD, "100 blocks");
-    flags.put(NodeSettings.SSD_DIR, folder.toString());
+    flags.put(NodeSettings.SSD_DIR, folder.resolve("ssd").toString());
     flags.put(NodeSettings.SSD_ENGINE, "plain");
     flags.put(NodeSettings.SSD_STALL_AFTER, "100ms");
     return Objects.requireNonNull(Node.start(NodeConfig.resolve(null, Map.of(), flags)).block(SOON));
@@ -46,15 +46,15 @@ final class OpeningDiskTest {
     return AdminRequest.get(node.adminPort().orElseThrow(), "/health");
   }
 
-  private static void load(Node node, long seed) {
+  private void load(Node node, long seed) {
     CommandLineRun load = CommandLineRun.of("load", "--connect", "127.0.0.1:" + node.port(), "--blocks", "5", "--seed",
-        String.valueOf(seed));
+        String.valueOf(seed), "--receipts", folder.resolve("receipts-" + seed).toString());
     assertThat(load.exitCode()).as(load.err()).isZero();
   }
 
   @Test
   void nodeOnADiskThatDoesNotAnswer_servesFromMemory_andAdminSaysThatTheDiskIsOpening() throws Exception {
-    Path format = folder.resolve("format");
+    Path format = Files.createDirectory(folder.resolve("ssd")).resolve("format");
     assumeTrue(new ProcessBuilder("mkfifo", format.toString()).start().waitFor() == 0, "no mkfifo here");
     Node node = start();
     try {
@@ -74,8 +74,9 @@ final class OpeningDiskTest {
       assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
       assertThat(answer.body()).contains("\"state\":\"ready\"", "\"degraded\":false");
       load(node, 2);
-    } finally {
       node.close().block(SOON);
+    } finally {
+      node.close().onErrorComplete().block(SOON);
     }
   }
 }
