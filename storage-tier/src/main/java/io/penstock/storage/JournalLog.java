@@ -147,7 +147,7 @@ final class JournalLog {
   /// Writes removals of all dead records, and syncs them if the durability is `always`.
   ///
   /// @return the failure, if there is one
-  @Nullable KvException settle() {
+  @Nullable KvException flush() {
     KvException failure = done(1);
     try {
       syncs.acknowledged();

@@ -2,9 +2,9 @@ package io.penstock.storage;
 
 import io.penstock.KvException;
 import io.penstock.block.Block;
-import io.penstock.tier.spi.StoredBlock;
-import io.penstock.tier.spi.Evictor;
+import io.penstock.tier.spi.BlockStore.Evictor;
 import io.penstock.tier.spi.StoreUnavailableException;
+import io.penstock.tier.spi.StoredBlock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -86,7 +86,7 @@ final class JournalWrites {
   /// The first call: counts the records that the opening found dead.
   void begin(List<DeadRecord> dead) {
     log.sweep(dead);
-    done(log.settle());
+    done(log.flush());
   }
 
   /// Appends `batch`, whose blocks stay the caller's.
@@ -251,7 +251,7 @@ final class JournalWrites {
   }
 
   /// Writes removals of all dead records.
-  void settle(MonoSink<Void> sink) {
+  void flush(MonoSink<Void> sink) {
     appending.execute(() -> {
       Throwable failure = failureOf(this::marked);
       puts.leave();
@@ -265,7 +265,7 @@ final class JournalWrites {
 
   private @Nullable KvException marked() {
     sweep();
-    return log.settle();
+    return log.flush();
   }
 
   /// The failure of `work`, if it fails.

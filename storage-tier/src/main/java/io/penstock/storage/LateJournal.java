@@ -7,14 +7,13 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
-import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
+import io.penstock.tier.Receipt.Durability;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierClosedException;
+import io.penstock.tier.TierStat;
 import io.penstock.tier.spi.BlockStore;
-import io.penstock.tier.spi.DiskStat;
-import io.penstock.tier.spi.Evictor;
-import io.penstock.tier.spi.StoreHealth;
-import io.penstock.tier.spi.StoreState;
+import io.penstock.tier.spi.BlockStore.Evictor;
 import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
@@ -44,7 +43,7 @@ import reactor.util.Loggers;
 /// Safe from any thread.
 public final class LateJournal implements BlockStore {
   private static final Logger LOG = Loggers.getLogger(LateJournal.class);
-  private static final StoreHealth OPENING = new StoreHealth(StoreState.OFF, "disk level is opening");
+  private static final StoreHealth OPENING = new StoreHealth(StoreHealth.State.OFF, "disk level is opening");
 
   private final CacheSpace space;
   private final JournalOptions options;
@@ -191,7 +190,7 @@ public final class LateJournal implements BlockStore {
   /// @param untaken was opened, and is to be closed again
   private void failed(Throwable e, @Nullable JournalStore untaken, long wait) {
     StoreHealth before = health;
-    health = new StoreHealth(StoreState.OFF, e instanceof KvException ? e.getMessage() : e.toString());
+    health = new StoreHealth(StoreHealth.State.OFF, e instanceof KvException ? e.getMessage() : e.toString());
     if (!(e instanceof KvException) && !health.equals(before)) {
       LOG.warn("store {} could not be opened, and is tried again", options.name(), e);
     }
@@ -314,9 +313,9 @@ public final class LateJournal implements BlockStore {
   }
 
   @Override
-  public DiskStat diskStat() {
+  public TierStat.Disk diskStat() {
     JournalStore store = opened;
-    return store == null ? DiskStat.NONE : store.diskStat();
+    return store == null ? TierStat.Disk.NONE : store.diskStat();
   }
 
   @Override

@@ -1,6 +1,6 @@
 package io.penstock.storage;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 
 /// When compaction moves live blocks out of segments that are mostly dead.
 ///

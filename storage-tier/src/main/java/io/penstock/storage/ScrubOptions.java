@@ -1,6 +1,6 @@
 package io.penstock.storage;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.time.Duration;
 
 /// How the scrub reads an open journal in the background, to find damage before a reader needs the block.

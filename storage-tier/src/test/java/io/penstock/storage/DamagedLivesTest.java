@@ -9,8 +9,8 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
 import io.penstock.block.GranuleRange;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.storage.JournalModel.Written;
 import io.penstock.storage.engine.Directories;
@@ -217,7 +217,7 @@ final class DamagedLivesTest {
         giveUp(requireNonNull(storedBlocks.remove(key)));
       });
     } else if (draw == 8) {
-      store.settled().block(PATIENCE);
+      store.flush().block(PATIENCE);
       assertRemoved();
     } else {
       read(store, storedBlocks);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.penstock.storage.engine.MemoryDisk;
-import io.penstock.tier.Durability;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.spi.StoredBlock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -92,7 +92,7 @@ final class DurabilityTest extends SyncFixture {
     List<StoredBlock> stored = put(0, 2);
     medium.roll();
     stored.getFirst().close();
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     medium.roll();
     put(5, 6);
     put(5, 6);

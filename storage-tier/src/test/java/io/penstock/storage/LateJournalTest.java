@@ -15,15 +15,13 @@ import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.Durability;
-import io.penstock.tier.Level;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.Reservation;
-import io.penstock.tier.StackMode;
 import io.penstock.tier.StackOptions;
-import io.penstock.tier.spi.StoreHealth;
-import io.penstock.tier.spi.StoreState;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStack.Level;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
@@ -78,7 +76,7 @@ final class LateJournalTest {
 
   private TierStack stack(LateJournal late) {
     return new TierStack(SPACE, List.of(new Level.Host("dram", 2), new Level.Stored(late, 100)),
-        StackOptions.defaults("stack").withMode(StackMode.WRITE_THROUGH), TierListener.noop());
+        StackOptions.defaults("stack").withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
   }
 
   private LateJournal late() {
@@ -107,7 +105,7 @@ final class LateJournalTest {
   void stackOverADiskThatCannotBeOpened_goesOnWithout_andFindsWhatIsThereLater() {
     broken = false;
     TierStack before = new TierStack(SPACE, List.of(new Level.Stored(journal(), 100)), StackOptions.defaults("stack")
-        .withMode(StackMode.WRITE_THROUGH), TierListener.noop());
+        .withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
     assertThat(put(before, 1)).isEqualTo(Durability.WRITTEN);
     assertThat(put(before, 2)).isEqualTo(Durability.WRITTEN);
     before.close().block(SOON);
@@ -116,7 +114,8 @@ final class LateJournalTest {
     LateJournal late = late();
     TierStack stack = stack(late);
     assertThat(late.health())
-        .isEqualTo(new StoreHealth(StoreState.OFF, "could not open: java.io.IOException: Read-only file system"));
+        .isEqualTo(
+            new StoreHealth(StoreHealth.State.OFF, "could not open: java.io.IOException: Read-only file system"));
     assertThat(put(stack, 3)).isEqualTo(Durability.VOLATILE);
     assertThat(put(stack, 2)).as("not known any more").isEqualTo(Durability.VOLATILE);
     assertThat(present(stack)).isEqualTo("0011");
@@ -131,7 +130,7 @@ final class LateJournalTest {
     assertThat(stack.arena().claimedSlots()).isZero();
 
     TierStack after = new TierStack(SPACE, List.of(new Level.Stored(journal(), 100)), StackOptions.defaults("stack")
-        .withMode(StackMode.WRITE_THROUGH), TierListener.noop());
+        .withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
     assertThat(present(after)).as("3 was written when the disk was back").isEqualTo("0111");
     after.close().block(SOON);
   }
@@ -198,7 +197,7 @@ final class LateJournalTest {
     late.close().block(SOON);
     broken = false;
     time.advanceTimeBy(Duration.ofMinutes(1));
-    assertThat(late.health().state()).isEqualTo(StoreState.OFF);
+    assertThat(late.health().state()).isEqualTo(StoreHealth.State.OFF);
     assertThatThrownBy(() -> late.put(List.of()).block(SOON)).hasMessageContaining("closed");
   }
 
@@ -280,7 +279,7 @@ final class LateJournalTest {
     assertThat(closed).isCompletedExceptionally();
     stuck.countDown();
     opening.join();
-    assertThat(late.health().state()).isEqualTo(StoreState.OFF);
+    assertThat(late.health().state()).isEqualTo(StoreHealth.State.OFF);
     assertThat(logged.lines()).hasSize(fails ? 2 : 1).first().asString()
         .startsWith("store ssd is left while it is opened");
     assertThat(logged.lines().getLast())
@@ -303,7 +302,7 @@ final class LateJournalTest {
       LateJournal late = LateJournal.openWithin(Duration.ofMillis(10), SPACE, own, journal -> {});
       late.watch(changed::countDown);
       assertThat(late.isOpening()).isTrue();
-      assertThat(late.health()).isEqualTo(new StoreHealth(StoreState.OFF, "disk level is opening"));
+      assertThat(late.health()).isEqualTo(new StoreHealth(StoreHealth.State.OFF, "disk level is opening"));
       TierStack stack = stack(late);
       assertThat(put(stack, 3)).as("in memory").isEqualTo(Durability.VOLATILE);
       while (logged.lines().isEmpty()) {

@@ -10,8 +10,8 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
 import io.penstock.block.GranuleRange;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.storage.engine.Directories;
 import io.penstock.storage.engine.SegmentEngine;
@@ -186,7 +186,7 @@ final class PowerLossTest {
       acked.remove(number);
       requireNonNull(storedBlocks.remove(number)).close();
     }
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     removed.addAll(numbers);
     if (rule.mode() == SyncMode.ALWAYS) {
       promised();

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFullException;
@@ -98,7 +98,7 @@ abstract class ReclaimContract extends JournalFixture {
       assertThat(store.disk().liveBytes()).isEqualTo(liveBytes(live));
       assertThat(store.disk().writeAmplification()).as("seed " + seed).isBetween(1.2, 5.0);
       assertReadable(store, live);
-      store.settled().block(PATIENCE);
+      store.flush().block(PATIENCE);
       crash();
       JournalStore again = open(options(spread(1.25)));
       List<StoredBlock> found = again.recovered();
@@ -106,7 +106,7 @@ abstract class ReclaimContract extends JournalFixture {
       assertReadable(again, found);
       live.forEach(StoredBlock::close);
       found.forEach(StoredBlock::close);
-      again.settled().block(PATIENCE);
+      again.flush().block(PATIENCE);
       assertThat(again.disk().segments()).isLessThanOrEqualTo(1);
       again.close().block(PATIENCE);
     }
@@ -190,7 +190,7 @@ abstract class ReclaimContract extends JournalFixture {
     List<StoredBlock> gone = live.subList(0, live.size() / 2);
     List<StoredBlock> kept = live.subList(live.size() / 2, live.size());
     gone.forEach(StoredBlock::close);
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     crash();
     List<StoredBlock> found = open(options).recovered();
     assertThat(keys(found)).containsExactlyInAnyOrderElementsOf(keys(kept));
@@ -223,7 +223,7 @@ abstract class ReclaimContract extends JournalFixture {
               .filter(key -> random.nextInt(3) == 0).forEach(key -> requireNonNull(model.remove(key)).close());
           case 5 -> time.advanceTimeBy(Duration.ofMillis(700));
           default -> {
-            store.settled().block(PATIENCE);
+            store.flush().block(PATIENCE);
             if (random.nextBoolean()) {
               crash();
             } else {

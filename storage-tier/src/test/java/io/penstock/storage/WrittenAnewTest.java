@@ -7,7 +7,7 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.storage.check.CheckProgress;
 import io.penstock.storage.check.JournalCheck;
@@ -77,7 +77,7 @@ final class WrittenAnewTest {
           for (int i = random.nextInt(6); i >= 0; i--) {
             live.remove().close();
           }
-          store.settled().block();
+          store.flush().block();
         }
         if (step % each == 0) {
           assertClean(journal, "seed " + seed + ", step " + step);

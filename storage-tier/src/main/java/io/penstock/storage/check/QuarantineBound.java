@@ -1,6 +1,6 @@
 package io.penstock.storage.check;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 
 /// The bound of a quarantine, copies of earlier runs included. Damage beyond it is counted, and not kept.
 ///

@@ -1,6 +1,6 @@
 package io.penstock.storage.engine;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 
 /// The place of a record: the same as long as its segment exists, also after a restart.
 ///
