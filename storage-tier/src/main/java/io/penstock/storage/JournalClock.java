@@ -14,7 +14,9 @@ interface JournalClock {
   void after(long millis, Runnable task);
 
   /// False if the clock stands still.
-  boolean runs();
+  default boolean runs() {
+    return true;
+  }
 
   static JournalClock of(Scheduler scheduler) {
     return new JournalClock() {
@@ -26,11 +28,6 @@ interface JournalClock {
       @Override
       public void after(long millis, Runnable task) {
         scheduler.schedule(task, millis, TimeUnit.MILLISECONDS);
-      }
-
-      @Override
-      public boolean runs() {
-        return true;
       }
     };
   }
@@ -47,11 +44,6 @@ interface JournalClock {
       @SuppressWarnings("FutureReturnValueIgnored") // tasks report their failures themselves
       public void after(long millis, Runnable task) {
         executor.schedule(task, millis, TimeUnit.MILLISECONDS);
-      }
-
-      @Override
-      public boolean runs() {
-        return true;
       }
     };
   }

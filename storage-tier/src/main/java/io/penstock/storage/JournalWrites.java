@@ -43,7 +43,7 @@ final class JournalWrites {
   /// Batches that wait. Either the thread that appends or a refusal removes a batch and tells its caller.
   private final Set<MonoSink<List<StoredBlock>>> waiting = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean sweepAsked = new AtomicBoolean();
-  private final AtomicBoolean wellAgain = new AtomicBoolean();
+  private final AtomicBoolean healthyAgain = new AtomicBoolean();
   /// A retry of segments that could not be read is scheduled.
   private final AtomicBoolean retryAsked = new AtomicBoolean();
   private volatile boolean closed;
@@ -154,14 +154,14 @@ final class JournalWrites {
   /// The disk is healthy again: unreadable segments may be tried. Any thread.
   void retry() {
     if (!closed) {
-      wellAgain.set(true);
+      healthyAgain.set(true);
       askForSweep();
     }
   }
 
   private void sweep() {
     sweepAsked.set(false);
-    if (wellAgain.getAndSet(false)) {
+    if (healthyAgain.getAndSet(false)) {
       reclaimer.retryNow();
     }
     if (!closed) {

@@ -38,7 +38,8 @@ import reactor.util.Logger;
 import reactor.util.Loggers;
 
 /// A journal that opens on a thread of its own. It is off until it is open. If the disk is unhealthy, the journal tries
-/// again until it is open or closed. Then all calls go to the [JournalStore], and the owner hears of a change of health.
+/// again until it is open or closed. Then all calls go to the [JournalStore], and the owner hears of a change of
+/// health.
 ///
 /// Safe from any thread.
 public final class LateJournal implements BlockStore {
@@ -58,6 +59,8 @@ public final class LateJournal implements BlockStore {
   private final Sinks.Empty<Void> ended = Sinks.empty();
   private final Mono<Void> close = Mono.defer(this::closeNow).cache();
   private volatile StoreHealth health = OPENING;
+  /// No caller waits for the first attempt any more.
+  private volatile boolean isLate;
   private volatile @Nullable JournalStore opened;
   @GuardedBy("this") private @Nullable Evictor evictor;
   @GuardedBy("this") private @Nullable Consumer<BlockKey> reporter;
@@ -96,8 +99,10 @@ public final class LateJournal implements BlockStore {
       Consumer<JournalStore> begun) {
     LateJournal journal = of(space, options, begun);
     journal.begin();
-    return journal
-        .orThrow(journal.first.copy().completeOnTimeout(null, patience.toMillis(), TimeUnit.MILLISECONDS).join());
+    Throwable failure =
+        journal.first.copy().completeOnTimeout(null, patience.toMillis(), TimeUnit.MILLISECONDS).join();
+    journal.isLate = journal.isOpening();
+    return journal.orThrow(failure);
   }
 
   private static LateJournal of(CacheSpace space, JournalOptions options, Consumer<JournalStore> begun) {
@@ -191,7 +196,7 @@ public final class LateJournal implements BlockStore {
   private void failed(Throwable e, @Nullable JournalStore untaken, long wait) {
     StoreHealth before = health;
     health = new StoreHealth(StoreHealth.State.OFF, e instanceof KvException ? e.getMessage() : e.toString());
-    if (!(e instanceof KvException) && !health.equals(before)) {
+    if ((isLate || !(e instanceof KvException)) && !health.equals(before)) {
       LOG.warn("store {} could not be opened, and is tried again", options.name(), e);
     }
     Mono<Void> release = untaken == null ? Mono.empty() : untaken.close();

@@ -173,7 +173,7 @@ final class LocationTable {
 
   /// Moves the record of a block from `from` to `to`.
   ///
-  /// @param row the number of a block that was at `from`; nobody takes a number meanwhile
+  /// @param row the number of a block that was at `from`; no number is taken meanwhile
   /// @return false if the number was released meanwhile: both records are dead then
   synchronized boolean move(int row, RecordLocation from, RecordLocation to) {
     if (!isAt(row, from)) {

@@ -17,7 +17,6 @@ import java.util.TreeMap;
 /// that synced. So a checkpoint names only records that survive a failure of the machine. The first part of each
 /// appended record is its head.
 public final class CheckpointedEngine extends ForwardingEngine {
-  private final SegmentEngine engine;
   private final Checkpoints checkpoints;
   private final boolean forces;
   /// Records of the active segment.
@@ -31,7 +30,6 @@ public final class CheckpointedEngine extends ForwardingEngine {
 
   private CheckpointedEngine(SegmentEngine engine, Path directory, boolean forces) {
     super(engine);
-    this.engine = engine;
     this.checkpoints = new Checkpoints(directory);
     this.forces = forces;
   }
@@ -59,7 +57,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
 
   @Override
   public Location append(MemorySegment... parts) {
-    Location at = engine.append(parts);
+    Location at = super.append(parts);
     note(at, parts[0]);
     return at;
   }
@@ -106,7 +104,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
       unsynced = false;
     }
     try {
-      engine.sync();
+      super.sync();
     } catch (Throwable e) {
       doubt();
       throw e;
@@ -125,7 +123,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
 
   @Override
   public void delete(int segment) {
-    engine.delete(segment);
+    super.delete(segment);
     synchronized (this) {
       records.removeIf(each -> each.at().segment() == segment);
       ended.remove(segment);
@@ -142,7 +140,7 @@ public final class CheckpointedEngine extends ForwardingEngine {
     try {
       writeLast();
     } finally {
-      engine.close();
+      super.close();
     }
   }
 

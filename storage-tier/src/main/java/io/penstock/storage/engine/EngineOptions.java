@@ -33,14 +33,9 @@ public record EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegm
     Checks.notNegative("cacheBytes", cacheBytes);
   }
 
-  /// With an unlimited page cache.
-  public EngineOptions(long segmentBytes, long keepFreeBytes, int spareSegments) {
-    this(segmentBytes, keepFreeBytes, spareSegments, UNLIMITED);
-  }
-
   /// Without spare segments, and with an unlimited page cache.
   public EngineOptions(long segmentBytes, long keepFreeBytes) {
-    this(segmentBytes, keepFreeBytes, 0);
+    this(segmentBytes, keepFreeBytes, 0, UNLIMITED);
   }
 
   /// Segments of 1 GiB; 256 MiB stay free.

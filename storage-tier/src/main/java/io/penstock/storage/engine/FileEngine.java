@@ -295,7 +295,7 @@ abstract class FileEngine implements SegmentEngine {
 
   @Override
   public final SegmentWindow window(int segment, int pieceBytes) {
-    SegmentFile held = (SegmentFile) table.hold(segment);
+    SegmentFile held = table.hold(segment);
     try {
       return window(SegmentWindow.open(held.path(), pieceBytes), segment);
     } finally {
@@ -305,7 +305,7 @@ abstract class FileEngine implements SegmentEngine {
 
   @Override
   public final synchronized void cut(int segment, long end) {
-    SegmentFile held = (SegmentFile) table.hold(segment);
+    SegmentFile held = table.hold(segment);
     try {
       if (segment != activeSegment() && !isMapped(segment) && end < held.end()) {
         held.cut(end);
@@ -322,7 +322,7 @@ abstract class FileEngine implements SegmentEngine {
     if (segment == activeSegment()) {
       throw new IllegalStateException("segment must not be the active one to be deleted (was " + segment + ")");
     }
-    SegmentFile held = (SegmentFile) table.hold(segment);
+    SegmentFile held = table.hold(segment);
     try {
       if (!isMapped(segment)) {
         held.spareTo(spares);

@@ -31,7 +31,7 @@ final class ForcedSegments {
 
   /// Holds the segments that have unforced bytes, for [#force]. No thread appends meanwhile.
   List<Written> unforced() {
-    return table.holdUnforced().stream().map(segment -> new Written((SegmentFile) segment, segment.end())).toList();
+    return table.holdUnforced().stream().map(segment -> new Written(segment, segment.end())).toList();
   }
 
   void deleted(SegmentFile segment) {
@@ -55,7 +55,7 @@ final class ForcedSegments {
       thinned.addAll(names);
       throw e;
     } finally {
-      files.forEach(StoredSegment::release);
+      files.forEach(SegmentFile::release);
     }
   }
 

@@ -1,6 +1,7 @@
 package io.penstock.storage.engine;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.system.HoldCount;
 import io.penstock.system.NativeFile;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -17,7 +18,14 @@ import org.jspecify.annotations.Nullable;
 
 /// A segment in a file. Bytes that the system has in memory are copied from a mapping. Others are read by positioned
 /// reads: a page that is gone is then an error, not a signal that ends the process.
-final class SegmentFile extends StoredSegment {
+///
+/// Holds count the users of the file: the engine until the segment is deleted, and each reader.
+final class SegmentFile {
+  private final int number;
+  private final HoldCount holds = new HoldCount();
+  private volatile long end;
+  private volatile boolean deleted;
+  private volatile boolean abandoned;
   private final Path path;
   private final FileChannel channel;
   /// Tells this file from another of its name.
@@ -33,7 +41,9 @@ final class SegmentFile extends StoredSegment {
   @GuardedBy("this") private boolean descriptorTried;
 
   private SegmentFile(int number, Path path, FileChannel channel, long end) throws IOException {
-    super(number, end);
+    this.number = number;
+    this.end = end;
+    holds.first();
     this.key = key(path);
     this.path = path;
     this.channel = channel;
@@ -57,6 +67,48 @@ final class SegmentFile extends StoredSegment {
     } catch (Throwable e) {
       channel.close();
       throw e;
+    }
+  }
+
+  int number() {
+    return number;
+  }
+
+  /// One past the last byte that may be read.
+  long end() {
+    return end;
+  }
+
+  void end(long newEnd) {
+    end = newEnd;
+  }
+
+  boolean isDeleted() {
+    return deleted;
+  }
+
+  /// The file lost its name: nothing in it needs to be forced any more.
+  void abandon() {
+    abandoned = true;
+  }
+
+  boolean isAbandoned() {
+    return abandoned;
+  }
+
+  /// Whether it is deleted and has no reader.
+  boolean isGone() {
+    return deleted && holds.isZero();
+  }
+
+  /// Adds a hold unless the bytes are gone.
+  boolean retain() {
+    return holds.retain();
+  }
+
+  void release() {
+    if (holds.release()) {
+      drop();
     }
   }
 
@@ -112,7 +164,7 @@ final class SegmentFile extends StoredSegment {
     return channel;
   }
 
-  @Override
+  /// Fills `parts` in turn with the bytes from `offset` on, all before [#end].
   void read(long offset, MemorySegment[] parts) throws IOException {
     if (!view.read(offset, parts) && (parts.length == 1 || !readAtOnce(offset, parts))) {
       Transfer.readFromBehind(channel, offset, parts);
@@ -133,38 +185,39 @@ final class SegmentFile extends StoredSegment {
     return descriptor;
   }
 
-  @Override
+  /// The same; bytes that were not in memory do not stay there.
   void readOnce(long offset, MemorySegment[] parts) throws IOException {
-    long end = offset + RecordParts.bytes(parts);
+    long to = offset + RecordParts.bytes(parts);
     if (view.read(offset, parts)) {
       return;
     }
-    boolean wasAway = view.covers(end); // else unknown
+    boolean wasAway = view.covers(to); // else unknown
     if (!wasAway || !NativePages.readWithoutReadahead(path, offset, parts)) {
       Transfer.readFromBehind(channel, offset, parts);
     }
     if (wasAway) {
-      letGo(offset, end);
+      letGo(offset, to);
     }
   }
 
-  @Override
+  /// Forces all appended bytes.
   void force() throws IOException {
     channel.force(false);
   }
 
-  @Override
-  void unlink() throws IOException {
+  /// Deletes the name; the bytes go with the last hold.
+  void delete() throws IOException {
     SpareSegments pool = spares;
     if (pool == null) {
       Files.deleteIfExists(path);
     } else {
       spare = pool.keep(path);
     }
+    deleted = true;
+    release();
   }
 
-  @Override
-  void drop() {
+  private void drop() {
     view.close();
     closeDescriptor();
     try {

@@ -12,9 +12,9 @@ import java.util.concurrent.ConcurrentSkipListMap;
 ///
 /// Used by one engine at a time. Closing it frees its memory; close the engine first.
 public final class MemoryDisk implements AutoCloseable {
-  /// The records of one segment by offset, in an arena that ends with the segment.
+  /// The records of one segment by offset, in memory that goes with the last reader.
   static final class Log {
-    final Arena arena = Arena.ofShared();
+    final Arena arena = Arena.ofAuto();
     final ConcurrentNavigableMap<Long, MemorySegment> records = new ConcurrentSkipListMap<>();
     volatile long end;
 
@@ -75,7 +75,6 @@ public final class MemoryDisk implements AutoCloseable {
 
   @Override
   public void close() {
-    logs.values().forEach(log -> log.arena.close());
     logs.clear();
   }
 }

@@ -7,6 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
 
 /// A log in native memory: for simulation, and for tests that play crashes. Deterministic; has no threads and no clock.
 public final class MemoryEngine implements SegmentEngine {
@@ -16,13 +18,26 @@ public final class MemoryEngine implements SegmentEngine {
   private final MemoryDisk disk;
   private final EngineOptions options;
   private final FreeSpace space;
-  private final SegmentTable table = new SegmentTable(NAME);
+  @GuardedBy("this") private final TreeMap<Integer, Held> segments = new TreeMap<>();
   @GuardedBy("this") private int active;
+  @GuardedBy("this") private boolean closed;
+
+  /// A segment, which pins keep after its delete.
+  private static final class Held {
+    private final MemoryDisk.Log log;
+    private int pins;
+    private boolean deleted;
+
+    Held(MemoryDisk.Log log) {
+      this.log = log;
+    }
+  }
 
   private MemoryEngine(MemoryDisk disk, EngineOptions options, FreeSpace space) {
     this.disk = disk;
     this.options = options;
     this.space = space;
+    disk.logs.forEach((number, log) -> segments.put(number, new Held(log)));
   }
 
   /// @throws DirectoryLockedException if another engine uses `disk`
@@ -33,9 +48,7 @@ public final class MemoryEngine implements SegmentEngine {
   /// The same, on a disk that may fill up.
   public static MemoryEngine open(MemoryDisk disk, EngineOptions options, FreeSpace space) {
     disk.hold();
-    MemoryEngine engine = new MemoryEngine(disk, options, space);
-    disk.logs.forEach((number, log) -> engine.table.add(new LogSegment(disk, number, log)));
-    return engine;
+    return new MemoryEngine(disk, options, space);
   }
 
   @Override
@@ -48,9 +61,15 @@ public final class MemoryEngine implements SegmentEngine {
     return options.maxRecordBytes();
   }
 
+  @GuardedBy("this") private void requireOpen() {
+    if (closed) {
+      throw new EngineClosedException(NAME);
+    }
+  }
+
   @Override
   public synchronized Location append(MemorySegment... parts) {
-    table.requireOpen();
+    requireOpen();
     int length = RecordParts.length(parts, maxRecordBytes());
     long offset = logFor(length).append(parts, length);
     return new Location(active, offset, length);
@@ -58,7 +77,7 @@ public final class MemoryEngine implements SegmentEngine {
 
   @Override
   public synchronized int segmentFor(int length) {
-    table.requireOpen();
+    requireOpen();
     logFor(length);
     return active;
   }
@@ -71,10 +90,10 @@ public final class MemoryEngine implements SegmentEngine {
   @GuardedBy("this") private MemoryDisk.Log begin() {
     active = 0;
     requireRoom();
-    int number = table.nextNumber();
+    int number = segments.isEmpty() ? 1 : segments.lastKey() + 1;
     MemoryDisk.Log log = new MemoryDisk.Log();
     disk.logs.put(number, log);
-    table.add(new LogSegment(disk, number, log));
+    segments.put(number, new Held(log));
     active = number;
     return log;
   }
@@ -87,19 +106,73 @@ public final class MemoryEngine implements SegmentEngine {
     }
   }
 
-  @Override
-  public void read(Location record, long from, MemorySegment into) {
-    table.read(record, from, into);
+  @GuardedBy("this") private Held held(int number) {
+    requireOpen();
+    Held held = segments.get(number);
+    if (held == null || (held.deleted && held.pins == 0)) {
+      throw new UnknownLocationException(NAME, number);
+    }
+    return held;
+  }
+
+  @GuardedBy("this") private Held named(int number) {
+    Held held = held(number);
+    if (held.deleted) {
+      throw new UnknownLocationException(NAME, number);
+    }
+    return held;
   }
 
   @Override
-  public Owned pin(int segment) {
-    return table.pin(segment);
+  public void read(Location record, long from, MemorySegment into) {
+    Objects.checkFromIndexSize(from, into.byteSize(), record.length());
+    MemoryDisk.Log log;
+    synchronized (this) {
+      log = held(record.segment()).log;
+    }
+    if (record.length() > log.end - record.offset()) {
+      throw new UnknownLocationException(NAME, record, log.end);
+    }
+    try {
+      read(log, record.offset() + from, into);
+    } catch (IOException e) {
+      throw new StorageFailedException("read " + record + " of engine " + NAME, e);
+    }
+  }
+
+  private static void read(MemoryDisk.Log log, long offset, MemorySegment into) throws IOException {
+    long at = offset;
+    long done = 0;
+    while (done < into.byteSize()) {
+      Map.Entry<Long, MemorySegment> record = log.records.floorEntry(at);
+      long skip = record == null ? 0 : at - record.getKey();
+      if (record == null || skip >= record.getValue().byteSize()) {
+        throw new IOException("segment has no byte at " + at);
+      }
+      long count = Math.min(record.getValue().byteSize() - skip, into.byteSize() - done);
+      MemorySegment.copy(record.getValue(), skip, into, done, count);
+      done += count;
+      at += count;
+    }
+  }
+
+  @Override
+  public synchronized Owned pin(int segment) {
+    Held held = named(segment);
+    held.pins++;
+    return new Owned() {
+      @Override
+      protected void free() {
+        synchronized (MemoryEngine.this) {
+          held.pins--;
+        }
+      }
+    };
   }
 
   @Override
   public synchronized void roll() {
-    table.requireOpen();
+    requireOpen();
     active = 0;
   }
 
@@ -109,15 +182,16 @@ public final class MemoryEngine implements SegmentEngine {
   }
 
   @Override
-  public List<Integer> segments() {
-    return table.numbers();
+  public synchronized List<Integer> segments() {
+    requireOpen();
+    return segments.entrySet().stream().filter(each -> !each.getValue().deleted).map(Map.Entry::getKey).toList();
   }
 
   @Override
-  public SegmentWindow window(int segment, int pieceBytes) {
-    LogSegment held = (LogSegment) table.hold(segment);
-    return new SegmentWindow(Path.of(NAME, String.valueOf(segment)), held.end(),
-        (at, into) -> held.read(at, MemorySegment.ofBuffer(into)), held::release, pieceBytes).holds(0, 0, 0);
+  public synchronized SegmentWindow window(int segment, int pieceBytes) {
+    MemoryDisk.Log log = held(segment).log;
+    return new SegmentWindow(Path.of(NAME, String.valueOf(segment)), log.end,
+        (at, into) -> read(log, at, MemorySegment.ofBuffer(into)), () -> {}, pieceBytes).holds(0, 0, 0);
   }
 
   @Override
@@ -125,25 +199,26 @@ public final class MemoryEngine implements SegmentEngine {
     if (segment == active && segment > 0) {
       throw new IllegalStateException("segment must not be the active one to be deleted (was " + segment + ")");
     }
-    table.delete(segment);
+    named(segment).deleted = true;
+    disk.logs.remove(segment);
   }
 
   @Override
-  public void sync() {
-    table.requireOpen(); // memory is as durable as it gets
+  public synchronized void sync() {
+    requireOpen(); // memory is as durable as it gets
   }
 
   @Override
-  public void probe() {
-    table.requireOpen();
+  public synchronized void probe() {
+    requireOpen();
     requireRoom();
   }
 
   @Override
   public synchronized void close() {
     active = 0;
-    if (table.isOpen()) {
-      table.close();
+    if (!closed) {
+      closed = true;
       disk.letGo();
     }
   }
@@ -151,63 +226,5 @@ public final class MemoryEngine implements SegmentEngine {
   @Override
   public String toString() {
     return NAME;
-  }
-
-  private static final class LogSegment extends StoredSegment {
-    private final MemoryDisk disk;
-    private final MemoryDisk.Log log;
-
-    LogSegment(MemoryDisk disk, int number, MemoryDisk.Log log) {
-      super(number, 0);
-      this.disk = disk;
-      this.log = log;
-    }
-
-    @Override
-    long end() {
-      return log.end;
-    }
-
-    @Override
-    void read(long offset, MemorySegment[] parts) throws IOException {
-      long at = offset;
-      for (MemorySegment part : parts) {
-        read(at, part);
-        at += part.byteSize();
-      }
-    }
-
-    private void read(long offset, MemorySegment into) throws IOException {
-      long at = offset;
-      long done = 0;
-      while (done < into.byteSize()) {
-        Map.Entry<Long, MemorySegment> record = log.records.floorEntry(at);
-        long skip = record == null ? 0 : at - record.getKey();
-        if (record == null || skip >= record.getValue().byteSize()) {
-          throw new IOException("segment " + number() + " has no byte at " + at);
-        }
-        long count = Math.min(record.getValue().byteSize() - skip, into.byteSize() - done);
-        MemorySegment.copy(record.getValue(), skip, into, done, count);
-        done += count;
-        at += count;
-      }
-    }
-
-    @Override
-    void force() {
-      // nothing is behind this memory
-    }
-
-    @Override
-    void unlink() {
-      disk.logs.remove(number());
-    }
-
-    @Override
-    void drop() {
-      if (isDeleted()) {
-        log.arena.close();
-      }
-    }
   }
 }

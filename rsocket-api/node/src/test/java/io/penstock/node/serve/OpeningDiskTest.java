@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/// A node that starts on a disk that does not answer. A pipe in place of the file `format` keeps its reader waiting, as a
-/// frozen disk does.
+/// A node that starts on a disk that does not answer. A pipe in place of the file `format` keeps its reader waiting, as
+/// a frozen disk does.
 @Timeout(60)
 final class OpeningDiskTest {
   private static final Duration SOON = Duration.ofSeconds(30);
