@@ -140,11 +140,6 @@ final class LocationTable {
     return rows.getLong(ring, FIRST_SEQUENCE) + Integer.toUnsignedLong(rows.get(row, SEQUENCE));
   }
 
-  /// The sequence of the record of such a block.
-  synchronized long sequence(int row) {
-    return sequence(row, rows.get(row, RING));
-  }
-
   /// The block that came first to `segment`; [#NONE] if there is none.
   synchronized int first(int segment) {
     for (int ring : rings.getOrDefault(segment, List.of())) {

@@ -81,11 +81,6 @@ final class RecordMover {
     return RecordHead.crc(head) == location.headCrc();
   }
 
-  /// All that was read.
-  MemorySegment record() {
-    return record;
-  }
-
   MemorySegment head() {
     return head;
   }
