@@ -3,6 +3,7 @@ package io.penstock.storage;
 import io.penstock.block.BlockKey;
 import io.penstock.storage.check.Damage;
 import io.penstock.storage.check.DamageKind;
+import io.penstock.storage.check.FoundRecord;
 import io.penstock.storage.check.RecordCheck;
 import io.penstock.storage.check.SegmentWalk;
 import io.penstock.storage.checkpoint.RecordSummary;
@@ -20,16 +21,13 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /// Walks one segment for an opening. One thread.
-///
-/// A file that is written anew holds older records behind the new ones. Each record names its segment. If no record
-/// names this one, the file was renamed, and all records count.
 final class SegmentVisit implements SegmentWalk.Visitor {
   private final int segment;
   private final SegmentWindow file;
   private final RecordCheck records;
   private final boolean isDoubtful;
   private final Predicate<RecordHead> isOwn;
-  private final List<Found> found = new ArrayList<>();
+  private final List<FoundRecord> found = new ArrayList<>();
   private final List<Damage> damage = new ArrayList<>();
   private final List<BlockKey> damagedKeys = new ArrayList<>();
   private List<RecordSummary> whole = List.of();
@@ -38,13 +36,6 @@ final class SegmentVisit implements SegmentWalk.Visitor {
   private boolean isUnreadable;
   private long emptyFrom = -1;
   private boolean isTorn;
-
-  private enum State {
-    WHOLE, DAMAGED, UNFINISHED
-  }
-
-  /// @param segment that the record names
-  private record Found(RecordSummary noted, int segment, State state, String reason, int granule) {}
 
   /// @param isDoubtful whether a failure of the machine may have taken bytes
   /// @param isOwn whether a head is of a block of this journal's shape
@@ -58,38 +49,30 @@ final class SegmentVisit implements SegmentWalk.Visitor {
 
   SegmentVisit run() {
     new SegmentWalk(file, this).run();
-    int life = life();
-    long last = found.isEmpty() ? 0 : found.getLast().noted().at().offset();
-    found.removeIf(each -> life != 0 && each.segment() != life);
-    long end = found.isEmpty() ? 0 : found.getLast().noted().at().offset();
+    List<FoundRecord> own = FoundRecord.ofSegment(found, file, segment);
+    long last = found.isEmpty() ? 0 : found.getLast().offset();
+    long end = own.isEmpty() ? 0 : own.getLast().offset();
     isTorn &= last == end;
     damage.removeIf(each -> each.offset() >= end); // left by a stop, or by an earlier life of the file
-    for (int i = 0; i < found.size(); i++) {
-      judge(found.get(i), i == found.size() - 1);
+    for (int i = 0; i < own.size(); i++) {
+      judge(own.get(i), i == own.size() - 1);
     }
-    whole = found.stream().filter(each -> each.state() == State.WHOLE).map(Found::noted)
+    whole = own.stream().filter(each -> each.difference() == null).map(FoundRecord::summary)
         .sorted(Comparator.comparingLong(RecordSummary::sequence)).toList();
     return this;
   }
 
-  /// The segment that the file holds; 0 if any may be.
-  private int life() {
-    if (file.number() > 0) {
-      return file.number();
-    }
-    return found.stream().anyMatch(each -> each.segment() == segment) ? segment : 0;
-  }
-
-  private void judge(Found record, boolean isLast) {
-    Location at = record.noted().at();
-    highest = Math.max(highest, record.noted().sequence());
-    if (record.state() == State.UNFINISHED && isLast) {
+  private void judge(FoundRecord record, boolean isLast) {
+    RecordSummary summary = record.summary();
+    RecordCheck.Difference difference = record.difference();
+    highest = Math.max(highest, summary.sequence());
+    if (!record.isFinished() && isLast) {
       unfinished++; // a stop in the middle of a record
       isTorn = true;
-    } else if (record.state() != State.WHOLE) {
-      damagedKeys.add(record.noted().key());
-      damage.add(new Damage(segment, at.offset(), at.length(), DamageKind.PAYLOAD, record.noted().key().toString(),
-          record.noted().sequence(), record.granule(), true, record.reason()));
+    } else if (difference != null) {
+      damagedKeys.add(summary.key());
+      damage.add(new Damage(segment, record.offset(), summary.at().length(), DamageKind.PAYLOAD,
+          summary.key().toString(), summary.sequence(), difference.granule(), true, difference.reason()));
     }
   }
 
@@ -98,11 +81,12 @@ final class SegmentVisit implements SegmentWalk.Visitor {
     if (!isOwn(head)) {
       return records.isMarked(at, head); // without its mark, its length may be wrong
     }
-    RecordSummary noted = RecordSummary.of(new Location(segment, at, RecordCheck.length(head)), head);
+    RecordSummary summary = RecordSummary.of(new Location(segment, at, RecordCheck.length(head)), head);
     try {
-      return compared(noted, at, head);
+      found.add(compared(summary, at, head));
+      return found.getLast().isFinished();
     } catch (SegmentUnreadableException e) { // a reader will compare the rest
-      found.add(new Found(noted, head.segment(), State.WHOLE, "", -1));
+      found.add(new FoundRecord(summary, head.segment(), null, true));
       throw e;
     }
   }
@@ -119,21 +103,17 @@ final class SegmentVisit implements SegmentWalk.Visitor {
     }
   }
 
-  private boolean compared(RecordSummary noted, long at, RecordHead head) {
+  private FoundRecord compared(RecordSummary summary, long at, RecordHead head) {
     // A record without its mark counts if every other byte is right
     boolean isMarked = records.isMarked(at, head);
     boolean isCompared = head.kind() == RecordKind.BLOCK && (isDoubtful || !isMarked);
     RecordCheck.Difference difference = isCompared ? records.payload(at, head) : null;
-    State state = difference == null ? State.WHOLE : isMarked ? State.DAMAGED : State.UNFINISHED;
-    found.add(new Found(noted, head.segment(), state, difference == null ? "" : difference.reason(),
-        difference == null ? -1 : difference.granule()));
-    return state != State.UNFINISHED;
+    return new FoundRecord(summary, head.segment(), difference, isMarked || difference == null);
   }
 
   @Override
   public void broken(long from, long to) {
-    boolean isOfUnfinished = !found.isEmpty() && found.getLast().state() == State.UNFINISHED;
-    if (!isOfUnfinished) {
+    if (found.isEmpty() || found.getLast().isFinished()) {
       damage.add(Damage.unknown(segment, from, to - from, DamageKind.HEAD, "a record must begin here (did not)"));
     }
   }
