@@ -149,7 +149,7 @@ public final class Node {
   private Mono<Void> bindAdmin(PortChoice port) {
     return port.isOff()
         ? Mono.empty()
-        : new AdminServer(tier, state::get, registry, timers)
+        : new AdminServer(tier, this::state, registry, timers)
             .bind(config.get(NodeSettings.ADMIN_HOST), port.port(), adminLoops).doOnNext(bound -> admin = bound).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, e));
@@ -161,7 +161,8 @@ public final class Node {
             config.get(NodeSettings.SSD_SEGMENT_BYTES), durability(config), scrub(config), share(config),
             HealthOptions.defaults().withStallAfter(config.get(NodeSettings.SSD_STALL_AFTER)),
             new QuarantineBound(config.get(NodeSettings.SSD_QUARANTINE_BYTES),
-                config.get(NodeSettings.SSD_QUARANTINE_RECORDS))))
+                config.get(NodeSettings.SSD_QUARANTINE_RECORDS)),
+            true))
         .orElse(null);
     return TierPlan.dram(config.space(), config.get(NodeSettings.DRAM)).withHbm(config.get(NodeSettings.HBM))
         .withDevice(device(config))
@@ -234,7 +235,8 @@ public final class Node {
   }
 
   public NodeState state() {
-    return state.get();
+    NodeState now = state.get();
+    return now == NodeState.READY && tier.isOpening() ? NodeState.OPENING : now;
   }
 
   /// Takes nothing new, lets running streams end for `drain.timeout`, then closes, for which blocks that are on their
