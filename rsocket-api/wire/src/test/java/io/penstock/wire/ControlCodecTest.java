@@ -48,8 +48,8 @@ final class ControlCodecTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', quoteCharacter = '\u0001', value = {
-      "windowBlocks | \"4\"", "windowBlocks | 4.0", "windowBlocks | true", "windowBlocks | null", "windowBlocks | []",
-      "windowBlocks | 4000000000", "ticket | \"\"", "keys | []", "keys | \"AAAA\"", "keys | null"})
+    "windowBlocks | \"4\"", "windowBlocks | 4.0", "windowBlocks | true", "windowBlocks | null", "windowBlocks | []",
+    "windowBlocks | 4000000000", "ticket | \"\"", "keys | []", "keys | \"AAAA\"", "keys | null"})
   void mistypedFields_inJson_areRefusedByName(String field, String value) {
     Map<String, String> fields = new LinkedHashMap<>();
     fields.put("keys", "{\"space\":\"AAAAAAAAAAAAAAAAAAAAAA==\",\"hashes\":\"\"}");
