@@ -25,6 +25,11 @@ final class InFlight {
     };
   }
 
+  /// Slices that the socket holds now.
+  synchronized int slices() {
+    return slices;
+  }
+
   /// The stream sends no more.
   void over() {
     synchronized (this) {

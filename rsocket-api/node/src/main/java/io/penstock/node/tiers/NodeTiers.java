@@ -154,7 +154,8 @@ public final class NodeTiers extends ForwardingTier {
     int reserve = Math.max(plan.reserveBlocks(), plan.windowBlocks());
     return StackOptions.defaults(plan.name()).withMode(plan.mode()).withPolicy(plan.policy())
         .withIngressBlocks(plan.reserveBlocks()).withTransferBlocks(2 * reserve).withPromotionBlocks(reserve)
-        .withMaxWaiters(plan.waiters()).withEventLogSize(plan.eventsKept()).withTiering(plan.tiering());
+        .withMaxWaiters(plan.waiters()).withEventLogSize(plan.eventsKept()).withTiering(plan.tiering())
+        .withExact(plan.exact());
   }
 
   /// Whether the disk is being opened for the first time, while the other levels serve.
