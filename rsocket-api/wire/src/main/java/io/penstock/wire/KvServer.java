@@ -13,7 +13,6 @@ import io.rsocket.core.RSocketServer;
 import io.rsocket.exceptions.RejectedSetupException;
 import io.rsocket.frame.decoder.PayloadDecoder;
 import io.rsocket.transport.ServerTransport;
-import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -25,9 +24,6 @@ import reactor.core.scheduler.Scheduler;
 ///
 /// The tier, the budget, the transport and the scheduler are the caller's: closing the server closes none of them.
 public final class KvServer {
-  /// A peer that connects and does not set up is ended then: until then it has one of the transport's connections.
-  private static final Duration MOST_TO_SETUP = Duration.ofMinutes(1);
-
   private final Closeable listening;
   private final AtomicBoolean draining;
   private final RunningStreams running;
@@ -87,7 +83,7 @@ public final class KvServer {
             running);
     Connections connections = new Connections();
     return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY)
-        .interceptors(WholeFrames::require).maxTimeToFirstFrame(MOST_TO_SETUP).bind(transport)
+        .interceptors(WholeFrames::require).bind(transport)
         .map(listening -> new KvServer(listening, draining, running, connections));
   }
 

@@ -37,6 +37,7 @@ import io.penstock.tier.TieringOptions;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
 import io.penstock.wire.Limits;
+import io.penstock.wire.transport.ConnectionSlots;
 import io.penstock.wire.transport.TcpListener;
 import io.penstock.wire.transport.TcpServerOptions;
 import io.penstock.wire.transport.TcpTransport;
@@ -212,7 +213,7 @@ public final class Node {
 
   private static TcpServerOptions tcp(NodeConfig config) {
     return TcpServerOptions.on(config.get(NodeSettings.LISTEN_HOST), config.get(NodeSettings.LISTEN_PORT))
-        .withMaxConnections(config.get(NodeSettings.CONNECTIONS));
+        .withSlots(ConnectionSlots.of(config.get(NodeSettings.CONNECTIONS)));
   }
 
   /// Port that clients connect to.
