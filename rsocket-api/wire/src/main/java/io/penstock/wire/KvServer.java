@@ -83,7 +83,7 @@ public final class KvServer {
             running);
     Connections connections = new Connections();
     return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY)
-        .interceptors(WholeFrames::require).bind(transport)
+        .interceptors(registry -> CheckedFrames.ofNode(registry, options.mostLifetime())).bind(transport)
         .map(listening -> new KvServer(listening, draining, running, connections));
   }
 

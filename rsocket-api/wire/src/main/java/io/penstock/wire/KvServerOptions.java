@@ -15,8 +15,10 @@ import java.time.Duration;
 /// @param windowsAhead windows of a put for which room is made before the first of them is complete
 /// @param awaitTimeout longest wait of a `get` for a block that is being written, and longest silence of a `put` that
 ///     has credit
+/// @param mostLifetime longest silence, without even a keep-alive frame, after which a client may ask the node to take
+///     it for lost
 public record KvServerOptions(String node, Limits limits, long sendWindowBytes, int maxStreams, int windowsAhead,
-    Duration awaitTimeout) {
+    Duration awaitTimeout, Duration mostLifetime) {
   public KvServerOptions {
     requireNonNull(node, "node");
     requireNonNull(limits, "limits");
@@ -27,32 +29,38 @@ public record KvServerOptions(String node, Limits limits, long sendWindowBytes, 
     Checks.positive("maxStreams", maxStreams);
     Checks.positive("windowsAhead", windowsAhead);
     Checks.positive("awaitTimeout", awaitTimeout);
+    Checks.atLeastOneMilli("mostLifetime", mostLifetime);
   }
 
   /// Node `penstock`, default limits, 4 MiB a send window, 1,024 streams a connection, 2 windows ahead, 60 s of
-  /// waiting.
+  /// waiting, 5 minutes of silence.
   public static KvServerOptions defaults() {
-    return new KvServerOptions("penstock", Limits.defaults(), 4 << 20, 1024, 2, Duration.ofSeconds(60));
+    return new KvServerOptions("penstock", Limits.defaults(), 4 << 20, 1024, 2, Duration.ofSeconds(60),
+        Duration.ofMinutes(5));
   }
 
   public KvServerOptions withNode(String node) {
-    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout);
+    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, mostLifetime);
   }
 
   public KvServerOptions withLimits(Limits limits) {
     return new KvServerOptions(node, limits, Math.max(sendWindowBytes, limits.maxSliceBytes()), maxStreams,
-        windowsAhead, awaitTimeout);
+        windowsAhead, awaitTimeout, mostLifetime);
   }
 
   public KvServerOptions withSendWindowBytes(long sendWindowBytes) {
-    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout);
+    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, mostLifetime);
   }
 
   public KvServerOptions withWindowsAhead(int windowsAhead) {
-    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout);
+    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, mostLifetime);
   }
 
   public KvServerOptions withAwaitTimeout(Duration awaitTimeout) {
-    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout);
+    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, mostLifetime);
+  }
+
+  public KvServerOptions withMostLifetime(Duration mostLifetime) {
+    return new KvServerOptions(node, limits, sendWindowBytes, maxStreams, windowsAhead, awaitTimeout, mostLifetime);
   }
 }

@@ -61,9 +61,13 @@ final class IncomingFrames {
   /// The time to SETUP begins.
   void begin(Duration timeToSetup) {
     untilSetup = channel.eventLoop()
-        .schedule(() -> connection.fail(new RefusedPeerException(Refusal.SETUP_TIME,
-            "SETUP must come within " + timeToSetup.toMillis() + " ms (was not there)")), timeToSetup.toMillis(),
-            TimeUnit.MILLISECONDS);
+        .schedule(() -> setupIsLate(timeToSetup.toMillis()), timeToSetup.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  private void setupIsLate(long millis) {
+    connection.fail(new RefusedPeerException(Refusal.SETUP_TIME,
+        "SETUP must come within " + millis + " ms (was not there)"));
+    connection.closeAtOnce();
   }
 
   /// A frame leaves for the peer.
