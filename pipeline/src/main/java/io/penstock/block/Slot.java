@@ -1,5 +1,7 @@
 package io.penstock.block;
 
+import io.penstock.check.Checksum;
+import io.penstock.system.HoldCount;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

@@ -3,8 +3,9 @@ package io.penstock.pool;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
-import io.penstock.block.Checks;
+import io.penstock.block.EvictionPolicy;
 import io.penstock.block.SpaceId;
+import io.penstock.check.Checks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;

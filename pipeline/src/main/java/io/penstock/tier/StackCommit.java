@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.tier.spi.StoredBlock;
 import java.util.ArrayList;

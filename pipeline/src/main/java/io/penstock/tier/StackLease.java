@@ -1,9 +1,8 @@
 package io.penstock.tier;
 
 import io.penstock.block.BlockScope;
-import io.penstock.block.Checks;
-import io.penstock.block.SliceOrder;
 import io.penstock.block.SliceShape;
+import io.penstock.check.Checks;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -110,7 +109,7 @@ final class StackLease extends Lease {
   @Override
   public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope) {
     Checks.positive("maxBlocks", maxBlocks);
-    SliceShape whole = new SliceShape(maxBlocks, Integer.MAX_VALUE, SliceOrder.BLOCK_FIRST, 0);
+    SliceShape whole = new SliceShape(maxBlocks, Integer.MAX_VALUE, SliceShape.Order.BLOCK_FIRST, 0);
     Flux<LeasedWindow> windows = slicedWindows(whole, scope);
     return state.shape().hasStores()
         ? windows.concatMap(window -> window.blocks(scope), 1)

@@ -3,6 +3,8 @@ package io.penstock.block;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.testkit.Blocks;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -102,7 +104,7 @@ final class KeyTest {
   @MethodSource("spaceVectors")
   void spaceId_agreesWithTheVectors(List<String> row) {
     List<Plane> planes = Arrays.stream(row.get(4).split(",")).map(text -> text.split("/"))
-        .map(part -> new Plane(PlaneKind.valueOf(part[0]), ElementType.valueOf(part[1]), Integer.parseInt(part[2]),
+        .map(part -> new Plane(Plane.Kind.valueOf(part[0]), ElementType.valueOf(part[1]), Integer.parseInt(part[2]),
             Integer.parseInt(part[3])))
         .toList();
     BlockLayout layout = new BlockLayout(Integer.parseInt(row.get(1)), Integer.parseInt(row.get(2)),

@@ -12,7 +12,6 @@ import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierListener;
 import io.rsocket.Payload;
@@ -30,7 +29,7 @@ final class KvResponderTest {
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
 
-  private final HostTier tier = new HostTier(Blocks.smallSpace(), HostTierOptions.defaults(8), TierListener.noop());
+  private final HostTier tier = new HostTier(Blocks.smallSpace(), 8, TierListener.noop());
   private final ByteBudget ingress = leaks.watch(new ByteBudget("ingress", 1 << 20, 4));
   private final RunningStreams running = new RunningStreams();
   private final Interrupted memory = new Interrupted();

@@ -12,11 +12,10 @@ import io.penstock.block.ArenaClosedException;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BudgetExhaustedException;
-import io.penstock.block.ElementType;
 import io.penstock.block.IncompleteBlockException;
-import io.penstock.block.MemoryExhaustedException;
 import io.penstock.block.Plane;
-import io.penstock.block.PlaneKind;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.block.SlabArena.MemoryExhaustedException;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierClosedException;
@@ -77,7 +76,7 @@ final class WireErrorsTest {
   }
 
   private static final BlockKey KEY = Blocks.key(Blocks.smallSpace(), 7);
-  private static final List<Plane> PLANES = List.of(new Plane(PlaneKind.KEY, ElementType.BF16, 2, 64));
+  private static final List<Plane> PLANES = List.of(new Plane(Plane.Kind.KEY, ElementType.BF16, 2, 64));
 
   static Stream<Arguments> leaves() {
     return Stream.of(
