@@ -94,6 +94,7 @@ final class KvResponder implements RSocket {
   @Override
   public void dispose() {
     subscribed.dispose();
+    streams.close();
   }
 
   private Handshake.Welcome hello(Handshake.Hello hello) {
@@ -119,7 +120,7 @@ final class KvResponder implements RSocket {
             startLayer(request.startLayer()));
     return working(() -> {
       InFlight inFlight = streams.enter(request.ticket());
-      return Flux.using(BlockScope::new,
+      return Flux.using(inFlight::openScope,
           scope -> serving.tier().lease(keys, onMiss, scope)
               .flatMapMany(lease -> lease.slicedWindows(shape, scope)
                   .transform(windows -> limited(windows, onMiss))

@@ -40,11 +40,15 @@ public final class KvServer {
   private static final class Connections {
     private final Set<RSocket> open = new LinkedHashSet<>();
 
-    void enter(RSocket peer) {
+    /// @param served disposed when the connection is gone, whatever became of RSocket's own end of it
+    void enter(RSocket peer, RSocket served) {
       synchronized (open) {
         open.add(peer);
       }
-      peer.onClose().onErrorComplete().doFinally(end -> leave(peer)).subscribe();
+      peer.onClose().onErrorComplete().doFinally(end -> {
+        leave(peer);
+        served.dispose();
+      }).subscribe();
     }
 
     private void leave(RSocket peer) {
@@ -89,7 +93,7 @@ public final class KvServer {
 
   private static SocketAcceptor acceptor(KvResponder.Serving serving, Connections connections) {
     return (setup, peer) -> Mono.fromCallable(() -> accept(setup, serving))
-        .doOnNext(accepted -> connections.enter(peer));
+        .doOnNext(accepted -> connections.enter(peer, accepted));
   }
 
   private static RSocket accept(ConnectionSetupPayload setup, KvResponder.Serving serving) {

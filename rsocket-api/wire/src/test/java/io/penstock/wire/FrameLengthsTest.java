@@ -6,7 +6,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.testkit.Blocks;
 import io.penstock.wire.transport.ConnectionLimits;
 import io.penstock.wire.transport.TcpServerOptions;

@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
@@ -10,16 +11,19 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
+import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierListener;
 import io.rsocket.Payload;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /// A connection that goes at the worst moment: while a payload is being made, on whichever thread.
@@ -34,11 +38,7 @@ final class KvResponderTest {
   private final RunningStreams running = new RunningStreams();
   private final Interrupted memory = new Interrupted();
   private final List<Throwable> failures = new ArrayList<>();
-  private final KvResponder responder =
-      new KvResponder(
-          new KvResponder.Serving(tier, KvServerOptions.defaults(), new NodeBudget(ingress.permits(), 512 << 10),
-              Schedulers.immediate(), memory, () -> false, running),
-          ControlCodec.CBOR.mimeType());
+  private final KvResponder responder = responder(tier);
 
   /// Of one stream.
   private final class Reader extends BaseSubscriber<Payload> {
@@ -80,6 +80,13 @@ final class KvResponderTest {
     }
   }
 
+  private KvResponder responder(BlockTier of) {
+    return new KvResponder(
+        new KvResponder.Serving(of, KvServerOptions.defaults(), new NodeBudget(ingress.permits(), 512 << 10),
+            Schedulers.immediate(), memory, () -> false, running),
+        ControlCodec.CBOR.mimeType());
+  }
+
   private void store() {
     try (BlockScope scope = new BlockScope()) {
       Reservation room = requireNonNull(tier.reserve(KEYS, scope).block());
@@ -101,6 +108,33 @@ final class KvResponderTest {
     tier.remove(KEYS).block();
     assertThat(tier.arena().claimedSlots()).isZero();
     assertThat(memory.lent).isNotEmpty().allMatch(buffer -> buffer.refCnt() == 0);
+  }
+
+  /// Reactor passes such an `Error` to the caller, and neither to the subscriber nor to what would clean up.
+  @Test
+  void stream_thatRunsOutOfMemory_isOver_andHoldsNothing_onceItsConnectionIsGone() {
+    store();
+    BlockTier exhausted = (BlockTier) Proxy.newProxyInstance(BlockTier.class.getClassLoader(),
+        new Class<?>[] {BlockTier.class}, (proxy, method, arguments) -> {
+          Object answer = method.invoke(tier, arguments);
+          if (method.getName().equals("lease")) {
+            ((Mono<?>) answer).subscribe(); // the blocks are leased to the scope
+            throw new OutOfMemoryError("as told");
+          }
+          return answer;
+        });
+    KvResponder failing = responder(exhausted);
+    Messages.GetRequest get = new Messages.GetRequest(Messages.Keys.of(KEYS), "SKIP", "LAYER_FIRST", 0, 4096, 4, 1);
+    assertThatThrownBy(() -> failing.requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET, get))
+        .subscribe(new Reader())).isInstanceOf(OutOfMemoryError.class);
+    assertThat(running.count()).isEqualTo(1);
+
+    failing.dispose();
+
+    assertThat(running.count()).isZero();
+    tier.remove(KEYS).block();
+    assertThat(tier.arena().claimedSlots()).isZero();
+    assertThat(ingress.inUseBytes()).isZero();
   }
 
   @Test

@@ -1,6 +1,6 @@
 package io.penstock.wire.transport;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.time.Duration;
 
 /// How many connections a server has, and for whom.

@@ -2,7 +2,7 @@ package io.penstock.wire.transport;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.time.Duration;
 
 /// What peers may make a server hold of frames that have not come whole. Of frames longer than `freeBytes`, those that
