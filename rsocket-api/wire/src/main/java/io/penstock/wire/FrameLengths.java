@@ -2,6 +2,7 @@ package io.penstock.wire;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.wire.transport.ConnectionLimits;
+import io.penstock.wire.transport.ReceiveLimits;
 import io.penstock.wire.transport.TcpServerOptions;
 
 /// How long the frames of a connection can be, by what a node allows.
@@ -23,10 +24,12 @@ public record FrameLengths(int slice, int longest) {
     return new FrameLengths(frame(slice), frame(Math.max(slice, Math.max(request, receipts))));
   }
 
-  /// `options` with these bounds.
-  public TcpServerOptions bound(TcpServerOptions options) {
-    return options.withLimits(options.limits().withMaxFrameBytes(longest))
-        .withReceive(options.receive().withAskedBytes(slice));
+  /// `options` with these bounds, and `receive` with them.
+  ///
+  /// @throws IllegalArgumentException if two of the longest do not fit the room of `receive`
+  public TcpServerOptions bound(TcpServerOptions options, ReceiveLimits receive) {
+    return new TcpServerOptions(options.local(), options.backlog(), options.slots(), receive.withAskedBytes(slice),
+        options.limits().withMaxFrameBytes(longest));
   }
 
   /// A whole granule has one checksum, and so have the rows that are cut from one.

@@ -9,6 +9,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.Plane.ElementType;
 import io.penstock.testkit.Blocks;
 import io.penstock.wire.transport.ConnectionLimits;
+import io.penstock.wire.transport.ReceiveLimits;
 import io.penstock.wire.transport.TcpServerOptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,7 +52,7 @@ final class FrameLengthsTest {
   void bound_givesAServerTheseLengths() {
     FrameLengths lengths = FrameLengths.of(Limits.defaults(), LAYOUT);
 
-    TcpServerOptions bound = lengths.bound(TcpServerOptions.on("127.0.0.1", 0));
+    TcpServerOptions bound = lengths.bound(TcpServerOptions.on("127.0.0.1", 0), ReceiveLimits.defaults());
 
     assertThat(bound.limits().maxFrameBytes()).isEqualTo(lengths.longest()).isLessThan(2 << 20);
     assertThat(bound.receive().askedBytes()).isEqualTo(lengths.slice());

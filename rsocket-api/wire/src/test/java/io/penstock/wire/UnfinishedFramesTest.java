@@ -23,6 +23,7 @@ import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierListener;
 import io.penstock.wire.transport.ConnectionGauges;
 import io.penstock.wire.transport.ConnectionListener;
+import io.penstock.wire.transport.ReceiveLimits;
 import io.penstock.wire.transport.Refusal;
 import io.penstock.wire.transport.RefusedPeerException;
 import io.penstock.wire.transport.TcpClientOptions;
@@ -76,9 +77,9 @@ final class UnfinishedFramesTest {
 
   private void listen(Duration frameTime) {
     lengths = FrameLengths.of(options.limits(), SPACE.layout());
-    TcpServerOptions where = lengths.bound(TcpServerOptions.on("127.0.0.1", 0));
-    server = requireNonNull(KvServer.bind(TcpTransport.server(
-        where.withReceive(where.receive().withRoomBytes(ROOM_BYTES).withFrameTime(frameTime)), loops,
+    TcpServerOptions where = lengths.bound(TcpServerOptions.on("127.0.0.1", 0),
+        ReceiveLimits.defaults().withRoomBytes(ROOM_BYTES).withFrameTime(frameTime));
+    server = requireNonNull(KvServer.bind(TcpTransport.server(where, loops,
         new ConnectionListener() {
           @Override
           public void closed(ConnectionGauges connection, @Nullable Throwable cause) {

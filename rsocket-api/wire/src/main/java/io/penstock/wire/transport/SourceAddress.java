@@ -22,4 +22,11 @@ final class SourceAddress {
         ? (Object) ByteBuffer.wrap(six.getAddress()).getLong()
         : internet.getAddress();
   }
+
+  /// For people; without a look-up of names.
+  static String words(@Nullable SocketAddress remote) {
+    return remote instanceof InetSocketAddress internet && internet.getAddress() != null
+        ? internet.getAddress().getHostAddress() + ":" + internet.getPort()
+        : LOCAL;
+  }
 }

@@ -44,6 +44,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   private final IncomingFrames incoming;
   private final FrameInbox inbox;
   private final Object source;
+  private final String peer;
   private final Sinks.Empty<Void> closed = Sinks.empty();
   private final Sinks.Empty<Void> gone = Sinks.empty();
   private final AtomicReference<@Nullable Throwable> cause = new AtomicReference<>();
@@ -64,6 +65,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
     this.inbox = new FrameInbox(channel.eventLoop(), mostWaiting, this::showDemand, this::dispose, this::fail);
     this.incoming = new IncomingFrames(channel, limits.maxFrameBytes(), server, this, inbox::accept);
     this.source = SourceAddress.of(channel.remoteAddress());
+    this.peer = SourceAddress.words(channel.remoteAddress());
   }
 
   /// Takes a connected channel over; call it on the channel's event loop, before anything was read.
@@ -161,6 +163,11 @@ final class TcpConnection extends ChannelInboundHandlerAdapter implements Duplex
   }
 
   // --- gauges: any thread
+
+  @Override
+  public String peer() {
+    return peer;
+  }
 
   @Override
   public long queuedBytes() {

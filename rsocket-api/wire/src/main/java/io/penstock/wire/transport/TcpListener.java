@@ -12,10 +12,12 @@ import reactor.netty.DisposableServer;
 public final class TcpListener implements Closeable {
   private final DisposableServer server;
   private final AcceptedConnections accepted;
+  private final FrameRoom room;
 
-  TcpListener(DisposableServer server, AcceptedConnections accepted) {
+  TcpListener(DisposableServer server, IncomingFrames.Server shared) {
     this.server = server;
-    this.accepted = accepted;
+    this.accepted = shared.accepted();
+    this.room = shared.room();
   }
 
   /// Where it listens.
@@ -36,6 +38,11 @@ public final class TcpListener implements Closeable {
   /// Connections open now.
   public int connections() {
     return accepted.count();
+  }
+
+  /// Room that unfinished frames have taken, over all connections.
+  public long frameBytes() {
+    return room.taken();
   }
 
   @Override

@@ -119,7 +119,7 @@ public final class TcpTransport {
           acceptor.apply(opened).subscribe(nothing -> {}, failed -> opened.dispose());
         })
             .bind()
-            .map(server -> new TcpListener(server, shared.accepted()));
+            .map(server -> new TcpListener(server, shared));
       });
     }
 
