@@ -101,25 +101,28 @@ public final class Node {
   ///     setting in an `IOException`
   public static Mono<Node> start(NodeConfig config) {
     // Before a disk is touched
-    return MemoryFailure.requireNode(config).then(MemoryFailure.requireMemory(config)).then(FreePorts.required(config)).then(Mono.defer(() -> {
-      PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-      TierPlan plan = tiers(config);
-      NodeMemory memory = NodeMemory.mapped(memory(config), plan.dram(), plan.space().layout().blockBytes());
-      memory.bind(registry);
-      MeteredCopies copies = new MeteredCopies(registry);
-      return NodeTiers.open(plan, memory, new MicrometerTierListener(registry, plan.name(), plan.medium()), copies)
-          .doOnNext(tier -> tier.devices().values().forEach(copies::show))
-          .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
-          .flatMap(tier -> {
-            Node node = new Node(config, registry, tier);
-            return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
-          });
-    }));
+    return MemoryFailure.requireNode(config).then(MemoryFailure.requireMemory(config)).then(FreePorts.required(config))
+        .then(Mono.defer(() -> {
+          PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+          TierPlan plan = tiers(config);
+          NodeMemory memory = NodeMemory.mapped(memory(config), plan.dram(), plan.space().layout().blockBytes());
+          memory.bind(registry);
+          MeteredCopies copies = new MeteredCopies(registry);
+          return NodeTiers.open(plan, memory, new MicrometerTierListener(registry, plan.name(), plan.medium()), copies)
+              .doOnNext(tier -> tier.devices().values().forEach(copies::show))
+              .onErrorMap(failure -> MemoryFailure.of(config, DiskFailure.of(config, failure)))
+              .flatMap(tier -> {
+                Node node = new Node(config, registry, tier);
+                return node.listen().thenReturn(node).onErrorResume(failure -> node.close().then(Mono.error(failure)));
+              });
+        }));
   }
 
   private Mono<Void> listen() {
     Mono<Void> wire =
-        KvServer.bind(TcpTransport.server(tcp(config), loops, new ConnectionReports(registry)), tier, serverOptions(config), budget, timers)
+        KvServer
+            .bind(TcpTransport.server(tcp(config), loops, new ConnectionReports(registry)), tier, serverOptions(config),
+                budget, timers)
             .doOnNext(this::serving).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, e));
