@@ -9,8 +9,8 @@ import io.penstock.block.SpaceId;
 ///
 /// A bucket is a chain of rows. Buckets are added one at a time, each with half of the rows of an older one (linear
 /// hashing), so that no insertion waits for a whole table to be copied. The hash depends on the space, and so on the
-/// secret of a tenant: without it, an attacker cannot choose keys that meet in one bucket. Rows are also linked to
-/// rings, which [LruList] uses.
+/// secret of a tenant. An attacker who does not know the secret cannot choose keys that meet in one bucket. Rows are
+/// also linked in rings, which [LruList] uses.
 final class KeyTable {
   /// No row.
   static final int NONE = IntRows.NONE;
@@ -42,9 +42,9 @@ final class KeyTable {
     return rows.size();
   }
 
-  /// The row of `key`; [#NONE] if it has none.
+  /// The row of `key`; [#NONE] if the table lacks the key.
   ///
-  /// @throws IllegalArgumentException if it is of another space
+  /// @throws IllegalArgumentException if `key` is of another space
   int find(BlockKey key) {
     BlockHash hash = key.requireOf(space).hash();
     int row = buckets.get(bucket(hash(hash.high(), hash.low())), 0);

@@ -2,7 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.block.Block;
 
-/// A block of a [StackLease] that was not handed out yet. Used in decisions only.
+/// A block of a [StackLease] that the reader has not got yet. Used in decisions only.
 sealed interface LeaseItem {
   /// The index of its key in the request.
   int position();
@@ -10,7 +10,7 @@ sealed interface LeaseItem {
   /// A share of the block's memory.
   record InMemory(int position, Block block) implements LeaseItem {}
 
-  /// The promise of a block whose bytes are in stores: one of its pins.
+  /// A pin on a block whose bytes are in stores: the block keeps them for this reader.
   record Promised(int position, Resident resident) implements LeaseItem {}
 
   static LeaseItem of(int position, Resident resident) {
@@ -26,7 +26,7 @@ sealed interface LeaseItem {
     return !(this instanceof Promised promised) || promised.resident().isInMemory();
   }
 
-  /// A share instead of the promise, if the bytes are in host memory now.
+  /// Exchanges the pin for a share of the memory, if the bytes have come to host memory.
   default LeaseItem redeemed(DeferredActions after) {
     if (this instanceof Promised promised && promised.resident().isInMemory()) {
       promised.resident().unpin(after);
@@ -35,7 +35,7 @@ sealed interface LeaseItem {
     return this;
   }
 
-  /// Gives the share, or the promise, back.
+  /// Gives the share or the pin back.
   default void giveUp(DeferredActions after) {
     switch (this) {
       case InMemory here -> after.close(here.block());

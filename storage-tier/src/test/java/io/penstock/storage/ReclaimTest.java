@@ -42,6 +42,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.test.StepVerifier;
@@ -319,6 +320,16 @@ final class ReclaimTest {
     /// d of all bytes live.
     @Test
     void uniformOverwrites_at80PercentLive_amplifyAsTheModelSays() {
+      uniformOverwrites_at80PercentLive_amplifyAsTheModelSays(2);
+    }
+
+    @Tag("proof")
+    @Test
+    void uniformOverwrites_at80PercentLive_amplifyAsTheModelSays_atLength() {
+      uniformOverwrites_at80PercentLive_amplifyAsTheModelSays(3);
+    }
+
+    private void uniformOverwrites_at80PercentLive_amplifyAsTheModelSays(int turns) {
       JournalStore store = open(options(spread(1.25)));
       int blocks = 60 * SEGMENT / RECORD;
       List<StoredBlock> live = fill(store, 0, blocks);
@@ -326,12 +337,12 @@ final class ReclaimTest {
       SpaceStat start = store.disk();
       double density = 0;
       int rounds = 0;
-      for (long written = 0; written < 6L * blocks; written += 50) {
+      for (long written = 0; written < 2L * turns * blocks; written += 50) {
         List<StoredBlock> news = put(store, blocks + written, blocks + written + 50);
         for (StoredBlock stored : news) {
           live.set(random.nextInt(blocks), stored).close();
         }
-        if (written == 3L * blocks / 50 * 50) {
+        if (written == (long) turns * blocks / 50 * 50) {
           start = store.disk();
           density = 0;
           rounds = 0;

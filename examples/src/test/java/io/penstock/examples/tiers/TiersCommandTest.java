@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,8 +33,19 @@ final class TiersCommandTest {
   Path directory;
 
   @ParameterizedTest
-  @EnumSource(EngineKind.class)
+  @EnumSource(value = EngineKind.class, names = {"CHRONICLE", "MEMORY"})
   void exclusiveBlocks_areDemotedAndPromoted_andTheDiskKeepsItsCopies(EngineKind engine) throws IOException {
+    demoteAndPromote(engine);
+  }
+
+  @Tag("proof")
+  @ParameterizedTest
+  @EnumSource
+  void exclusiveBlocks_onEveryEngine_areDemotedAndPromoted(EngineKind engine) throws IOException {
+    demoteAndPromote(engine);
+  }
+
+  private void demoteAndPromote(EngineKind engine) throws IOException {
     TiersReport report = report(engine, StackOptions.Mode.EXCLUSIVE);
 
     List<Step> steps = report.first().steps();
@@ -48,8 +60,19 @@ final class TiersCommandTest {
   }
 
   @ParameterizedTest
-  @EnumSource(EngineKind.class)
+  @EnumSource(value = EngineKind.class, names = {"PLAIN", "MEMORY"})
   void writtenThrough_everyReceiptIsKeptByTheDisk(EngineKind engine) throws IOException {
+    writeThrough(engine);
+  }
+
+  @Tag("proof")
+  @ParameterizedTest
+  @EnumSource
+  void writtenThrough_everyReceiptIsKeptByTheDisk_whateverItsEngine(EngineKind engine) throws IOException {
+    writeThrough(engine);
+  }
+
+  private void writeThrough(EngineKind engine) throws IOException {
     TiersReport report = report(engine, StackOptions.Mode.WRITE_THROUGH);
 
     boolean forgets = engine == EngineKind.MEMORY;

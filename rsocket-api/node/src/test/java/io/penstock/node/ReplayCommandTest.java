@@ -56,7 +56,7 @@ final class ReplayCommandTest {
     Path file = folder.resolve("<script>alert(1).html");
 
     CommandLineRun run =
-        CommandLineRun.of("replay", "--limit", "300", "--block-bytes", "2KiB", "--layers", "4", "--dram", "500 blocks",
+        CommandLineRun.of("replay", "--limit", "100", "--block-bytes", "2KiB", "--layers", "4", "--dram", "500 blocks",
             "--json", "--report", file.toString());
 
     assertThat(run.exitCode()).as(run.err()).isZero();
@@ -76,7 +76,7 @@ final class ReplayCommandTest {
         "/firstLayerMicros/p50", "/firstLayerMicros/p90", "/firstLayerMicros/p99")) {
       assertThat(series.at(chart).size()).as(chart).isEqualTo(intervals);
     }
-    assertThat(sum(series.at("/requests"))).isEqualTo(300);
+    assertThat(sum(series.at("/requests"))).isEqualTo(100);
     assertThat(sum(series.at("/hitsByTier/dram"))).isEqualTo(report.at("/hitsByTier/dram").longValue())
         .isEqualTo(report.get("hits").longValue());
     assertThat(sum(series.at("/hitsByTier/dram")) + sum(series.get("misses")))

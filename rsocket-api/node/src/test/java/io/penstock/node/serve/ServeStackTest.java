@@ -40,7 +40,7 @@ import tools.jackson.databind.json.JsonMapper;
 @Timeout(180)
 final class ServeStackTest {
   private static final Duration SOON = Duration.ofSeconds(30);
-  private static final int BLOCKS = 600;
+  private static final int BLOCKS = 300;
 
   @TempDir
   private Path folder;
