@@ -80,6 +80,11 @@ public final class Block extends Owned {
     return slot.equals(other.slot);
   }
 
+  /// True while another handle, or a reader, holds the memory, too.
+  public boolean isShared() {
+    return slot.isShared();
+  }
+
   /// Has `payer`, which has a free slot, pay for the memory instead of the part that paid so far. The memory stays
   /// where it is.
   ///

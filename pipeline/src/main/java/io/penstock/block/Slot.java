@@ -50,6 +50,10 @@ final class Slot {
     return holds.retain();
   }
 
+  boolean isShared() {
+    return holds.isShared();
+  }
+
   void release() {
     if (holds.release()) {
       SlabPart payer = part; // the last hold is gone: no other charge can come

@@ -39,6 +39,11 @@ public final class HoldCount {
     return (int) HOLDS.getAndAdd(this, -1) == 1;
   }
 
+  /// True with more than one holder.
+  public boolean isShared() {
+    return holds > 1;
+  }
+
   /// True without a holder.
   public boolean isZero() {
     return holds == 0;

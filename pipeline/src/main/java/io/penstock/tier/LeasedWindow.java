@@ -17,6 +17,18 @@ import reactor.core.publisher.Mono;
 ///
 /// Owns its blocks. Closing the window closes them; the window closes itself when its slices end.
 public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, StoreWindow {
+  private volatile Runnable over = () -> {};
+
+  /// Runs `then` when this window holds its blocks no more.
+  void whenOver(Runnable then) {
+    over = then;
+  }
+
+  /// This window holds its blocks no more; called once.
+  void over() {
+    over.run();
+  }
+
   /// A window of blocks that are all in memory. Takes the blocks over, even if this throws.
   ///
   /// @throws IllegalArgumentException if the blocks differ in layout

@@ -55,11 +55,13 @@ final class ReadyWindow extends LeasedWindow implements SlicePlan.Spans {
       throw closed();
     }
     blocks.forEach(leased -> scope.adopt(leased.block()));
+    over();
     return blocks;
   }
 
   @Override
   protected void free() {
     blocks.forEach(leased -> leased.block().close());
+    over();
   }
 }

@@ -162,6 +162,10 @@ final class StackCommit {
     } else if (state.index().find(key, after) instanceof Resident known) { // its store gives no blocks now
       give(known, block, stored, after);
       after.review(known);
+    } else if (!state.shape().options().exact()) {
+      Resident resident = new Resident(key, 0, state.figures());
+      give(resident, block, stored, after);
+      state.index().insert(resident, after);
     } else { // evicted before its bytes came: only the leases that waited get the block
       state.history().evicted(key, after);
       after.close(block);

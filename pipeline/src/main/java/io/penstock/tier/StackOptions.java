@@ -25,9 +25,14 @@ import io.penstock.pool.FrequencySketch;
 /// @param eventLogSize events kept for readers that are late or slow
 /// @param verifyReads whether blocks in host memory are compared with their checksums before they are handed out
 /// @param tiering deviations from the textbook policy, for the sake of the disk
+/// @param exact whether hits and victims are those of the textbook policy: a key enters the ledger when a request
+///     decides on it, and a lease holds all its blocks. Otherwise, for a node that strangers reach, a key enters with
+///     its bytes, no block in use is evicted, and leases hold three quarters of host memory at most, each its share; a
+///     stream fails with [io.penstock.block.IncompleteBlockException] if a block that it did not hold was evicted before
+///     its window
 public record StackOptions(String name, Mode mode, int ingressBlocks, int transferBlocks, int promotionBlocks,
     int bounceBlocks, int batchBlocks, EvictionPolicy policy, int maxWaiters, int eventLogSize, boolean verifyReads,
-    Tiering tiering) {
+    Tiering tiering, boolean exact) {
   public StackOptions {
     requireNonNull(tiering, "tiering");
     requireNonNull(name, "name");
@@ -46,62 +51,67 @@ public record StackOptions(String name, Mode mode, int ingressBlocks, int transf
   /// 1,024 waiters, 65,536 events, verified reads.
   public static StackOptions defaults(String name) {
     return new StackOptions(name, Mode.EXCLUSIVE, 128, 128, 128, 64, 64, EvictionPolicy.LRU, 1024, 65_536, true,
-        Tiering.exact());
+        Tiering.exact(), true);
   }
 
   public StackOptions withMode(Mode mode) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withIngressBlocks(int ingressBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withTransferBlocks(int transferBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withPromotionBlocks(int promotionBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withBounceBlocks(int bounceBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withBatchBlocks(int batchBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withPolicy(EvictionPolicy policy) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withMaxWaiters(int maxWaiters) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withEventLogSize(int eventLogSize) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withVerifyReads(boolean verifyReads) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withTiering(Tiering tiering) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+  }
+
+  public StackOptions withExact(boolean exact) {
+    return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   /// How a [TierStack] deviates from the textbook policy, for the sake of its disk.

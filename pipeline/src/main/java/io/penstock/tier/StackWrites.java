@@ -93,7 +93,9 @@ final class StackWrites {
     pending = new Pending(key, null);
     writing.put(key, pending);
     reservation.write(pending); // first: if the next step throws, the revocation of the reservation frees the key
-    state.index().enter(pending, after);
+    if (state.shape().options().exact()) {
+      state.index().enter(pending, after);
+    }
     return true;
   }
 

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -101,10 +102,22 @@ public final class TierStack implements BlockTier {
   @Override
   public Mono<Presence> contains(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> state.look(() -> {
+    return Mono.fromCallable(() -> inSteps(asked, some -> state.look(() -> {
       state.requireOpen();
-      return Presence.of(asked.size(), state.index().visible(asked));
-    }));
+      return state.index().visible(some);
+    })));
+  }
+
+  /// Answers for the keys of one step after the other: others get their turn at the lock in between.
+  private static Presence inSteps(List<BlockKey> keys, Function<List<BlockKey>, BitSet> step) {
+    BitSet answer = new BitSet(keys.size());
+    int from = 0;
+    do {
+      int first = from;
+      from = Math.min(keys.size(), first + StackLeases.DECISION_KEYS);
+      step.apply(keys.subList(first, from)).stream().forEach(i -> answer.set(first + i));
+    } while (from < keys.size());
+    return Presence.of(keys.size(), answer);
   }
 
   @Override
@@ -126,14 +139,14 @@ public final class TierStack implements BlockTier {
   @Override
   public Mono<Presence> remove(List<BlockKey> keys) {
     List<BlockKey> asked = distinct(keys);
-    return Mono.fromCallable(() -> state.answer(after -> {
+    return Mono.fromCallable(() -> inSteps(asked, some -> state.answer(after -> {
       state.requireOpen();
       BitSet removed = new BitSet();
-      for (int i = 0; i < asked.size(); i++) {
-        removed.set(i, state.removals().remove(asked.get(i), after));
+      for (int i = 0; i < some.size(); i++) {
+        removed.set(i, state.removals().remove(some.get(i), after));
       }
-      return Presence.of(asked.size(), removed);
-    }));
+      return removed;
+    })));
   }
 
   @Override

@@ -100,7 +100,7 @@ final class ColdTierSizeTest {
     Path journal = directory.resolve(Integer.toString(opened));
     TreeMap<Integer, Ends> ends = new TreeMap<>();
     writeCheckpoints(journal, blocks, ends);
-    JournalOptions options = JournalOptions.defaults(journal).withEngine(EngineKind.MEMORY)
+    JournalOptions options = JournalOptions.defaults(journal)
         .withReclaim(ReclaimOptions.defaults().withMostSpread(Double.MAX_VALUE)); // there is nothing to move
     long before = usedBytes();
     long start = System.nanoTime();

@@ -217,7 +217,7 @@ final class DamagedLivesTest {
         giveUp(requireNonNull(storedBlocks.remove(key)));
       });
     } else if (draw == 8) {
-      store.settled().block(PATIENCE);
+      store.flush().block(PATIENCE);
       assertRemoved();
     } else {
       read(store, storedBlocks);

@@ -186,7 +186,7 @@ final class PowerLossTest {
       acked.remove(number);
       requireNonNull(storedBlocks.remove(number)).close();
     }
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     removed.addAll(numbers);
     if (rule.mode() == SyncMode.ALWAYS) {
       promised();

@@ -109,7 +109,7 @@ abstract class ReclaimContract extends JournalFixture {
       assertThat(store.disk().liveBytes()).isEqualTo(liveBytes(live));
       assertThat(store.disk().writeAmplification()).as("seed " + seed).isBetween(1.2, 5.0);
       assertReadable(store, live);
-      store.settled().block(PATIENCE);
+      store.flush().block(PATIENCE);
       crash();
       JournalStore again = open(options(spread(1.25)));
       List<StoredBlock> found = again.recovered();
@@ -117,7 +117,7 @@ abstract class ReclaimContract extends JournalFixture {
       assertReadable(again, found);
       live.forEach(StoredBlock::close);
       found.forEach(StoredBlock::close);
-      again.settled().block(PATIENCE);
+      again.flush().block(PATIENCE);
       assertThat(again.disk().segments()).isLessThanOrEqualTo(1);
       again.close().block(PATIENCE);
     }
@@ -211,7 +211,7 @@ abstract class ReclaimContract extends JournalFixture {
     List<StoredBlock> gone = live.subList(0, live.size() / 2);
     List<StoredBlock> kept = live.subList(live.size() / 2, live.size());
     gone.forEach(StoredBlock::close);
-    store.settled().block(PATIENCE);
+    store.flush().block(PATIENCE);
     crash();
     List<StoredBlock> found = open(options).recovered();
     assertThat(keys(found)).containsExactlyInAnyOrderElementsOf(keys(kept));
@@ -254,7 +254,7 @@ abstract class ReclaimContract extends JournalFixture {
               .filter(key -> random.nextInt(3) == 0).forEach(key -> requireNonNull(model.remove(key)).close());
           case 5 -> time.advanceTimeBy(Duration.ofMillis(700));
           default -> {
-            store.settled().block(PATIENCE);
+            store.flush().block(PATIENCE);
             if (random.nextBoolean()) {
               crash();
             } else {

@@ -150,7 +150,7 @@ final class ReclaimTest {
             .verify(PATIENCE);
       }
       bad.close();
-      store.settled().block(PATIENCE);
+      store.flush().block(PATIENCE);
       assertThat(store.disk().liveBytes()).isEqualTo((long) live.size() * RECORD);
       crash();
       assertThat(keys(open(options(spread(1.2))).recovered())).containsExactlyInAnyOrderElementsOf(keys(live));
@@ -237,7 +237,7 @@ final class ReclaimTest {
       }
       unreadable = Set.of();
       assertReadable(store, live);
-      store.settled().block(PATIENCE);
+      store.flush().block(PATIENCE);
       crash();
       assertThat(keys(open(options(spread(1.1))).recovered())).as("their segments are gone")
           .containsExactlyInAnyOrderElementsOf(keys(live));
@@ -373,8 +373,8 @@ final class ReclaimTest {
     ReclaimOptions options = ReclaimOptions.defaults();
     assertThatIllegalArgumentException().isThrownBy(() -> options.withMostSpread(1))
         .withMessage("mostSpread must be >= 1.1 (was 1.0)");
-    assertThatIllegalArgumentException().isThrownBy(() -> options.withWater(0.5, 0.6))
-        .withMessage("lowWater and highWater must be in (0, 1], in that order (was 0.6 and 0.5)");
+    assertThatIllegalArgumentException().isThrownBy(() -> options.withWatermarks(0.5, 0.6))
+        .withMessage("lowWatermark and highWatermark must be in (0, 1], in that order (was 0.6 and 0.5)");
     assertThatIllegalArgumentException().isThrownBy(() -> options.withBytesPerSecond(0))
         .withMessage("bytesPerSecond must be > 0 (was 0)");
     assertThatIllegalArgumentException()

@@ -139,7 +139,7 @@ final class ReplayCommandTest {
     "--engine plain | --engine must be left out without --ssd (was plain)",
     "--ssd-dir . | --ssd-dir must be left out without --ssd (was .)",
     "--write-through | --write-through must be left out without --ssd (was set)",
-    "--ssd 1GiB --engine rocks | --engine must be one of chronicle, plain, memory (was rocks)",
+    "--ssd 1GiB --engine rocks | --engine must be one of chronicle, plain (was rocks)",
     "--ssd 1GiB --ssd-dir . | --ssd-dir must be a folder that is empty or not there (was .)",
     "--dram 0 | one of hbm, dram and ssd must be > 0 (all are off)",
     "--connect 127.0.0.1:1 --ssd 1GiB | --ssd must be left out with --connect",

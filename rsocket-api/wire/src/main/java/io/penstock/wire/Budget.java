@@ -14,6 +14,9 @@ interface Budget {
   /// @throws io.penstock.block.BudgetExhaustedException if the queue is full
   Place acquire(long bytes, Runnable granted, Consumer<? super RuntimeException> refused);
 
+  /// Bytes that are not taken now.
+  long free();
+
   /// Gives `bytes` back and serves the queue.
   void release(long bytes);
 
@@ -35,6 +38,11 @@ interface Budget {
       @Override
       public Place acquire(long bytes, Runnable granted, Consumer<? super RuntimeException> refused) {
         return permits.acquire(bytes, granted, refused)::cancel;
+      }
+
+      @Override
+      public long free() {
+        return permits.capacity() - permits.inUse();
       }
 
       @Override

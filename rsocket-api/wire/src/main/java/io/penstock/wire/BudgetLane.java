@@ -4,11 +4,16 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BudgetExhaustedException;
 import io.penstock.check.Checks;
 import java.util.ArrayDeque;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// A share of a budget for one party: what it takes, it takes of the budget too, and never more than its share.
+///
+/// A *fair* lane that has bytes already takes more only if its budget then has at least as many free as the lane has.
+/// So n parties that keep what they have leave about 1/(n + 1) of the budget free, and a newcomer always finds bytes.
 ///
 /// The party's own waiters queue here, first come, first served; one of them at a time waits for the budget. So parties
 /// take turns at the budget, however many waiters each has.
@@ -17,6 +22,10 @@ final class BudgetLane implements Budget {
   private final Budget budget;
   private final long share;
   private final int maxWaiters;
+  /// The lane of which this one is a fair part; null for a lane that is not fair.
+  private final @Nullable BudgetLane whole;
+  /// Fair parts of this lane that wait until more of it is free.
+  @GuardedBy("this") private final Set<BudgetLane> parts = new LinkedHashSet<>();
   @GuardedBy("this") private final ArrayDeque<Waiter> queue = new ArrayDeque<>();
   @GuardedBy("this") private long inUse;
   /// The first of the queue, whose bytes count here already, while it waits for the budget.
@@ -26,10 +35,20 @@ final class BudgetLane implements Budget {
   /// @param share most bytes of `budget` that this party may have
   /// @param maxWaiters longest queue
   BudgetLane(String name, Budget budget, long share, int maxWaiters) {
+    this(name, budget, share, maxWaiters, null);
+  }
+
+  private BudgetLane(String name, Budget budget, long share, int maxWaiters, @Nullable BudgetLane whole) {
     this.name = name;
     this.budget = budget;
+    this.whole = whole;
     this.share = Checks.positive("share", share);
     this.maxWaiters = Checks.positive("maxWaiters", maxWaiters);
+  }
+
+  /// A fair lane of this one.
+  BudgetLane part(String name, long share, int maxWaiters) {
+    return new BudgetLane(name, this, share, maxWaiters, this);
   }
 
   @Override
@@ -62,15 +81,36 @@ final class BudgetLane implements Budget {
     giveUp(bytes);
   }
 
+  /// Most bytes that this lane may have.
+  long share() {
+    return share;
+  }
+
   /// Bytes taken and not given back.
   synchronized long inUse() {
     return inUse;
   }
 
   private synchronized boolean takeIfFree(long bytes) {
-    boolean free = queue.isEmpty() && bytes <= share - inUse;
+    boolean free = queue.isEmpty() && mayTake(bytes);
     inUse += free ? bytes : 0;
     return free;
+  }
+
+  @GuardedBy("this") private boolean mayTake(long bytes) {
+    return bytes <= share - inUse && isFair(bytes);
+  }
+
+  @GuardedBy("this") private boolean isFair(long bytes) {
+    return whole == null || inUse == 0 || inUse + bytes <= whole.free();
+  }
+
+  @Override
+  public long free() {
+    long left = budget.free();
+    synchronized (this) {
+      return Math.min(left, share - inUse);
+    }
   }
 
   private synchronized void enter(Waiter waiter) {
@@ -88,6 +128,21 @@ final class BudgetLane implements Budget {
       inUse -= bytes;
     }
     serve();
+    waitingParts().forEach(BudgetLane::serve);
+  }
+
+  /// Takes the parts that wait; each waits again if there is still too little for it.
+  private synchronized List<BudgetLane> waitingParts() {
+    if (parts.isEmpty()) {
+      return List.of();
+    }
+    List<BudgetLane> waiting = List.copyOf(parts);
+    parts.clear();
+    return waiting;
+  }
+
+  private synchronized void await(BudgetLane part) {
+    parts.add(part);
   }
 
   /// Sends the first of the queue to the budget, unless one is there already.
@@ -102,14 +157,24 @@ final class BudgetLane implements Budget {
     }
   }
 
-  private synchronized @Nullable Waiter next() {
-    Waiter next = queue.peek();
-    if (first != null || next == null || next.bytes > share - inUse) {
-      return null;
+  private @Nullable Waiter next() {
+    boolean unfair;
+    synchronized (this) {
+      Waiter next = queue.peek();
+      if (first != null || next == null) {
+        return null;
+      }
+      if (mayTake(next.bytes)) {
+        inUse += next.bytes;
+        first = next;
+        return next;
+      }
+      unfair = !isFair(next.bytes);
     }
-    inUse += next.bytes;
-    first = next;
-    return next;
+    if (unfair && whole != null) {
+      whole.await(this);
+    }
+    return null;
   }
 
   /// The budget granted the bytes of `waiter`.

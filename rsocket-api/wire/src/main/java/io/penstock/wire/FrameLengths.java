@@ -12,14 +12,13 @@ import io.penstock.wire.transport.TcpServerOptions;
 public record FrameLengths(int slice, int longest) {
   /// Headers and metadata of RSocket, and the short fields of a message.
   private static final int REST_BYTES = 4 << 10;
-  private static final int HASH_BYTES = 16;
   /// One of a `stored` message, in JSON.
   private static final int RECEIPT_BYTES = 160;
 
   /// Those of a node with `limits`, whose blocks have `layout`.
   public static FrameLengths of(Limits limits, BlockLayout layout) {
     long slice = REST_BYTES + (long) limits.maxSliceBytes() + headerBytes(limits, layout);
-    long request = REST_BYTES + base64((long) limits.maxKeys() * HASH_BYTES);
+    long request = REST_BYTES + (long) limits.longestRequest();
     long receipts = REST_BYTES + (long) limits.windowBlocks() * RECEIPT_BYTES;
     return new FrameLengths(frame(slice), frame(Math.max(slice, Math.max(request, receipts))));
   }
@@ -43,10 +42,6 @@ public record FrameLengths(int slice, int longest) {
         Math.min((long) limits.windowBlocks() * layout.layers() * planes, limits.maxSliceBytes() / smallest);
     return Math.min(SliceHeader.LARGEST_HEADER_BYTES,
         SliceHeader.TABLES_OFFSET + Integer.BYTES * (limits.windowBlocks() + checksums));
-  }
-
-  private static long base64(long bytes) {
-    return (bytes + 2) / 3 * 4;
   }
 
   private static int frame(long bytes) {

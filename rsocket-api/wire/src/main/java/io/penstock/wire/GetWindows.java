@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 /// a window are whole with its last slice. What breaks this is a typed error. Every call is a step of the stream's
 /// [Serial].
 final class GetWindows {
+  private static final BitSet NONE = new BitSet();
+
   private final GetSetting setting;
   private final List<BlockKey> keys;
   private final SlotsAhead slots;
@@ -93,7 +95,7 @@ final class GetWindows {
           current.add(position, begin(position, current));
         }
       }
-      Landing.land(data, header, layout, current);
+      Landing.land(data, header, layout, current, NONE);
       if (current.isOver()) {
         current.requireComplete(setting.startLayer());
       }

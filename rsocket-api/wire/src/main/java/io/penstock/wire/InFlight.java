@@ -49,6 +49,11 @@ final class InFlight {
     over();
   }
 
+  /// Slices that the socket holds now.
+  synchronized int slices() {
+    return slices;
+  }
+
   /// The stream sends no more.
   void over() {
     synchronized (this) {

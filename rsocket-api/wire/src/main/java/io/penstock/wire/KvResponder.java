@@ -12,6 +12,7 @@ import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedWindow;
 import io.penstock.tier.OnMiss;
+import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierInfo;
 import io.rsocket.Payload;
 import io.rsocket.RSocket;
@@ -31,9 +32,11 @@ import reactor.core.scheduler.Scheduler;
 /// One connection as the server sees it: one method a route.
 final class KvResponder implements RSocket {
   /// What all connections of a server share.
-  record Serving(BlockTier tier, KvServerOptions options, NodeBudget budget, Scheduler timers,
-      ByteBufAllocator allocator,
-      BooleanSupplier draining, RunningStreams running) {}
+  ///
+  /// @param requests the heap that running requests may take, see [Request]
+  /// @param decisions runs heavy requests
+  record Serving(BlockTier tier, KvServerOptions options, NodeBudget budget, BudgetLane requests, Scheduler timers,
+      Scheduler decisions, ByteBufAllocator allocator, BooleanSupplier draining, RunningStreams running) {}
 
   private final Serving serving;
   private final String dataMimeType;
@@ -42,6 +45,8 @@ final class KvResponder implements RSocket {
   private final SliceFraming framing;
   private final StreamTickets streams;
   private final Budget incoming;
+  private final Budget requests;
+  private final SilenceLimit.Rule stall;
   private final Disposable.Composite subscribed = Disposables.composite();
 
   KvResponder(Serving serving, String dataMimeType) {
@@ -52,7 +57,9 @@ final class KvResponder implements RSocket {
     KvServerOptions options = serving.options();
     this.framing = new SliceFraming(space, layout(), serving.allocator(), options.limits().maxSliceBytes(),
         serving.budget().outgoing(options.sendWindowBytes(), options.maxStreams()));
+    this.requests = serving.requests().part("requests", serving.requests().share(), 1);
     this.incoming = serving.budget().incoming(options.maxStreams());
+    this.stall = new SilenceLimit.Rule(options.stallTimeout(), serving.timers());
     this.streams = new StreamTickets(options.maxStreams(), serving.running());
   }
 
@@ -102,14 +109,17 @@ final class KvResponder implements RSocket {
     Limits limits = serving.options().limits();
     return new Handshake.Welcome(Routes.VERSION, PenstockVersion.current(), serving.options().node(), info.name(),
         Handshake.Space.of(info.space()), limits.maxSliceBytes(), limits.windowBlocks(), limits.maxKeys(),
-        info.capacityBlocks());
+        info.capacityBlocks(), serving.options().generation());
   }
 
   private Flux<Payload> events(Call call, Messages.EventsRequest request) {
     InFlight inFlight = streams.enterEndless();
-    return ReplyGate.of(serving.tier().events(request.after()),
-        event -> call.codec().encode(Messages.Event.of(event), serving.allocator()), serving.allocator())
-        .doFinally(end -> inFlight.over());
+    Flux<TierEvent> events = serving.tier().stat().flatMapMany(stat -> {
+      request.requireKnown(serving.options().generation(), stat.lastSequence());
+      return serving.tier().events(request.after());
+    });
+    return ReplyGate.of(events, event -> call.codec().encode(Messages.Event.of(event), serving.allocator()),
+        serving.allocator()).doFinally(end -> inFlight.over());
   }
 
   private Flux<Payload> get(Call call, Messages.GetRequest request) {
@@ -125,7 +135,7 @@ final class KvResponder implements RSocket {
               .flatMapMany(lease -> lease.slicedWindows(shape, scope)
                   .transform(windows -> limited(windows, onMiss))
                   .transform(SplitLayers.into(scope))
-                  .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight))),
+                  .transform(slices -> SliceGate.of(slices, framing, () -> call.reply(found(lease)), inFlight, stall))),
           scope -> {
             scope.close();
             inFlight.over();
@@ -135,17 +145,32 @@ final class KvResponder implements RSocket {
 
   /// @param payload the open message of a channel, which stays the caller's
   private PutReceiver put(Payload payload, CoreSubscriber<? super Payload> out) {
-    Call call = Call.read(payload, dataMimeType, serving.allocator());
+    payload.retain();
+    Request request = Request.charged(payload, requests);
+    try {
+      return request.route(dataMimeType, serving.allocator(), call -> put(call, request, out));
+    } catch (RuntimeException e) {
+      request.close();
+      throw e;
+    }
+  }
+
+  private PutReceiver put(Call call, Request request, CoreSubscriber<? super Payload> out) {
     if (!call.route().equals(Routes.PUT)) {
       throw unknown(call.route(), "request/channel");
     }
-    PutMessages.PutRequest request = call.message(PutMessages.PutRequest.class);
-    List<BlockKey> keys = request.keys().in(space, serving.options().limits().maxKeys());
-    int sliceBytes = sliceBytes(request.maxSliceBytes());
-    int windowBlocks = windowBlocks(request.windowBlocks());
-    return working(() -> new PutReceiver(out, new PutReceiver.Setting(serving.tier(), incoming,
-        serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply,
-        serving.options().awaitTimeout(), serving.timers(), streams.enter(request.ticket())::over), keys));
+    PutMessages.PutRequest put = call.message(PutMessages.PutRequest.class);
+    List<BlockKey> keys = put.keys().in(space, serving.options().limits().maxKeys());
+    int sliceBytes = sliceBytes(put.maxSliceBytes());
+    int windowBlocks = windowBlocks(put.windowBlocks());
+    return working(() -> {
+      InFlight inFlight = streams.enter(put.ticket());
+      return new PutReceiver(out, new PutReceiver.Setting(serving.tier(), incoming,
+          serving.options().windowsAhead(), sliceBytes, windowBlocks, call::reply, stall, () -> {
+            request.close();
+            inFlight.over();
+          }), keys);
+    });
   }
 
   private Flux<LeasedWindow> limited(Flux<LeasedWindow> windows, OnMiss onMiss) {
@@ -202,11 +227,17 @@ final class KvResponder implements RSocket {
   }
 
   private Mono<Payload> answered(Payload payload, Function<Call, Mono<Payload>> route) {
-    return Mono.defer(() -> routed(payload, route)).onErrorMap(WireErrors::toWire);
+    return Mono.using(() -> Request.charged(payload, requests), request -> {
+      Mono<Payload> answer = Mono.defer(() -> request.route(dataMimeType, serving.allocator(), route));
+      return request.isHeavy() ? answer.subscribeOn(serving.decisions()) : answer;
+    }).onErrorMap(WireErrors::toWire);
   }
 
   private Flux<Payload> streamed(Payload payload, Function<Call, Flux<Payload>> route) {
-    return whileConnected(Flux.defer(() -> routed(payload, route)));
+    return whileConnected(Flux.using(() -> Request.charged(payload, requests), request -> {
+      Flux<Payload> stream = Flux.defer(() -> request.route(dataMimeType, serving.allocator(), route));
+      return request.isHeavy() ? stream.subscribeOn(serving.decisions(), false) : stream;
+    }, Request::close, false));
   }
 
   /// Cancels `stream` when the connection is gone. What it sends at that moment still reaches RSocket, which releases
@@ -218,15 +249,5 @@ final class KvResponder implements RSocket {
       return stream.doOnSubscribe(subscription -> one.update(subscription::cancel))
           .doFinally(end -> subscribed.remove(one));
     }).onErrorMap(WireErrors::toWire);
-  }
-
-  /// A route reads its message before it answers, so the request is released then: a long stream does not keep its
-  /// buffer.
-  private <T> T routed(Payload payload, Function<Call, T> route) {
-    try {
-      return route.apply(Call.read(payload, dataMimeType, serving.allocator()));
-    } finally {
-      payload.release();
-    }
   }
 }

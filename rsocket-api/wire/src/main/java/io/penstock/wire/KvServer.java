@@ -3,6 +3,7 @@ package io.penstock.wire;
 import static java.util.Objects.requireNonNull;
 
 import io.netty.buffer.ByteBufAllocator;
+import io.penstock.block.Permits;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.rsocket.Closeable;
@@ -19,6 +20,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /// Serves any [BlockTier] over RSocket, protocol version 1.
 ///
@@ -75,20 +77,33 @@ public final class KvServer {
   /// @throws IllegalArgumentException if a slice cannot hold one row of the tier's layout, or the budget not one
   ///     slice each way
   public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, BlockTier tier,
-      KvServerOptions options,
-      ByteBudget budget, Scheduler timers) {
+      KvServerOptions options, ByteBudget budget, Scheduler timers) {
+    return bind(transport, tier, options, budget, timers, Schedulers.immediate());
+  }
+
+  /// The same for a node that strangers reach.
+  ///
+  /// @param decisions runs requests of many keys one after another, so that none of them keeps an event loop; one
+  ///     thread is enough
+  public static Mono<KvServer> bind(ServerTransport<? extends Closeable> transport, BlockTier tier,
+      KvServerOptions options, ByteBudget budget, Scheduler timers, Scheduler decisions) {
     requireNonNull(transport, "transport");
     options.limits().requireFits(tier.info().space().layout());
     NodeBudget bytes = new NodeBudget(budget.permits(), options.limits().maxSliceBytes());
     AtomicBoolean draining = new AtomicBoolean();
     RunningStreams running = new RunningStreams();
     KvResponder.Serving serving =
-        new KvResponder.Serving(tier, options, bytes, timers, ByteBufAllocator.DEFAULT, draining::get,
-            running);
+        new KvResponder.Serving(tier, options, bytes, requests(options), timers, decisions,
+            ByteBufAllocator.DEFAULT, draining::get, running);
     Connections connections = new Connections();
     return RSocketServer.create(acceptor(serving, connections)).payloadDecoder(PayloadDecoder.ZERO_COPY)
         .interceptors(registry -> CheckedFrames.ofNode(registry, options.mostLifetime())).bind(transport)
         .map(listening -> new KvServer(listening, draining, running, connections));
+  }
+
+  private static BudgetLane requests(KvServerOptions options) {
+    Permits all = new Permits("requests", options.requestBytes(), 1);
+    return new BudgetLane("requests", Budget.of(all), options.requestBytes(), 1);
   }
 
   private static SocketAcceptor acceptor(KvResponder.Serving serving, Connections connections) {

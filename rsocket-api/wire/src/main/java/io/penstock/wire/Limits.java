@@ -1,5 +1,6 @@
 package io.penstock.wire;
 
+import io.penstock.block.BlockHash;
 import io.penstock.block.BlockLayout;
 
 /// What the server allows, told by `hello`; a request may ask for less, never for more.
@@ -10,6 +11,9 @@ import io.penstock.block.BlockLayout;
 public record Limits(int maxSliceBytes, int windowBlocks, int maxKeys) {
   /// Largest slice: a frame ends at 16 MiB, and two of them should fit a receive window.
   public static final int LARGEST_SLICE_BYTES = 8 << 20;
+
+  /// Fields of a request beside its keys, and its metadata.
+  private static final int OTHER_FIELDS = 4096;
 
   /// Most keys: in JSON, too, they fit a frame.
   public static final int LARGEST_KEYS = 1 << 19;
@@ -50,6 +54,11 @@ public record Limits(int maxSliceBytes, int windowBlocks, int maxKeys) {
       }
     }
     return this;
+  }
+
+  /// Bytes of the longest message that a client sends: a request of `maxKeys` in JSON.
+  int longestRequest() {
+    return 4 * Math.ceilDiv(maxKeys * BlockHash.BYTES, 3) + OTHER_FIELDS;
   }
 
   private static void requireWithin(String name, int value, int least, int most) {

@@ -4,7 +4,7 @@ import io.penstock.block.Permits;
 
 /// A node's one budget of bytes in flight, for what comes in and what goes out.
 ///
-/// Each direction has a lane of the budget, and each connection one lane of each. A quarter of the budget, and
+/// Each direction has a lane of the budget, and each connection a fair part of each. A quarter of the budget, and
 /// at least one slice, is beyond the reach of either direction: readers that take nothing do not keep puts from going
 /// on, and writers that send nothing do not keep gets.
 final class NodeBudget {
@@ -34,14 +34,14 @@ final class NodeBudget {
   ///
   /// @param maxWaiters most streams that wait
   Budget incoming(int maxWaiters) {
-    return new BudgetLane(permits.name() + ", incoming", in, share, maxWaiters);
+    return in.part(permits.name() + ", incoming", share, maxWaiters);
   }
 
   /// What one connection may have on its way out: at most its send window.
   ///
   /// @param maxWaiters most streams that wait
   Budget outgoing(long sendWindowBytes, int maxWaiters) {
-    return new BudgetLane("send window", out, sendWindowBytes, maxWaiters);
+    return out.part("send window", sendWindowBytes, maxWaiters);
   }
 
   /// Bytes in flight, both ways.

@@ -7,9 +7,13 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
-/// Ends a stream whose sender owes something and says nothing: after more than the limit and less than twice that. One
+/// Ends a stream whose peer owes something and says nothing: after more than the limit and less than twice that. One
 /// timer at a time, however much comes. Every call is a step of the stream's [Serial], and so is the timer's end.
 final class SilenceLimit {
+  /// How long a stream of the peer may stand still.
+  record Rule(Duration limit, Scheduler timers) {}
+
+  private final String what;
   private final Duration limit;
   private final Scheduler timers;
   private final Serial serial;
@@ -17,10 +21,12 @@ final class SilenceLimit {
   private @Nullable Disposable timer;
   private long heard;
 
-  /// @param owed whether anything was asked for and has not come
-  SilenceLimit(Duration limit, Scheduler timers, Serial serial, BooleanSupplier owed) {
-    this.limit = limit;
-    this.timers = timers;
+  /// @param what the peer owes, named in the error
+  /// @param owed whether it owes anything now
+  SilenceLimit(String what, Rule rule, Serial serial, BooleanSupplier owed) {
+    this.what = what;
+    this.limit = rule.limit();
+    this.timers = rule.timers();
     this.serial = serial;
     this.owed = owed;
   }
@@ -41,7 +47,7 @@ final class SilenceLimit {
   private void listen(long before) {
     timer = null;
     if (owed.getAsBoolean() && heard == before) {
-      throw new AwaitTimeoutException("slices that were asked for", limit); // fails the stream
+      throw new AwaitTimeoutException(what, limit); // fails the stream
     }
     watch();
   }

@@ -19,6 +19,8 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
   private final CoreSubscriber<? super Payload> actual;
   private final SliceFraming framing;
   private final InFlight inFlight;
+  /// Ends a stream whose reader gives no credit, or takes nothing from its socket; null for no limit.
+  private final @Nullable SilenceLimit stall;
   private @Nullable Supplier<Payload> head;
   private @Nullable Subscription slices;
   /// A slice whose bytes wait for room.
@@ -29,20 +31,27 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
   private boolean ended;
 
   private SliceGate(CoreSubscriber<? super Payload> actual, SliceFraming framing, @Nullable Supplier<Payload> head,
-      InFlight inFlight) {
+      InFlight inFlight, SilenceLimit.@Nullable Rule rule) {
     this.actual = actual;
     this.framing = framing;
     this.head = head;
     this.inFlight = inFlight;
+    this.stall = rule == null ? null : new SilenceLimit("credit, or slices to be taken", rule, serial, this::isOwed);
   }
 
   /// @param slices asked for one at a time; taken over, and owned by a scope of theirs
   /// @param head a payload that goes first, or null
   /// @param inFlight told of every slice handed to the socket and of its release
+  /// @param stall ends the stream when its reader keeps it from moving for as long; null for no limit
   static Flux<Payload> of(Flux<LayerSlice> slices, SliceFraming framing, @Nullable Supplier<Payload> head,
-      InFlight inFlight) {
-    return Flux.from(
-        subscriber -> slices.subscribe(new SliceGate(Operators.toCoreSubscriber(subscriber), framing, head, inFlight)));
+      InFlight inFlight, SilenceLimit.@Nullable Rule stall) {
+    return Flux.from(subscriber -> slices
+        .subscribe(new SliceGate(Operators.toCoreSubscriber(subscriber), framing, head, inFlight, stall)));
+  }
+
+  /// Whether the reader owes credit, or a look at its socket.
+  private boolean isOwed() {
+    return !done && (requested == 0 || (place != null && inFlight.slices() > 0));
   }
 
   @Override
@@ -85,6 +94,16 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
       asked = true;
       slices.request(1);
     }
+    watch();
+  }
+
+  private void watch() {
+    if (stall != null && !done) {
+      if (requested > 0 && waiting == null) {
+        stall.heard();
+      }
+      stall.watch();
+    }
   }
 
   private void arrived(LayerSlice slice) {
@@ -105,12 +124,16 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
       send(bytes);
     } else {
       place = framing.sendWindow().acquire(bytes, () -> serial.run(() -> send(bytes)), this::onError);
+      watch();
     }
   }
 
   /// Sends the slice that waits; room for its bytes was taken.
   private void send(int bytes) {
     LayerSlice slice = waiting;
+    if (stall != null) {
+      stall.heard();
+    }
     place = null;
     waiting = null;
     if (slice == null || done) { // cancelled between its arrival and now
@@ -148,6 +171,9 @@ final class SliceGate extends SerialSubscription implements CoreSubscriber<Layer
 
   @Override
   void letGo() {
+    if (stall != null) {
+      stall.stop();
+    }
     if (slices != null && !ended) {
       slices.cancel();
     }

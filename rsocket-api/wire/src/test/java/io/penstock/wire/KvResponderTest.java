@@ -9,6 +9,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.block.Permits;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.BlockTier;
@@ -18,13 +19,16 @@ import io.penstock.tier.Reservation;
 import io.penstock.tier.TierListener;
 import io.rsocket.Payload;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 /// A connection that goes at the worst moment: while a payload is being made, on whichever thread.
 final class KvResponderTest {
@@ -35,13 +39,15 @@ final class KvResponderTest {
 
   private final HostTier tier = new HostTier(Blocks.smallSpace(), 8, TierListener.noop());
   private final ByteBudget ingress = leaks.watch(new ByteBudget("ingress", 1 << 20, 4));
+  private final Permits requests = new Permits("requests", 1 << 16, 1);
   private final RunningStreams running = new RunningStreams();
   private final Interrupted memory = new Interrupted();
   private final List<Throwable> failures = new ArrayList<>();
+  private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
   private final KvResponder responder = responder(tier);
 
   /// Of one stream.
-  private final class Reader extends BaseSubscriber<Payload> {
+  private class Reader extends BaseSubscriber<Payload> {
     @Override
     protected void hookOnNext(Payload payload) {
       payload.release();
@@ -83,7 +89,8 @@ final class KvResponderTest {
   private KvResponder responder(BlockTier of) {
     return new KvResponder(
         new KvResponder.Serving(of, KvServerOptions.defaults(), new NodeBudget(ingress.permits(), 512 << 10),
-            Schedulers.immediate(), memory, () -> false, running),
+            new BudgetLane("requests", Budget.of(requests), 1 << 16, 1), clock, Schedulers.immediate(), memory,
+            () -> false, running),
         ControlCodec.CBOR.mimeType());
   }
 
@@ -135,6 +142,71 @@ final class KvResponderTest {
     tier.remove(KEYS).block();
     assertThat(tier.arena().claimedSlots()).isZero();
     assertThat(ingress.inUseBytes()).isZero();
+  }
+
+  private Reader get(long credit) {
+    Messages.GetRequest get = new Messages.GetRequest(Messages.Keys.of(KEYS), "SKIP", "LAYER_FIRST", 0, 4096, 1, 1);
+    Reader reader = new Reader() {
+      @Override
+      protected void hookOnSubscribe(Subscription subscription) {
+        subscription.request(credit);
+      }
+    };
+    responder.requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET, get)).subscribe(reader);
+    return reader;
+  }
+
+  @Test
+  void readerThatGivesNoCredit_isEnded_andItsBlocksAreLeasedNoMore() {
+    store();
+    get(2);
+    tier.remove(KEYS).block();
+    assertThat(tier.arena().claimedSlots()).isPositive();
+
+    clock.advanceTimeBy(KvServerOptions.defaults().stallTimeout().minusMillis(1));
+    assertThat(failures).isEmpty();
+    clock.advanceTimeBy(KvServerOptions.defaults().stallTimeout());
+
+    assertThat(failures).singleElement().asString().contains("credit, or slices to be taken");
+    assertThat(List.of(tier.arena().claimedSlots(), ingress.inUseBytes(), (long) running.count())).containsOnly(0L);
+  }
+
+  @Test
+  void readerThatGivesCreditNowAndThen_isNeverEnded() {
+    store();
+    Reader slow = get(1);
+    for (int i = 0; i < 100 && running.count() > 0; i++) {
+      clock.advanceTimeBy(KvServerOptions.defaults().stallTimeout().minus(Duration.ofSeconds(1)));
+      slow.request(1);
+    }
+    assertThat(failures).isEmpty();
+    assertThat(running.count()).isZero();
+    clock.advanceTimeBy(KvServerOptions.defaults().stallTimeout().multipliedBy(3));
+    assertThat(failures).isEmpty();
+  }
+
+  @Test
+  void requests_thatRun_areBounded_andOneMoreIsRefused() {
+    store();
+    List<BlockKey> many = Blocks.keys(Blocks.smallSpace(), 0, 1500);
+    Messages.GetRequest get = new Messages.GetRequest(Messages.Keys.of(many), "SKIP", "LAYER_FIRST", 0, 4096, 1, 0);
+    List<Reader> readers = new ArrayList<>();
+    for (int i = 0; i < 3; i++) { // each some 24 KiB of 64
+      Reader silent = new Reader() {
+        @Override
+        protected void hookOnSubscribe(Subscription subscription) {
+          subscription.request(1);
+        }
+      };
+      responder.requestStream(WireNode.request(ControlCodec.CBOR, Routes.GET, get)).subscribe(silent);
+      readers.add(silent);
+    }
+    assertThat(failures).as("a connection leaves as much to others as it has").hasSize(2)
+        .allMatch(failure -> failure.toString().contains("messages of requests that run"));
+    assertThat(requests.inUse()).isBetween(24_000L, 25_000L);
+
+    readers.forEach(BaseSubscriber::cancel);
+    assertThat(List.of(requests.inUse(), (long) running.count())).containsOnly(0L);
   }
 
   @Test

@@ -107,8 +107,8 @@ final class KvStreamsTest {
     VirtualTimeScheduler time = VirtualTimeScheduler.create();
     try (
         WireNode node =
-            new WireNode(link, SPACE, 64, StackOptions.defaults("dram").withIngressBlocks(16), WireNode.options(WINDOW),
-                1 << 20, time);
+            new WireNode(link, SPACE, 64, StackOptions.defaults("dram").withIngressBlocks(16),
+                WireNode.options(WINDOW).withStallTimeout(Duration.ofDays(20_000)), 1 << 20, time);
         BlockScope writing = new BlockScope()) {
       node.tier.reserve(node.keys(0, 1), writing).block(PATIENCE);
       KvClient client = node.client(WINDOW);

@@ -6,11 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
 import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
+import io.penstock.tier.Reservation;
 import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierListener;
 import io.rsocket.Payload;
@@ -55,7 +57,7 @@ final class PutReceiverTest {
 
   private void receive() {
     PutReceiver.Setting setting = new PutReceiver.Setting(tier, Budget.of(budget.permits()), 2, 4096, 4,
-        signal -> DefaultPayload.create("signal"), IDLE, clock, () -> over++);
+        signal -> DefaultPayload.create("signal"), new SilenceLimit.Rule(IDLE, clock), () -> over++);
     sender.flux().subscribe(new PutReceiver(signals, setting, KEYS));
     sender.assertMinRequested(1);
   }
@@ -74,6 +76,57 @@ final class PutReceiverTest {
     assertEquals(List.of(0L, 0L, 1L), List.of(tier.arena().claimedSlots(), budget.inUseBytes(), (long) over));
   }
 
+  private static List<byte[]> slices() {
+    return new SliceStream(Blocks.smallSpace(), 4, 0, 4096, SliceShape.Order.LAYER_FIRST).of(KEYS, List.of(0, 1));
+  }
+
+  @Test
+  void sender_isAskedForSlices_beforeTheTierMakesRoom_andTheFirstSliceClaimsIt() {
+    receive();
+    assertEquals(0, tier.arena().claimedSlots());
+
+    slices().forEach(slice -> sender.next(ByteBufPayload.create(slice)));
+
+    assertEquals(2, KEYS.stream().filter(key -> tier.contains(List.of(key)).block().get(0)).count());
+    assertEquals(List.of(0L, 1L), List.of(budget.inUseBytes(), (long) over));
+  }
+
+  @Test
+  void keyThatAnotherWriterWritesFirst_isDropped_andTheOthersAreStored() {
+    receive();
+    try (BlockScope scope = new BlockScope()) {
+      Reservation faster = tier.reserve(KEYS.subList(0, 1), scope).block();
+      List<byte[]> slices = slices();
+      slices.forEach(slice -> sender.next(ByteBufPayload.create(slice)));
+
+      assertNull(error);
+      assertEquals(1, over);
+      assertEquals(List.of(false, true),
+          KEYS.stream().map(key -> tier.contains(List.of(key)).block().get(0)).toList());
+      faster.close();
+    }
+    assertEquals(0L, budget.inUseBytes());
+  }
+
+  @Test
+  void slices_thatWaitForRoom_areNoSilence_andAreGivenBackWithTheChannel() {
+    try (BlockScope scope = new BlockScope()) {
+      int slots = (int) tier.arena().capacitySlots();
+      Reservation all = tier.reserve(Blocks.keys(Blocks.smallSpace(), 100, 100 + slots), scope).block();
+      receive();
+      sender.next(ByteBufPayload.create(slices().getFirst()));
+
+      clock.advanceTimeBy(IDLE.multipliedBy(3));
+      assertNull(error);
+      assertTrue(budget.inUseBytes() > 0);
+
+      signals.cancel();
+      assertEquals(List.of(0L, 1L), List.of(budget.inUseBytes(), (long) over));
+      all.close();
+    }
+    assertEquals(0L, tier.arena().claimedSlots());
+  }
+
   @Test
   void sender_thatSendsMoreThanWasAskedFor_isToldSo() {
     receive();
@@ -86,7 +139,7 @@ final class PutReceiverTest {
   @Test
   void sender_silentWithCredit_isEndedAndEverythingGivenBack() {
     receive();
-    assertTrue(tier.arena().claimedSlots() == 2 && budget.inUseBytes() > 0, "room and credit were given");
+    assertTrue(tier.arena().claimedSlots() == 0 && budget.inUseBytes() > 0, "credit was given, and no room was taken");
 
     clock.advanceTimeBy(IDLE.minusSeconds(1));
     assertNull(error);

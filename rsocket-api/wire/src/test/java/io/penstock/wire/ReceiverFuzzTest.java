@@ -201,8 +201,8 @@ final class ReceiverFuzzTest {
     Signals signals = new Signals();
     PutReceiver receiver = new PutReceiver(signals,
         new PutReceiver.Setting(tier, Budget.of(budget.permits()), 2, stream.maxSliceBytes(),
-            Math.min(stream.windowBlocks(), KEYS), ReceiverFuzzTest::payload, Duration.ofMinutes(1),
-            VirtualTimeScheduler.create(),
+            Math.min(stream.windowBlocks(), KEYS), ReceiverFuzzTest::payload,
+            new SilenceLimit.Rule(Duration.ofMinutes(1), VirtualTimeScheduler.create()),
             () -> signals.over++),
         ALL);
     FaultyPeer peer = new FaultyPeer(receiver, payloads, random.nextInt(20) == 0);

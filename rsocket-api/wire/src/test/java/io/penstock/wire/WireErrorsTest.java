@@ -1,6 +1,7 @@
 package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
@@ -23,6 +24,7 @@ import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.CustomRSocketException;
+import io.rsocket.frame.FrameType;
 import io.rsocket.frame.ErrorFrameCodec;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
@@ -50,6 +52,15 @@ final class WireErrorsTest {
       assertThat(told.errorCode()).isEqualTo(ErrorCode.TIER_CLOSED.code());
       assertThat(told).hasMessageStartingWith(new TierClosedException("ssd").getMessage() + ErrorData.MARK);
     });
+  }
+
+  @Test
+  void frameOfAnUnknownType_isALostConnection_andOurOwnMistakesAreNot() {
+    IllegalArgumentException unknown =
+        assertThrows(IllegalArgumentException.class, () -> FrameType.fromEncodedType(19));
+    assertThat(WireErrors.fromWire(unknown, "peer")).isInstanceOf(ConnectionLostException.class);
+    IllegalArgumentException ours = new IllegalArgumentException("keys must be distinct");
+    assertThat(WireErrors.fromWire(ours, "peer")).isSameAs(ours);
   }
 
   @Test

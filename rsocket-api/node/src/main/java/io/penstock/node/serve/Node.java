@@ -69,6 +69,8 @@ public final class Node {
   private final PrometheusMeterRegistry registry;
   private final JvmGcMetrics collections = new JvmGcMetrics();
   private final Scheduler timers = Schedulers.newSingle("penstock-timers", true);
+  /// Decides on requests of many keys, so that they keep no event loop from others.
+  private final Scheduler decisions = Schedulers.newSingle("penstock-decisions", true);
   private final LoopResources loops;
   private final LoopResources adminLoops = LoopResources.create("penstock-admin", 1, true);
   private final NodeTiers tier;
@@ -122,7 +124,7 @@ public final class Node {
     Mono<Void> wire =
         KvServer
             .bind(TcpTransport.server(tcp(config), loops, new ConnectionReports(registry)), tier, serverOptions(config),
-                budget, timers)
+                budget, timers, decisions)
             .doOnNext(this::serving).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.LISTEN_HOST, NodeSettings.LISTEN_PORT, e));
@@ -152,7 +154,7 @@ public final class Node {
   private Mono<Void> bindAdmin(PortChoice port) {
     return port.isOff()
         ? Mono.empty()
-        : new AdminServer(tier, state::get, registry, timers)
+        : new AdminServer(tier, this::state, registry, timers)
             .bind(config.get(NodeSettings.ADMIN_HOST), port.port(), adminLoops).doOnNext(bound -> admin = bound).then()
             .onErrorMap(ChannelBindException.class,
                 e -> BindFailure.of(config, NodeSettings.ADMIN_HOST, NodeSettings.ADMIN_PORT, e));
@@ -164,12 +166,13 @@ public final class Node {
             config.get(NodeSettings.SSD_SEGMENT_BYTES), durability(config), scrub(config), share(config),
             HealthOptions.defaults().withStallAfter(config.get(NodeSettings.SSD_STALL_AFTER)),
             new QuarantineBound(config.get(NodeSettings.SSD_QUARANTINE_BYTES),
-                config.get(NodeSettings.SSD_QUARANTINE_RECORDS))))
+                config.get(NodeSettings.SSD_QUARANTINE_RECORDS)),
+            true))
         .orElse(null);
     return TierPlan.dram(config.space(), config.get(NodeSettings.DRAM)).withHbm(config.get(NodeSettings.HBM))
         .withDevice(device(config))
         .withSsd(config.get(NodeSettings.SSD), disk).withMode(config.get(NodeSettings.STACK_MODE))
-        .withPolicy(config.get(NodeSettings.POLICY))
+        .withPolicy(config.get(NodeSettings.POLICY)).withExact(config.get(NodeSettings.EXACT))
         .withReserveBlocks(config.get(NodeSettings.RESERVE_BLOCKS))
         .withWindowBlocks(config.get(NodeSettings.WINDOW_BLOCKS))
         .withWaiters(config.get(NodeSettings.WAITERS)).withEventsKept(config.get(NodeSettings.EVENTS_KEPT))
@@ -212,7 +215,8 @@ public final class Node {
   private static KvServerOptions serverOptions(NodeConfig config) {
     return KvServerOptions.defaults().withLimits(config.limits())
         .withAwaitTimeout(config.get(NodeSettings.AWAIT_TIMEOUT))
-        .withMostLifetime(config.get(NodeSettings.SILENCE_TIMEOUT));
+        .withStallTimeout(config.get(NodeSettings.STALL_TIMEOUT))
+        .withMostLifetime(config.get(NodeSettings.SILENCE_TIMEOUT)).withGeneration(System.currentTimeMillis());
   }
 
   private static TcpServerOptions tcp(NodeConfig config) {
@@ -243,7 +247,8 @@ public final class Node {
   }
 
   public NodeState state() {
-    return state.get();
+    NodeState now = state.get();
+    return now == NodeState.READY && tier.isOpening() ? NodeState.OPENING : now;
   }
 
   /// Takes nothing new, lets running streams end for `drain.timeout`, then closes, for which blocks that are on their
@@ -286,5 +291,6 @@ public final class Node {
     collections.close();
     registry.close();
     timers.dispose();
+    decisions.dispose();
   }
 }
