@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 /// The control messages of protocol version 1; those of `hello` stand at [Handshake], those of a `put` at
 /// [PutMessages]. Byte strings are binary in CBOR and base64 in JSON; `PROTOCOL.md` owns their meaning.
 ///
-/// The constructor of each message checks its fields and their ranges, and throws [WireFormatException]. The sender of a
-/// request checks that the answer fits the request.
+/// The constructor of each message checks its fields and their ranges, and throws [WireFormatException]. The sender of
+/// a request checks that the answer fits the request.
 final class Messages {
   private Messages() {}
 
