@@ -1,0 +1,53 @@
+package io.penstock.node.attack;
+
+import java.time.Duration;
+
+/// Some connections, each with some requests that the node works on: one that ended is made again at the next tick, and
+/// all are given up and made again from time to time.
+final class Requests implements Attack {
+  /// How many, and how often.
+  ///
+  /// @param connections that set up as they should
+  /// @param streams requests of each at a time
+  /// @param renewal after which they are given up
+  /// @param deaf whether they take nothing from their sockets once they asked
+  record Plan(int connections, int streams, Duration renewal, boolean deaf) {
+    Plan(int connections, int streams, Duration renewal) {
+      this(connections, streams, renewal, false);
+    }
+  }
+
+  private final Plan plan;
+  private final Peer.Request request;
+  private final Crowd crowd;
+  private int ticks;
+
+  Requests(Attackers attackers, Plan plan, Peer.Request request) {
+    this.plan = plan;
+    this.request = request;
+    this.crowd = new Crowd(attackers, plan.connections(), Peer::polite);
+  }
+
+  @Override
+  public void tick() {
+    boolean renews = ++ticks % Attack.ticks(plan.renewal()) == 0;
+    for (Peer peer : crowd.gathered()) {
+      Peer.Limits limits = peer.limits();
+      if (limits != null) {
+        ask(peer, limits, renews);
+      }
+    }
+  }
+
+  private void ask(Peer peer, Peer.Limits limits, boolean renews) {
+    if (renews) {
+      peer.cancel();
+    }
+    while (peer.streams() < plan.streams() && peer.isWritable()) {
+      peer.ask(request, limits);
+    }
+    if (plan.deaf()) {
+      peer.deafen();
+    }
+  }
+}
