@@ -6,13 +6,22 @@ module io.penstock {
   requires transitive micrometer.core;
   requires static transitive org.jspecify;
 
+  // For users
   exports io.penstock;
   exports io.penstock.block;
   exports io.penstock.tier;
-  exports io.penstock.tier.spi;
   exports io.penstock.stage;
   exports io.penstock.flow;
-  exports io.penstock.meter;
-  exports io.penstock.pool;
+
+  // For authors of stores and tiers
+  exports io.penstock.tier.spi;
+
+  // Shared among the modules of this project
+  exports io.penstock.check to io.penstock.device, io.penstock.storage, io.penstock.wire, io.penstock.node,
+      io.penstock.examples;
+  exports io.penstock.operator to io.penstock.device, io.penstock.wire, io.penstock.node, io.penstock.examples;
   exports io.penstock.system to io.penstock.device, io.penstock.storage;
+  exports io.penstock.pool to io.penstock.storage;
+  exports io.penstock.tier.slice to io.penstock.wire;
+  exports io.penstock.meter to io.penstock.node;
 }

@@ -16,4 +16,9 @@ final class ArchitectureTest {
   void thePublicTypes_areThoseListed() {
     assertThat(PublicTypes.inMain()).containsExactlyElementsOf(PublicTypes.listed());
   }
+
+  @Test
+  void theTypesForUsers_canBeLearnt() {
+    assertThat(PublicTypes.forUsers()).hasSizeBetween(20, 60);
+  }
 }

@@ -2,11 +2,10 @@ package io.penstock.device;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
-import io.penstock.block.DraftSpan;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.Owned;
-import io.penstock.stage.Quiet;
+import io.penstock.operator.Quiet;
 import java.util.List;
 import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
@@ -103,7 +102,7 @@ final class BlockCopies {
 
     @Override
     public void add(CopyBatch batch, int i) {
-      DraftSpan target = drafts.get(i).writing(range);
+      BlockDraft.Span target = drafts.get(i).writing(range);
       batch.hold(target);
       DeviceBlock source = sources.get(i).share();
       batch.hold(source).add(target.memory(), source.address() + range.offset(source.layout()));

@@ -2,7 +2,7 @@ package io.penstock.device;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.tier.spi.CopyStat;
+import io.penstock.tier.TierStat;
 import java.util.concurrent.atomic.LongAdder;
 
 /// Counts the copies of one device; for implementations of [Device]. Safe from any thread.
@@ -34,7 +34,7 @@ public final class CopyCounts {
     failed.add(elements);
   }
 
-  public CopyStat stat() {
-    return new CopyStat(device, calls.sum(), elements.sum(), bytes.sum(), fallbacks.sum(), failed.sum());
+  public TierStat.Copies stat() {
+    return new TierStat.Copies(device, calls.sum(), elements.sum(), bytes.sum(), fallbacks.sum(), failed.sum());
   }
 }

@@ -1,7 +1,7 @@
 package io.penstock.device;
 
 import io.penstock.block.BlockScope;
-import io.penstock.tier.spi.CopyStat;
+import io.penstock.tier.TierStat;
 import reactor.core.publisher.Mono;
 
 /// An accelerator's memory, and the engine that copies to and from it.
@@ -52,7 +52,7 @@ public interface Device {
   CopyTurns turns();
 
   /// The copies so far.
-  CopyStat copies();
+  TierStat.Copies copies();
 
   /// Lazy and idempotent.
   Mono<Void> close();

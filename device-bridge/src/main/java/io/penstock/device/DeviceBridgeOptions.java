@@ -2,8 +2,8 @@ package io.penstock.device;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.Checks;
-import io.penstock.stage.BatchOptions;
+import io.penstock.check.Checks;
+import io.penstock.stage.Batch;
 import java.time.Duration;
 
 /// How a [DeviceBridge] gathers and what it may use.
@@ -11,7 +11,7 @@ import java.time.Duration;
 /// @param slots blocks of device memory, allocated at opening
 /// @param batch when gathered copies go out; at most [CopyBatch#MAX_ELEMENTS] elements and `slots`
 /// @param maxWaiters most windows that wait for slots
-public record DeviceBridgeOptions(int slots, BatchOptions batch, int maxWaiters) {
+public record DeviceBridgeOptions(int slots, Batch.Options batch, int maxWaiters) {
   public DeviceBridgeOptions {
     requireNonNull(batch, "batch");
     Checks.positive("slots", slots);
@@ -26,10 +26,10 @@ public record DeviceBridgeOptions(int slots, BatchOptions batch, int maxWaiters)
   /// Batches of up to 4,096 blocks or a quarter of the slots, 64 MiB, 1 ms; 64 windows may wait.
   public static DeviceBridgeOptions defaults(int slots) {
     int count = Math.clamp(slots / 4, 1, CopyBatch.MAX_ELEMENTS);
-    return new DeviceBridgeOptions(slots, new BatchOptions(count, 64L << 20, Duration.ofMillis(1)), 64);
+    return new DeviceBridgeOptions(slots, new Batch.Options(count, 64L << 20, Duration.ofMillis(1)), 64);
   }
 
-  public DeviceBridgeOptions withBatch(BatchOptions batch) {
+  public DeviceBridgeOptions withBatch(Batch.Options batch) {
     return new DeviceBridgeOptions(slots, batch, maxWaiters);
   }
 

@@ -3,7 +3,7 @@ package io.penstock.device;
 import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.penstock.tier.spi.RoomSignal;
 import java.util.ArrayDeque;
 import java.util.concurrent.RejectedExecutionException;

@@ -1,6 +1,6 @@
 package io.penstock.device;
 
-import io.penstock.block.HoldCount;
+import io.penstock.system.HoldCount;
 
 /// One slot of device memory and the count of handles and copies on it; at zero it goes back.
 final class DeviceSlot {

@@ -6,15 +6,15 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.Checks;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.SpaceId;
-import io.penstock.tier.spi.BlockStore;
-import io.penstock.tier.spi.CopyStat;
-import io.penstock.tier.Durability;
+import io.penstock.check.Checks;
 import io.penstock.tier.Medium;
-import io.penstock.tier.spi.StoredBlock;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierClosedException;
+import io.penstock.tier.TierStat;
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.StoredBlock;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
@@ -84,7 +84,7 @@ public final class DeviceStore implements BlockStore {
   }
 
   @Override
-  public CopyStat copies() {
+  public TierStat.Copies copies() {
     return device.copies();
   }
 

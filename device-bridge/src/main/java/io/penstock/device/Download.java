@@ -6,9 +6,8 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
+import io.penstock.operator.Quiet;
 import io.penstock.stage.Batch;
-import io.penstock.stage.BatchOptions;
-import io.penstock.stage.Quiet;
 import io.penstock.stage.Stage;
 import java.util.List;
 import reactor.core.publisher.Flux;
@@ -18,10 +17,10 @@ import reactor.core.scheduler.Scheduler;
 /// Copies blocks from the memory of a device, for [DeviceBridge#download].
 final class Download {
   private final BlockCopies copies;
-  private final BatchOptions batch;
+  private final Batch.Options batch;
   private final Scheduler timer;
 
-  Download(BlockCopies copies, BatchOptions batch, Scheduler timer) {
+  Download(BlockCopies copies, Batch.Options batch, Scheduler timer) {
     this.copies = copies;
     this.batch = batch;
     this.timer = timer;

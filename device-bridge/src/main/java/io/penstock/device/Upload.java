@@ -2,10 +2,9 @@ package io.penstock.device;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockScope;
+import io.penstock.operator.InTurn;
+import io.penstock.operator.Quiet;
 import io.penstock.stage.Batch;
-import io.penstock.stage.BatchOptions;
-import io.penstock.stage.InTurn;
-import io.penstock.stage.Quiet;
 import io.penstock.stage.Stage;
 import java.util.List;
 import reactor.core.publisher.Flux;
@@ -17,7 +16,7 @@ final class Upload {
   private final DeviceSlots slots;
   private final Stage<Block, List<Block>> gather;
 
-  Upload(BlockCopies copies, DeviceSlots slots, BatchOptions batch, Scheduler timer) {
+  Upload(BlockCopies copies, DeviceSlots slots, Batch.Options batch, Scheduler timer) {
     this.copies = copies;
     this.slots = slots;
     this.gather = Batch.blocks(batch, timer);

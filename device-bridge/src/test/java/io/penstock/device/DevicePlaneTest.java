@@ -11,7 +11,7 @@ import io.penstock.block.SlabArena;
 import io.penstock.device.sim.CopyFaults;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
-import io.penstock.stage.BatchOptions;
+import io.penstock.stage.Batch;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.StageFixtures;
@@ -81,7 +81,7 @@ final class DevicePlaneTest {
 
   private DevicePlane plane(int batch, int lagBlocks, Scheduler waiting) {
     DeviceBridgeOptions options =
-        new DeviceBridgeOptions(BLOCKS, new BatchOptions(batch, 1 << 20, Duration.ofMillis(1)), 4);
+        new DeviceBridgeOptions(BLOCKS, new Batch.Options(batch, 1 << 20, Duration.ofMillis(1)), 4);
     List<DevicePlane> opened = new ArrayList<>();
     DevicePlane.open(devices, StageFixtures.SPACE.layout(), options, lagBlocks, waiting).subscribe(opened::add);
     clock.advanceTime();

@@ -10,7 +10,7 @@ import io.penstock.device.sim.CopyFault;
 import io.penstock.device.sim.CopyFaults;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
-import io.penstock.stage.BatchOptions;
+import io.penstock.stage.Batch;
 import io.penstock.stage.Stage;
 import io.penstock.testkit.StageContract;
 import io.penstock.testkit.StageFixtures;
@@ -29,9 +29,9 @@ final class DownloadTest extends StageContract<DeviceBlock, Block> {
   private final Device device = new SimulatedDevice(SimulatedDeviceOptions.defaults(1 << 20), thread,
       (number, batch) -> faults.of(number, batch));
   private final DeviceBridge bridge = requireNonNull(DeviceBridge.open(device, StageFixtures.SPACE.layout(),
-      new DeviceBridgeOptions(64, new BatchOptions(3, 1 << 20, Duration.ofHours(1)), 4), timer).block(LIMIT));
+      new DeviceBridgeOptions(64, new Batch.Options(3, 1 << 20, Duration.ofHours(1)), 4), timer).block(LIMIT));
   private final DeviceBridge single = requireNonNull(DeviceBridge.open(device, StageFixtures.SPACE.layout(),
-      new DeviceBridgeOptions(64, new BatchOptions(1, 1 << 20, Duration.ofHours(1)), 4), timer).block(LIMIT));
+      new DeviceBridgeOptions(64, new Batch.Options(1, 1 << 20, Duration.ofHours(1)), 4), timer).block(LIMIT));
 
   @BeforeEach
   void watchDevice() {

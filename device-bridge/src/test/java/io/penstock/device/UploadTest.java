@@ -8,11 +8,11 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.device.sim.SimulatedDevice;
 import io.penstock.device.sim.SimulatedDeviceOptions;
-import io.penstock.stage.BatchOptions;
+import io.penstock.stage.Batch;
 import io.penstock.stage.Stage;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
@@ -31,9 +31,9 @@ final class UploadTest extends StageContract<Block, DeviceBlock> {
   private static final int SLOTS = 16;
 
   private final Device device = SimulatedDevice.open(SimulatedDeviceOptions.defaults(1 << 20));
-  private final DeviceBridge bridge = open(new BatchOptions(3, 1 << 20, Duration.ofHours(1)));
+  private final DeviceBridge bridge = open(new Batch.Options(3, 1 << 20, Duration.ofHours(1)));
 
-  private DeviceBridge open(BatchOptions batch) {
+  private DeviceBridge open(Batch.Options batch) {
     return requireNonNull(
         DeviceBridge.open(device, StageFixtures.SPACE.layout(), new DeviceBridgeOptions(SLOTS, batch, 4), timer)
             .block(LIMIT));
@@ -178,7 +178,7 @@ final class UploadTest extends StageContract<Block, DeviceBlock> {
 
   @Test
   void options_outOfRange_nameRuleAndValue() {
-    BatchOptions batch = BatchOptions.defaults();
+    Batch.Options batch = Batch.Options.defaults();
     assertThatThrownBy(() -> new DeviceBridgeOptions(0, batch, 1)).hasMessage("slots must be > 0 (was 0)");
     assertThatThrownBy(() -> new DeviceBridgeOptions(63, batch, 1))
         .hasMessage(

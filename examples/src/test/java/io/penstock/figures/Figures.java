@@ -41,13 +41,14 @@ public final class Figures {
       }
       modules.add(found);
     }
-    out.printf("%-18s %18s %14s %14s %14s %14s%n", "", "main lines", "types", "public types", "lines > 120",
-        "gone words");
+    String format = "%-18s %18s %14s %12s %12s %12s %12s %12s%n";
+    out.printf(format, "", "", "", "public types", "of authors", "of our", "", "");
+    out.printf(format, "", "main lines", "types", "for users", "of tiers", "modules", "lines > 120", "gone words");
     for (String module : MODULES) {
       List<ModuleFigures> all = modules.stream().map(found -> found.get(module)).toList();
-      out.printf("%-18s %18s %14s %14s %14s %14s%n", module, row(all, ModuleFigures::lines),
-          row(all, ModuleFigures::types), row(all, ModuleFigures::publicTypes), row(all, ModuleFigures::longLines),
-          row(all, ModuleFigures::goneWords));
+      out.printf(format, module, row(all, ModuleFigures::lines), row(all, ModuleFigures::types),
+          row(all, ModuleFigures::forUsers), row(all, ModuleFigures::forAuthors), row(all, ModuleFigures::shared),
+          row(all, ModuleFigures::longLines), row(all, ModuleFigures::goneWords));
     }
     printWords();
     printSharedState();

@@ -66,7 +66,10 @@ final class GoneWordsTest {
   @Test
   void figures_countMainCodeAlone_andLongLinesByCodePoint() throws IOException {
     assertThat(ModuleFigures.longLines("x".repeat(121) + "\n" + "€".repeat(120) + "\n")).containsExactly(1);
-    assertThat(ModuleFigures.of(ROOT, ROOT.resolve("pipeline"), List.of()).publicTypes()).isGreaterThan(20L);
+    ModuleFigures kernel = ModuleFigures.of(ROOT, ROOT.resolve("pipeline"), List.of());
+    assertThat(kernel.forUsers()).isBetween(20L, 60L);
+    assertThat(kernel.forAuthors()).isPositive();
+    assertThat(kernel.shared()).isPositive();
   }
 
   private static Stream<Path> sources() throws IOException {

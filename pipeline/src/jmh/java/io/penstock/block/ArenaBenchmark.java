@@ -1,5 +1,6 @@
 package io.penstock.block;
 
+import io.penstock.block.Plane.ElementType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

@@ -2,6 +2,7 @@ package io.penstock.pool;
 
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
+import io.penstock.block.EvictionPolicy;
 import io.penstock.block.SpaceId;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -6,8 +6,8 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
 import io.penstock.block.GranuleRange;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.PrefixHasher;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -57,9 +57,10 @@ public class HostTierBenchmark {
     arena = Arena.ofShared();
     source = arena.allocate(space.layout().blockBytes(), 64).fill((byte) 0x5A);
     target = arena.allocate((long) BLOCKS * space.layout().blockBytes(), 64);
-    full = new HostTier(space, HostTierOptions.defaults(BLOCKS).withVerifyReads(verifyReads), TierListener.noop());
+    full = new HostTier(space, BLOCKS, StackOptions.defaults("dram").withVerifyReads(verifyReads), TierListener.noop());
     churned =
-        new HostTier(space, HostTierOptions.defaults(BLOCKS / 2).withVerifyReads(verifyReads), TierListener.noop());
+        new HostTier(space, BLOCKS / 2, StackOptions.defaults("dram").withVerifyReads(verifyReads),
+            TierListener.noop());
     for (int first = 0; first < BLOCKS; first += WINDOW) {
       List<BlockKey> window = new ArrayList<>();
       for (int i = first; i < first + WINDOW; i++) {

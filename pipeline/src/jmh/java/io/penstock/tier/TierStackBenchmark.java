@@ -6,10 +6,11 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
 import io.penstock.block.GranuleRange;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.PrefixHasher;
 import io.penstock.testkit.MemoryStore;
+import io.penstock.tier.TierStack.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -80,7 +81,7 @@ public class TierStackBenchmark {
           TierListener.noop());
       case "device" -> new TierStack(space, List.of(store("hbm", Medium.DEVICE)), options, TierListener.noop());
       case "disk" -> new TierStack(space, List.of(store("ssd", Medium.DISK)), options, TierListener.noop());
-      default -> new HostTier(space, HostTierOptions.defaults(BLOCKS), TierListener.noop());
+      default -> new HostTier(space, BLOCKS, TierListener.noop());
     };
   }
 

@@ -80,6 +80,11 @@ public final class Block extends Owned {
     return slot.equals(other.slot);
   }
 
+  /// True while another handle, or a reader, holds the memory, too.
+  public boolean isShared() {
+    return slot.isShared();
+  }
+
   /// Charges the memory, which stays where it is, to `payer`, who has a free slot, instead of the part that paid so
   /// far.
   ///

@@ -56,11 +56,11 @@ public final class BlockDraft extends Owned {
   /// @throws IllegalStateException if any byte of `range` is verified, and so final, or if the draft is sealed or
   ///     closed
   /// @throws IndexOutOfBoundsException if `range` leaves the block
-  public DraftSpan writing(GranuleRange range) {
+  public Span writing(GranuleRange range) {
     range.requireInside(layout);
     requireUnverified(range);
     pin(); // the span keeps this hold
-    return new DraftSpan(slot, slot.memory.asSlice(range.offset(layout), range.bytes(layout)));
+    return new Span(slot, slot.memory.asSlice(range.offset(layout), range.bytes(layout)));
   }
 
   /// Takes the bytes of `range` as produced here, and computes their checksums. A second call changes nothing.
@@ -205,5 +205,36 @@ public final class BlockDraft extends Owned {
   @Override
   public String toString() {
     return "draft " + key;
+  }
+
+  /// One owner's hold on writable memory of a draft, for a writer that goes on after its call returned, such as the
+  /// engine of a device.
+  ///
+  /// A draft that is closed meanwhile does not take the memory away from under such a writer: the slot goes back with
+  /// the last hold. Closed before the bytes are verified, for then they are final. Safe from any thread.
+  public static final class Span extends Owned {
+    private final Slot slot;
+    private final MemorySegment memory;
+
+    /// Takes over one hold on `slot`.
+    Span(Slot slot, MemorySegment memory) {
+      this.slot = slot;
+      this.memory = memory;
+    }
+
+    /// The bytes to be written, valid while this handle is open.
+    ///
+    /// @throws IllegalStateException if this handle was closed
+    public MemorySegment memory() {
+      if (isClosed()) {
+        throw new IllegalStateException("span of a draft must be open (was closed)");
+      }
+      return memory;
+    }
+
+    @Override
+    protected void free() {
+      slot.release();
+    }
   }
 }

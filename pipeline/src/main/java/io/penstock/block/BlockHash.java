@@ -1,10 +1,23 @@
 package io.penstock.block;
 
 import java.nio.ByteBuffer;
+import java.security.SecureRandom;
 import java.util.HexFormat;
 
 /// Content hash of a token prefix that ends with one block: 128 bits, big-endian where it is written down.
-public record BlockHash(long high, long low) {
+///
+/// Clients choose hashes, so [#hashCode] depends on all bits and on a secret of this process: no client can choose
+/// hashes that meet in a table. Hashes are ordered as unsigned numbers.
+public record BlockHash(long high, long low) implements Comparable<BlockHash> {
+  private static final long SECRET_HIGH;
+  private static final long SECRET_LOW;
+
+  static {
+    SecureRandom random = new SecureRandom();
+    SECRET_HIGH = random.nextLong();
+    SECRET_LOW = random.nextLong();
+  }
+
   /// Length in bytes.
   public static final int BYTES = 16;
 
@@ -28,6 +41,24 @@ public record BlockHash(long high, long low) {
       throw new IllegalArgumentException("hash must be " + 2 * BYTES + " hex digits (was " + hex.length() + ")");
     }
     return read(ByteBuffer.wrap(HexFormat.of().parseHex(hex)));
+  }
+
+  @Override
+  public int compareTo(BlockHash other) {
+    int order = Long.compareUnsigned(high, other.high);
+    return order != 0 ? order : Long.compareUnsigned(low, other.low);
+  }
+
+  @Override
+  public int hashCode() {
+    long once = product(high ^ SECRET_HIGH, low ^ SECRET_LOW);
+    long twice = product(once ^ SECRET_LOW, high + SECRET_HIGH);
+    return (int) (twice ^ (twice >>> 32));
+  }
+
+  /// Both halves of the product of two unsigned numbers.
+  private static long product(long a, long b) {
+    return (a * b) ^ Math.unsignedMultiplyHigh(a, b);
   }
 
   @Override

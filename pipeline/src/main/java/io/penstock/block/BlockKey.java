@@ -9,8 +9,8 @@ import java.util.List;
 /// Names one block everywhere: the space it belongs to and the content hash of its prefix.
 ///
 /// The canonical encoding is 32 bytes, space then hash, each 16 bytes big-endian. There is no other: wire, disk and
-/// logs use it.
-public record BlockKey(SpaceId space, BlockHash hash) {
+/// logs use it. Keys are ordered by it.
+public record BlockKey(SpaceId space, BlockHash hash) implements Comparable<BlockKey> {
   /// Length of the canonical encoding in bytes.
   public static final int BYTES = SpaceId.BYTES + BlockHash.BYTES;
 
@@ -65,7 +65,14 @@ public record BlockKey(SpaceId space, BlockHash hash) {
 
   @Override
   public int hashCode() {
-    return Long.hashCode(hash.low() ^ space.low());
+    return hash.hashCode() ^ Long.hashCode(space.low());
+  }
+
+  @Override
+  public int compareTo(BlockKey other) {
+    int order = Long.compareUnsigned(space.high(), other.space.high());
+    order = order != 0 ? order : Long.compareUnsigned(space.low(), other.space.low());
+    return order != 0 ? order : hash.compareTo(other.hash);
   }
 
   @Override

@@ -2,6 +2,8 @@ package io.penstock.block;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.Plane.ElementType;
+import io.penstock.check.Checks;
 import java.util.List;
 
 /// The shape of one block in memory: for each layer its planes, one after the other, little-endian.
@@ -39,13 +41,13 @@ public record BlockLayout(int layers, int tokens, TokenOrder order, List<Plane> 
   /// Multi-head or grouped-query attention: a key and a value plane.
   public static BlockLayout attention(int layers, int tokens, int kvHeads, int headDim, ElementType type) {
     return new BlockLayout(layers, tokens, TokenOrder.NHD, List.of(
-        new Plane(PlaneKind.KEY, type, kvHeads, headDim), new Plane(PlaneKind.VALUE, type, kvHeads, headDim)));
+        new Plane(Plane.Kind.KEY, type, kvHeads, headDim), new Plane(Plane.Kind.VALUE, type, kvHeads, headDim)));
   }
 
   /// Multi-head latent attention: a latent and a rotary plane, one head each (DeepSeek-V3: rank 512, rope 64).
   public static BlockLayout latent(int layers, int tokens, int latentRank, int ropeDim, ElementType type) {
     return new BlockLayout(layers, tokens, TokenOrder.NHD, List.of(
-        new Plane(PlaneKind.LATENT, type, 1, latentRank), new Plane(PlaneKind.ROPE, type, 1, ropeDim)));
+        new Plane(Plane.Kind.LATENT, type, 1, latentRank), new Plane(Plane.Kind.ROPE, type, 1, ropeDim)));
   }
 
   /// This layout with its planes in another axis order.
@@ -106,5 +108,13 @@ public record BlockLayout(int layers, int tokens, TokenOrder order, List<Plane> 
   /// Bytes of a row of a granule.
   public int rowBytes(int granule) {
     return granuleBytes(granule) / rows(granule);
+  }
+
+  /// Order of the axes inside one plane, named as vLLM names it.
+  public enum TokenOrder {
+    /// `[tokens][heads][width]`.
+    NHD,
+    /// `[heads][tokens][width]`; can be split by head.
+    HND
   }
 }

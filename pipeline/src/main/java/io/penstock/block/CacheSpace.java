@@ -2,6 +2,7 @@ package io.penstock.block;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.check.Checks;
 import java.util.Optional;
 
 /// All that makes equal content hashes mean different bytes. Two nodes exchange blocks only when their spaces are

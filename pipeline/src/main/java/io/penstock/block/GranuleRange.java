@@ -1,5 +1,7 @@
 package io.penstock.block;
 
+import io.penstock.check.Checks;
+
 /// A contiguous part of a block: a run of whole granules, or a run of rows inside one granule.
 ///
 /// @param first first granule
@@ -31,13 +33,13 @@ public record GranuleRange(int first, int count, int firstRow, int rows) {
     return new GranuleRange(first, count, 0, WHOLE);
   }
 
-  /// Every granule of every layer in `layers`, which are not empty and inside `layout`.
-  public static GranuleRange layers(BlockLayout layout, LayerRange layers) {
-    if (layers.to() > layout.layers()) {
-      throw new IndexOutOfBoundsException("layers must end at <= " + layout.layers() + " (was " + layers.to() + ")");
+  /// Every granule of the layers from `from` to `to`, excluded; at least one layer, inside `layout`.
+  public static GranuleRange layers(BlockLayout layout, int from, int to) {
+    if (to > layout.layers()) {
+      throw new IndexOutOfBoundsException("layers must end at <= " + layout.layers() + " (was " + to + ")");
     }
     int planes = layout.planes().size();
-    return whole(layers.from() * planes, layers.count() * planes);
+    return whole(from * planes, (to - from) * planes);
   }
 
   /// The whole block.
@@ -77,12 +79,6 @@ public record GranuleRange(int first, int count, int firstRow, int rows) {
     }
     return part.first == first && !part.isWhole() && part.firstRow >= firstRow
         && (long) part.firstRow + part.rows <= (long) firstRow + rows;
-  }
-
-  /// Layers that this range touches.
-  public LayerRange layers(BlockLayout layout) {
-    int planes = layout.planes().size();
-    return new LayerRange(first / planes, (end() + planes - 1) / planes);
   }
 
   /// Throws unless this range lies inside a block of `layout`. [#offset] and [#bytes] mean something only then.

@@ -1,13 +1,13 @@
 package io.penstock.block;
 
-import java.util.ArrayList;
+import io.penstock.check.Checks;
 import java.util.List;
 
 /// What travels: the same range of granules of several blocks of one window, with their places in the request.
 ///
 /// Owns its spans; closing the slice closes them all.
 public final class LayerSlice extends Owned {
-  private final SlicePosition place;
+  private final Position place;
   private final GranuleRange range;
   private final int[] positions;
   private final List<LayerSpan> spans;
@@ -16,7 +16,7 @@ public final class LayerSlice extends Owned {
   /// @param range the granules, the same in every block
   /// @param positions for each span the index of its key in the request
   /// @param spans one a block; owned by the slice from here on, unless this throws
-  public LayerSlice(SlicePosition place, GranuleRange range, int[] positions, List<LayerSpan> spans) {
+  public LayerSlice(Position place, GranuleRange range, int[] positions, List<LayerSpan> spans) {
     if (spans.isEmpty() || spans.size() != positions.length) {
       throw new IllegalArgumentException(
           "spans must be > 0 and as many as positions (was " + spans.size() + ", " + positions.length + ")");
@@ -32,33 +32,8 @@ public final class LayerSlice extends Owned {
     this.spans = List.copyOf(spans);
   }
 
-  /// Where the parts of a slice come from: the blocks of a window, or drafts that fill up.
-  public interface Spans {
-    /// Index of the `i`-th block's key in the request.
-    int position(int i);
-
-    /// A share of `range` of the `i`-th block.
-    LayerSpan span(int i, GranuleRange range);
-  }
-
-  /// The slice that `cut` takes out of a window, whose shares `spans` lends; they are given back if one of them fails.
-  public static LayerSlice of(SlicePlan.Cut cut, SlicePosition place, Spans spans) {
-    int[] positions = new int[cut.blocks()];
-    List<LayerSpan> lent = new ArrayList<>(cut.blocks());
-    try {
-      for (int i = 0; i < cut.blocks(); i++) {
-        positions[i] = spans.position(cut.firstBlock() + i);
-        lent.add(spans.span(cut.firstBlock() + i, cut.range()));
-      }
-      return new LayerSlice(place, cut.range(), positions, lent);
-    } catch (RuntimeException e) {
-      lent.forEach(LayerSpan::close);
-      throw e;
-    }
-  }
-
   /// Which window of its stream, and how many slices of that window follow.
-  public SlicePosition place() {
+  public Position place() {
     return place;
   }
 
@@ -90,5 +65,16 @@ public final class LayerSlice extends Owned {
   @Override
   public String toString() {
     return "slice " + range + " of " + spans.size() + " blocks, " + place;
+  }
+
+  /// Where a slice stands in its stream.
+  ///
+  /// @param window number of its window, from 0
+  /// @param remaining slices of the same window that follow this one
+  public record Position(int window, int remaining) {
+    public Position {
+      Checks.notNegative("window", window);
+      Checks.notNegative("remaining", remaining);
+    }
   }
 }

@@ -1,5 +1,6 @@
 package io.penstock.block;
 
+import io.penstock.check.Checksum;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Arrays;

@@ -1,6 +1,7 @@
 package io.penstock.block;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.penstock.check.Checks;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,6 +2,8 @@ package io.penstock.block;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.TransientKvException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -210,6 +212,60 @@ public final class SlabArena implements BlockArena, AutoCloseable {
     if (closed && !freed && freeCount == made.size()) {
       freed = true;
       chunks.close();
+    }
+  }
+
+  /// Where a [SlabArena] takes its memory from, chunk by chunk. For one caller at a time, who closes it.
+  public interface ChunkSource extends AutoCloseable {
+    /// Memory for all threads that begins at a multiple of 64 bytes, zeroed or not, and lives until [#close()].
+    ///
+    /// @param bytes at most [SlabArena#MAX_CHUNK_BYTES]
+    /// @throws OutOfMemoryError if there is no more; a [io.penstock.KvException] if the source knows better why
+    MemorySegment chunk(long bytes);
+
+    /// Frees all chunks, which are not used any more.
+    @Override
+    void close();
+
+    /// Memory that the JDK allocates and zeroes.
+    static ChunkSource ofJdk() {
+      Arena arena = Arena.ofShared();
+      return new ChunkSource() {
+        @Override
+        public MemorySegment chunk(long bytes) {
+          return arena.allocate(bytes, ALIGNMENT_BYTES);
+        }
+
+        @Override
+        public void close() {
+          arena.close();
+        }
+      };
+    }
+  }
+
+  /// The system refused the memory for another chunk of an arena: the machine, or a limit on the process, is too small
+  /// for its capacity. What was lent stays valid, and a claim that fits the memory already there succeeds. Mind that
+  /// most systems promise more memory than they have and end the process later; `-XX:MaxDirectMemorySize` does not
+  /// bound arenas.
+  public static final class MemoryExhaustedException extends TransientKvException {
+    private final String arena;
+    private final long bytes;
+
+    public MemoryExhaustedException(String arena, long bytes, OutOfMemoryError cause) {
+      super(arena + ": memory for another " + bytes + " bytes must be available (was refused): " + cause.getMessage(),
+          cause);
+      this.arena = arena;
+      this.bytes = bytes;
+    }
+
+    public String arena() {
+      return arena;
+    }
+
+    /// Bytes that the system refused.
+    public long bytes() {
+      return bytes;
     }
   }
 }

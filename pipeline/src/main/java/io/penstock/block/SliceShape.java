@@ -2,13 +2,15 @@ package io.penstock.block;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.check.Checks;
+
 /// How blocks are cut into slices to travel.
 ///
 /// @param windowBlocks most blocks a window, where the cutter makes the windows itself
 /// @param sliceBytes most payload bytes a slice
 /// @param order layer-first or block-first inside a window
 /// @param startLayer layers before it are left out
-public record SliceShape(int windowBlocks, int sliceBytes, SliceOrder order, int startLayer) {
+public record SliceShape(int windowBlocks, int sliceBytes, Order order, int startLayer) {
   public SliceShape {
     Checks.positive("windowBlocks", windowBlocks);
     Checks.positive("sliceBytes", sliceBytes);
@@ -18,7 +20,7 @@ public record SliceShape(int windowBlocks, int sliceBytes, SliceOrder order, int
 
   /// Windows of 16 blocks, slices of at most 256 KiB, layer-first from layer 0.
   public static SliceShape defaults() {
-    return new SliceShape(16, 256 << 10, SliceOrder.LAYER_FIRST, 0);
+    return new SliceShape(16, 256 << 10, Order.LAYER_FIRST, 0);
   }
 
   /// This shape, for whole blocks.
@@ -39,11 +41,19 @@ public record SliceShape(int windowBlocks, int sliceBytes, SliceOrder order, int
     return new SliceShape(windowBlocks, sliceBytes, order, startLayer);
   }
 
-  public SliceShape withOrder(SliceOrder order) {
+  public SliceShape withOrder(Order order) {
     return new SliceShape(windowBlocks, sliceBytes, order, startLayer);
   }
 
   public SliceShape withStartLayer(int startLayer) {
     return new SliceShape(windowBlocks, sliceBytes, order, startLayer);
+  }
+
+  /// Order in which the slices of a window of blocks travel.
+  public enum Order {
+    /// Layer 0 of every block of the window, then layer 1: attention can start after the first slice.
+    LAYER_FIRST,
+    /// All layers of a block, then the next block.
+    BLOCK_FIRST
   }
 }

@@ -1,5 +1,7 @@
 package io.penstock.block;
 
+import io.penstock.check.Checksum;
+import io.penstock.system.HoldCount;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -46,6 +48,10 @@ final class Slot {
   /// Adds a hold unless the slot was already given back.
   boolean retain() {
     return holds.retain();
+  }
+
+  boolean isShared() {
+    return holds.isShared();
   }
 
   void release() {

@@ -1,5 +1,6 @@
 package io.penstock.block;
 
+import io.penstock.check.Checksum;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;

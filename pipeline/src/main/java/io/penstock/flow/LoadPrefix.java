@@ -8,7 +8,6 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceShape;
 import io.penstock.stage.Fetch;
-import io.penstock.stage.FetchOptions;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.OnMiss;
@@ -34,7 +33,7 @@ public final class LoadPrefix {
   /// | signals | errors of the tier, after the blocks that came before them |
   ///
   /// @param scope owns the blocks emitted; close each when read
-  public static Flux<Block> blocks(BlockTier tier, List<BlockKey> keys, FetchOptions options, BlockScope scope) {
+  public static Flux<Block> blocks(BlockTier tier, List<BlockKey> keys, Fetch.Options options, BlockScope scope) {
     return tier.match(keys).flatMapIterable(found -> keys.subList(0, found))
         .transform(Fetch.from(tier, options, scope))
         .transform(blocks -> whileInOrder(blocks, keys));

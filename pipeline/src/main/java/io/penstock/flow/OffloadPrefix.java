@@ -5,8 +5,8 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SliceShape;
+import io.penstock.operator.Quiet;
 import io.penstock.stage.Batch;
-import io.penstock.stage.Quiet;
 import io.penstock.stage.Stage;
 import io.penstock.stage.Store;
 import io.penstock.tier.BlockTier;
@@ -31,7 +31,7 @@ public final class OffloadPrefix {
   /// | signals | those of [Store] and of the source; windows committed before stay |
   ///
   /// @param timer clock and thread of the batches' delay
-  public static Stage<Block, Receipt> blocks(BlockTier tier, OffloadOptions options, Scheduler timer) {
+  public static Stage<Block, Receipt> blocks(BlockTier tier, Options options, Scheduler timer) {
     return Batch.blocks(options.batch(), timer).then(Store.into(tier, options.shape()));
   }
 
@@ -50,5 +50,28 @@ public final class OffloadPrefix {
     requireNonNull(shape, "shape");
     requireNonNull(source, "source");
     return requests -> Quiet.afterCancel(requests.concatMap(keys -> tier.put(keys, shape, source), 0));
+  }
+
+  /// How [OffloadPrefix] gathers and cuts blocks.
+  ///
+  /// @param batch when a batch of blocks ends
+  /// @param shape windows, which must be no larger than what the tier can reserve at once, and slices
+  public record Options(Batch.Options batch, SliceShape shape) {
+    public Options {
+      requireNonNull(batch, "batch");
+      shape.requireWholeBlocks();
+    }
+
+    public static Options defaults() {
+      return new Options(Batch.Options.defaults(), SliceShape.defaults());
+    }
+
+    public Options withBatch(Batch.Options batch) {
+      return new Options(batch, shape);
+    }
+
+    public Options withShape(SliceShape shape) {
+      return new Options(batch, shape);
+    }
   }
 }

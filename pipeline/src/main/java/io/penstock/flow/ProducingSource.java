@@ -10,12 +10,11 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.Permits;
-import io.penstock.block.SliceOrder;
-import io.penstock.block.SlicePosition;
-import io.penstock.block.SlicePlan;
+import io.penstock.block.SliceShape;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.PutSource;
-import io.penstock.tier.PutWindow;
+import io.penstock.tier.slice.SlicePlan;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -32,15 +31,15 @@ public final class ProducingSource implements PutSource {
   private static final int MAX_WAITING_PUTS = 1024;
 
   private final BlockArena arena;
-  private final SliceOrder order;
-  private final GranuleWriter writer;
+  private final SliceShape.Order order;
+  private final Writer writer;
   /// Counts blocks, not bytes: one window for each put under way.
   private final ByteBudget turns;
 
   /// @param arena lends the memory that is computed into; at least one window
   /// @param order layer-first, or block by block
   /// @param writer computes the bytes, on the thread that sends
-  public ProducingSource(BlockArena arena, SliceOrder order, GranuleWriter writer) {
+  public ProducingSource(BlockArena arena, SliceShape.Order order, Writer writer) {
     this.arena = requireNonNull(arena, "arena");
     this.order = requireNonNull(order, "order");
     this.writer = requireNonNull(writer, "writer");
@@ -54,7 +53,7 @@ public final class ProducingSource implements PutSource {
   }
 
   @Override
-  public Flux<LayerSlice> window(PutWindow window) {
+  public Flux<LayerSlice> window(PutSource.Window window) {
     return Flux.using(BlockScope::new,
         scope -> drafts(window.keys(), scope).flatMapMany(drafts -> new Production(window, drafts).slices()),
         BlockScope::close);
@@ -71,11 +70,11 @@ public final class ProducingSource implements PutSource {
   }
 
   /// The computation of one window.
-  private final class Production implements LayerSlice.Spans {
-    private final PutWindow window;
+  private final class Production implements SlicePlan.Spans {
+    private final PutSource.Window window;
     private final List<BlockDraft> drafts;
 
-    Production(PutWindow window, List<BlockDraft> drafts) {
+    Production(PutSource.Window window, List<BlockDraft> drafts) {
       this.window = window;
       this.drafts = drafts;
     }
@@ -83,7 +82,7 @@ public final class ProducingSource implements PutSource {
     Flux<LayerSlice> slices() {
       List<SlicePlan.Cut> cuts = SlicePlan.of(arena.layout(), drafts.size(), 0, window.maxSliceBytes(), order);
       return Flux.range(0, cuts.size())
-          .map(i -> LayerSlice.of(cuts.get(i), new SlicePosition(window.index(), cuts.size() - 1 - i), this));
+          .map(i -> SlicePlan.slice(cuts, i, window.index(), this));
     }
 
     @Override
@@ -106,5 +105,12 @@ public final class ProducingSource implements PutSource {
         draft.produced(missing);
       }
     }
+  }
+
+  /// Computes the bytes of a part of a block.
+  @FunctionalInterface
+  public interface Writer {
+    /// Fills `to`, whose length is that of `range`, with the bytes of `range` of the block `key`.
+    void write(BlockKey key, GranuleRange range, MemorySegment to);
   }
 }

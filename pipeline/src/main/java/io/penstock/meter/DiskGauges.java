@@ -3,7 +3,7 @@ package io.penstock.meter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
-import io.penstock.tier.spi.DiskStat;
+import io.penstock.tier.TierStat;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
@@ -11,25 +11,25 @@ import org.jspecify.annotations.Nullable;
 /// Shows what the disk of a level does.
 ///
 /// @param latest its figures; null while there are none
-record DiskGauges(MeterRegistry registry, Tags tags, Supplier<@Nullable DiskStat> latest) {
+record DiskGauges(MeterRegistry registry, Tags tags, Supplier<TierStat.@Nullable Disk> latest) {
   void bind() {
-    show(KvMeters.DISK_UNSYNCED, DiskStat::unsyncedBytes);
-    show(KvMeters.DISK_UNSYNCED_AGE, DiskStat::unsyncedMillis);
-    count(KvMeters.DISK_SYNCS, result("done"), DiskStat::syncs);
-    count(KvMeters.DISK_SYNCS, result("failed"), DiskStat::failedSyncs);
-    count(KvMeters.DISK_UNCERTAIN, tags, DiskStat::uncertainBytes);
-    show(KvMeters.DISK_SEGMENTS, DiskStat::segments);
-    show(KvMeters.DISK_HELD, DiskStat::heldBytes);
-    show(KvMeters.DISK_LIVE, DiskStat::liveBytes);
-    count(KvMeters.DISK_PUT, tags, DiskStat::putBytes);
-    count(KvMeters.DISK_MOVED, tags, DiskStat::movedBytes);
-    show(KvMeters.DISK_AMPLIFICATION, DiskStat::writeAmplification);
-    count(KvMeters.DISK_RECLAIMED, tags, DiskStat::reclaimed);
-    count(KvMeters.DISK_SCRUB_PASSES, tags, DiskStat::scrubPasses);
-    count(KvMeters.DISK_SCRUBBED, tags, DiskStat::scrubbedBytes);
-    count(KvMeters.DISK_DAMAGED, tags, DiskStat::damaged);
-    count(KvMeters.DISK_UNREADABLE, tags, DiskStat::unreadable);
-    count(KvMeters.DISK_UNKEPT, tags, DiskStat::unkept);
+    show(KvMeters.DISK_UNSYNCED, TierStat.Disk::unsyncedBytes);
+    show(KvMeters.DISK_UNSYNCED_AGE, TierStat.Disk::unsyncedMillis);
+    count(KvMeters.DISK_SYNCS, result("done"), TierStat.Disk::syncs);
+    count(KvMeters.DISK_SYNCS, result("failed"), TierStat.Disk::failedSyncs);
+    count(KvMeters.DISK_UNCERTAIN, tags, TierStat.Disk::uncertainBytes);
+    show(KvMeters.DISK_SEGMENTS, TierStat.Disk::segments);
+    show(KvMeters.DISK_HELD, TierStat.Disk::heldBytes);
+    show(KvMeters.DISK_LIVE, TierStat.Disk::liveBytes);
+    count(KvMeters.DISK_PUT, tags, TierStat.Disk::putBytes);
+    count(KvMeters.DISK_MOVED, tags, TierStat.Disk::movedBytes);
+    show(KvMeters.DISK_AMPLIFICATION, TierStat.Disk::writeAmplification);
+    count(KvMeters.DISK_RECLAIMED, tags, TierStat.Disk::reclaimed);
+    count(KvMeters.DISK_SCRUB_PASSES, tags, TierStat.Disk::scrubPasses);
+    count(KvMeters.DISK_SCRUBBED, tags, TierStat.Disk::scrubbedBytes);
+    count(KvMeters.DISK_DAMAGED, tags, TierStat.Disk::damaged);
+    count(KvMeters.DISK_UNREADABLE, tags, TierStat.Disk::unreadable);
+    count(KvMeters.DISK_UNKEPT, tags, TierStat.Disk::unkept);
     show(KvMeters.DISK_PROBLEMS, stat -> stat.problems().size());
   }
 
@@ -37,18 +37,18 @@ record DiskGauges(MeterRegistry registry, Tags tags, Supplier<@Nullable DiskStat
     return tags.and(MeterTag.RESULT.asString(), result);
   }
 
-  private void show(KvMeters meter, ToDoubleFunction<DiskStat> figure) {
+  private void show(KvMeters meter, ToDoubleFunction<TierStat.Disk> figure) {
     Gauges.gauge(registry, meter, tags, this, gauges -> gauges.read(figure, Double.NaN));
   }
 
-  private void count(KvMeters meter, Tags with, ToDoubleFunction<DiskStat> figure) {
+  private void count(KvMeters meter, Tags with, ToDoubleFunction<TierStat.Disk> figure) {
     FunctionCounter.builder(meter.getName(), this, gauges -> gauges.read(figure, 0)).description(meter.description())
         .baseUnit(meter.getBaseUnit())
         .tags(with).register(registry);
   }
 
-  private double read(ToDoubleFunction<DiskStat> figure, double otherwise) {
-    DiskStat stat = latest.get();
+  private double read(ToDoubleFunction<TierStat.Disk> figure, double otherwise) {
+    TierStat.Disk stat = latest.get();
     return stat == null ? otherwise : figure.applyAsDouble(stat);
   }
 }

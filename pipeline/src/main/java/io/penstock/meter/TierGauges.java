@@ -4,11 +4,9 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.LevelStat;
-import io.penstock.tier.spi.StoreState;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
-import io.penstock.tier.TieringStat;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
@@ -47,15 +45,15 @@ public final class TierGauges {
     show(registry, KvMeters.QUEUE_PEAK, tags, stat -> stat.tiering().mostQueuedBlocks());
     show(registry, KvMeters.QUEUE_CAPACITY, tags, stat -> blocks(stat.tiering().queueBlocks()));
     show(registry, KvMeters.QUEUE_LONGEST, tags, stat -> stat.tiering().longestMillis());
-    count(KvMeters.QUEUE_TIME, tags, TieringStat::queueMillis);
-    count(KvMeters.QUEUE_WITHHELD, tags, TieringStat::withheld);
-    count(KvMeters.TIER_HELD, tags, TieringStat::held);
-    count(KvMeters.TIER_PREFETCHED, tags, TieringStat::prefetched);
-    count(KvMeters.TIER_WASTED, tags, TieringStat::wasted);
-    count(KvMeters.TIER_EVICTED_FOR_ROOM, tags, TieringStat::evictedForRoom);
+    count(KvMeters.QUEUE_TIME, tags, TierStat.Tiering::queueMillis);
+    count(KvMeters.QUEUE_WITHHELD, tags, TierStat.Tiering::withheld);
+    count(KvMeters.TIER_HELD, tags, TierStat.Tiering::held);
+    count(KvMeters.TIER_PREFETCHED, tags, TierStat.Tiering::prefetched);
+    count(KvMeters.TIER_WASTED, tags, TierStat.Tiering::wasted);
+    count(KvMeters.TIER_EVICTED_FOR_ROOM, tags, TierStat.Tiering::evictedForRoom);
   }
 
-  private void count(KvMeters meter, Tags tags, ToDoubleFunction<TieringStat> figure) {
+  private void count(KvMeters meter, Tags tags, ToDoubleFunction<TierStat.Tiering> figure) {
     FunctionCounter.builder(meter.getName(), this, gauges -> {
       TierStat stat = gauges.latest;
       return stat == null ? 0 : figure.applyAsDouble(stat.tiering());
@@ -78,7 +76,7 @@ public final class TierGauges {
     }
   }
 
-  private void showLevel(int number, LevelStat level) {
+  private void showLevel(int number, TierStat.Level level) {
     Tags tags = TierTags.of(tier.info().name(), level);
     Gauges.gauge(registry, KvMeters.LEVEL_CAPACITY, tags, this, any -> blocks(level.capacityBlocks()));
     show(registry, KvMeters.LEVEL_VISIBLE, tags, stat -> stat.levels().get(number).blocks());
@@ -103,7 +101,7 @@ public final class TierGauges {
     });
   }
 
-  private static double active(StoreState state) {
+  private static double active(StoreHealth.State state) {
     return switch (state) {
       case ACTIVE -> 1;
       case DEGRADED -> 0.5;

@@ -1,8 +1,8 @@
 package io.penstock.meter;
 
 import io.micrometer.core.instrument.Tags;
-import io.penstock.tier.LevelStat;
 import io.penstock.tier.Medium;
+import io.penstock.tier.TierStat;
 import java.util.Locale;
 
 /// The tags of every meter of a tier, or of one of its levels.
@@ -13,7 +13,7 @@ final class TierTags {
     return Tags.of(MeterTag.TIER.asString(), tier, MeterTag.MEDIUM.asString(), medium.name().toLowerCase(Locale.ROOT));
   }
 
-  static Tags of(String tier, LevelStat level) {
+  static Tags of(String tier, TierStat.Level level) {
     return of(tier, level.medium()).and(MeterTag.LEVEL.asString(), level.name());
   }
 }

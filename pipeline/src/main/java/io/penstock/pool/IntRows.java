@@ -1,6 +1,6 @@
 package io.penstock.pool;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.util.Arrays;
 
 /// Rows of a fixed number of `int` values, by small numbers: objects of a few fields without headers and pointers.

@@ -8,9 +8,9 @@ import io.penstock.block.SpaceId;
 /// and 4 for a bucket, however many keys there are.
 ///
 /// A bucket is a chain of rows. Buckets are added one at a time, each with half of the rows of an older one (linear
-/// hashing), so that no insertion waits for a whole table to be copied. The hash depends on the space, and so on the
-/// secret of a tenant: without it, an attacker cannot choose keys that meet in one bucket. Rows are also linked to
-/// rings, which [LruList] uses.
+/// hashing), so that no insertion waits for a whole table to be copied. The hash depends on a secret of the process
+/// ([BlockHash#hashCode]), so a client cannot choose keys that meet in one bucket. Rows are also linked to rings, which
+/// [LruList] uses.
 final class KeyTable {
   /// No row.
   static final int NONE = IntRows.NONE;
@@ -47,7 +47,7 @@ final class KeyTable {
   /// @throws IllegalArgumentException if it is of another space
   int find(BlockKey key) {
     BlockHash hash = key.requireOf(space).hash();
-    int row = buckets.get(bucket(hash(hash.high(), hash.low())), 0);
+    int row = buckets.get(bucket(hash(hash)), 0);
     while (row != NONE && (rows.getLong(row, LOW) != hash.low() || rows.getLong(row, HIGH) != hash.high())) {
       row = rows.get(row, CHAIN);
     }
@@ -62,7 +62,7 @@ final class KeyTable {
     rows.setLong(row, LOW, hash.low());
     rows.set(row, BEFORE, row);
     rows.set(row, AFTER, row);
-    chain(row, bucket(hash(hash.high(), hash.low())));
+    chain(row, bucket(hash(hash)));
     if (rows.size() > buckets.size()) {
       split();
     }
@@ -151,13 +151,10 @@ final class KeyTable {
   }
 
   private int hash(int row) {
-    return hash(rows.getLong(row, HIGH), rows.getLong(row, LOW));
+    return hash(key(row).hash());
   }
 
-  private int hash(long high, long low) {
-    long a = high ^ space.high() ^ 0x9E3779B97F4A7C15L;
-    long b = low ^ space.low() ^ 0xD6E8FEB86659FD93L;
-    long mixed = (a * b) ^ Math.unsignedMultiplyHigh(a, b);
-    return (int) (mixed ^ (mixed >>> 32)) & hashBits;
+  private int hash(BlockHash hash) {
+    return hash.hashCode() & hashBits;
   }
 }

@@ -3,8 +3,9 @@ package io.penstock.pool;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
-import io.penstock.block.Checks;
+import io.penstock.block.EvictionPolicy;
 import io.penstock.block.SpaceId;
+import io.penstock.check.Checks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
@@ -28,6 +29,10 @@ public final class Ledger<V> {
   public static final long UNBOUNDED = Long.MAX_VALUE;
 
   private static final int NONE = KeyTable.NONE;
+
+  /// Most keys in use that are passed over for one victim. Each is looked at once in a turn of the list, so the cost of
+  /// an eviction stays small on average.
+  private static final int MOST_IN_USE = 1 << 13;
 
   private final EvictionPolicy policy;
   private final List<LruList> levels = new ArrayList<>();
@@ -58,6 +63,11 @@ public final class Ledger<V> {
     /// The same of a key with a number.
     default boolean takesNumber(int level) {
       return true;
+    }
+
+    /// Whether `value` is being used, so that it counts as the most recently used of its level instead of leaving it.
+    default boolean isInUse(V value) {
+      return false;
     }
   }
 
@@ -185,7 +195,7 @@ public final class Ledger<V> {
     int i = level;
     while (i < levels.size() && levels.get(i).isTooFull()) {
       int from = i;
-      int victim = levels.get(from).first();
+      int victim = victim(levels.get(from));
       BlockKey key = rows.key(victim);
       levels.get(from).unlink(victim);
       i = below(from, victim);
@@ -199,6 +209,21 @@ public final class Ledger<V> {
         moves.moved(key, value, i);
       }
     }
+  }
+
+  /// The first key of `list` that is not in use; those before it become the most recently used. The first key if all
+  /// that were looked at are in use.
+  private int victim(LruList list) {
+    int most = Math.min(list.size(), MOST_IN_USE);
+    for (int i = 0; i < most; i++) {
+      int row = list.first();
+      if (values.isNumber(row) || !gate.isInUse(values.value(row))) {
+        return row;
+      }
+      list.unlink(row);
+      list.link(row);
+    }
+    return list.first();
   }
 
   /// The next level below `level` that takes the key in `row`; the number of levels if none does.

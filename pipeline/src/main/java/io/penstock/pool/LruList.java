@@ -1,7 +1,7 @@
 package io.penstock.pool;
 
 import io.penstock.block.BlockKey;
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntConsumer;

@@ -3,6 +3,8 @@ package io.penstock.stage;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.Block;
+import io.penstock.check.Checks;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.ToLongFunction;
 import reactor.core.scheduler.Scheduler;
@@ -25,7 +27,7 @@ public final class Batch {
 
   /// @param weigher bytes of an element; must answer the same each time
   /// @param timer clock and thread of the delay
-  public static <T> Stage<T, List<T>> of(BatchOptions options, ToLongFunction<? super T> weigher, Scheduler timer) {
+  public static <T> Stage<T, List<T>> of(Options options, ToLongFunction<? super T> weigher, Scheduler timer) {
     requireNonNull(options, "options");
     requireNonNull(weigher, "weigher");
     requireNonNull(timer, "timer");
@@ -33,7 +35,37 @@ public final class Batch {
   }
 
   /// Batches of blocks, weighed by their size.
-  public static Stage<Block, List<Block>> blocks(BatchOptions options, Scheduler timer) {
+  public static Stage<Block, List<Block>> blocks(Options options, Scheduler timer) {
     return of(options, block -> block.layout().blockBytes(), timer);
+  }
+
+  /// When [Batch] ends a batch: at the first of these three.
+  ///
+  /// @param maxCount most elements
+  /// @param maxBytes most bytes; an element that is heavier by itself makes a batch alone
+  /// @param maxDelay longest time from the arrival of a batch's first element until it is due
+  public record Options(int maxCount, long maxBytes, Duration maxDelay) {
+    public Options {
+      Checks.positive("maxCount", maxCount);
+      Checks.positive("maxBytes", maxBytes);
+      Checks.positive("maxDelay", maxDelay);
+    }
+
+    /// 64 elements, 1 MiB, 1 ms: enough bytes to pay for a hop between threads.
+    public static Options defaults() {
+      return new Options(64, 1L << 20, Duration.ofMillis(1));
+    }
+
+    public Options withMaxCount(int maxCount) {
+      return new Options(maxCount, maxBytes, maxDelay);
+    }
+
+    public Options withMaxBytes(long maxBytes) {
+      return new Options(maxCount, maxBytes, maxDelay);
+    }
+
+    public Options withMaxDelay(Duration maxDelay) {
+      return new Options(maxCount, maxBytes, maxDelay);
+    }
   }
 }

@@ -9,11 +9,11 @@ import reactor.core.scheduler.Scheduler;
 
 /// The operator behind [Batch].
 final class BatchFlux<T> extends FluxOperator<T, List<T>> {
-  private final BatchOptions options;
+  private final Batch.Options options;
   private final ToLongFunction<? super T> weigher;
   private final Scheduler timer;
 
-  BatchFlux(Flux<? extends T> source, BatchOptions options, ToLongFunction<? super T> weigher, Scheduler timer) {
+  BatchFlux(Flux<? extends T> source, Batch.Options options, ToLongFunction<? super T> weigher, Scheduler timer) {
     super(source);
     this.options = options;
     this.weigher = weigher;

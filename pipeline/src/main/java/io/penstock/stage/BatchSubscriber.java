@@ -3,7 +3,8 @@ package io.penstock.stage;
 import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
+import io.penstock.operator.Trampoline;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -22,10 +23,10 @@ import reactor.util.context.Context;
 /// State is guarded by `this`; signals leave from [#step], one at a time and outside the lock.
 final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
   private final CoreSubscriber<? super List<T>> actual;
-  private final BatchOptions options;
+  private final Batch.Options options;
   private final ToLongFunction<? super T> weigher;
   private final Scheduler timer;
-  private final Serial signals = new Serial(this::step);
+  private final Trampoline signals = new Trampoline(this::runSteps);
 
   @SuppressWarnings("NullAway.Init") // set before any other signal can come
   private volatile Subscription upstream;
@@ -43,7 +44,7 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
   @GuardedBy("this") private long number;
   @GuardedBy("this") private @Nullable Disposable alarm;
 
-  BatchSubscriber(CoreSubscriber<? super List<T>> actual, BatchOptions options, ToLongFunction<? super T> weigher,
+  BatchSubscriber(CoreSubscriber<? super List<T>> actual, Batch.Options options, ToLongFunction<? super T> weigher,
       Scheduler timer) {
     this.actual = actual;
     this.options = options;
@@ -193,6 +194,13 @@ final class BatchSubscriber<T> implements CoreSubscriber<T>, Subscription {
     return carried != null || batch.size() >= options.maxCount() || batchBytes >= options.maxBytes();
   }
 
+  private void runSteps() {
+    while (step()) {
+      continue;
+    }
+  }
+
+  /// Does one piece of work; false if there is none now.
   private boolean step() {
     List<T> dropped = List.of();
     List<T> complete = null;

@@ -5,6 +5,8 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.check.Checks;
+import io.penstock.operator.Quiet;
 import io.penstock.tier.BlockTier;
 import reactor.core.publisher.Flux;
 
@@ -22,10 +24,34 @@ public final class Fetch {
   private Fetch() {}
 
   /// @param scope owns the leases, and the blocks emitted
-  public static Stage<BlockKey, Block> from(BlockTier tier, FetchOptions options, BlockScope scope) {
+  public static Stage<BlockKey, Block> from(BlockTier tier, Options options, BlockScope scope) {
     requireNonNull(tier, "tier");
     requireNonNull(scope, "scope");
     return keys -> Quiet.afterCancel(keys.buffer(options.windowKeys()).flatMapSequential(
         window -> Flux.defer(() -> tier.get(window, scope)), options.concurrency(), 1));
+  }
+
+  /// How [Fetch] asks its tier.
+  ///
+  /// @param windowKeys most keys a request
+  /// @param concurrency most requests at a time
+  public record Options(int windowKeys, int concurrency) {
+    public Options {
+      Checks.positive("windowKeys", windowKeys);
+      Checks.positive("concurrency", concurrency);
+    }
+
+    /// Requests of 16 keys, 2 at a time.
+    public static Options defaults() {
+      return new Options(16, 2);
+    }
+
+    public Options withWindowKeys(int windowKeys) {
+      return new Options(windowKeys, concurrency);
+    }
+
+    public Options withConcurrency(int concurrency) {
+      return new Options(windowKeys, concurrency);
+    }
   }
 }

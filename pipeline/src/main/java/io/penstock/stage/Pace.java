@@ -2,6 +2,7 @@ package io.penstock.stage;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.check.Checks;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -31,7 +32,7 @@ public final class Pace {
   ///
   /// @param weigher bytes of an element
   /// @param timer clock and thread of the waits
-  public static <T> Stage<T, T> bytes(ToLongFunction<? super T> weigher, PaceOptions options, Scheduler timer) {
+  public static <T> Stage<T, T> bytes(ToLongFunction<? super T> weigher, Options options, Scheduler timer) {
     requireNonNull(weigher, "weigher");
     requireNonNull(options, "options");
     requireNonNull(timer, "timer");
@@ -46,7 +47,7 @@ public final class Pace {
   /// At most `options.unitsPerSecond()` elements a second.
   ///
   /// @param timer clock and thread of the waits
-  public static <T> Stage<T, T> items(PaceOptions options, Scheduler timer) {
+  public static <T> Stage<T, T> items(Options options, Scheduler timer) {
     return bytes(element -> 1, options, timer);
   }
 
@@ -92,6 +93,26 @@ public final class Pace {
       }
       double offsetNanos = time.minus(firstTime).toNanos() / speed;
       return startNanos + Math.round(offsetNanos) - nowNanos;
+    }
+  }
+
+  /// How fast [Pace] lets elements pass: a token bucket.
+  ///
+  /// @param unitsPerSecond units, bytes or elements, that become free each second
+  /// @param burstUnits units that may pass at once after a pause
+  public record Options(long unitsPerSecond, long burstUnits) {
+    public Options {
+      Checks.positive("unitsPerSecond", unitsPerSecond);
+      Checks.positive("burstUnits", burstUnits);
+    }
+
+    /// A burst of 10 ms: more than timers usually are late.
+    public static Options of(long unitsPerSecond) {
+      return new Options(unitsPerSecond, Math.max(1, unitsPerSecond / 100));
+    }
+
+    public Options withBurstUnits(long burstUnits) {
+      return new Options(unitsPerSecond, burstUnits);
     }
   }
 }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
+import io.penstock.operator.Quiet;
 import io.penstock.tier.LeasedWindow;
 import java.util.function.Function;
 import reactor.core.publisher.Flux;

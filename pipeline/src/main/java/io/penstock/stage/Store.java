@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.SliceShape;
+import io.penstock.operator.Quiet;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;

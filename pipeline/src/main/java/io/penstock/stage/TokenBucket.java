@@ -1,6 +1,6 @@
 package io.penstock.stage;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 
 /// A token bucket that keeps no tokens, only the moment at which it would be full: the generic cell rate algorithm.
 ///
@@ -14,7 +14,7 @@ final class TokenBucket {
   /// What `fullAtNanos` lacks to be exact, below 1: many small elements must not pass for nothing.
   private double fractionNanos;
 
-  TokenBucket(PaceOptions options, long nowNanos) {
+  TokenBucket(Pace.Options options, long nowNanos) {
     this.nanosPerUnit = NANOS_PER_SECOND / options.unitsPerSecond();
     this.burstNanos = (long) (options.burstUnits() * nanosPerUnit);
     this.fullAtNanos = nowNanos;

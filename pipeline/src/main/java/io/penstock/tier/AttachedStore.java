@@ -5,9 +5,8 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.Permits;
+import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.BlockStore;
-import io.penstock.tier.spi.StoreHealth;
-import io.penstock.tier.spi.StoreState;
 import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.tier.spi.StoredBlock;
 import java.util.List;
@@ -52,7 +51,7 @@ final class AttachedStore {
   // Health
 
   /// What the stack takes the store to be able to do.
-  StoreState state() {
+  StoreHealth.State state() {
     return health.state();
   }
 

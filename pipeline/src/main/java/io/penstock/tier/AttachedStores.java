@@ -2,9 +2,7 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.tier.spi.CopyStat;
-import io.penstock.tier.spi.DiskStat;
-import io.penstock.tier.spi.StoreHealth;
+import io.penstock.tier.TierStack.Level;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -71,11 +69,11 @@ final class AttachedStores {
     return stores[level] == null ? StoreHealth.GOOD : shape.store(level).health();
   }
 
-  @Nullable CopyStat copies(int level) {
+  TierStat.@Nullable Copies copies(int level) {
     return stores[level] == null ? null : shape.store(level).copies();
   }
 
-  @Nullable DiskStat diskStat(int level) {
+  TierStat.@Nullable Disk diskStat(int level) {
     return stores[level] == null ? null : shape.store(level).diskStat();
   }
 }

@@ -1,8 +1,10 @@
 package io.penstock.tier;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockScope;
-import io.penstock.block.BytePermit;
+import io.penstock.block.Owned;
 import io.penstock.block.Permits;
+import io.penstock.check.Checks;
 import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Mono;
 
@@ -22,12 +24,12 @@ public final class ByteBudget {
   /// A permit for `bytes`, when its turn comes; cancelling leaves the queue.
   ///
   /// @param scope owns the permit from the moment it is granted
-  public Mono<BytePermit> acquire(long bytes, BlockScope scope) {
+  public Mono<Permit> acquire(long bytes, BlockScope scope) {
     return Mono.create(sink -> {
       AtomicBoolean ended = new AtomicBoolean();
       Permits.Ticket ticket = permits.acquire(bytes, () -> {
         if (ended.compareAndSet(false, true)) {
-          sink.success(scope.adopt(new BytePermit(permits, bytes)));
+          sink.success(scope.adopt(new Permit(permits, bytes)));
         } else { // cancelled while the grant was on its way
           permits.release(bytes);
         }
@@ -58,5 +60,51 @@ public final class ByteBudget {
   /// Most bytes that may be in flight.
   public long capacityBytes() {
     return permits.capacity();
+  }
+
+  /// Bytes in flight that one owner answers for: taken once where the bytes enter, refunded as they land.
+  ///
+  /// Closing refunds what is left. Safe from any thread.
+  public static final class Permit extends Owned {
+    private final Permits permits;
+    @GuardedBy("this") private long left;
+
+    /// Takes over `bytes` that were just acquired from `permits`.
+    public Permit(Permits permits, long bytes) {
+      this.permits = permits;
+      this.left = Checks.positive("bytes", bytes);
+    }
+
+    /// Bytes not refunded yet.
+    public synchronized long left() {
+      return left;
+    }
+
+    /// Refunds `bytes` of this permit; after [#close()] it does nothing, for all was refunded.
+    public void refund(long bytes) {
+      Checks.positive("bytes", bytes);
+      synchronized (this) {
+        if (left == 0 && isClosed()) {
+          return;
+        }
+        if (bytes > left) {
+          throw new IllegalStateException(permits.name() + ": refund must be <= " + left + " left (was " + bytes + ")");
+        }
+        left -= bytes;
+      }
+      permits.release(bytes);
+    }
+
+    @Override
+    protected void free() {
+      long rest;
+      synchronized (this) {
+        rest = left;
+        left = 0;
+      }
+      if (rest > 0) {
+        permits.release(rest);
+      }
+    }
   }
 }

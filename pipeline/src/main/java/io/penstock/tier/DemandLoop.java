@@ -1,6 +1,6 @@
 package io.penstock.tier;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;

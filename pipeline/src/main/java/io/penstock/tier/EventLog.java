@@ -1,7 +1,7 @@
 package io.penstock.tier;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

@@ -1,25 +1,33 @@
 package io.penstock.tier;
 
-import io.penstock.tier.spi.ForwardingTier;
 import io.penstock.block.BlockArena;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ChunkSource;
+import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.spi.ForwardingTier;
 import java.util.List;
 
 /// Blocks in host memory (DRAM), in slabs, with an exact eviction policy: a [TierStack] of one level.
 public final class HostTier extends ForwardingTier {
   private final TierStack stack;
 
-  public HostTier(CacheSpace space, HostTierOptions options, TierListener listener) {
-    this(space, options, listener, ChunkSource.ofJdk());
+  /// Named `dram`, with the defaults of a stack.
+  ///
+  /// @param capacityBlocks most visible blocks; `Long.MAX_VALUE` for any number
+  public HostTier(CacheSpace space, long capacityBlocks, TierListener listener) {
+    this(space, capacityBlocks, StackOptions.defaults("dram"), listener);
+  }
+
+  public HostTier(CacheSpace space, long capacityBlocks, StackOptions options, TierListener listener) {
+    this(space, capacityBlocks, options, listener, ChunkSource.ofJdk());
   }
 
   /// The same on memory of another kind.
   ///
   /// @param chunks closed with this tier
-  public HostTier(CacheSpace space, HostTierOptions options, TierListener listener, ChunkSource chunks) {
-    this(new TierStack(space, List.of(new Level.Host(options.name(), options.capacityBlocks())), options.stack(),
-        listener, chunks));
+  public HostTier(CacheSpace space, long capacityBlocks, StackOptions options, TierListener listener,
+      ChunkSource chunks) {
+    this(new TierStack(space, List.of(new Level.Host(options.name(), capacityBlocks)), options, listener, chunks));
   }
 
   private HostTier(TierStack stack) {

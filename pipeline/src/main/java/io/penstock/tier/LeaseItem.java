@@ -1,6 +1,7 @@
 package io.penstock.tier;
 
 import io.penstock.block.Block;
+import io.penstock.block.BlockKey;
 
 /// A block of a [StackLease] that was not handed out yet. Used in decisions only.
 sealed interface LeaseItem {
@@ -12,6 +13,9 @@ sealed interface LeaseItem {
 
   /// The promise of a block whose bytes are in stores: one of its pins.
   record Promised(int position, Resident resident) implements LeaseItem {}
+
+  /// A block that is not held: the stream fails if the stack has evicted it before its window.
+  record Named(int position, BlockKey key) implements LeaseItem {}
 
   static LeaseItem of(int position, Resident resident) {
     if (resident.isInMemory()) {
@@ -40,6 +44,9 @@ sealed interface LeaseItem {
     switch (this) {
       case InMemory here -> after.close(here.block());
       case Promised promised -> promised.resident().unpin(after);
+      case Named _ -> {
+        // Holds nothing
+      }
     }
   }
 }

@@ -88,7 +88,9 @@ final class LeaseWindows extends DemandLoop {
     } else if (items.stream().allMatch(LeaseItem.InMemory.class::isInstance)) {
       List<LeasedBlock> blocks = new ArrayList<>(items.size());
       items.forEach(item -> blocks.add(new LeasedBlock(item.position(), ((LeaseItem.InMemory) item).block())));
-      emit(new ReadyWindow(blocks, shape));
+      ReadyWindow window = new ReadyWindow(blocks, shape);
+      lease.hold(window);
+      emit(window);
     } else {
       StoreWindow window = new StoreWindow(state, items, shape);
       next = window;

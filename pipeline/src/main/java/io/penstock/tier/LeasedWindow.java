@@ -4,8 +4,8 @@ import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.Owned;
-import io.penstock.block.SlicePlan;
 import io.penstock.block.SliceShape;
+import io.penstock.tier.slice.SlicePlan;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -17,6 +17,18 @@ import reactor.core.publisher.Mono;
 ///
 /// Owns its blocks; closing it, which the end of its slices does, closes them.
 public abstract sealed class LeasedWindow extends Owned permits ReadyWindow, StoreWindow {
+  private volatile Runnable over = () -> {};
+
+  /// Runs `then` when this window holds its blocks no more.
+  void whenOver(Runnable then) {
+    over = then;
+  }
+
+  /// This window holds its blocks no more; called once.
+  void over() {
+    over.run();
+  }
+
   /// A window of blocks that are all in memory. Takes them over, also if it throws.
   ///
   /// @throws IllegalArgumentException if the blocks have not one layout

@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.block.Block;
 import io.penstock.block.BudgetExhaustedException;
+import io.penstock.operator.Trampoline;
 import io.penstock.tier.spi.StoredBlock;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -143,8 +144,8 @@ final class OffloadQueue {
   }
 
   /// Its own figures and the given ones.
-  TieringStat stat(long held, long prefetched, long useful, long wasted, long evictedForRoom) {
-    return new TieringStat(blocks, blocks * state.shape().blockBytes(), peak, most, waitedNanos / NANOS_A_MILLI,
+  TierStat.Tiering stat(long held, long prefetched, long useful, long wasted, long evictedForRoom) {
+    return new TierStat.Tiering(blocks, blocks * state.shape().blockBytes(), peak, most, waitedNanos / NANOS_A_MILLI,
         longestNanos / NANOS_A_MILLI, withheld, held, prefetched, useful, wasted, evictedForRoom);
   }
 }

@@ -1,10 +1,12 @@
 package io.penstock.tier;
 
 import io.penstock.block.Block;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
-import io.penstock.block.SliceOrder;
 import io.penstock.block.SliceShape;
+import io.penstock.tier.slice.DraftWindow;
 import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Flux;
@@ -13,12 +15,12 @@ import reactor.core.publisher.Mono;
 /// Gives the slices of a window when a tier has room for it: nothing is computed that could not be put.
 @FunctionalInterface
 public interface PutSource {
-  /// The slices of `window`: every granule of every wanted key once, cut as [io.penstock.block.SlicePlan] cuts, with
-  /// [io.penstock.block.SlicePosition#window()] equal to `window.index()` and falling `remaining`.
+  /// The slices of `window`: every granule of every wanted key once, cut as [io.penstock.tier.slice.SlicePlan] cuts,
+  /// with [io.penstock.block.LayerSlice.Position#window()] equal to `window.index()` and falling `remaining`.
   ///
   /// Subscribed once, after the slices of the window before were taken. The taker asks for slices as it can take them,
   /// and closes each.
-  Flux<LayerSlice> window(PutWindow window);
+  Flux<LayerSlice> window(Window window);
 
   /// Lets a put begin: subscribed once, before the tier hears of the put; it may wait.
   ///
@@ -35,7 +37,7 @@ public interface PutSource {
   /// Gives finished blocks, without a copy; they stay the caller's.
   ///
   /// @param blocks one for each key of the put, in its order
-  static PutSource of(List<Block> blocks, SliceOrder order) {
+  static PutSource of(List<Block> blocks, SliceShape.Order order) {
     return window -> {
       List<LeasedBlock> leased = new ArrayList<>(window.positions().size());
       try {
@@ -49,5 +51,28 @@ public interface PutSource {
       return LeasedWindow.of(leased, new SliceShape(leased.size(), window.maxSliceBytes(), order, 0))
           .slices(window.index());
     };
+  }
+
+  /// A window for which a tier has room now.
+  ///
+  /// @param index number of the window, from 0
+  /// @param positions for each wanted key its index in the request
+  /// @param keys the wanted keys, in order
+  /// @param maxSliceBytes most payload bytes a slice
+  public record Window(int index, List<Integer> positions, List<BlockKey> keys, int maxSliceBytes) {
+    public Window {
+      positions = List.copyOf(positions);
+      keys = List.copyOf(keys);
+      if (positions.size() != keys.size()) {
+        throw new IllegalArgumentException(
+            "positions must be as many as keys (was " + positions.size() + ", " + keys.size() + ")");
+      }
+    }
+
+    /// The window whose wanted keys are those of `drafts`.
+    static Window of(DraftWindow drafts, int maxSliceBytes) {
+      return new Window(drafts.number(), List.copyOf(drafts.byPosition().keySet()),
+          drafts.drafts().stream().map(BlockDraft::key).toList(), maxSliceBytes);
+    }
   }
 }

@@ -3,6 +3,7 @@ package io.penstock.tier;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.GranuleRange;
+import io.penstock.operator.Trampoline;
 import io.penstock.tier.spi.StoreBusyException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

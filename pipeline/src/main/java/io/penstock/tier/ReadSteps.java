@@ -2,8 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.GranuleRange;
-import io.penstock.block.LayerRange;
-import io.penstock.block.SlicePlan;
+import io.penstock.tier.slice.SlicePlan;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -14,7 +13,7 @@ import java.util.List;
 record ReadSteps(List<GranuleRange> all, int forReader) {
   static ReadSteps of(BlockLayout layout, int startLayer, List<SlicePlan.Cut> cuts) {
     List<GranuleRange> all = new ArrayList<>();
-    int first = GranuleRange.layers(layout, new LayerRange(startLayer, layout.layers())).first();
+    int first = GranuleRange.layers(layout, startLayer, layout.layers()).first();
     int next = first;
     for (SlicePlan.Cut cut : cuts) {
       if (end(cut) > next) {

@@ -4,15 +4,14 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
-import io.penstock.block.SlicePlan;
-import io.penstock.block.SlicePosition;
 import io.penstock.block.SliceShape;
+import io.penstock.tier.slice.SlicePlan;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /// A window of blocks in host memory.
-final class ReadyWindow extends LeasedWindow implements LayerSlice.Spans {
+final class ReadyWindow extends LeasedWindow implements SlicePlan.Spans {
   private final List<LeasedBlock> blocks;
   private final SliceShape shape;
 
@@ -31,7 +30,7 @@ final class ReadyWindow extends LeasedWindow implements LayerSlice.Spans {
     List<SlicePlan.Cut> cuts = SlicePlan.of(blocks.getFirst().block().layout(), blocks.size(), shape.startLayer(),
         shape.sliceBytes(), shape.order());
     return Flux.range(0, cuts.size())
-        .map(i -> LayerSlice.of(cuts.get(i), new SlicePosition(number, cuts.size() - 1 - i), this))
+        .map(i -> SlicePlan.slice(cuts, i, number, this))
         .doFinally(end -> close());
   }
 
@@ -56,11 +55,13 @@ final class ReadyWindow extends LeasedWindow implements LayerSlice.Spans {
       throw closed();
     }
     blocks.forEach(leased -> scope.adopt(leased.block()));
+    over();
     return blocks;
   }
 
   @Override
   protected void free() {
     blocks.forEach(leased -> leased.block().close());
+    over();
   }
 }

@@ -137,6 +137,11 @@ final class Resident implements StackEntry {
     }
   }
 
+  /// Whether a reader or a move holds its bytes in host memory, so that an eviction would free none.
+  boolean isInUse() {
+    return pins > 0 || (hostBlock != null && hostBlock.isShared());
+  }
+
   // In stores
 
   boolean isStored(int store) {

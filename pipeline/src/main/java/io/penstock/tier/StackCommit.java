@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.tier.spi.StoredBlock;
 import java.util.ArrayList;
@@ -161,6 +162,10 @@ final class StackCommit {
     } else if (state.index().find(key, after) instanceof Resident known) { // no store gave its bytes
       give(known, block, stored, after);
       after.review(known);
+    } else if (!state.shape().options().exact()) {
+      Resident resident = new Resident(key, 0, state.figures());
+      give(resident, block, stored, after);
+      state.index().insert(resident, after);
     } else { // evicted before its bytes came: the leases that waited have it, the stack does not keep it
       state.history().evicted(key, after);
       after.close(block);

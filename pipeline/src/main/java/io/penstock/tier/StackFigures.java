@@ -1,5 +1,6 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierStack.Level;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -108,11 +109,11 @@ final class StackFigures {
         state.offloads().stat(held, prefetched, prefetchedUseful, prefetchedWasted, evictedForRoom));
   }
 
-  private List<LevelStat> levelStats(AttachedStores stores) {
-    List<LevelStat> stats = new ArrayList<>(levels());
+  private List<TierStat.Level> levelStats(AttachedStores stores) {
+    List<TierStat.Level> stats = new ArrayList<>(levels());
     for (int i = 0; i < levels(); i++) {
       Level level = shape.levels().get(i);
-      stats.add(new LevelStat(level.name(), level.medium(), level.capacityBlocks(), visibleOnLevel[i],
+      stats.add(new TierStat.Level(level.name(), level.medium(), level.capacityBlocks(), visibleOnLevel[i],
           storedOnLevel[i], hitsOfLevel[i], arrivals[i], stores.health(i), stores.copies(i), stores.diskStat(i)));
     }
     return stats;

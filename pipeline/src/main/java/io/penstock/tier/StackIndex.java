@@ -142,6 +142,13 @@ final class StackIndex {
     after.review(block);
   }
 
+  /// `block` was written, and no decision has entered it before: it is the most recently used from now on.
+  void insert(Resident block, DeferredActions after) {
+    block.show();
+    ledger.insert(block.key(), block, new LedgerListener(after));
+    after.review(block);
+  }
+
   // Blocks that a store found
 
   /// Enters `block` on its level.
@@ -241,6 +248,11 @@ final class StackIndex {
         return block.isStored(level) || (stores.takes(level) && tiering.offloads(block.key(), level));
       }
       return stores.takes(level);
+    }
+
+    @Override
+    public boolean isInUse(StackEntry entry) {
+      return !shape.options().exact() && entry instanceof Resident block && block.isInUse();
     }
 
     @Override

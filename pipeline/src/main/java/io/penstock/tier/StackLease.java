@@ -1,13 +1,15 @@
 package io.penstock.tier;
 
 import io.penstock.block.BlockScope;
-import io.penstock.block.Checks;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.IncompleteBlockException;
 import io.penstock.block.SliceShape;
+import io.penstock.check.Checks;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -27,8 +29,10 @@ final class StackLease extends Lease {
   private final BitSet awaited = new BitSet();
   /// What to hand out, at most one item a key. In decisions only.
   private final ArrayDeque<LeaseItem> ready = new ArrayDeque<>();
+  /// How many of them hold their block. In decisions only.
+  private int held;
   /// Blocks being written that this lease waits for. In decisions only.
-  private final List<Pending> pending = new ArrayList<>(0);
+  private final Set<Pending> pending = new LinkedHashSet<>(0);
   private final AtomicBoolean subscribed = new AtomicBoolean();
   private volatile @Nullable LeaseWindows windows;
 
@@ -71,7 +75,19 @@ final class StackLease extends Lease {
   /// `block`, of the key at `position`, can be read.
   void find(int position, Resident block) {
     found.set(position);
-    ready.add(LeaseItem.of(position, block));
+    add(leases.mayHold(held) ? LeaseItem.of(position, block) : new LeaseItem.Named(position, block.key()));
+  }
+
+  private void add(LeaseItem item) {
+    ready.add(item);
+    count(item, 1);
+  }
+
+  private void count(LeaseItem item, int change) {
+    if (!(item instanceof LeaseItem.Named)) {
+      held += change;
+      leases.hold(change);
+    }
   }
 
   /// This lease admits `block` to be written, and waits for it.
@@ -97,7 +113,12 @@ final class StackLease extends Lease {
 
   /// `block` was written: `item` is ready.
   void serve(Pending block, LeaseItem item, DeferredActions after) {
-    ready.add(item);
+    if (leases.mayHold(held)) {
+      add(item);
+    } else {
+      item.giveUp(after);
+      add(new LeaseItem.Named(item.position(), block.key()));
+    }
     abandon(block, after);
   }
 
@@ -110,7 +131,7 @@ final class StackLease extends Lease {
   @Override
   public Flux<List<LeasedBlock>> windows(int maxBlocks, BlockScope scope) {
     Checks.positive("maxBlocks", maxBlocks);
-    SliceShape whole = new SliceShape(maxBlocks, Integer.MAX_VALUE, SliceOrder.BLOCK_FIRST, 0);
+    SliceShape whole = new SliceShape(maxBlocks, Integer.MAX_VALUE, SliceShape.Order.BLOCK_FIRST, 0);
     Flux<LeasedWindow> windows = slicedWindows(whole, scope);
     return state.shape().hasStores()
         ? windows.concatMap(window -> window.blocks(scope), 1)
@@ -145,33 +166,58 @@ final class StackLease extends Lease {
       if (state.isClosed() && !isClosed()) {
         return new Taken(List.of(), false, state.shape().closed());
       }
-      List<LeaseItem> items = poll(max);
-      items.replaceAll(item -> item.redeemed(after));
+      List<LeaseItem> items = poll(leases.mayTake(max), after);
+      if (items.isEmpty() && max > 0 && !ready.isEmpty()) {
+        return new Taken(List.of(), false, gone(ready.element()));
+      }
       return new Taken(items, ready.isEmpty() && pending.isEmpty() && !isClosed(), null);
     });
+  }
+
+  /// Counts the blocks of `window` among those that windows hold, until it is over.
+  void hold(ReadyWindow window) {
+    state.decide(after -> leases.hold(window.size()));
+    window.whenOver(() -> state.decide(after -> leases.hold(-window.size())));
   }
 
   /// Takes up to `max` items that are ready, if the first has to be read from a store: those before the next one in
   /// memory.
   List<LeaseItem> takeStored(int max) {
     return state.answer(after -> {
-      int stored = 0;
-      for (LeaseItem item : ready) {
-        if (stored == max || state.isClosed() || item.isInMemory()) {
+      List<LeaseItem> stored = new ArrayList<>();
+      while (stored.size() < max && !ready.isEmpty() && !state.isClosed()) {
+        LeaseItem item = leases.held(ready.element(), after);
+        if (item == null) {
           break;
         }
-        stored++;
+        count(ready.remove(), -1);
+        if (item.isInMemory()) {
+          ready.addFirst(item);
+          count(item, 1);
+          break;
+        }
+        stored.add(item);
       }
-      return poll(stored);
+      return stored;
     });
   }
 
-  private List<LeaseItem> poll(int max) {
+  /// Takes up to `max` items, up to the first whose block is gone.
+  private List<LeaseItem> poll(int max, DeferredActions after) {
     List<LeaseItem> taken = new ArrayList<>(Math.min(max, ready.size()));
     while (taken.size() < max && !ready.isEmpty()) {
-      taken.add(ready.poll());
+      LeaseItem item = leases.held(ready.element(), after);
+      if (item == null) {
+        break;
+      }
+      count(ready.remove(), -1);
+      taken.add(item.redeemed(after));
     }
     return taken;
+  }
+
+  private IncompleteBlockException gone(LeaseItem item) {
+    return new IncompleteBlockException(((LeaseItem.Named) item).key(), 0, state.shape().layout().granules());
   }
 
   /// Takes back the items of [#takeStored], as the first ones.
@@ -181,6 +227,7 @@ final class StackLease extends Lease {
         items.forEach(item -> item.giveUp(after));
       } else {
         items.reversed().forEach(ready::addFirst);
+        items.forEach(item -> count(item, 1));
       }
     });
   }
@@ -200,6 +247,8 @@ final class StackLease extends Lease {
   private void end(DeferredActions after) {
     ready.forEach(item -> item.giveUp(after));
     ready.clear();
+    leases.hold(-held);
+    held = 0;
     pending.forEach(block -> block.forget(this));
     leases.ended(this, List.copyOf(pending), after);
     pending.clear();

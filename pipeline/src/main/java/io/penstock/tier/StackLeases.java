@@ -4,13 +4,21 @@ import io.penstock.block.BlockKey;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /// The open leases of a [TierStack]. Decides on the keys of a lease one by one, in their order.
 final class StackLeases {
   private final StackState state;
   private final StackWrites writes;
-  /// Used in decisions only.
+  /// Most keys of one decision, unless decisions are exact: others may decide in between.
+  static final int DECISION_KEYS = 1024;
+  /// A lease, or a window, holds at most this part of the blocks that may still be held.
+  private static final int PART = 16;
+
+  // Used in decisions only
   private final Set<StackLease> leases = new LinkedHashSet<>();
+  /// Blocks that leases and windows under way hold.
+  private long held;
 
   StackLeases(StackState state, StackWrites writes) {
     this.state = state;
@@ -21,7 +29,13 @@ final class StackLeases {
   StackLease lease(List<BlockKey> keys, OnMiss onMiss) {
     StackLease lease = new StackLease(state, this, keys.size());
     try {
-      state.decide(after -> decide(lease, keys, onMiss, after));
+      state.decide(after -> leases.add(lease));
+      int step = state.shape().options().exact() ? Math.max(1, keys.size()) : DECISION_KEYS;
+      for (int from = 0; from == 0 || from < keys.size(); from += step) {
+        int first = from;
+        int end = Math.min(keys.size(), from + step);
+        state.decide(after -> decide(lease, keys, first, end, onMiss, after));
+      }
     } catch (Throwable e) { // of a store: no reader will ever end the lease
       lease.close();
       throw e;
@@ -29,13 +43,13 @@ final class StackLeases {
     return lease;
   }
 
-  private void decide(StackLease lease, List<BlockKey> keys, OnMiss onMiss, DeferredActions after) {
+  private void decide(StackLease lease, List<BlockKey> keys, int first, int end, OnMiss onMiss, DeferredActions after) {
     state.requireOpen();
-    leases.add(lease);
-    for (int i = 0; i < keys.size(); i++) {
+    int hits = lease.hitCount();
+    for (int i = first; i < end; i++) {
       decide(lease, i, keys.get(i), onMiss, after);
     }
-    state.history().referenced(keys.size(), lease.hitCount(), after);
+    state.history().referenced(end - first, lease.hitCount() - hits, after);
   }
 
   private void decide(StackLease lease, int position, BlockKey key, OnMiss onMiss, DeferredActions after) {
@@ -54,16 +68,54 @@ final class StackLeases {
   }
 
   private void miss(StackLease lease, int position, BlockKey key, OnMiss onMiss, DeferredActions after) {
-    Pending block = writes.pending(key); // evicted while it is written
+    Pending block = writes.pending(key);
+    boolean exact = state.shape().options().exact();
     if (block != null) {
+      if (!exact) { // else the policy has evicted it while it is written
+        lease.hit(position);
+      }
       lease.await(position, block);
     } else if (onMiss == OnMiss.ADMIT) {
       block = writes.admit(key, lease);
       lease.admit(position, block);
     }
-    if (block != null && onMiss == OnMiss.ADMIT) {
+    if (block != null && onMiss == OnMiss.ADMIT && exact) {
       state.index().enter(block, after);
     }
+  }
+
+  /// Whether a lease that holds `blocks` may hold one more. If decisions are not exact, leases and windows hold three
+  /// quarters of the host level at most, and each holds the less the more there are: so writers find memory, and new
+  /// readers find blocks to hold, beside readers that stand still.
+  boolean mayHold(int blocks) {
+    return blocks < part();
+  }
+
+  /// How many blocks the next window may have, of `wanted`; at least one.
+  int mayTake(int wanted) {
+    return (int) Math.min(wanted, Math.max(1, part()));
+  }
+
+  private long part() {
+    StackShape shape = state.shape();
+    return shape.options().exact() || shape.host() < 0
+        ? Long.MAX_VALUE
+        : Math.ceilDiv(shape.levels().get(shape.host()).capacityBlocks() / 4 * 3 - held, PART);
+  }
+
+  /// `blocks` more are held, or fewer if negative.
+  void hold(int blocks) {
+    held += blocks;
+  }
+
+  /// What `item` stands for now; null if the stack has it no more.
+  @Nullable LeaseItem held(LeaseItem item, DeferredActions after) {
+    if (!(item instanceof LeaseItem.Named named)) {
+      return item;
+    }
+    return state.index().find(named.key(), after) instanceof Resident block && state.stores().isReadable(block)
+        ? LeaseItem.of(named.position(), block)
+        : null;
   }
 
   /// `lease` has ended, which was waiting for `pending`: what it admitted, and no writer took over, is written no more.

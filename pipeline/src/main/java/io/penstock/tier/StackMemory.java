@@ -2,9 +2,10 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.ChunkSource;
 import io.penstock.block.SlabArena;
+import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.block.SlabPart;
+import io.penstock.tier.TierStack.Level;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -2,8 +2,10 @@ package io.penstock.tier;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.Checks;
-import io.penstock.pool.EvictionPolicy;
+import io.penstock.block.BlockKey;
+import io.penstock.block.EvictionPolicy;
+import io.penstock.check.Checks;
+import io.penstock.pool.FrequencySketch;
 
 /// How a [TierStack] is set up. The four kinds of slots are host memory beyond the capacity of any level, each for one
 /// purpose, so that no other use takes them.
@@ -23,9 +25,14 @@ import io.penstock.pool.EvictionPolicy;
 /// @param eventLogSize events kept for readers that are late or slow
 /// @param verifyReads whether blocks in host memory are compared with their checksums before they are handed out
 /// @param tiering where it leaves the textbook policy, for the sake of its disk
-public record StackOptions(String name, StackMode mode, int ingressBlocks, int transferBlocks, int promotionBlocks,
+/// @param exact whether hits and victims are those of the textbook policy: a key enters the ledger when a request
+///     decides on it, and a lease holds all its blocks. Otherwise, for a node that strangers reach, a key enters with
+///     its bytes, no block in use is evicted, and leases hold three quarters of host memory at most, each its share; a
+///     stream fails with [io.penstock.block.IncompleteBlockException] if a block that it did not hold was evicted before
+///     its window
+public record StackOptions(String name, Mode mode, int ingressBlocks, int transferBlocks, int promotionBlocks,
     int bounceBlocks, int batchBlocks, EvictionPolicy policy, int maxWaiters, int eventLogSize, boolean verifyReads,
-    TieringOptions tiering) {
+    Tiering tiering, boolean exact) {
   public StackOptions {
     requireNonNull(tiering, "tiering");
     requireNonNull(name, "name");
@@ -43,62 +50,171 @@ public record StackOptions(String name, StackMode mode, int ingressBlocks, int t
   /// Exclusive, exact LRU, 128 slots each for ingress, transfer and promotion, 64 to bounce, batches of 64 blocks,
   /// 1,024 waiters, 65,536 events, verified reads.
   public static StackOptions defaults(String name) {
-    return new StackOptions(name, StackMode.EXCLUSIVE, 128, 128, 128, 64, 64, EvictionPolicy.LRU, 1024, 65_536, true,
-        TieringOptions.exact());
+    return new StackOptions(name, Mode.EXCLUSIVE, 128, 128, 128, 64, 64, EvictionPolicy.LRU, 1024, 65_536, true,
+        Tiering.exact(), true);
   }
 
-  public StackOptions withMode(StackMode mode) {
+  public StackOptions withMode(Mode mode) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withIngressBlocks(int ingressBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withTransferBlocks(int transferBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withPromotionBlocks(int promotionBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withBounceBlocks(int bounceBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withBatchBlocks(int batchBlocks) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withPolicy(EvictionPolicy policy) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withMaxWaiters(int maxWaiters) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withEventLogSize(int eventLogSize) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
   public StackOptions withVerifyReads(boolean verifyReads) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
   }
 
-  public StackOptions withTiering(TieringOptions tiering) {
+  public StackOptions withTiering(Tiering tiering) {
     return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
-        policy, maxWaiters, eventLogSize, verifyReads, tiering);
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+  }
+
+  public StackOptions withExact(boolean exact) {
+    return new StackOptions(name, mode, ingressBlocks, transferBlocks, promotionBlocks, bounceBlocks, batchBlocks,
+        policy, maxWaiters, eventLogSize, verifyReads, tiering, exact);
+  }
+
+  /// Where a [TierStack] leaves the textbook policy, for the sake of its disk.
+  ///
+  /// @param offload which blocks are demoted to a disk when they leave memory; the others are evicted. Not asked if the
+  ///     stack is written through, nor about blocks that the disk has already
+  /// @param promoteAtHit the recent hit at which a block on a disk is promoted; until then it stays there, as the most
+  ///     recently used
+  /// @param prefetchBlocks most blocks of a lease that are read from a store before its reader asks for them, in the
+  ///     order of its keys; 0 for none
+  /// @param queueBlocks most blocks that wait for a disk or are being put to it: while there are more, a reservation
+  ///     waits; [#UNBOUNDED] for as many as host memory holds
+  /// @param queueBytes the same in bytes
+  public record Tiering(OffloadRule offload, int promoteAtHit, int prefetchBlocks, long queueBlocks,
+      long queueBytes) {
+    /// No bound of its own.
+    public static final long UNBOUNDED = Long.MAX_VALUE;
+
+    private static final Tiering EXACT = new Tiering(OffloadRule.all(), 1, 0, UNBOUNDED, UNBOUNDED);
+
+    public Tiering {
+      requireNonNull(offload, "offload");
+      if (promoteAtHit <= 0 || promoteAtHit > FrequencySketch.MOST) {
+        throw new IllegalArgumentException(
+            "promoteAtHit must be in [1, " + FrequencySketch.MOST + "] (was " + promoteAtHit + ")");
+      }
+      Checks.notNegative("prefetchBlocks", prefetchBlocks);
+      Checks.positive("queueBlocks", queueBlocks);
+      Checks.positive("queueBytes", queueBytes);
+    }
+
+    /// None of this: hits and victims are those of the textbook policy.
+    public static Tiering exact() {
+      return EXACT;
+    }
+
+    public Tiering withOffload(OffloadRule offload) {
+      return new Tiering(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes);
+    }
+
+    public Tiering withPromoteAtHit(int promoteAtHit) {
+      return new Tiering(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes);
+    }
+
+    public Tiering withPrefetchBlocks(int prefetchBlocks) {
+      return new Tiering(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes);
+    }
+
+    public Tiering withQueue(long queueBlocks, long queueBytes) {
+      return new Tiering(offload, promoteAtHit, prefetchBlocks, queueBlocks, queueBytes);
+    }
+
+    /// Whether uses are to be counted.
+    boolean countsUses() {
+      return promoteAtHit > 1 || !offload.equals(OffloadRule.all());
+    }
+
+    /// Most blocks of `blockBytes` in the queue; at least one.
+    long mostQueued(long blockBytes) {
+      return Math.max(1, Math.min(queueBlocks, queueBytes == UNBOUNDED ? UNBOUNDED : queueBytes / blockBytes));
+    }
+  }
+
+  /// Which blocks are demoted to the disk when they leave memory. Asked under a lock: must be quick, and not call back.
+  @FunctionalInterface
+  public interface OffloadRule {
+    /// Whether `key` is demoted to the disk; if not, it is evicted.
+    ///
+    /// @param uses its recent uses as [FrequencySketch] estimates them, 15 at most; 0 if it was put and never asked for
+    boolean takes(BlockKey key, int uses);
+
+    /// Every block.
+    static OffloadRule all() {
+      return usedAtLeast(0);
+    }
+
+    /// Blocks that were used at least `uses` times.
+    static OffloadRule usedAtLeast(int uses) {
+      return new UsedAtLeast(uses);
+    }
+
+    /// Blocks that were used at least `uses` times. A value, so that the owner sees when it need not count uses.
+    record UsedAtLeast(int uses) implements OffloadRule {
+      public UsedAtLeast {
+        if (uses < 0 || uses > FrequencySketch.MOST) {
+          throw new IllegalArgumentException("uses must be in [0, " + FrequencySketch.MOST + "] (was " + uses + ")");
+        }
+      }
+
+      @Override
+      public boolean takes(BlockKey key, int counted) {
+        return counted >= uses;
+      }
+    }
+  }
+
+  /// Where a block of a [TierStack] is kept.
+  public enum Mode {
+    /// On one level at a time: the stack holds as many blocks as all its levels together. A receipt is volatile.
+    EXCLUSIVE,
+    /// On its level and on all below it: written through to the last level before it is visible, so that the receipt
+    /// promises what that level, a disk, can, and a demotion costs no copy. The stack holds as many blocks as its last
+    /// level.
+    WRITE_THROUGH
   }
 }

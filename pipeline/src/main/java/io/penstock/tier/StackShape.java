@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
+import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.spi.BlockStore;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -50,7 +51,7 @@ record StackShape(TierInfo info, List<Level> levels, int host, StackOptions opti
 
   /// Whether a block is kept on its own level and on all below.
   boolean isWriteThrough() {
-    return options.mode() == StackMode.WRITE_THROUGH;
+    return options.mode() == StackOptions.Mode.WRITE_THROUGH;
   }
 
   TierClosedException closed() {
@@ -61,7 +62,7 @@ record StackShape(TierInfo info, List<Level> levels, int host, StackOptions opti
     return ledgerCapacities(levels, options.mode());
   }
 
-  private static int requireStack(CacheSpace space, List<Level> levels, StackMode mode) {
+  private static int requireStack(CacheSpace space, List<Level> levels, StackOptions.Mode mode) {
     if (levels.isEmpty()) {
       throw new IllegalArgumentException("levels must be at least one (was none)");
     }
@@ -88,7 +89,7 @@ record StackShape(TierInfo info, List<Level> levels, int host, StackOptions opti
         case Level.Stored stored -> requireSpace(space, stored.store());
       }
     }
-    if (mode == StackMode.WRITE_THROUGH && levels.getLast().medium() != Medium.DISK) {
+    if (mode == StackOptions.Mode.WRITE_THROUGH && levels.getLast().medium() != Medium.DISK) {
       throw new IllegalArgumentException(
           "last level must be a disk to be written through to (was %s, %s)".formatted(levels.getLast().name(),
               levels.getLast().medium()));
@@ -113,9 +114,9 @@ record StackShape(TierInfo info, List<Level> levels, int host, StackOptions opti
 
   /// What the ledger keeps on each level. Written through, a level repeats all levels above it, so the ledger counts
   /// only what the level has beyond them.
-  private static long[] ledgerCapacities(List<Level> levels, StackMode mode) {
+  private static long[] ledgerCapacities(List<Level> levels, StackOptions.Mode mode) {
     long[] capacities = levels.stream().mapToLong(Level::capacityBlocks).toArray();
-    if (mode == StackMode.EXCLUSIVE) {
+    if (mode == StackOptions.Mode.EXCLUSIVE) {
       return capacities;
     }
     long[] more = capacities.clone();

@@ -3,7 +3,7 @@ package io.penstock.tier;
 import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.block.ChunkSource;
+import io.penstock.block.SlabArena.ChunkSource;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;

@@ -4,14 +4,14 @@ import io.penstock.block.BlockKey;
 import io.penstock.pool.FrequencySketch;
 import org.jspecify.annotations.Nullable;
 
-/// Which blocks of a [TierStack] are promoted from a disk, and which are demoted to it, by its [TieringOptions]. Used
-/// in decisions only.
+/// Which blocks of a [TierStack] are promoted from a disk, and which are demoted to it, by its [StackOptions.Tiering].
+/// Used in decisions only.
 final class StackTiering {
   private static final long LEAST_KEYS = 1 << 10;
   private static final long MOST_KEYS = 1 << 24;
 
   private final StackShape shape;
-  private final TieringOptions options;
+  private final StackOptions.Tiering options;
   private final @Nullable FrequencySketch uses;
 
   StackTiering(StackShape shape) {

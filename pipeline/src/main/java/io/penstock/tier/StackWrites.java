@@ -93,7 +93,9 @@ final class StackWrites {
     pending = new Pending(key, null);
     writing.put(key, pending);
     reservation.write(pending); // first, so that the key is freed with it if the next step throws
-    state.index().enter(pending, after);
+    if (state.shape().options().exact()) {
+      state.index().enter(pending, after);
+    }
     return true;
   }
 

@@ -12,9 +12,9 @@ import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.SlabPart;
-import io.penstock.block.SlicePlan;
-import io.penstock.block.SlicePosition;
 import io.penstock.block.SliceShape;
+import io.penstock.operator.Trampoline;
+import io.penstock.tier.slice.SlicePlan;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +29,7 @@ import reactor.core.publisher.Mono;
 /// reader asks for slices.
 ///
 /// Its monitor is never held while it makes a decision of the stack.
-final class StoreWindow extends LeasedWindow implements LayerSlice.Spans {
+final class StoreWindow extends LeasedWindow implements SlicePlan.Spans {
   private final StackState state;
   private final WindowReads reads;
   private final List<WindowBlock> blocks;
@@ -273,7 +273,7 @@ final class StoreWindow extends LeasedWindow implements LayerSlice.Spans {
 
   private LayerSlice slice(int i, int number) {
     try {
-      return LayerSlice.of(cuts.get(i), new SlicePosition(number, cuts.size() - 1 - i), this);
+      return SlicePlan.slice(cuts, i, number, this);
     } catch (IllegalStateException e) { // a later step failed and took the bytes with it
       throw progress.reason(e);
     }

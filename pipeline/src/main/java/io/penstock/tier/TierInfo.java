@@ -3,7 +3,7 @@ package io.penstock.tier;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.CacheSpace;
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 
 /// What a tier is.
 ///

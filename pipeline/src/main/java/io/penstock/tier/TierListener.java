@@ -1,5 +1,7 @@
 package io.penstock.tier;
 
+import io.penstock.tier.TierStack.Level;
+
 /// Hears what a tier did, for meters. Called on hot paths, never under a lock, after waiting readers were told; must be
 /// quick.
 public interface TierListener {

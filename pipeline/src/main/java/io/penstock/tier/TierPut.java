@@ -4,6 +4,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SliceShape;
+import io.penstock.tier.slice.PutRoom;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -38,7 +39,7 @@ record TierPut(BlockTier tier, List<BlockKey> keys, SliceShape shape, PutSource 
     if (room.isEmpty()) {
       return Flux.empty();
     }
-    return source.window(PutWindow.of(room.drafts(), shape.sliceBytes())).doOnNext(slice -> land(room, slice))
+    return source.window(PutSource.Window.of(room.drafts(), shape.sliceBytes())).doOnNext(slice -> land(room, slice))
         .onErrorComplete(e -> scope.isClosed()).takeUntil(slice -> room.drafts().isOver())
         .then(Mono.defer(room::commit).onErrorComplete(e -> scope.isClosed()))
         .flatMapIterable(receipts -> receipts);

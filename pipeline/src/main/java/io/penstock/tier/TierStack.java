@@ -6,9 +6,10 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.Checks;
-import io.penstock.block.ChunkSource;
 import io.penstock.block.SlabArena;
+import io.penstock.block.SlabArena.ChunkSource;
+import io.penstock.check.Checks;
+import io.penstock.tier.spi.BlockStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -209,5 +210,51 @@ public final class TierStack implements BlockTier {
       Resident block = state.index().inMemory(key);
       return block == null ? null : block.hostBlock().share();
     });
+  }
+
+  /// One level of a [TierStack], and how many blocks the ledger may put there.
+  public sealed interface Level {
+    /// Used in figures, errors and meters; unique in its stack.
+    String name();
+
+    Medium medium();
+
+    /// Most blocks that the ledger puts here; [io.penstock.pool.Ledger#UNBOUNDED] for any number.
+    long capacityBlocks();
+
+    /// Host memory, which the stack has of its own.
+    record Host(String name, long capacityBlocks) implements Level {
+      public Host {
+        requireNonNull(name, "name");
+        Checks.positive("capacityBlocks", capacityBlocks);
+      }
+
+      @Override
+      public Medium medium() {
+        return Medium.HOST;
+      }
+    }
+
+    /// A store, which the stack closes with itself.
+    record Stored(BlockStore store, long capacityBlocks) implements Level {
+      public Stored {
+        Checks.positive("capacityBlocks", capacityBlocks);
+        if (capacityBlocks > store.capacityBlocks()) {
+          throw new IllegalArgumentException(
+              "capacityBlocks must be <= the %d slots of %s (was %d)".formatted(store.capacityBlocks(),
+                  store.name(), capacityBlocks));
+        }
+      }
+
+      @Override
+      public String name() {
+        return store.name();
+      }
+
+      @Override
+      public Medium medium() {
+        return store.medium();
+      }
+    }
   }
 }

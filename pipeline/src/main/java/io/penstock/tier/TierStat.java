@@ -3,6 +3,7 @@ package io.penstock.tier;
 import static java.util.Objects.requireNonNull;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// Figures of a tier at one moment; counters run from its opening.
 ///
@@ -20,8 +21,8 @@ import java.util.List;
 /// @param tiering how far behind its disk is, and what it does beside its policy
 /// @param memory the host memory under it, by kind; empty if it reports none
 public record TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses,
-    long stored, long evicted, long corrupt, long lastSequence, List<LevelStat> levels, TieringStat tiering,
-    List<MemoryStat> memory) {
+    long stored, long evicted, long corrupt, long lastSequence, List<Level> levels, Tiering tiering,
+    List<Memory> memory) {
   public TierStat {
     levels = List.copyOf(levels);
     requireNonNull(tiering, "tiering");
@@ -30,20 +31,144 @@ public record TierStat(long blocks, long capacityBlocks, long bytes, long claime
 
   /// Of a tier that reports no memory.
   public TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored,
-      long evicted, long corrupt, long lastSequence, List<LevelStat> levels, TieringStat tiering) {
+      long evicted, long corrupt, long lastSequence, List<Level> levels, Tiering tiering) {
     this(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels,
         tiering, List.of());
   }
 
   /// Of a tier that does nothing beside its policy.
   public TierStat(long blocks, long capacityBlocks, long bytes, long claimedBytes, long hits, long misses, long stored,
-      long evicted, long corrupt, long lastSequence, List<LevelStat> levels) {
+      long evicted, long corrupt, long lastSequence, List<Level> levels) {
     this(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt, lastSequence, levels,
-        TieringStat.NONE);
+        Tiering.NONE);
   }
 
-  public TierStat withMemory(List<MemoryStat> memory) {
+  public TierStat withMemory(List<Memory> memory) {
     return new TierStat(blocks, capacityBlocks, bytes, claimedBytes, hits, misses, stored, evicted, corrupt,
         lastSequence, levels, tiering, memory);
+  }
+
+  /// Figures of one level of a tier at one moment; counters run from its opening.
+  ///
+  /// @param name of the level
+  /// @param medium where its bytes are
+  /// @param capacityBlocks most blocks, `Long.MAX_VALUE` if unbounded
+  /// @param blocks visible blocks that the ledger has there
+  /// @param storedBlocks blocks whose bytes are there: the ledger may be ahead, and a disk keeps copies of promoted
+  ///     blocks
+  /// @param hits references that found their block on this level of the ledger
+  /// @param arrived blocks that were copied, or handed over, to this level
+  /// @param health whether its store takes and gives blocks; while it gives none, its blocks are misses
+  /// @param copies copies that a device made; null where none does
+  /// @param disk what its disk does besides; null where there is none
+  public record Level(String name, Medium medium, long capacityBlocks, long blocks, long storedBlocks, long hits,
+      long arrived, StoreHealth health, @Nullable Copies copies, @Nullable Disk disk) {
+    public Level {
+      requireNonNull(name, "name");
+      requireNonNull(medium, "medium");
+      requireNonNull(health, "health");
+    }
+
+    /// Of a healthy level, on no device and no disk.
+    public Level(String name, Medium medium, long capacityBlocks, long blocks, long storedBlocks, long hits,
+        long arrived) {
+      this(name, medium, capacityBlocks, blocks, storedBlocks, hits, arrived, StoreHealth.GOOD, null, null);
+    }
+  }
+
+  /// What a [TierStack] does beside its policy, and how far behind its disk is; counters run from its opening.
+  ///
+  /// @param queuedBlocks blocks that wait for a disk, or are being put to it
+  /// @param queuedBytes bytes of these blocks
+  /// @param mostQueuedBlocks the longest queue so far
+  /// @param queueBlocks length at which a reservation begins to wait, `Long.MAX_VALUE` if host memory alone bounds it
+  /// @param queueMillis wait of all blocks together, until they were stored or refused
+  /// @param longestMillis longest wait of a block
+  /// @param withheld reservations that had to wait for the queue
+  /// @param held hits of blocks on a disk that were too few to promote them
+  /// @param prefetched blocks that were read before their reader asked for them
+  /// @param useful prefetched blocks that the reader then asked for
+  /// @param wasted prefetched blocks that the reader never asked for
+  /// @param evictedForRoom blocks evicted because a store had no room
+  public record Tiering(long queuedBlocks, long queuedBytes, long mostQueuedBlocks, long queueBlocks,
+      long queueMillis, long longestMillis,
+      long withheld, long held, long prefetched, long useful, long wasted, long evictedForRoom) {
+    /// Of a tier that does nothing of that.
+    public static final Tiering NONE = new Tiering(0, 0, 0, Long.MAX_VALUE, 0, 0, 0, 0, 0, 0, 0, 0);
+  }
+
+  /// Copies of blocks into the memory of a device and back; counters run from its start.
+  ///
+  /// @param device whose memory it is
+  /// @param calls calls of its library; one copies one or many elements
+  /// @param elements elements that these calls were to copy
+  /// @param bytes bytes of the elements
+  /// @param fallbacks calls for many elements that the library does not offer: a call copied each element
+  /// @param failed elements that were not copied, or may not have been
+  public record Copies(String device, long calls, long elements, long bytes, long fallbacks, long failed) {
+    public Copies {
+      requireNonNull(device, "device");
+    }
+
+    /// What was counted after `before`.
+    public Copies since(Copies before) {
+      return new Copies(device, calls - before.calls, elements - before.elements, bytes - before.bytes,
+          fallbacks - before.fallbacks, failed - before.failed);
+    }
+  }
+
+  /// What a store on a disk does besides taking and giving blocks; counters run from its opening.
+  ///
+  /// @param unsyncedBytes bytes written and not forced to the medium yet
+  /// @param unsyncedMillis age of the oldest of these bytes; 0 if there are none
+  /// @param syncs syncs that succeeded
+  /// @param failedSyncs syncs that failed
+  /// @param uncertainBytes bytes of a failed sync, which may or may not be on the medium
+  /// @param segments segment files
+  /// @param heldBytes bytes of these files
+  /// @param liveBytes bytes of the live records in them
+  /// @param putBytes bytes of blocks that were put
+  /// @param movedBytes bytes of live records that compaction moved
+  /// @param reclaimed segments that compaction freed
+  /// @param scrubPasses times that the scrub has read all blocks
+  /// @param scrubbedBytes bytes that the scrub has read
+  /// @param damaged blocks found damaged by that, when they were to be moved, at the opening, or when they were read,
+  ///     and gone
+  /// @param unreadable blocks that the medium did not give, tried more than once, though it gave others, and gone
+  /// @param unkept damaged blocks whose bytes are not kept aside, because the quarantine is full or the disk failed
+  /// @param damagedAtOpening of the damaged ones, those that the opening found
+  /// @param problems the newest failure of each of these works that has failed, and is tried again; and what the
+  ///     opening found that must be known
+  public record Disk(long unsyncedBytes, long unsyncedMillis, long syncs, long failedSyncs, long uncertainBytes,
+      int segments, long heldBytes,
+      long liveBytes, long putBytes, long movedBytes, long reclaimed, long scrubPasses, long scrubbedBytes,
+      long damaged,
+      long unreadable, long unkept, long damagedAtOpening, List<String> problems) {
+    /// Of a disk that has done nothing yet.
+    public static final Disk NONE = new Disk(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, List.of());
+
+    public Disk {
+      problems = List.copyOf(problems);
+    }
+
+    /// Bytes written for each byte put; 1 if nothing was.
+    public double writeAmplification() {
+      return putBytes == 0 ? 1 : (double) (putBytes + movedBytes) / putBytes;
+    }
+  }
+
+  /// Host memory of one kind that a tier has taken.
+  ///
+  /// @param rung short name of the way it was allocated
+  /// @param pages the same in plain words
+  /// @param pageBytes size of its pages; 0 if the system chose it
+  /// @param node NUMA node that was asked for; null if any
+  /// @param locked whether it stays in memory
+  public record Memory(String rung, String pages, long bytes, long pageBytes, @Nullable Integer node,
+      boolean locked) {
+    public Memory {
+      requireNonNull(rung, "rung");
+      requireNonNull(pages, "pages");
+    }
   }
 }

@@ -2,9 +2,9 @@ package io.penstock.tier;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockScope;
-import io.penstock.block.Checks;
 import io.penstock.block.LayerSlice;
-import java.util.concurrent.atomic.AtomicInteger;
+import io.penstock.check.Checks;
+import io.penstock.operator.Trampoline;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
@@ -24,7 +24,7 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
   private final CoreSubscriber<? super LayerSlice> actual;
   private final Function<? super W, Flux<LayerSlice>> cut;
   private final BlockScope scope;
-  private final AtomicInteger turns = new AtomicInteger();
+  private final Trampoline windowRequests = new Trampoline(this::nextWindow);
   @SuppressWarnings("NullAway.Init") // set before any other signal can come
   private volatile Subscription windows;
   /// Slices of the current window.
@@ -163,7 +163,7 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
     if (current != null) {
       current.request(n);
     } else {
-      nextWindow();
+      windowRequests.run();
     }
   }
 
@@ -180,16 +180,11 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
     }
   }
 
-  /// Asks for windows while slices are wanted; a window that ends at once does not deepen the stack.
+  /// Asks for a window if a slice is wanted and no window is being cut.
   private void nextWindow() {
-    if (turns.getAndIncrement() != 0) {
-      return;
+    if (isWindowDue()) {
+      windows.request(1);
     }
-    do {
-      if (isWindowDue()) {
-        windows.request(1);
-      }
-    } while (turns.decrementAndGet() != 0);
   }
 
   private synchronized boolean isWindowDue() {
@@ -244,7 +239,7 @@ final class WindowSlices<W> implements CoreSubscriber<W>, Subscription {
       if (last) {
         actual.onComplete();
       } else {
-        nextWindow();
+        windowRequests.run();
       }
     }
   }

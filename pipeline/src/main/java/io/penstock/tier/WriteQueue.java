@@ -2,6 +2,7 @@ package io.penstock.tier;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
+import io.penstock.operator.Trampoline;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.StoreBusyException;
 import io.penstock.tier.spi.StoreUnavailableException;

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.check.Checksum;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.Race;
@@ -48,7 +51,7 @@ final class BlockDraftTest {
 
   @Test
   void writing_draftClosedMeanwhile_keepsTheMemoryUntilTheSpanCloses() {
-    DraftSpan span = draft.writing(GranuleRange.whole(1, 2));
+    BlockDraft.Span span = draft.writing(GranuleRange.whole(1, 2));
     draft.close();
     assertThat(arena.claimedSlots()).isOne();
     assertThat(span.memory().byteSize()).isEqualTo(128);

@@ -3,6 +3,8 @@ package io.penstock.block;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.Plane.ElementType;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -54,8 +56,8 @@ final class BlockLayoutTest {
   @Test
   void rows_ofPlanesWithDifferentHeads_differUnderHnd() {
     BlockLayout layout =
-        new BlockLayout(2, 4, TokenOrder.HND, List.of(new Plane(PlaneKind.KEY, ElementType.INT8, 8, 16),
-            new Plane(PlaneKind.SCALES, ElementType.FP32, 1, 8)));
+        new BlockLayout(2, 4, TokenOrder.HND, List.of(new Plane(Plane.Kind.KEY, ElementType.INT8, 8, 16),
+            new Plane(Plane.Kind.SCALES, ElementType.FP32, 1, 8)));
     assertThat(layout.rows(2)).isEqualTo(8);
     assertThat(layout.rows(3)).isEqualTo(1);
     assertThat(layout.rowBytes(3)).isEqualTo(4 * 8 * 4);
@@ -64,8 +66,8 @@ final class BlockLayoutTest {
   @Test
   void granules_coverTheBlockWithoutAGap() {
     BlockLayout layout =
-        new BlockLayout(3, 7, TokenOrder.NHD, List.of(new Plane(PlaneKind.LATENT, ElementType.FP8_E4M3, 1, 33),
-            new Plane(PlaneKind.SCALES, ElementType.FP32, 1, 1), new Plane(PlaneKind.ROPE, ElementType.BF16, 1, 5)));
+        new BlockLayout(3, 7, TokenOrder.NHD, List.of(new Plane(Plane.Kind.LATENT, ElementType.FP8_E4M3, 1, 33),
+            new Plane(Plane.Kind.SCALES, ElementType.FP32, 1, 1), new Plane(Plane.Kind.ROPE, ElementType.BF16, 1, 5)));
     int end = 0;
     for (int granule = 0; granule < layout.granules(); granule++) {
       assertThat(layout.granuleOffset(granule)).isEqualTo(end);
@@ -90,7 +92,7 @@ final class BlockLayoutTest {
 
   @Test
   void blockBytes_thatSumToAMultipleOfTwoToThe64_areRefused() {
-    Plane half = new Plane(PlaneKind.KEY, ElementType.INT8, 1, 1 << 20);
+    Plane half = new Plane(Plane.Kind.KEY, ElementType.INT8, 1, 1 << 20);
     for (int planes : new int[] {1, 2, 4, 8, 4096}) {
       assertThatThrownBy(() -> new BlockLayout(INT_MAX, 1 << 10, TokenOrder.NHD, Collections.nCopies(planes, half)))
           .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("must be <= 1 GiB");
@@ -118,16 +120,13 @@ final class BlockLayoutTest {
   @Test
   void granuleRange_knowsItsPlace() {
     BlockLayout layout = BlockLayout.latent(4, 8, 16, 4, ElementType.BF16); // granules of 256 and 64 bytes
-    GranuleRange two = GranuleRange.layers(layout, new LayerRange(1, 3));
+    GranuleRange two = GranuleRange.layers(layout, 1, 3);
     assertThat(two).isEqualTo(GranuleRange.whole(2, 4));
     assertThat(two.offset(layout)).isEqualTo(320);
     assertThat(two.bytes(layout)).isEqualTo(640);
-    assertThat(two.layers(layout)).isEqualTo(new LayerRange(1, 3));
     GranuleRange rows = GranuleRange.rows(3, 2, 5);
     assertThat(rows.offset(layout)).isEqualTo(320 + 256 + 2 * 8);
     assertThat(rows.bytes(layout)).isEqualTo(5 * 8);
-    assertThat(rows.layers(layout)).isEqualTo(new LayerRange(1, 2));
-    assertThat(GranuleRange.whole(1, 2).layers(layout)).isEqualTo(new LayerRange(0, 2));
     assertThat(GranuleRange.all(layout).bytes(layout)).isEqualTo(layout.blockBytes());
   }
 
@@ -160,9 +159,9 @@ final class BlockLayoutTest {
     assertThatThrownBy(() -> GranuleRange.rows(0, INT_MAX, INT_MAX).requireInside(layout))
         .isInstanceOf(IndexOutOfBoundsException.class);
     assertThatThrownBy(() -> GranuleRange.whole(INT_MAX, 1)).isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> GranuleRange.layers(layout, new LayerRange(3, 5)))
+    assertThatThrownBy(() -> GranuleRange.layers(layout, 3, 5))
         .hasMessage("layers must end at <= 4 (was 5)");
-    assertThatThrownBy(() -> GranuleRange.layers(layout, new LayerRange(2, 2)))
+    assertThatThrownBy(() -> GranuleRange.layers(layout, 2, 2))
         .hasMessageContaining("count must be > 0");
     assertThatThrownBy(() -> new GranuleRange(0, 2, 0, 1)).hasMessageContaining("inside one granule");
     assertThatThrownBy(() -> new GranuleRange(0, 1, 1, GranuleRange.WHOLE)).hasMessageContaining("firstRow must be 0");

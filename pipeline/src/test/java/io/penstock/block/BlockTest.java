@@ -3,6 +3,7 @@ package io.penstock.block;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.check.Checksum;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.Race;
@@ -171,19 +172,19 @@ final class BlockTest {
     Block second = Blocks.block(arena, Blocks.key(SPACE, 2));
     GranuleRange range = GranuleRange.whole(1, 2);
     LayerSlice slice =
-        new LayerSlice(new SlicePosition(0, 3), range, new int[] {4, 9},
+        new LayerSlice(new LayerSlice.Position(0, 3), range, new int[] {4, 9},
             List.of(block.span(range), second.span(range)));
     block.close();
     second.close();
     assertThat(slice.bytes()).isEqualTo(2 * 128);
     assertThat(slice.position(1)).isEqualTo(9);
     slice.spans().forEach(Blocks::assertBytes);
-    assertThatThrownBy(() -> new LayerSlice(new SlicePosition(0, 0), range, new int[] {1}, slice.spans()))
+    assertThatThrownBy(() -> new LayerSlice(new LayerSlice.Position(0, 0), range, new int[] {1}, slice.spans()))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> new LayerSlice(new SlicePosition(0, 0), range, new int[0], List.of()))
+    assertThatThrownBy(() -> new LayerSlice(new LayerSlice.Position(0, 0), range, new int[0], List.of()))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(
-        () -> new LayerSlice(new SlicePosition(0, 0), GranuleRange.whole(1, 1), new int[] {4, 9}, slice.spans()))
+        () -> new LayerSlice(new LayerSlice.Position(0, 0), GranuleRange.whole(1, 1), new int[] {4, 9}, slice.spans()))
         .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("spans must all be of");
     slice.close();
     slice.close();

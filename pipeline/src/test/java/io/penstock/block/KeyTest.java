@@ -1,8 +1,12 @@
 package io.penstock.block;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.block.BlockLayout.TokenOrder;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.testkit.Blocks;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -10,6 +14,9 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -102,7 +109,7 @@ final class KeyTest {
   @MethodSource("spaceVectors")
   void spaceId_agreesWithTheVectors(List<String> row) {
     List<Plane> planes = Arrays.stream(row.get(4).split(",")).map(text -> text.split("/"))
-        .map(part -> new Plane(PlaneKind.valueOf(part[0]), ElementType.valueOf(part[1]), Integer.parseInt(part[2]),
+        .map(part -> new Plane(Plane.Kind.valueOf(part[0]), ElementType.valueOf(part[1]), Integer.parseInt(part[2]),
             Integer.parseInt(part[3])))
         .toList();
     BlockLayout layout = new BlockLayout(Integer.parseInt(row.get(1)), Integer.parseInt(row.get(2)),
@@ -115,5 +122,32 @@ final class KeyTest {
   void vectors_areManyAndAllDifferent() {
     assertThat(prefixVectors().map(List::getLast)).hasSizeGreaterThan(15).doesNotHaveDuplicates();
     assertThat(spaceVectors().map(List::getLast)).hasSizeGreaterThan(8).doesNotHaveDuplicates();
+  }
+
+  /// Hashes that a client may choose to slow a node down: they differ in a few bytes only.
+  @Test
+  void hashes_thatDifferInAFewBytes_spreadOverATable() {
+    int keys = 1 << 16;
+    for (int shift = 0; shift <= 32; shift += 16) {
+      Set<Integer> high = new HashSet<>();
+      Set<Integer> low = new HashSet<>();
+      for (long i = 0; i < keys; i++) {
+        high.add(new BlockHash(i << shift, 7).hashCode());
+        low.add(new BlockHash(7, i << shift).hashCode());
+      }
+      // Of 2^16 random codes of 32 bits, fewer than 3 in expectation meet another
+      assertTrue(Math.min(high.size(), low.size()) > keys - 32, high.size() + " and " + low.size());
+    }
+  }
+
+  @Test
+  void keys_areOrderedAsTheirEncodings() {
+    SpaceId space = new SpaceId(-1, 1);
+    List<BlockKey> ordered = List.of(new BlockKey(new SpaceId(1, -1), new BlockHash(9, 9)),
+        new BlockKey(space, new BlockHash(0, -1)), new BlockKey(space, new BlockHash(1, 0)),
+        new BlockKey(space, new BlockHash(-1, 0)));
+    List<BlockKey> shuffled = new ArrayList<>(ordered.reversed());
+    shuffled.sort(null);
+    assertEquals(ordered, shuffled);
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.Race;
+import io.penstock.tier.ByteBudget;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -245,7 +246,7 @@ final class PermitsTest {
   void bytePermit_refundsOnce_howeverItIsClosed() {
     Permits permits = permits(100, 1);
     assertThat(permits.tryAcquire(70)).isTrue();
-    BytePermit permit = new BytePermit(permits, 70);
+    ByteBudget.Permit permit = new ByteBudget.Permit(permits, 70);
     permit.refund(30);
     assertThat(permits.inUse()).isEqualTo(40).isEqualTo(permit.left());
     assertThatThrownBy(() -> permit.refund(41)).isInstanceOf(IllegalStateException.class)
@@ -263,7 +264,7 @@ final class PermitsTest {
     try (Race race = new Race(2)) {
       for (int i = 0; i < 5_000; i++) {
         assertThat(permits.tryAcquire(100)).isTrue();
-        BytePermit permit = new BytePermit(permits, 100);
+        ByteBudget.Permit permit = new ByteBudget.Permit(permits, 100);
         race.run(() -> permit.refund(60), permit::close);
         assertThat(permits.inUse()).as("run %d", i).isZero();
       }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.penstock.block.Plane.ElementType;
+import io.penstock.check.Checksum;
 import io.penstock.testkit.LeakLedger;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

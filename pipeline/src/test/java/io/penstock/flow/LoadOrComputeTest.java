@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.stage.Stage;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.StageContract;
@@ -47,7 +47,7 @@ final class LoadOrComputeTest extends StageContract<BlockKey, LayerSlice> {
   }
 
   private Mono<Void> compute(Lease lease, List<BlockKey> keys) {
-    PutSource source = new ProducingSource(arena, SliceOrder.LAYER_FIRST,
+    PutSource source = new ProducingSource(arena, SliceShape.Order.LAYER_FIRST,
         (key, range, memory) -> Blocks.fill(key, range.offset(arena.layout()), memory));
     return Flux.just(lease.admitted().bits().stream().mapToObj(keys::get).toList())
         .transform(OffloadPrefix.layers(tier, FilledTier.SHAPE, source)).then();

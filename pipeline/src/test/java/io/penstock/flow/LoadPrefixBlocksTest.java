@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.stage.FetchOptions;
+import io.penstock.stage.Fetch;
 import io.penstock.stage.Stage;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyTier;
@@ -24,7 +24,7 @@ import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
 final class LoadPrefixBlocksTest extends StageContract<BlockKey, Block> {
-  private static final FetchOptions OPTIONS = new FetchOptions(2, 2);
+  private static final Fetch.Options OPTIONS = new Fetch.Options(2, 2);
 
   private HostTier tier;
 

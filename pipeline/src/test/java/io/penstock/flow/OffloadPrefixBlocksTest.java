@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockScope;
-import io.penstock.stage.BatchOptions;
+import io.penstock.stage.Batch;
 import io.penstock.stage.Stage;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.StageContract;
@@ -20,8 +20,8 @@ import reactor.core.publisher.Flux;
 import reactor.test.StepVerifier;
 
 final class OffloadPrefixBlocksTest extends StageContract<Block, Receipt> {
-  private static final OffloadOptions OPTIONS =
-      new OffloadOptions(new BatchOptions(3, 1 << 20, Duration.ofMillis(5)), FilledTier.SHAPE);
+  private static final OffloadPrefix.Options OPTIONS =
+      new OffloadPrefix.Options(new Batch.Options(3, 1 << 20, Duration.ofMillis(5)), FilledTier.SHAPE);
 
   private HostTier tier;
 

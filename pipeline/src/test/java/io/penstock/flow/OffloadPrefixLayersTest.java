@@ -7,7 +7,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.IncompleteBlockException;
 import io.penstock.block.LayerSlice;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.block.UnexpectedSliceException;
 import io.penstock.stage.Stage;
 import io.penstock.testkit.Blocks;
@@ -15,7 +15,6 @@ import io.penstock.testkit.StageContract;
 import io.penstock.testkit.StageFixtures;
 import io.penstock.tier.HostTier;
 import io.penstock.tier.PutSource;
-import io.penstock.tier.PutWindow;
 import io.penstock.tier.Receipt;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -39,7 +38,7 @@ final class OffloadPrefixLayersTest extends StageContract<List<BlockKey>, Receip
   }
 
   private PutSource computing() {
-    return new ProducingSource(arena, SliceOrder.LAYER_FIRST,
+    return new ProducingSource(arena, SliceShape.Order.LAYER_FIRST,
         (key, range, memory) -> Blocks.fill(key, range.offset(arena.layout()), memory));
   }
 
@@ -101,7 +100,7 @@ final class OffloadPrefixLayersTest extends StageContract<List<BlockKey>, Receip
   @Test
   void sliceOfAnotherWindow_isAnError() {
     PutSource source = computing();
-    StepVerifier.create(put(window -> source.window(new PutWindow(window.index() + 1,
+    StepVerifier.create(put(window -> source.window(new PutSource.Window(window.index() + 1,
         window.positions(), window.keys(), window.maxSliceBytes()))))
         .expectErrorMessage("slice window must be 0 (was 1)").verify(LIMIT);
     leaks.assertEmpty();

@@ -11,25 +11,24 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
 import io.penstock.block.GranuleRange;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
-import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
-import io.penstock.tier.spi.DiskStat;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.Lease;
-import io.penstock.tier.Level;
 import io.penstock.tier.Medium;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.TierStat;
+import io.penstock.tier.spi.BlockStore;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -47,7 +46,7 @@ final class KvMetersTest {
 
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
   private final MicrometerTierListener listener = new MicrometerTierListener(registry, "dram", Medium.HOST);
-  private final HostTier tier = new HostTier(SPACE, HostTierOptions.defaults(2).withName("dram"), listener);
+  private final HostTier tier = new HostTier(SPACE, 2, StackOptions.defaults("dram"), listener);
   private final TierGauges gauges = TierGauges.bind(registry, tier);
   private final ByteBudget budget = new ByteBudget("node", 1 << 20, 4);
   private final SlabArena arena = new SlabArena("test", LAYOUT, 4, 1);
@@ -75,7 +74,7 @@ final class KvMetersTest {
     sideCar.copied(() -> 4, () -> 5);
     sideCar.failed("too_many", () -> 6);
     gauges.refresh().block(SOON);
-    BlockTier onDisk = onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, List.of()));
+    BlockTier onDisk = onDisk(new TierStat.Disk(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, List.of()));
     TierGauges.bind(registry, onDisk).refresh().block(SOON);
 
     for (KvMeters meter : KvMeters.values()) {
@@ -162,7 +161,7 @@ final class KvMetersTest {
   @Test
   void disk_whatItDoesBesides_isShownByLevel() {
     BlockTier stack =
-        onDisk(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, List.of("sync: no")));
+        onDisk(new TierStat.Disk(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, List.of("sync: no")));
     TierGauges.bind(registry, stack).refresh().block(SOON);
 
     assertThat(
@@ -182,7 +181,7 @@ final class KvMetersTest {
     return Stream.of(names).map(name -> registry.get("penstock.disk." + name).gauge().value()).toList();
   }
 
-  private static BlockTier onDisk(DiskStat told) {
+  private static BlockTier onDisk(TierStat.Disk told) {
     BlockStore disk =
         new FaultyStore(new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run)).disk(told);
     return new TierStack(SPACE, List.of(new Level.Host("ram", 1), new Level.Stored(disk, 4)),

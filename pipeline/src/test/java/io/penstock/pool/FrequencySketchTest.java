@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockKey;
 import io.penstock.testkit.Blocks;
+import io.penstock.tier.StackOptions.OffloadRule;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;

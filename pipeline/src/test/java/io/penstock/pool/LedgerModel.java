@@ -3,6 +3,7 @@ package io.penstock.pool;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
+import io.penstock.block.EvictionPolicy;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
+import io.penstock.block.EvictionPolicy;
 import io.penstock.block.SpaceId;
 import java.util.ArrayList;
 import java.util.List;

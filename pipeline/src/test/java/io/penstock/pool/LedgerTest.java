@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
+import io.penstock.block.EvictionPolicy;
 import io.penstock.block.SpaceId;
 import java.io.IOException;
 import java.nio.file.Files;

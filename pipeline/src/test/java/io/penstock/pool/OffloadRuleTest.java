@@ -7,7 +7,8 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.tier.StackOptions.OffloadRule;
 import org.junit.jupiter.api.Test;
 
 final class OffloadRuleTest {

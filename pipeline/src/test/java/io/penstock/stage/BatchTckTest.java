@@ -13,7 +13,7 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 /// The Reactive Streams rules for a publisher, on pairs of numbers.
 @Test
 public class BatchTckTest extends PublisherVerification<List<Long>> {
-  private static final BatchOptions PAIRS = new BatchOptions(2, Long.MAX_VALUE, Duration.ofHours(1));
+  private static final Batch.Options PAIRS = new Batch.Options(2, Long.MAX_VALUE, Duration.ofHours(1));
 
   private static final Scheduler TIMER = VirtualTimeScheduler.create();
 

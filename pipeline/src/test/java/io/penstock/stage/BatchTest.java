@@ -22,13 +22,13 @@ import reactor.test.publisher.TestPublisher;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 final class BatchTest extends StageContract<Block, List<Block>> {
-  private static final BatchOptions OPTIONS = new BatchOptions(3, 100, Duration.ofMillis(10));
+  private static final Batch.Options OPTIONS = new Batch.Options(3, 100, Duration.ofMillis(10));
 
   private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
 
   @Override
   protected Stage<Block, List<Block>> stage(BlockScope scope) {
-    return Batch.blocks(BatchOptions.defaults().withMaxCount(3).withMaxDelay(Duration.ofHours(1)), timer);
+    return Batch.blocks(Batch.Options.defaults().withMaxCount(3).withMaxDelay(Duration.ofHours(1)), timer);
   }
 
   @Override
@@ -181,6 +181,6 @@ final class BatchTest extends StageContract<Block, List<Block>> {
     assertThatThrownBy(() -> OPTIONS.withMaxCount(0)).hasMessage("maxCount must be > 0 (was 0)");
     assertThatThrownBy(() -> OPTIONS.withMaxBytes(-1)).hasMessage("maxBytes must be > 0 (was -1)");
     assertThatThrownBy(() -> OPTIONS.withMaxDelay(Duration.ZERO)).hasMessage("maxDelay must be > 0 (was PT0S)");
-    assertThat(BatchOptions.defaults().maxBytes()).isEqualTo(1 << 20);
+    assertThat(Batch.Options.defaults().maxBytes()).isEqualTo(1 << 20);
   }
 }

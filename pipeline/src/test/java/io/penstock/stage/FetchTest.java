@@ -6,13 +6,12 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.StageContract;
 import io.penstock.testkit.StageFixtures;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierListener;
 import java.util.List;
@@ -23,16 +22,16 @@ import reactor.core.publisher.Flux;
 import reactor.test.StepVerifier;
 
 final class FetchTest extends StageContract<BlockKey, Block> {
-  private static final FetchOptions OPTIONS = new FetchOptions(2, 2);
+  private static final Fetch.Options OPTIONS = new Fetch.Options(2, 2);
 
-  private final HostTier tier = new HostTier(StageFixtures.SPACE, HostTierOptions.defaults(64), TierListener.noop());
+  private final HostTier tier = new HostTier(StageFixtures.SPACE, 64, TierListener.noop());
 
   /// Blocks 0 to 31 rest in the tier, except every block whose number ends with 9.
   @BeforeEach
   void fill() {
     scoped(scope -> StageFixtures.blocks(32, arena, scope).filter(block -> !block.key().equals(StageFixtures.key(9)))
         .buffer(8)
-        .transform(Store.into(tier, StageFixtures.split(256, SliceOrder.LAYER_FIRST)))).blockLast(LIMIT);
+        .transform(Store.into(tier, StageFixtures.split(256, SliceShape.Order.LAYER_FIRST)))).blockLast(LIMIT);
     long resident = tier.arena().claimedSlots();
     leaks.watch("slots of the tier beyond its blocks",
         () -> tier.arena().claimedSlots() == 0 ? 0 : tier.arena().claimedSlots() - resident);
@@ -79,7 +78,7 @@ final class FetchTest extends StageContract<BlockKey, Block> {
 
   @Test
   void fetch_windowLargerThanTheTiersOwn_givesAll() {
-    StepVerifier.create(scoped(scope -> inputs(32, scope).transform(Fetch.from(tier, new FetchOptions(32, 1), scope))
+    StepVerifier.create(scoped(scope -> inputs(32, scope).transform(Fetch.from(tier, new Fetch.Options(32, 1), scope))
         .doOnNext(Blocks::assertBytes).doOnNext(Block::close)))
         .expectNextCount(31).expectComplete().verify(LIMIT);
   }
@@ -102,7 +101,7 @@ final class FetchTest extends StageContract<BlockKey, Block> {
 
   @Test
   void fetch_closedTier_isAnError() {
-    BlockTier closed = new HostTier(StageFixtures.SPACE, HostTierOptions.defaults(4), TierListener.noop());
+    BlockTier closed = new HostTier(StageFixtures.SPACE, 4, TierListener.noop());
     closed.close().block(LIMIT);
     StepVerifier.create(scoped(scope -> inputs(6, scope).transform(Fetch.from(closed, OPTIONS, scope))))
         .expectError(TierClosedException.class).verify(LIMIT);

@@ -29,7 +29,7 @@ final class PaceTest extends StageContract<Block, Block> {
   /// closed its block.
   @Override
   protected Stage<Block, Block> stage(BlockScope scope) {
-    return Pace.bytes(block -> block.read(MemorySegment::byteSize), new PaceOptions(10_000_000, 512), timer);
+    return Pace.bytes(block -> block.read(MemorySegment::byteSize), new Pace.Options(10_000_000, 512), timer);
   }
 
   @Override
@@ -46,7 +46,7 @@ final class PaceTest extends StageContract<Block, Block> {
   void pace_bytes_passAtTheRateAfterTheBurst() {
     StepVerifier
         .create(Flux.range(0, 5).map(i -> 100)
-            .transform(Pace.<Integer>bytes(bytes -> bytes, new PaceOptions(1000, 200), clock)))
+            .transform(Pace.<Integer>bytes(bytes -> bytes, new Pace.Options(1000, 200), clock)))
         .expectNext(100, 100).expectNoEvent(Duration.ZERO)
         .then(() -> clock.advanceTimeBy(Duration.ofMillis(99))).expectNoEvent(Duration.ZERO)
         .then(() -> clock.advanceTimeBy(Duration.ofMillis(1))).expectNext(100)
@@ -57,14 +57,14 @@ final class PaceTest extends StageContract<Block, Block> {
   @Test
   void pace_elementHeavierThanTheBurst_passesAndIsPaidForByTheNext() {
     StepVerifier
-        .create(Flux.just(1000, 1).transform(Pace.<Integer>bytes(bytes -> bytes, new PaceOptions(1000, 10), clock)))
+        .create(Flux.just(1000, 1).transform(Pace.<Integer>bytes(bytes -> bytes, new Pace.Options(1000, 10), clock)))
         .expectNext(1000).then(() -> clock.advanceTimeBy(Duration.ofMillis(990))).expectNoEvent(Duration.ZERO)
         .then(() -> clock.advanceTimeBy(Duration.ofMillis(1))).expectNext(1).expectComplete().verify(LIMIT);
   }
 
   @Test
   void pace_pause_savesUpNoMoreThanTheBurst() {
-    StepVerifier.create(Flux.range(0, 10).transform(Pace.<Integer>items(new PaceOptions(10, 2), clock)), 1)
+    StepVerifier.create(Flux.range(0, 10).transform(Pace.<Integer>items(new Pace.Options(10, 2), clock)), 1)
         .expectNext(0).then(() -> clock.advanceTimeBy(Duration.ofHours(1)))
         .thenRequest(100).expectNext(1, 2, 3).expectNoEvent(Duration.ZERO) // one was pulled before the pause
         .then(() -> clock.advanceTimeBy(Duration.ofMillis(100))).expectNext(4)
@@ -75,7 +75,7 @@ final class PaceTest extends StageContract<Block, Block> {
   @Test
   void pace_randomSizes_keepTheRate() {
     Random random = new Random(SEED);
-    PaceOptions options = new PaceOptions(1_000_000, 5_000);
+    Pace.Options options = new Pace.Options(1_000_000, 5_000);
     List<long[]> passed = new ArrayList<>(); // nanos, bytes
     StepVerifier.create(Flux.range(0, 2_000).map(i -> 1 + random.nextInt(3_000))
         .transform(Pace.<Integer>bytes(bytes -> bytes, options, clock))
@@ -106,7 +106,7 @@ final class PaceTest extends StageContract<Block, Block> {
       Flux.just(1, 2).transform(Pace.<Integer>bytes(bytes -> {
         subscriber.cancel();
         throw new IllegalStateException("late");
-      }, new PaceOptions(1000, 10), clock)).subscribe(subscriber);
+      }, new Pace.Options(1000, 10), clock)).subscribe(subscriber);
       assertThat(subscriber.isDisposed()).isTrue();
       assertThat(dropped).isEmpty();
     } finally {
@@ -116,7 +116,7 @@ final class PaceTest extends StageContract<Block, Block> {
 
   @Test
   void pace_manySmallElements_doNotPassForNothing() {
-    TokenBucket bucket = new TokenBucket(new PaceOptions(3_000_000_000L, 1), 0);
+    TokenBucket bucket = new TokenBucket(new Pace.Options(3_000_000_000L, 1), 0);
     long wait = 0;
     for (int i = 0; i < 3_000_000; i++) {
       wait = bucket.take(1, 0);
@@ -155,10 +155,10 @@ final class PaceTest extends StageContract<Block, Block> {
 
   @Test
   void options_outOfRange_nameRuleAndValue() {
-    assertThatThrownBy(() -> PaceOptions.of(0)).hasMessage("unitsPerSecond must be > 0 (was 0)");
-    assertThatThrownBy(() -> PaceOptions.of(1).withBurstUnits(0)).hasMessage("burstUnits must be > 0 (was 0)");
+    assertThatThrownBy(() -> Pace.Options.of(0)).hasMessage("unitsPerSecond must be > 0 (was 0)");
+    assertThatThrownBy(() -> Pace.Options.of(1).withBurstUnits(0)).hasMessage("burstUnits must be > 0 (was 0)");
     assertThatThrownBy(() -> Pace.trace(time -> Duration.ZERO, -1, clock))
         .hasMessage("speed must be >= 0 and finite (was -1.0)");
-    assertThat(PaceOptions.of(1_000_000).burstUnits()).isEqualTo(10_000);
+    assertThat(Pace.Options.of(1_000_000).burstUnits()).isEqualTo(10_000);
   }
 }

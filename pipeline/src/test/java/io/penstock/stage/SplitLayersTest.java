@@ -6,18 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.penstock.block.Block;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
-import io.penstock.block.ElementType;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceOrder;
-import io.penstock.block.SlicePosition;
 import io.penstock.block.SliceShape;
-import io.penstock.tier.LeasedBlock;
-import io.penstock.tier.LeasedWindow;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.StageContract;
 import io.penstock.testkit.StageFixtures;
+import io.penstock.tier.LeasedBlock;
+import io.penstock.tier.LeasedWindow;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -28,7 +26,7 @@ import reactor.test.publisher.PublisherProbe;
 import reactor.test.publisher.TestPublisher;
 
 final class SplitLayersTest extends StageContract<Block, LayerSlice> {
-  private static final SliceShape OPTIONS = StageFixtures.split(256, SliceOrder.LAYER_FIRST);
+  private static final SliceShape OPTIONS = StageFixtures.split(256, SliceShape.Order.LAYER_FIRST);
 
   @Override
   protected Stage<Block, LayerSlice> stage(BlockScope scope) {
@@ -72,7 +70,7 @@ final class SplitLayersTest extends StageContract<Block, LayerSlice> {
   @Test
   void split_blockFirst_sendsAllLayersOfABlockBeforeTheNext() {
     try (BlockScope scope = new BlockScope()) {
-      List<LayerSlice> slices = slices(3, OPTIONS.withOrder(SliceOrder.BLOCK_FIRST).withSliceBytes(128), scope);
+      List<LayerSlice> slices = slices(3, OPTIONS.withOrder(SliceShape.Order.BLOCK_FIRST).withSliceBytes(128), scope);
       assertThat(slices).extracting(slice -> slice.spans().getFirst().key()).containsExactly(StageFixtures.key(0),
           StageFixtures.key(0),
           StageFixtures.key(1), StageFixtures.key(1), StageFixtures.key(2), StageFixtures.key(2));
@@ -86,7 +84,7 @@ final class SplitLayersTest extends StageContract<Block, LayerSlice> {
       assertThat(slices).extracting(slice -> slice.place().window()).containsExactly(0, 0, 0, 0, 1, 1);
       assertThat(slices.get(1).position(1)).isEqualTo(3);
       assertThat(slices.get(5).position(0)).isEqualTo(4);
-      assertThat(slices.get(5).place()).isEqualTo(new SlicePosition(1, 0));
+      assertThat(slices.get(5).place()).isEqualTo(new LayerSlice.Position(1, 0));
     }
   }
 

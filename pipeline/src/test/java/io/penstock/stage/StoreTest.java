@@ -5,14 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.Block;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockScope;
-import io.penstock.block.SliceOrder;
 import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.StageContract;
 import io.penstock.testkit.StageFixtures;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.StackOptions;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierListener;
@@ -27,8 +26,8 @@ import reactor.test.StepVerifier;
 
 final class StoreTest extends StageContract<Block, Receipt> {
   private final HostTier tier =
-      new HostTier(StageFixtures.SPACE, HostTierOptions.defaults(64).withReserveBlocks(8), TierListener.noop());
-  private static final SliceShape SHAPE = StageFixtures.split(256, SliceOrder.LAYER_FIRST);
+      new HostTier(StageFixtures.SPACE, 64, StackOptions.defaults("dram").withIngressBlocks(8), TierListener.noop());
+  private static final SliceShape SHAPE = StageFixtures.split(256, SliceShape.Order.LAYER_FIRST);
 
   /// What is claimed in the tier beyond the blocks that can be seen is a leak.
   @BeforeEach
@@ -113,7 +112,7 @@ final class StoreTest extends StageContract<Block, Receipt> {
   @Test
   void store_tierWithoutRoom_waitsAndGoesOnWhenThereIs() {
     HostTier narrow =
-        new HostTier(StageFixtures.SPACE, HostTierOptions.defaults(1).withReserveBlocks(2), TierListener.noop());
+        new HostTier(StageFixtures.SPACE, 1, StackOptions.defaults("dram").withIngressBlocks(2), TierListener.noop());
     BlockScope elsewhere = leaks.watch(new BlockScope());
     Reservation inTheWay = narrow.reserve(StageFixtures.keys(64).subList(30, 32), elsewhere).block(LIMIT);
     StepVerifier.create(scoped(scope -> inputs(2, scope).transform(batches(narrow, 2))))
@@ -126,7 +125,7 @@ final class StoreTest extends StageContract<Block, Receipt> {
   @Test
   void store_cancelWhileItWaitsForRoom_leavesTheQueue() {
     HostTier narrow =
-        new HostTier(StageFixtures.SPACE, HostTierOptions.defaults(1).withReserveBlocks(2), TierListener.noop());
+        new HostTier(StageFixtures.SPACE, 1, StackOptions.defaults("dram").withIngressBlocks(2), TierListener.noop());
     BlockScope elsewhere = leaks.watch(new BlockScope());
     Reservation inTheWay = narrow.reserve(StageFixtures.keys(64).subList(30, 32), elsewhere).block(LIMIT);
     StepVerifier.create(scoped(scope -> inputs(2, scope).transform(batches(narrow, 2))))

@@ -18,8 +18,10 @@ import java.util.stream.Stream;
 /// code.
 ///
 /// A *room* is a package below `io.penstock` with the packages below it; every room may import the root package. An
-/// arrow from a room says what it may import. Arrows are transitive.
+/// arrow from a room says what it may import. Arrows are transitive. Another module sees only the packages that the
+/// descriptor of the kernel exports to it: the build compiles on the class path, where descriptors do not count.
 public final class ArchitectureRules {
+  private static final Path MODULE = Path.of(System.getProperty("basedir", ""));
   private static final String ROOT = "io.penstock";
   private static final Set<String> PUBLISHERS = Set.of("reactor.core.publisher.Flux", "reactor.core.publisher.Mono");
 
@@ -27,25 +29,38 @@ public final class ArchitectureRules {
   private static final Set<String> CONCATENATING =
       Set.of("concat", "concatWith", "concatWithValues", "startWith", "thenMany");
 
+  /// The rooms of the kernel's module.
+  private static final Set<String> KERNEL = Set.of("flow", "stage", "disagg", "tier", "pool", "block", "operator",
+      "check", "system", "recording", "meter");
+
   private static final Set<String> SHARED = Set.of("boundedElastic", "parallel", "single");
 
   private final Map<String, Set<String>> arrows = new HashMap<>();
   private final Map<String, Set<String>> libraries = new HashMap<>();
   private final Map<String, Set<String>> confined = new HashMap<>();
   private final Set<String> reactive = new HashSet<>();
+  private final Exports kernel;
 
-  private ArchitectureRules() {}
+  private ArchitectureRules(Exports kernel) {
+    this.kernel = kernel;
+  }
 
   /// The rules of this house.
   ///
   /// @return a checker of any module's classes
   public static ArchitectureRules house() {
-    String[] kernel = {"flow", "stage", "disagg", "tier", "pool", "block", "system", "recording", "meter"};
-    return new ArchitectureRules()
-        .arrow("system")
-        .arrow("block", "system")
+    return with(Exports.ofKernel(MODULE));
+  }
+
+  static ArchitectureRules with(Exports exports) {
+    String[] kernel = KERNEL.toArray(String[]::new);
+    return new ArchitectureRules(exports)
+        .arrow("check")
+        .arrow("operator")
+        .arrow("system", "check")
+        .arrow("block", "system", "check")
         .arrow("pool", "block")
-        .arrow("tier", "pool", "block")
+        .arrow("tier", "pool", "block", "operator")
         .arrow("stage", "tier")
         .arrow("disagg", "tier")
         .arrow("flow", "stage", "disagg")
@@ -66,6 +81,7 @@ public final class ArchitectureRules {
         .only("java.lang.foreign.SymbolLookup", "system", "device.ascend")
         .only("jnr")
         .only("sun.misc")
+        .confine("check", "java.", "org.jspecify.")
         .confine("block", "java.", "org.jspecify.", "com.google.errorprone.annotations.")
         .confine("system", "java.", "org.jspecify.")
         .injectSchedulers("stage", "disagg", "flow", "tier", "pool", "recording", "wire", "storage", "device");
@@ -76,7 +92,7 @@ public final class ArchitectureRules {
   /// @return the violations, one line each, in a fixed order; empty if the house stands
   /// @throws IllegalStateException if there are no classes, for then nothing was checked
   public List<String> violationsInMain() {
-    return violationsIn(Path.of(System.getProperty("basedir", ""), "target", "classes"));
+    return violationsIn(MODULE.resolve("target/classes"));
   }
 
   List<String> violationsIn(Path classes) {
@@ -141,7 +157,10 @@ public final class ArchitectureRules {
         from.members().stream()
             .filter(call -> PUBLISHERS.contains(call.owner()) && CONCATENATING.contains(call.name()))
             .map(call -> from.name() + " must put streams in turn with InTurn, not " + call);
-    return Stream.of(names, calls, concatenations).flatMap(each -> each);
+    Stream<String> hidden =
+        from.classes().stream().filter(name -> isHidden(from.name(), name))
+            .map(name -> from.name() + " must not see " + name + ", whose package is not exported to its module");
+    return Stream.of(names, calls, concatenations, hidden).flatMap(each -> each);
   }
 
   private boolean mayName(String className, String from, String name) {
@@ -155,6 +174,17 @@ public final class ArchitectureRules {
             .allMatch(rule -> rule.getValue().stream().anyMatch(each -> isBelow(className, ROOT + "." + each)));
     Set<String> prefixes = confined.getOrDefault(from, Set.of(""));
     return admitted && prefixes.stream().anyMatch(name::startsWith);
+  }
+
+  /// Whether `name` is a type of the kernel that the module of `className` must not use.
+  private boolean isHidden(String className, String name) {
+    return isBelow(name, ROOT) && isOfKernel(name) && !isOfKernel(className)
+        && !kernel.isOpenTo(ROOT + "." + room(className), name.substring(0, name.lastIndexOf('.')));
+  }
+
+  private static boolean isOfKernel(String className) {
+    String room = room(className);
+    return room.isEmpty() || KERNEL.contains(room);
   }
 
   /// Whether a call runs on a scheduler that its caller did not choose: a shared one of Reactor's, or an operator of

@@ -86,6 +86,24 @@ final class ArchitectureRulesTest {
   }
 
   @Test
+  void packageThatIsExportedToOtherModules_isReported() throws IOException {
+    Exports exports = Exports.parse("module io.penstock {\n exports io.penstock.block;\n exports io.penstock.meter to"
+        + " io.penstock.node,\n io.penstock.wire;\n}");
+    for (String room : List.of("wire", "storage", "tier")) {
+      write("io.penstock." + room + ".Any", type -> type
+          .withField("word", ClassDesc.of("io.penstock.block.Low"), 0)
+          .withField("pool", ClassDesc.of("io.penstock.pool.Kept"), 0)
+          .withField("meter", ClassDesc.of("io.penstock.meter.Gauge"), 0));
+    }
+
+    assertThat(ArchitectureRules.with(exports).violationsIn(classes)).containsExactly(
+        "io.penstock.storage.Any must not see io.penstock.meter.Gauge, whose package is not exported to its module",
+        "io.penstock.storage.Any must not see io.penstock.pool.Kept, whose package is not exported to its module",
+        "io.penstock.tier.Any must not import io.penstock.meter.Gauge",
+        "io.penstock.wire.Any must not see io.penstock.pool.Kept, whose package is not exported to its module");
+  }
+
+  @Test
   void operatorOfTimeWithoutScheduler_isReported() throws IOException {
     ClassDesc mono = ClassDesc.of("reactor.core.publisher.Mono");
     MethodTypeDesc delay = MethodTypeDesc.of(mono, ClassDesc.of("java.time.Duration"));

@@ -5,15 +5,14 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
-import io.penstock.tier.spi.BlockStore;
-import io.penstock.tier.spi.DiskStat;
-import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.spi.StoredBlock;
-import io.penstock.tier.spi.Evictor;
-import io.penstock.tier.spi.StoreHealth;
-import io.penstock.tier.spi.StoreState;
+import io.penstock.tier.Receipt.Durability;
+import io.penstock.tier.StoreHealth;
+import io.penstock.tier.TierStat;
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.BlockStore.Evictor;
 import io.penstock.tier.spi.StoreUnavailableException;
+import io.penstock.tier.spi.StoredBlock;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
@@ -29,7 +28,7 @@ public final class FaultyStore implements BlockStore {
   private volatile Consumer<BlockKey> numbers = key -> {};
   private volatile StoreHealth health = StoreHealth.GOOD;
   private volatile Runnable watcher = () -> {};
-  private volatile @Nullable DiskStat disk;
+  private volatile TierStat.@Nullable Disk disk;
 
   /// @param store does what is not changed
   public FaultyStore(BlockStore store) {
@@ -61,14 +60,14 @@ public final class FaultyStore implements BlockStore {
   }
 
   /// Is so from now on, and refuses what a store refuses that is so.
-  public FaultyStore health(StoreState state) {
-    health = state == StoreState.ACTIVE ? StoreHealth.GOOD : new StoreHealth(state, "told to be");
+  public FaultyStore health(StoreHealth.State state) {
+    health = state == StoreHealth.State.ACTIVE ? StoreHealth.GOOD : new StoreHealth(state, "told to be");
     watcher.run();
     return this;
   }
 
   /// Tells this of its disk from now on.
-  public FaultyStore disk(DiskStat told) {
+  public FaultyStore disk(TierStat.Disk told) {
     disk = told;
     return this;
   }
@@ -79,7 +78,7 @@ public final class FaultyStore implements BlockStore {
   }
 
   @Override
-  public @Nullable DiskStat diskStat() {
+  public TierStat.@Nullable Disk diskStat() {
     return disk;
   }
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockScope;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierListener;
 import java.time.Duration;
@@ -15,7 +14,7 @@ import reactor.test.StepVerifier;
 
 @Timeout(20)
 final class FaultyTierTest {
-  private final HostTier tier = new HostTier(Blocks.smallSpace(), HostTierOptions.defaults(4), TierListener.noop());
+  private final HostTier tier = new HostTier(Blocks.smallSpace(), 4, TierListener.noop());
 
   @Test
   void failing_failsTheNamedCallOnly() {

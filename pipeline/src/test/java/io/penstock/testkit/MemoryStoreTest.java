@@ -1,8 +1,8 @@
 package io.penstock.testkit;
 
 import io.penstock.block.Block;
-import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.Medium;
+import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.StoredBlock;
 import java.util.List;
 import java.util.Objects;

@@ -1,5 +1,6 @@
 package io.penstock.testkit;
 
+import io.penstock.testkit.Exports.Audience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.classfile.ClassFile;
@@ -7,6 +8,7 @@ import java.lang.classfile.ClassModel;
 import java.lang.reflect.AccessFlag;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -16,14 +18,33 @@ public final class PublicTypes {
 
   private PublicTypes() {}
 
-  /// Names of the public top-level types in the main classes, in alphabetical order.
+  /// The public top-level types in the main classes: for each audience a heading, then the names in alphabetical order.
   ///
   /// @throws IllegalStateException if there are none, since nothing was compared then
   public static List<String> inMain() {
-    return inClasses(MODULE.resolve("target/classes"));
+    List<String> lines = new ArrayList<>();
+    for (Audience audience : Audience.values()) {
+      List<String> names = inMain(audience);
+      if (!names.isEmpty()) {
+        lines.add("# " + audience);
+        lines.addAll(names);
+      }
+    }
+    return lines;
   }
 
-  /// Names in `src/main/module/public-types.txt`, a line each.
+  /// Names of the public top-level types in the packages that the module exports to all, without those of an SPI.
+  public static List<String> forUsers() {
+    return inMain(Audience.USERS);
+  }
+
+  private static List<String> inMain(Audience audience) {
+    Exports exports = Exports.of(MODULE);
+    return inClasses(MODULE.resolve("target/classes")).stream()
+        .filter(name -> exports.audience(name.substring(0, name.lastIndexOf('.'))) == audience).toList();
+  }
+
+  /// The lines of `src/main/module/public-types.txt`.
   public static List<String> listed() {
     try {
       return Files.readAllLines(MODULE.resolve("src/main/module/public-types.txt"));

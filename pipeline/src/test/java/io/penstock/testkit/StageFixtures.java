@@ -5,7 +5,6 @@ import io.penstock.block.BlockArena;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.SliceOrder;
 import io.penstock.block.SliceShape;
 import java.util.List;
 import reactor.core.publisher.Flux;
@@ -33,7 +32,7 @@ public final class StageFixtures {
   }
 
   /// Windows of 4 blocks and slices of `sliceBytes`.
-  public static SliceShape split(int sliceBytes, SliceOrder order) {
+  public static SliceShape split(int sliceBytes, SliceShape.Order order) {
     return SliceShape.defaults().withWindowBlocks(4).withSliceBytes(sliceBytes).withOrder(order);
   }
 }

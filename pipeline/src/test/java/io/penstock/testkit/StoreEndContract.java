@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
+import io.penstock.tier.TierClosedException;
 import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.spi.StoredBlock;
-import io.penstock.tier.TierClosedException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;

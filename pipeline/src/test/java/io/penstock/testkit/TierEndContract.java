@@ -11,6 +11,7 @@ import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.block.IncompleteBlockException;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
@@ -161,8 +162,10 @@ interface TierEndContract extends WriteSteps {
   }
 
   /// A scope that closes first ends what it owns; anything else is a failure, each of them if several parts failed.
-  private static void note(Queue<Throwable> unexpected, Throwable failure) {
+  private void note(Queue<Throwable> unexpected, Throwable failure) {
+    boolean holds = contract().promises(TierPromise.HOLDS_WHAT_IT_FOUND);
     Exceptions.unwrapMultiple(failure).stream()
+        .filter(each -> holds || !(each instanceof IncompleteBlockException))
         .filter(each -> !(each instanceof CancellationException) && !(each instanceof IllegalStateException))
         .forEach(unexpected::add);
   }

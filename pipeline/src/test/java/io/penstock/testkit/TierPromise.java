@@ -4,6 +4,9 @@ package io.penstock.testkit;
 public enum TierPromise {
   /// Hits and victims are those of a textbook LRU of its capacity, and figures count them.
   EXACT_LRU,
+  /// A lease holds all blocks that it found until they were read; else a stream may fail with
+  /// [io.penstock.block.IncompleteBlockException].
+  HOLDS_WHAT_IT_FOUND,
   /// What becomes visible, and what goes, is told as events without holes.
   EVENTS,
   /// While nothing is leased or written, the bytes claimed are those of visible blocks.

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockScope;
 import io.penstock.block.BudgetExhaustedException;
-import io.penstock.block.BytePermit;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.testkit.Race;
 import java.util.ArrayList;
@@ -29,7 +28,7 @@ final class ByteBudgetTest {
   void acquire_waitsItsTurn() {
     ByteBudget budget = budget(100, 4);
     try (BlockScope scope = new BlockScope()) {
-      List<BytePermit> permits = new ArrayList<>();
+      List<ByteBudget.Permit> permits = new ArrayList<>();
       budget.acquire(60, scope).subscribe(permits::add);
       budget.acquire(50, scope).subscribe(permits::add);
       budget.acquire(10, scope).subscribe(permits::add);
@@ -92,7 +91,7 @@ final class ByteBudgetTest {
     try (Race race = new Race(2)) {
       for (int i = 0; i < 10_000; i++) {
         BlockScope scope = new BlockScope();
-        AtomicReference<BytePermit> holder = new AtomicReference<>();
+        AtomicReference<ByteBudget.Permit> holder = new AtomicReference<>();
         budget.acquire(10, new BlockScope()).subscribe(holder::set);
         Disposable waiting = budget.acquire(10, scope).subscribe();
         race.run(() -> holder.get().close(), waiting::dispose);

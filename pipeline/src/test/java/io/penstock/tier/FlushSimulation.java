@@ -2,11 +2,11 @@ package io.penstock.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.tier.spi.StoreState;
 import io.penstock.block.BlockKey;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
+import io.penstock.tier.TierStack.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -59,8 +59,8 @@ final class FlushSimulation {
   FlushSimulation(long seed, Stores stores) {
     this.random = new Random(seed * 0x9E3779B97F4A7C15L);
     this.stores = stores;
-    StackMode mode = random.nextInt(3) == 0 ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE;
-    this.exclusive = mode == StackMode.EXCLUSIVE;
+    StackOptions.Mode mode = random.nextInt(3) == 0 ? StackOptions.Mode.WRITE_THROUGH : StackOptions.Mode.EXCLUSIVE;
+    this.exclusive = mode == StackOptions.Mode.EXCLUSIVE;
     List<Level> levels = new ArrayList<>();
     int shape = random.nextInt(3);
     int above = 0;
@@ -134,7 +134,7 @@ final class FlushSimulation {
   /// What happens in the midst of it.
   private void turn(Disposable waiting) {
     switch (stores) {
-      case OFF -> disk.health(StoreState.OFF);
+      case OFF -> disk.health(StoreHealth.State.OFF);
       case LEFT -> waiting.dispose();
       case CLOSED -> {
         stack.close().subscribe();

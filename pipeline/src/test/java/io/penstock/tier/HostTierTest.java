@@ -6,7 +6,8 @@ final class HostTierTest extends BlockTierContract {
   @Override
   protected BlockTier openTier(int capacityBlocks) {
     return new HostTier(space,
-        HostTierOptions.defaults(capacityBlocks).withReserveBlocks(RESERVE_BLOCKS).withEventLogSize(EVENT_LOG_SIZE),
+        capacityBlocks,
+        StackOptions.defaults("dram").withIngressBlocks(RESERVE_BLOCKS).withEventLogSize(EVENT_LOG_SIZE),
         TierListener.noop());
   }
 }

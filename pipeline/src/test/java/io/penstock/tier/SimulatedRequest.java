@@ -8,7 +8,6 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
-import io.penstock.block.SliceOrder;
 import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import java.util.ArrayList;
@@ -52,7 +51,7 @@ final class SimulatedRequest {
       Flux<List<LeasedBlock>> windows = lease.windows(simulation.window, scope);
       windows.subscribe(reader);
     } else {
-      SliceOrder order = SliceOrder.values()[random.nextInt(2)];
+      SliceShape.Order order = SliceShape.Order.values()[random.nextInt(2)];
       SliceShape shape = new SliceShape(simulation.window, 64 + random.nextInt(400), order, 0);
       lease.slicedWindows(shape, scope).concatMap(opened -> opened.slices(0), random.nextInt(2)).subscribe(reader);
     }

@@ -2,15 +2,15 @@ package io.penstock.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.tier.spi.StoreBusyException;
-import io.penstock.tier.spi.StoreState;
-import io.penstock.tier.spi.StoredBlock;
 import io.penstock.TransientKvException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
+import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.spi.StoreBusyException;
+import io.penstock.tier.spi.StoredBlock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -47,13 +47,13 @@ final class SimulatedStores {
   }
 
   /// Levels of any of device, host, disk, with a store each.
-  List<Level> levels(StackMode mode) {
+  List<Level> levels(StackOptions.Mode mode) {
     List<Level> levels = new ArrayList<>();
     int shape = 1 + random.nextInt(7);
     int capacity = 0;
     for (int kind = 0; kind < 3; kind++) {
       if ((shape >> kind & 1) == 1) {
-        capacity = mode == StackMode.WRITE_THROUGH ? capacity + 1 + random.nextInt(4) : 1 + random.nextInt(4);
+        capacity = mode == StackOptions.Mode.WRITE_THROUGH ? capacity + 1 + random.nextInt(4) : 1 + random.nextInt(4);
         levels.add(switch (kind) {
           case 0 -> store("hbm", Medium.DEVICE, capacity);
           case 1 -> new Level.Host("dram", capacity);
@@ -112,7 +112,7 @@ final class SimulatedStores {
   /// Lets the disk be well, or not.
   void weaken() {
     if (weak && disk != null && random.nextInt(20) == 0) {
-      disk.health(StoreState.values()[random.nextInt(3)]);
+      disk.health(StoreHealth.State.values()[random.nextInt(3)]);
     }
   }
 
@@ -142,7 +142,7 @@ final class SimulatedStores {
   /// Everything that was begun ends, on a healthy disk.
   void finish() {
     if (disk != null) {
-      disk.health(StoreState.ACTIVE);
+      disk.health(StoreHealth.State.ACTIVE);
     }
     while (!ready().isEmpty()) {
       ready().removeFirst().run();

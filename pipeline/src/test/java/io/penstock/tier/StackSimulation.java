@@ -2,12 +2,13 @@ package io.penstock.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.tier.spi.StoreBusyException;
-import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
-import io.penstock.pool.OffloadRule;
 import io.penstock.testkit.Blocks;
+import io.penstock.tier.StackOptions.OffloadRule;
+import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.spi.StoreBusyException;
+import io.penstock.tier.spi.StoreUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -56,11 +57,11 @@ final class StackSimulation {
     this.stepsToClose = stepsAtFirst;
     this.window = 1 + random.nextInt(3);
     this.weak = random.nextInt(3) == 0;
-    StackMode mode = random.nextInt(4) == 0 ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE;
+    StackOptions.Mode mode = random.nextInt(4) == 0 ? StackOptions.Mode.WRITE_THROUGH : StackOptions.Mode.EXCLUSIVE;
     this.stores = new SimulatedStores(random, faulty, weak);
     List<Level> levels = stores.levels(mode);
     if (levels.getLast().medium() != Medium.DISK) {
-      mode = StackMode.EXCLUSIVE;
+      mode = StackOptions.Mode.EXCLUSIVE;
     }
     StackOptions options =
         StackOptions.defaults("stack").withMode(mode).withIngressBlocks(window).withTransferBlocks(window)
@@ -71,8 +72,8 @@ final class StackSimulation {
     this.free = random.nextInt(3) == 0;
     if (free) {
       options = options.withTiering(
-          new TieringOptions(OffloadRule.usedAtLeast(random.nextInt(3)), 1 + random.nextInt(2), random.nextInt(4),
-              1 + random.nextInt(3), TieringOptions.UNBOUNDED));
+          new StackOptions.Tiering(OffloadRule.usedAtLeast(random.nextInt(3)), 1 + random.nextInt(2), random.nextInt(4),
+              1 + random.nextInt(3), StackOptions.Tiering.UNBOUNDED));
     }
     this.stack = new TierStack(SimulatedStores.SPACE, levels, options, TierListener.noop(), () -> 0);
   }
@@ -150,14 +151,14 @@ final class StackSimulation {
       assertThat(stat.corrupt()).isZero();
     }
     assertThat(stack.arena().highWaterSlots()).isLessThanOrEqualTo(stack.arena().capacitySlots());
-    for (LevelStat level : stat.levels()) {
+    for (TierStat.Level level : stat.levels()) {
       if (level.medium() != Medium.DISK) {
         assertThat(level.storedBlocks()).as("%s", level).isLessThanOrEqualTo(level.capacityBlocks());
       }
     }
     if (isExact()) {
       assertThat(stat.hits()).isEqualTo(hits);
-      assertThat(stat.levels().stream().mapToLong(LevelStat::hits).sum()).isEqualTo(hits);
+      assertThat(stat.levels().stream().mapToLong(TierStat.Level::hits).sum()).isEqualTo(hits);
       assertThat(stat.blocks()).isEqualTo(model.size());
       assertThat(keys.stream().filter(model::contains).toList())
           .isEqualTo(Objects.requireNonNull(stack.contains(keys).block()).bits().stream().mapToObj(keys::get).toList());

@@ -80,7 +80,7 @@ abstract class StackSteps {
     return requireNonNull(stack.stat().block(SOON));
   }
 
-  static List<LevelStat> levels(TierStack stack) {
+  static List<TierStat.Level> levels(TierStack stack) {
     return stat(stack).levels();
   }
 

@@ -3,12 +3,14 @@ package io.penstock.tier;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.tier.spi.RoomSignal;
-import io.penstock.tier.spi.StoreBusyException;
 import io.penstock.block.BlockScope;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
+import io.penstock.tier.Receipt.Durability;
+import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.spi.RoomSignal;
+import io.penstock.tier.spi.StoreBusyException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -87,7 +89,7 @@ final class TierStackBusyTest extends StackSteps {
   @Test
   void commit_writtenThroughToABusyStore_waitsUntilThereIsRoom() {
     TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 2), new Level.Stored(disk, 4)),
-        OPTIONS.withMode(StackMode.WRITE_THROUGH),
+        OPTIONS.withMode(StackOptions.Mode.WRITE_THROUGH),
         TierListener.noop());
     disk.puts(this::refusedAtFirst);
     List<Receipt> receipts = new ArrayList<>();

@@ -5,6 +5,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.testkit.BlockTierContract;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.MemoryStore;
+import io.penstock.tier.TierStack.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -72,7 +73,7 @@ final class TierStackContractTest {
 
     @Override
     StackOptions options(int capacityBlocks) {
-      return super.options(capacityBlocks).withMode(StackMode.WRITE_THROUGH);
+      return super.options(capacityBlocks).withMode(StackOptions.Mode.WRITE_THROUGH);
     }
   }
 
@@ -128,7 +129,7 @@ final class TierStackContractTest {
 
     @Override
     StackOptions options(int capacityBlocks) {
-      return super.options(capacityBlocks).withMode(StackMode.WRITE_THROUGH);
+      return super.options(capacityBlocks).withMode(StackOptions.Mode.WRITE_THROUGH);
     }
   }
 

@@ -8,13 +8,13 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
 import io.penstock.block.LayerSlice;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
+import io.penstock.tier.TierStack.Level;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -103,7 +103,7 @@ final class TierStackFaultTest extends StackSteps {
     read(stack, 0);
     device.mend();
     read(stack, 0);
-    assertThat(levels(stack)).extracting(LevelStat::storedBlocks).as("a read promotes it").containsExactly(1L, 1L);
+    assertThat(levels(stack)).extracting(TierStat.Level::storedBlocks).as("a read promotes it").containsExactly(1L, 1L);
     assertClosesClean(stack);
   }
 
@@ -147,7 +147,7 @@ final class TierStackFaultTest extends StackSteps {
       assertThatThrownBy(() -> stack.lease(List.of(key(2), key(0)), OnMiss.ADMIT, scope).block(SOON))
           .isInstanceOf(IllegalStateException.class).hasMessage("thrown");
       assertThat(stack.hostCopy(key(1))).as("the block that the first key demoted").isNull();
-      assertThat(levels(stack)).extracting(LevelStat::storedBlocks).containsExactly(0L, 2L);
+      assertThat(levels(stack)).extracting(TierStat.Level::storedBlocks).containsExactly(0L, 2L);
       disk.mend();
       Lease next = requireNonNull(stack.lease(List.of(key(2)), OnMiss.ADMIT, scope).block(SOON));
       assertThat(next.admitted().count()).as("keys that the failed lease admitted, and this one now").isOne();
@@ -182,7 +182,8 @@ final class TierStackFaultTest extends StackSteps {
     AtomicReference<Throwable> end = new AtomicReference<>();
     try (BlockScope scope = new BlockScope()) {
       Lease lease = requireNonNull(stack.lease(List.of(key(0)), OnMiss.SKIP, scope).block(SOON));
-      lease.slicedWindows(new SliceShape(1, 64, SliceOrder.LAYER_FIRST, 0), scope).concatMap(window -> window.slices(0))
+      lease.slicedWindows(new SliceShape(1, 64, SliceShape.Order.LAYER_FIRST, 0), scope)
+          .concatMap(window -> window.slices(0))
           .subscribe(LayerSlice::close, end::set);
     }
     runTasks();
@@ -210,7 +211,8 @@ final class TierStackFaultTest extends StackSteps {
     runTasks();
     forgetful.reads(read -> Mono.create(sink -> tasks.add(sink::success))); // says that it is done, and did nothing
     Lease lease = requireNonNull(stack.lease(List.of(key(0)), OnMiss.SKIP, scope).block(SOON));
-    lease.slicedWindows(new SliceShape(1, 64, SliceOrder.LAYER_FIRST, 0), scope).subscribe(window -> {}, error -> {});
+    lease.slicedWindows(new SliceShape(1, 64, SliceShape.Order.LAYER_FIRST, 0), scope).subscribe(window -> {},
+        error -> {});
     runTasks();
     assertThat(stuck.get()).isNull();
     assertClosesClean(stack);
@@ -311,7 +313,7 @@ final class TierStackFaultTest extends StackSteps {
     put(again, 4);
     assertThat(present(again, 0, 1, 2, 3, 4)).as("the oldest goes first").isEqualTo("01111");
     read(again, 3);
-    assertThat(levels(again)).extracting(LevelStat::storedBlocks).as("a read promotes it").containsExactly(2L, 4L);
+    assertThat(levels(again)).extracting(TierStat.Level::storedBlocks).as("a read promotes it").containsExactly(2L, 4L);
     assertClosesClean(again);
   }
 
@@ -321,10 +323,10 @@ final class TierStackFaultTest extends StackSteps {
     MemoryStore hdd = new MemoryStore("hdd", Medium.DISK, SPACE, Long.MAX_VALUE, Runnable::run);
     TierStack first = written(new Level.Stored(ssd, 1), new Level.Stored(hdd, 4));
     put(first, 0);
-    assertThat(levels(first)).extracting(LevelStat::storedBlocks).containsExactly(1L, 1L);
+    assertThat(levels(first)).extracting(TierStat.Level::storedBlocks).containsExactly(1L, 1L);
     first.close().block(SOON);
     TierStack again = written(new Level.Stored(ssd.reopened(), 1), new Level.Stored(hdd.reopened(), 4));
-    assertThat(levels(again)).extracting(LevelStat::storedBlocks).containsExactly(1L, 1L);
+    assertThat(levels(again)).extracting(TierStat.Level::storedBlocks).containsExactly(1L, 1L);
     assertClosesClean(again);
   }
 
@@ -335,7 +337,7 @@ final class TierStackFaultTest extends StackSteps {
         options().withIngressBlocks(many).withBatchBlocks(1), TierListener.noop());
     putAll(stack, Blocks.keys(SPACE, 0, many));
     putAll(stack, Blocks.keys(SPACE, many, 2L * many));
-    assertThat(levels(stack)).extracting(LevelStat::storedBlocks).containsExactly((long) many, (long) many);
+    assertThat(levels(stack)).extracting(TierStat.Level::storedBlocks).containsExactly((long) many, (long) many);
     assertClosesClean(stack);
   }
 
@@ -349,7 +351,7 @@ final class TierStackFaultTest extends StackSteps {
     try (BlockScope scope = new BlockScope()) {
       Lease lease = requireNonNull(stack.lease(List.of(key), OnMiss.SKIP, scope).block(SOON));
       assertThat(
-          lease.slicedWindows(new SliceShape(1, 4, SliceOrder.LAYER_FIRST, 0), scope)
+          lease.slicedWindows(new SliceShape(1, 4, SliceShape.Order.LAYER_FIRST, 0), scope)
               .concatMap(window -> window.slices(0))
               .doOnNext(LayerSlice::close).count().block(SOON))
           .isGreaterThan(1_000);
@@ -402,7 +404,8 @@ final class TierStackFaultTest extends StackSteps {
   }
 
   private static TierStack written(Level... levels) {
-    return new TierStack(SPACE, List.of(levels), options().withMode(StackMode.WRITE_THROUGH), TierListener.noop());
+    return new TierStack(SPACE, List.of(levels), options().withMode(StackOptions.Mode.WRITE_THROUGH),
+        TierListener.noop());
   }
 
   private static Reservation reserved(TierStack stack, int number, BlockScope scope) {

@@ -3,15 +3,16 @@ package io.penstock.tier;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.tier.spi.StoreState;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
+import io.penstock.tier.Receipt.Durability;
+import io.penstock.tier.TierStack.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.test.scheduler.VirtualTimeScheduler;
@@ -29,7 +30,7 @@ final class TierStackFlushTest extends StackSteps {
 
   @Test
   void blocksThatWaitForTheDisk_getThere_andThoseInMemoryStay() {
-    TierStack stack = stack(StackMode.EXCLUSIVE, 2);
+    TierStack stack = stack(StackOptions.Mode.EXCLUSIVE, 2);
     put(stack, 0, 1, 2, 3, 4);
     stack.flush(PATIENCE, timers).subscribe(missed::add);
     assertThat(missed).as("a copy is under way").isEmpty();
@@ -41,7 +42,7 @@ final class TierStackFlushTest extends StackSteps {
 
   @Test
   void commitsThatAreWrittenThrough_areWaitedFor() {
-    TierStack stack = stack(StackMode.WRITE_THROUGH, 2);
+    TierStack stack = stack(StackOptions.Mode.WRITE_THROUGH, 2);
     List<Receipt> receipts = new ArrayList<>();
     committed(stack, List.of(key(0))).subscribe(receipts::addAll);
     committed(stack, List.of(key(1))).subscribe(receipts::addAll);
@@ -55,12 +56,12 @@ final class TierStackFlushTest extends StackSteps {
 
   @Test
   void blocksWrittenToMemoryAlone_whileTheDiskWasUnhealthy_areNotWaitedForUntilItIsHealthy() {
-    TierStack stack = stack(StackMode.WRITE_THROUGH, 4);
-    disk.health(StoreState.DEGRADED);
+    TierStack stack = stack(StackOptions.Mode.WRITE_THROUGH, 4);
+    disk.health(StoreHealth.State.DEGRADED);
     put(stack, 0, 1);
     stack.flush(PATIENCE, timers).subscribe(missed::add);
     assertThat(missed).as("nothing is on its way").containsExactly(0);
-    disk.health(StoreState.ACTIVE);
+    disk.health(StoreHealth.State.ACTIVE);
     stack.flush(PATIENCE, timers).subscribe(missed::add);
     assertThat(missed).hasSize(1);
     runTasks();
@@ -71,7 +72,7 @@ final class TierStackFlushTest extends StackSteps {
 
   @Test
   void diskThatDoesNotAnswer_isWaitedForAsLongAsIsSaid() {
-    TierStack stack = stack(StackMode.EXCLUSIVE, 2);
+    TierStack stack = stack(StackOptions.Mode.EXCLUSIVE, 2);
     put(stack, 0, 1, 2, 3, 4);
     stack.flush(PATIENCE, timers).subscribe(missed::add);
     timers.advanceTimeBy(PATIENCE.minusMillis(1));
@@ -83,17 +84,17 @@ final class TierStackFlushTest extends StackSteps {
 
   @Test
   void diskThatGoesOff_endsTheWait_andNoneOfThemIsThere() {
-    TierStack stack = stack(StackMode.EXCLUSIVE, 2);
+    TierStack stack = stack(StackOptions.Mode.EXCLUSIVE, 2);
     put(stack, 0, 1, 2, 3, 4);
     stack.flush(PATIENCE, timers).subscribe(missed::add);
-    disk.health(StoreState.OFF);
+    disk.health(StoreHealth.State.OFF);
     assertThat(missed).containsExactly(3);
     assertClosesClean(stack);
   }
 
   @Test
   void close_endsTheWait() {
-    TierStack stack = stack(StackMode.EXCLUSIVE, 2);
+    TierStack stack = stack(StackOptions.Mode.EXCLUSIVE, 2);
     put(stack, 0, 1, 2, 3, 4);
     stack.flush(PATIENCE, timers).subscribe(missed::add);
     stack.close().subscribe();
@@ -105,7 +106,7 @@ final class TierStackFlushTest extends StackSteps {
 
   @Test
   void nothingToMove_endsAtOnce_andPatienceIsSome() {
-    TierStack stack = stack(StackMode.EXCLUSIVE, 2);
+    TierStack stack = stack(StackOptions.Mode.EXCLUSIVE, 2);
     put(stack, 0);
     stack.flush(PATIENCE, timers).subscribe(missed::add);
     assertThat(missed).containsExactly(0);
@@ -142,7 +143,7 @@ final class TierStackFlushTest extends StackSteps {
     }
   }
 
-  private TierStack stack(StackMode mode, int dram) {
+  private TierStack stack(StackOptions.Mode mode, int dram) {
     return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, 100)),
         StackOptions.defaults("stack").withMode(mode)
             .withIngressBlocks(8).withTransferBlocks(1).withPromotionBlocks(1).withBounceBlocks(1).withBatchBlocks(1),

@@ -4,15 +4,15 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.tier.spi.StoreHealth;
-import io.penstock.tier.spi.StoreState;
-import io.penstock.tier.spi.StoreUnavailableException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
+import io.penstock.tier.Receipt.Durability;
+import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -32,11 +32,11 @@ final class TierStackHealthTest extends StackSteps {
     put(stack, 0);
     put(stack, 1);
     runTasks();
-    disk.health(StoreState.OFF);
+    disk.health(StoreHealth.State.OFF);
     assertThat(present(stack, 0, 1)).as("0 is on the disk").isEqualTo("01");
     assertThat(stack.match(List.of(key(0), key(1))).block(SOON)).isZero();
     assertThat(hits(stack, 0)).isZero();
-    disk.health(StoreState.ACTIVE);
+    disk.health(StoreHealth.State.ACTIVE);
     assertThat(present(stack, 0, 1)).isEqualTo("11");
     read(stack, 0);
     assertThat(lost(stack)).isEmpty();
@@ -49,7 +49,7 @@ final class TierStackHealthTest extends StackSteps {
     put(stack, 0);
     put(stack, 1);
     runTasks();
-    disk.health(StoreState.DEGRADED);
+    disk.health(StoreHealth.State.DEGRADED);
     put(stack, 2);
     assertThat(present(stack, 0, 1, 2)).as("1 had no place to go").isEqualTo("101");
     read(stack, 0);
@@ -66,12 +66,12 @@ final class TierStackHealthTest extends StackSteps {
       put(stack, i);
     }
     runTasks();
-    disk.health(StoreState.OFF);
+    disk.health(StoreHealth.State.OFF);
     for (int i = 5; i < 50; i++) {
       put(stack, i);
     }
     assertThat(evicted(stack)).hasSize(45).startsWith(key(4));
-    disk.health(StoreState.ACTIVE);
+    disk.health(StoreHealth.State.ACTIVE);
     assertThat(present(stack, 0, 1, 2, 3, 4, 49)).isEqualTo("111101");
     put(stack, 50);
     runTasks();
@@ -86,7 +86,7 @@ final class TierStackHealthTest extends StackSteps {
       put(stack, i); // 0 is being copied, 1 and 2 wait
     }
     assertThat(stack.arena().claimedSlots()).isEqualTo(4);
-    disk.health(StoreState.OFF);
+    disk.health(StoreHealth.State.OFF);
     assertThat(evicted(stack)).containsExactlyInAnyOrder(key(0), key(1), key(2));
     assertThat(stack.arena().claimedSlots()).as("0, until the disk answers, and 3").isEqualTo(2);
     for (int i = 4; i < 20; i++) {
@@ -95,7 +95,7 @@ final class TierStackHealthTest extends StackSteps {
     runTasks();
     assertThat(stack.arena().claimedSlots()).isEqualTo(1);
     assertThat(memory.storedBlocks()).as("0 was not needed any more").isZero();
-    disk.health(StoreState.ACTIVE);
+    disk.health(StoreHealth.State.ACTIVE);
     put(stack, 20);
     runTasks();
     assertThat(present(stack, 19, 20)).isEqualTo("11");
@@ -106,12 +106,12 @@ final class TierStackHealthTest extends StackSteps {
   @Test
   void commitWrittenThrough_toADiskThatIsOff_isVolatile_andWrittenWhenItIsBack() {
     TierStack stack = written(2);
-    disk.health(StoreState.OFF);
+    disk.health(StoreHealth.State.OFF);
     assertThat(promised(stack, 0)).isEqualTo(Durability.VOLATILE);
-    disk.health(StoreState.DEGRADED);
+    disk.health(StoreHealth.State.DEGRADED);
     assertThat(promised(stack, 1)).isEqualTo(Durability.VOLATILE);
     read(stack, 0);
-    disk.health(StoreState.ACTIVE);
+    disk.health(StoreHealth.State.ACTIVE);
     runTasks();
     assertThat(memory.storedBlocks()).isEqualTo(2);
     Mono<Durability> next = committed(stack, 2);
@@ -129,12 +129,12 @@ final class TierStackHealthTest extends StackSteps {
     committed(stack, 0).subscribe(receipts::add);
     committed(stack, 1).subscribe(receipts::add);
     assertThat(receipts).isEmpty();
-    disk.health(StoreState.OFF);
+    disk.health(StoreHealth.State.OFF);
     assertThat(receipts).containsExactly(Durability.VOLATILE, Durability.VOLATILE);
     assertThat(present(stack, 0, 1)).isEqualTo("11");
     runTasks();
     assertThat(memory.storedBlocks()).as("the stack does not know of it").isZero();
-    disk.health(StoreState.ACTIVE);
+    disk.health(StoreHealth.State.ACTIVE);
     runTasks();
     assertThat(memory.storedBlocks()).isEqualTo(2);
     assertClosesClean(stack);
@@ -143,7 +143,7 @@ final class TierStackHealthTest extends StackSteps {
   @Test
   void volatileBlocks_thatLeaveMemoryWhileTheDiskIsOff_areEvicted() {
     TierStack stack = written(1);
-    disk.health(StoreState.OFF);
+    disk.health(StoreHealth.State.OFF);
     put(stack, 0);
     put(stack, 1);
     assertThat(present(stack, 0, 1)).isEqualTo("01");
@@ -172,8 +172,8 @@ final class TierStackHealthTest extends StackSteps {
   @Test
   void commit_ofATierThatHasNothingButTheDisk_hearsWhy() {
     TierStack stack = new TierStack(SPACE, List.of(new Level.Stored(disk, 4)),
-        options().withMode(StackMode.WRITE_THROUGH), TierListener.noop());
-    disk.health(StoreState.OFF);
+        options().withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
+    disk.health(StoreHealth.State.OFF);
     assertThatThrownBy(() -> put(stack, 0)).isInstanceOf(StoreUnavailableException.class)
         .hasMessage("store ssd must be active (was off: told to be)");
     assertClosesClean(stack);
@@ -189,13 +189,13 @@ final class TierStackHealthTest extends StackSteps {
     try (BlockScope scope = new BlockScope()) {
       stack.get(List.of(key(0)), scope).subscribe(block -> {}, error::set);
       assertThat(error.get()).isNull();
-      disk.health(StoreState.OFF);
+      disk.health(StoreHealth.State.OFF);
       assertThat(error.get()).isInstanceOf(StoreUnavailableException.class);
     }
     assertThat(stack.arena().claimedSlots()).as("the disk may still write to it").isEqualTo(2);
     runTasks();
     assertThat(stack.arena().claimedSlots()).isLessThanOrEqualTo(2);
-    disk.health(StoreState.ACTIVE);
+    disk.health(StoreHealth.State.ACTIVE);
     read(stack, 0);
     assertThat(lost(stack)).isEmpty();
     assertClosesClean(stack);
@@ -213,14 +213,14 @@ final class TierStackHealthTest extends StackSteps {
     try (BlockScope scope = new BlockScope()) {
       stack.get(List.of(key(0)), scope).subscribe(block -> {}, first::set); // has all the memory for windows
       Lease late = requireNonNull(stack.lease(List.of(key(1)), OnMiss.SKIP, scope).block(SOON));
-      disk.health(StoreState.OFF);
+      disk.health(StoreHealth.State.OFF);
       assertThat(first.get()).isInstanceOf(StoreUnavailableException.class);
       late.windows(1, scope).subscribe(window -> {}, second::set);
       assertThat(second.get()).as("the disk may never give the memory back")
           .isInstanceOf(StoreUnavailableException.class);
     }
     runTasks();
-    disk.health(StoreState.ACTIVE);
+    disk.health(StoreHealth.State.ACTIVE);
     read(stack, 1);
     assertThat(lost(stack)).isEmpty();
     assertClosesClean(stack);
@@ -243,7 +243,7 @@ final class TierStackHealthTest extends StackSteps {
       List<Block> read = new ArrayList<>();
       stack.get(List.of(key(2)), scope).subscribe(read::add, errors::add);
       assertThat(read).as("while the disk counts as well").singleElement().satisfies(Blocks::assertBytes);
-      disk.health(StoreState.OFF);
+      disk.health(StoreHealth.State.OFF);
       assertThat(errors).singleElement().isInstanceOf(StoreUnavailableException.class);
       stack.get(List.of(key(2)), scope).subscribe(read::add, errors::add);
       assertThat(read).as("while the disk still may write to its memory").hasSize(2);
@@ -263,7 +263,7 @@ final class TierStackHealthTest extends StackSteps {
       stack.get(List.of(key(0)), scope).subscribe(block -> {}, error::set);
       stack.close().subscribe();
       assertThat(error.get()).as("what was begun before the close goes on").isNull();
-      disk.health(StoreState.OFF);
+      disk.health(StoreHealth.State.OFF);
       assertThat(error.get()).isInstanceOf(StoreUnavailableException.class);
     }
     assertClosesClean(stack);
@@ -275,7 +275,7 @@ final class TierStackHealthTest extends StackSteps {
     AtomicReference<Throwable> error = new AtomicReference<>();
     committed(stack, 0).subscribe(durability -> {}, error::set);
     stack.close().subscribe();
-    disk.health(StoreState.OFF);
+    disk.health(StoreHealth.State.OFF);
     assertThat(error.get()).isInstanceOf(TierClosedException.class);
     assertClosesClean(stack);
   }
@@ -299,13 +299,13 @@ final class TierStackHealthTest extends StackSteps {
     put(stack, 0);
     put(stack, 1);
     runTasks();
-    disk.health(StoreState.OFF);
+    disk.health(StoreHealth.State.OFF);
     assertThat(promised(stack, 0)).isEqualTo(Durability.VOLATILE);
     read(stack, 0);
     assertThat(present(stack, 0, 1)).as("1 had to leave for it").isEqualTo("10");
     put(stack, 2);
     assertThat(present(stack, 0, 2)).as("0 was demoted to its copy").isEqualTo("01");
-    disk.health(StoreState.ACTIVE);
+    disk.health(StoreHealth.State.ACTIVE);
     assertThat(present(stack, 0, 2)).isEqualTo("11");
     assertThat(stat(stack).blocks()).isEqualTo(2);
     read(stack, 0);
@@ -320,12 +320,12 @@ final class TierStackHealthTest extends StackSteps {
     put(stack, 0);
     runTasks();
     put(stack, 1); // 0 is to be demoted, and is being read
-    device.health(StoreState.OFF);
+    device.health(StoreHealth.State.OFF);
     assertThat(present(stack, 0)).isEqualTo("0");
     assertThat(promised(stack, 0)).isEqualTo(Durability.VOLATILE);
     assertThat(present(stack, 0)).as("there is a receipt for it").isEqualTo("1");
     read(stack, 0);
-    device.health(StoreState.ACTIVE);
+    device.health(StoreHealth.State.ACTIVE);
     runTasks();
     read(stack, 0);
     assertThat(lost(stack)).isEmpty();
@@ -338,7 +338,7 @@ final class TierStackHealthTest extends StackSteps {
     put(stack, 0);
     put(stack, 1);
     runTasks();
-    disk.health(StoreState.OFF);
+    disk.health(StoreHealth.State.OFF);
     AtomicReference<Integer> seen = new AtomicReference<>();
     try (BlockScope scope = new BlockScope()) {
       Lease lease = requireNonNull(stack.lease(List.of(key(0)), OnMiss.ADMIT, scope).block(SOON));
@@ -346,7 +346,7 @@ final class TierStackHealthTest extends StackSteps {
       lease.windows(1, scope).doOnNext(window -> window.forEach(leased -> Blocks.assertBytes(leased.block())))
           .collectList()
           .subscribe(windows -> seen.set(windows.size()));
-      disk.health(StoreState.ACTIVE);
+      disk.health(StoreHealth.State.ACTIVE);
       Reservation reservation = requireNonNull(stack.reserve(List.of(key(0)), scope).block(SOON));
       assertThat(reservation.skipped().count()).as("it is there again").isOne();
       runTasks();
@@ -358,10 +358,10 @@ final class TierStackHealthTest extends StackSteps {
   @Test
   void stat_saysHowTheDiskIs() {
     TierStack stack = exclusive(1);
-    assertThat(stat(stack).levels()).extracting(LevelStat::health).containsOnly(StoreHealth.GOOD);
-    disk.health(StoreState.OFF);
-    assertThat(stat(stack).levels()).extracting(LevelStat::health)
-        .containsExactly(StoreHealth.GOOD, new StoreHealth(StoreState.OFF, "told to be"));
+    assertThat(stat(stack).levels()).extracting(TierStat.Level::health).containsOnly(StoreHealth.GOOD);
+    disk.health(StoreHealth.State.OFF);
+    assertThat(stat(stack).levels()).extracting(TierStat.Level::health)
+        .containsExactly(StoreHealth.GOOD, new StoreHealth(StoreHealth.State.OFF, "told to be"));
     assertClosesClean(stack);
   }
 
@@ -372,7 +372,7 @@ final class TierStackHealthTest extends StackSteps {
 
   private TierStack written(int dram) {
     return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, 4)),
-        options().withMode(StackMode.WRITE_THROUGH),
+        options().withMode(StackOptions.Mode.WRITE_THROUGH),
         TierListener.noop());
   }
 

@@ -3,6 +3,7 @@ package io.penstock.tier;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.testkit.MemoryStore;
+import io.penstock.tier.TierStack.Level;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -17,13 +18,13 @@ final class TierStackTest extends StackSteps {
         TierListener.noop());
     put(stack, 0);
     put(stack, 1);
-    assertThat(levels(stack)).extracting(LevelStat::storedBlocks).containsExactly(1L, 1L);
+    assertThat(levels(stack)).extracting(TierStat.Level::storedBlocks).containsExactly(1L, 1L);
     read(stack, 0);
     assertThat(stack.movingBlocks()).isZero();
-    assertThat(levels(stack)).extracting(LevelStat::storedBlocks).containsExactly(1L, 1L);
-    assertThat(levels(stack)).extracting(LevelStat::hits).containsExactly(0L, 1L);
+    assertThat(levels(stack)).extracting(TierStat.Level::storedBlocks).containsExactly(1L, 1L);
+    assertThat(levels(stack)).extracting(TierStat.Level::hits).containsExactly(0L, 1L);
     read(stack, 0);
-    assertThat(levels(stack)).extracting(LevelStat::hits).containsExactly(1L, 1L);
+    assertThat(levels(stack)).extracting(TierStat.Level::hits).containsExactly(1L, 1L);
     stack.close().block();
   }
 

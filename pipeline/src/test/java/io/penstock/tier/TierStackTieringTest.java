@@ -3,15 +3,15 @@ package io.penstock.tier;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.tier.spi.StoreState;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.BudgetExhaustedException;
 import io.penstock.block.SliceShape;
-import io.penstock.pool.OffloadRule;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.FaultyStore;
 import io.penstock.testkit.MemoryStore;
+import io.penstock.tier.StackOptions.OffloadRule;
+import io.penstock.tier.TierStack.Level;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -25,7 +25,7 @@ import reactor.core.publisher.BaseSubscriber;
 /// Stacks that leave the textbook for the sake of their disk.
 @Timeout(30)
 final class TierStackTieringTest extends StackSteps {
-  private static final TieringOptions EXACT = TieringOptions.exact();
+  private static final StackOptions.Tiering EXACT = StackOptions.Tiering.exact();
 
   private final AtomicLong nanos = new AtomicLong();
   private final MemoryStore disk = new MemoryStore("ssd", Medium.DISK, SPACE, Long.MAX_VALUE, tasks::add);
@@ -97,7 +97,7 @@ final class TierStackTieringTest extends StackSteps {
 
   @Test
   void fullQueue_withholdsReservations_inOrder_untilTheDiskTook() {
-    TierStack stack = stack(1, 8, EXACT.withQueue(2, TieringOptions.UNBOUNDED));
+    TierStack stack = stack(1, 8, EXACT.withQueue(2, StackOptions.Tiering.UNBOUNDED));
     put(stack, 0);
     put(stack, 1);
     put(stack, 2);
@@ -119,7 +119,7 @@ final class TierStackTieringTest extends StackSteps {
       runTasks();
       assertThat(second).doesNotHaveNullValue();
     }
-    TieringStat stat = tiering(stack);
+    TierStat.Tiering stat = tiering(stack);
     assertThat(stat.mostQueuedBlocks()).isEqualTo(2);
     assertThat(stat.queueBlocks()).isEqualTo(2);
     assertThat(stat.queuedBlocks()).isZero();
@@ -132,7 +132,7 @@ final class TierStackTieringTest extends StackSteps {
   @Test
   void queue_isBoundedInBytes_andLetsInOneThatIsLargerWhenItIsEmpty() {
     long blockBytes = SPACE.layout().blockBytes();
-    TierStack stack = stack(1, 8, EXACT.withQueue(TieringOptions.UNBOUNDED, 2 * blockBytes + 1));
+    TierStack stack = stack(1, 8, EXACT.withQueue(StackOptions.Tiering.UNBOUNDED, 2 * blockBytes + 1));
     assertThat(tiering(stack).queueBlocks()).isEqualTo(2);
     try (BlockScope scope = new BlockScope()) {
       assertThat(requireNonNull(stack.reserve(List.of(key(0), key(1), key(2)), scope).block(SOON)).drafts()).hasSize(3);
@@ -143,7 +143,7 @@ final class TierStackTieringTest extends StackSteps {
   @Test
   void fullQueue_thatTooManyWaitFor_refuses_andItsWaitersHearOfTheClose() {
     TierStack stack = new TierStack(SPACE, List.of(new Level.Host("dram", 1), new Level.Stored(disk, 8)),
-        options(EXACT.withQueue(1, TieringOptions.UNBOUNDED)).withMaxWaiters(1), TierListener.noop(), nanos::get);
+        options(EXACT.withQueue(1, StackOptions.Tiering.UNBOUNDED)).withMaxWaiters(1), TierListener.noop(), nanos::get);
     put(stack, 0);
     put(stack, 1);
     AtomicReference<Throwable> refused = new AtomicReference<>();
@@ -181,7 +181,7 @@ final class TierStackTieringTest extends StackSteps {
       windows.cancel();
     }
     runTasks();
-    TieringStat stat = tiering(stack);
+    TierStat.Tiering stat = tiering(stack);
     assertThat(stat.prefetched()).isEqualTo(stat.useful() + stat.wasted());
     assertThat(stat.wasted()).isPositive();
     assertThat(present(stack, 0, 1, 2, 3)).isEqualTo("1111");
@@ -202,11 +202,11 @@ final class TierStackTieringTest extends StackSteps {
       Windows windows = new Windows();
       lease.slicedWindows(SliceShape.defaults().withWindowBlocks(1), scope).subscribe(windows);
       windows.reads = true;
-      weak.health(StoreState.OFF);
+      weak.health(StoreHealth.State.OFF);
       windows.request(1);
       assertThat(windows.taken).as("1 is in memory").isEqualTo(1);
       assertThat(tiering(stack).prefetched()).isZero();
-      weak.health(StoreState.ACTIVE);
+      weak.health(StoreHealth.State.ACTIVE);
       windows.request(1);
       runTasks();
       assertThat(windows.taken).isEqualTo(2);
@@ -261,27 +261,27 @@ final class TierStackTieringTest extends StackSteps {
     }
   }
 
-  private TierStack stack(long dram, long ssd, TieringOptions tiering) {
+  private TierStack stack(long dram, long ssd, StackOptions.Tiering tiering) {
     return new TierStack(SPACE, List.of(new Level.Host("dram", dram), new Level.Stored(disk, ssd)), options(tiering),
         TierListener.noop(),
         nanos::get);
   }
 
-  private static StackOptions options(TieringOptions tiering) {
+  private static StackOptions options(StackOptions.Tiering tiering) {
     return StackOptions.defaults("stack").withIngressBlocks(8).withTransferBlocks(8).withPromotionBlocks(4)
         .withBounceBlocks(1)
         .withBatchBlocks(1).withTiering(tiering);
   }
 
   private static List<Long> blocks(TierStack stack) {
-    return stat(stack).levels().stream().map(LevelStat::blocks).toList();
+    return stat(stack).levels().stream().map(TierStat.Level::blocks).toList();
   }
 
   private static long storedBlocks(TierStack stack) {
     return stat(stack).levels().getLast().storedBlocks();
   }
 
-  private static TieringStat tiering(TierStack stack) {
+  private static TierStat.Tiering tiering(TierStack stack) {
     return stat(stack).tiering();
   }
 

@@ -2,8 +2,8 @@ package io.penstock.storage;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
-import io.penstock.tier.spi.RoomSignal;
 import io.penstock.tier.TierClosedException;
+import io.penstock.tier.spi.RoomSignal;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;

@@ -1,6 +1,6 @@
 package io.penstock.storage;
 
-import io.penstock.tier.spi.DiskStat;
+import io.penstock.tier.TierStat;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 final class DiskFigures {
   private DiskFigures() {}
 
-  static DiskStat of(SyncStat syncs, SpaceStat space, JournalRecovery opening, ScrubStat scrub, LostRecords lost,
+  static TierStat.Disk of(SyncStat syncs, SpaceStat space, JournalRecovery opening, ScrubStat scrub, LostRecords lost,
       DamageCopies copies) {
     List<String> problems = Stream
         .of(problem("sync", syncs.failure()), problem("reclaim", space.failure()), problem("scrub", scrub.failure()),
             problem("quarantine", copies.failure()))
         .flatMap(List::stream).toList();
-    return new DiskStat(syncs.unsyncedBytes(), syncs.unsyncedMillis(), syncs.syncs(), syncs.failedSyncs(),
+    return new TierStat.Disk(syncs.unsyncedBytes(), syncs.unsyncedMillis(), syncs.syncs(), syncs.failedSyncs(),
         syncs.lostBytes(), space.segments(), space.heldBytes(), space.liveBytes(), space.userBytes(),
         space.movedBytes(), space.reclaimed(), scrub.passes(), scrub.bytes(),
         opening.damaged() + space.corrupt() + scrub.corrupt() + lost.read(), space.unreadable(), copies.unkept(),

@@ -6,8 +6,7 @@ import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.engine.StorageFullException;
-import io.penstock.tier.spi.StoreHealth;
-import io.penstock.tier.spi.StoreState;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
@@ -227,7 +226,7 @@ final class DiskHealth {
     boolean told;
     long probeIn;
     synchronized (this) {
-      StoreState before = health.state();
+      StoreHealth.State before = health.state();
       what.run();
       health = judged();
       told = health.state() != before && !closed;
@@ -247,11 +246,13 @@ final class DiskHealth {
   private StoreHealth judged() {
     KvException reading = suspects.trouble();
     if (stalled) {
-      return new StoreHealth(StoreState.OFF, noAnswer.getMessage());
+      return new StoreHealth(StoreHealth.State.OFF, noAnswer.getMessage());
     }
     if (reading != null) {
-      return new StoreHealth(StoreState.OFF, reading.getMessage());
+      return new StoreHealth(StoreHealth.State.OFF, reading.getMessage());
     }
-    return writeTrouble == null ? StoreHealth.GOOD : new StoreHealth(StoreState.DEGRADED, writeTrouble.getMessage());
+    return writeTrouble == null
+        ? StoreHealth.GOOD
+        : new StoreHealth(StoreHealth.State.DEGRADED, writeTrouble.getMessage());
   }
 }

@@ -2,7 +2,7 @@ package io.penstock.storage;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.penstock.storage.check.QuarantineBound;
 import io.penstock.storage.engine.EngineOptions;
 import java.nio.file.Path;

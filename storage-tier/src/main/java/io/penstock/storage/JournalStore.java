@@ -1,6 +1,5 @@
 package io.penstock.storage;
 
-import org.jspecify.annotations.Nullable;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
 import io.penstock.block.Block;
@@ -14,20 +13,21 @@ import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFullException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.storage.record.RecordName;
-import io.penstock.tier.spi.BlockStore;
-import io.penstock.tier.spi.DiskStat;
-import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.spi.StoredBlock;
-import io.penstock.tier.spi.Evictor;
-import io.penstock.tier.spi.StoreHealth;
+import io.penstock.tier.Receipt.Durability;
+import io.penstock.tier.StoreHealth;
+import io.penstock.tier.TierStat;
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.BlockStore.Evictor;
 import io.penstock.tier.spi.StoreUnavailableException;
+import io.penstock.tier.spi.StoredBlock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
@@ -236,7 +236,7 @@ public final class JournalStore implements BlockStore {
   }
 
   @Override
-  public DiskStat diskStat() {
+  public TierStat.Disk diskStat() {
     return DiskFigures.of(syncs(), disk(), recovery, scrubbed(), lost, copies);
   }
 

@@ -1,12 +1,11 @@
 package io.penstock.storage;
 
 import io.penstock.block.CacheSpace;
-import io.penstock.tier.spi.ForwardingTier;
-import io.penstock.tier.Level;
-import io.penstock.tier.StackMode;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.spi.ForwardingTier;
 import java.util.List;
 
 /// Blocks on a disk, with an exact eviction policy: a [TierStack] of one level over a [JournalStore].
@@ -21,7 +20,7 @@ public final class JournalTier extends ForwardingTier {
   /// @param options of the ledger; the mode is always written through
   public JournalTier(JournalStore store, long capacityBlocks, StackOptions options, TierListener listener) {
     super(new TierStack(store.space(), List.of(new Level.Stored(store, capacityBlocks)),
-        options.withMode(StackMode.WRITE_THROUGH), listener));
+        options.withMode(StackOptions.Mode.WRITE_THROUGH), listener));
     this.recovery = store.recovery();
   }
 

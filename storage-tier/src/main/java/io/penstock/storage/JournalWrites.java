@@ -2,9 +2,9 @@ package io.penstock.storage;
 
 import io.penstock.KvException;
 import io.penstock.block.Block;
-import io.penstock.tier.spi.StoredBlock;
-import io.penstock.tier.spi.Evictor;
+import io.penstock.tier.spi.BlockStore.Evictor;
 import io.penstock.tier.spi.StoreUnavailableException;
+import io.penstock.tier.spi.StoredBlock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -6,15 +6,15 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
-import io.penstock.tier.spi.BlockStore;
-import io.penstock.tier.spi.DiskStat;
-import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.spi.StoredBlock;
-import io.penstock.tier.spi.Evictor;
-import io.penstock.tier.spi.StoreHealth;
-import io.penstock.tier.spi.StoreUnavailableException;
+import io.penstock.tier.Receipt.Durability;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierClosedException;
+import io.penstock.tier.TierStat;
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.BlockStore.Evictor;
+import io.penstock.tier.spi.StoreUnavailableException;
+import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
@@ -156,9 +156,9 @@ public final class LateJournal implements BlockStore {
   }
 
   @Override
-  public DiskStat diskStat() {
+  public TierStat.Disk diskStat() {
     JournalStore store = opened;
-    return store == null ? DiskStat.NONE : store.diskStat();
+    return store == null ? TierStat.Disk.NONE : store.diskStat();
   }
 
   @Override

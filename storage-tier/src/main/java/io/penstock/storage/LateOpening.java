@@ -2,8 +2,7 @@ package io.penstock.storage;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.KvException;
-import io.penstock.tier.spi.StoreHealth;
-import io.penstock.tier.spi.StoreState;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.spi.StoreUnavailableException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -47,7 +46,7 @@ final class LateOpening {
   }
 
   private static StoreHealth off(Throwable why) {
-    return new StoreHealth(StoreState.OFF, why instanceof KvException ? why.getMessage() : why.toString());
+    return new StoreHealth(StoreHealth.State.OFF, why instanceof KvException ? why.getMessage() : why.toString());
   }
 
   /// The first try comes in a while.

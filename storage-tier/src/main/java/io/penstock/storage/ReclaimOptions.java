@@ -1,6 +1,6 @@
 package io.penstock.storage;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 
 /// When live blocks are moved out of segments that are mostly dead, so that these can go.
 ///

@@ -2,8 +2,8 @@ package io.penstock.storage;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
-import io.penstock.block.Checksum;
 import io.penstock.block.GranuleRange;
+import io.penstock.check.Checksum;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordFormat;

@@ -1,6 +1,6 @@
 package io.penstock.storage;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.time.Duration;
 
 /// How an open journal is read in the background, so that damage is found before a reader needs the block.

@@ -2,8 +2,8 @@ package io.penstock.storage;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.Checks;
-import io.penstock.tier.Durability;
+import io.penstock.check.Checks;
+import io.penstock.tier.Receipt.Durability;
 import java.time.Duration;
 
 /// How long what was appended may be with the operating system alone.

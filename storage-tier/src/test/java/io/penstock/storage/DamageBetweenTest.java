@@ -16,8 +16,8 @@ import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.Blocks;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.spi.BlockUnreadableException;
-import io.penstock.tier.spi.StoreState;
 import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -268,7 +268,7 @@ final class DamageBetweenTest extends OpeningFixture {
       }
     }
     assertThat(lost).containsExactlyInAnyOrderElementsOf(KEYS);
-    assertThat(store.health().state()).isEqualTo(StoreState.ACTIVE);
+    assertThat(store.health().state()).isEqualTo(StoreHealth.State.ACTIVE);
     assertThat(store.diskStat().unreadable()).isEqualTo(BLOCKS);
   }
 

@@ -17,10 +17,10 @@ import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.spi.BlockUnreadableException;
-import io.penstock.tier.spi.StoredBlock;
-import io.penstock.tier.spi.StoreState;
 import io.penstock.tier.spi.StoreUnavailableException;
+import io.penstock.tier.spi.StoredBlock;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -102,7 +102,7 @@ final class DiskFaultSimulationTest {
       }
       disk.mend();
       time.advanceTimeBy(Duration.ofSeconds(60));
-      assertThat(store.health().state()).as("%s", store.health()).isEqualTo(StoreState.ACTIVE);
+      assertThat(store.health().state()).as("%s", store.health()).isEqualTo(StoreHealth.State.ACTIVE);
       put();
       acknowledged.values().forEach(stored -> read(stored, true));
       reopen();

@@ -16,10 +16,10 @@ import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.spi.BlockUnreadableException;
-import io.penstock.tier.spi.StoredBlock;
-import io.penstock.tier.spi.StoreState;
 import io.penstock.tier.spi.StoreUnavailableException;
+import io.penstock.tier.spi.StoredBlock;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -109,7 +109,7 @@ final class DiskHealthTest {
     assertThatThrownBy(() -> ended(work)).cause().isInstanceOf(StoreUnavailableException.class);
   }
 
-  private void assertState(StoreState state) {
+  private void assertState(StoreHealth.State state) {
     time.advanceTime(); // the clock tells the watchers
     assertThat(store.health().state()).as("%s", store.health()).isEqualTo(state);
   }
@@ -125,17 +125,17 @@ final class DiskHealthTest {
     StoredBlock first = put(0);
     disk.fail(fault, Work.APPEND, Work.PROBE);
     assertUnavailable(putLater(1));
-    assertState(StoreState.DEGRADED);
+    assertState(StoreHealth.State.DEGRADED);
     assertThat(store.health().problem()).isNotBlank();
     assertThatThrownBy(() -> ended(putLater(2))).cause()
         .hasMessageStartingWith("store ssd must be active (was degraded: ");
     read(first);
     pass(60);
-    assertState(StoreState.DEGRADED);
+    assertState(StoreHealth.State.DEGRADED);
     assertThat(changes).hasValue(1);
     disk.mend();
     pass(5);
-    assertState(StoreState.ACTIVE);
+    assertState(StoreHealth.State.ACTIVE);
     assertThat(changes).hasValue(2);
     read(put(3));
     read(first);
@@ -145,11 +145,11 @@ final class DiskHealthTest {
   void fullDisk_isTriedAgainAfterAWhile_andNotBefore() throws Exception {
     disk.fail(Fault.NO_SPACE, Work.APPEND);
     assertUnavailable(putLater(0));
-    assertState(StoreState.DEGRADED);
+    assertState(StoreHealth.State.DEGRADED);
     time.advanceTimeBy(Duration.ofMillis(99));
-    assertState(StoreState.DEGRADED);
+    assertState(StoreHealth.State.DEGRADED);
     time.advanceTimeBy(Duration.ofMillis(1));
-    assertState(StoreState.ACTIVE);
+    assertState(StoreHealth.State.ACTIVE);
     disk.mend();
     put(0);
   }
@@ -162,9 +162,9 @@ final class DiskHealthTest {
     disk.awaitStuck();
     CompletableFuture<List<StoredBlock>> waiting = putLater(2);
     pass(2);
-    assertState(StoreState.ACTIVE);
+    assertState(StoreHealth.State.ACTIVE);
     pass(1);
-    assertState(StoreState.OFF);
+    assertState(StoreHealth.State.OFF);
     assertUnavailable(waiting);
     assertUnavailable(putLater(3));
     assertUnavailable(readLater(first));
@@ -173,7 +173,7 @@ final class DiskHealthTest {
     disk.mend();
     StoredBlock second = ended(stuck).getFirst();
     pass(10);
-    assertState(StoreState.ACTIVE);
+    assertState(StoreHealth.State.ACTIVE);
     read(second);
     read(first);
     read(put(4));
@@ -187,13 +187,13 @@ final class DiskHealthTest {
     disk.awaitStuck();
     CompletableFuture<Void> waiting = readLater(first);
     pass(3);
-    assertState(StoreState.OFF);
+    assertState(StoreHealth.State.OFF);
     assertUnavailable(waiting);
     assertThat(stuck).isNotDone();
     disk.mend();
     assertUnavailable(stuck);
     pass(10);
-    assertState(StoreState.ACTIVE);
+    assertState(StoreHealth.State.ACTIVE);
     read(first);
   }
 
@@ -205,15 +205,15 @@ final class DiskHealthTest {
     }
     disk.fail(Fault.IO_ERROR, Work.READ);
     for (int i = 0; i < SuspectRecords.TOO_MANY; i++) {
-      assertState(StoreState.ACTIVE);
+      assertState(StoreHealth.State.ACTIVE);
       assertUnavailable(readLater(storedBlocks.get(i)));
     }
-    assertState(StoreState.OFF);
+    assertState(StoreHealth.State.OFF);
     pass(8);
-    assertState(StoreState.OFF);
+    assertState(StoreHealth.State.OFF);
     disk.mend();
     pass(5);
-    assertState(StoreState.ACTIVE);
+    assertState(StoreHealth.State.ACTIVE);
     for (StoredBlock stored : storedBlocks) {
       read(stored);
     }
@@ -227,14 +227,14 @@ final class DiskHealthTest {
     for (StoredBlock stored : storedBlocks) {
       assertUnavailable(readLater(stored));
     }
-    assertState(StoreState.OFF);
+    assertState(StoreHealth.State.OFF);
     disk.mend();
     disk.err(work);
     pass(30);
-    assertState(work == Work.READ ? StoreState.OFF : StoreState.DEGRADED);
+    assertState(work == Work.READ ? StoreHealth.State.OFF : StoreHealth.State.DEGRADED);
     disk.mend();
     pass(5);
-    assertState(StoreState.ACTIVE);
+    assertState(StoreHealth.State.ACTIVE);
     for (StoredBlock stored : storedBlocks) {
       read(stored);
     }
@@ -248,7 +248,7 @@ final class DiskHealthTest {
     assertThatThrownBy(() -> read(bad)).cause().isInstanceOf(StorageFailedException.class);
     read(good);
     pass(1);
-    assertState(StoreState.ACTIVE);
+    assertState(StoreHealth.State.ACTIVE);
     assertThatThrownBy(() -> read(bad)).cause().isInstanceOfSatisfying(BlockUnreadableException.class,
         e -> assertThat(e.key()).isEqualTo(bad.key()));
     read(good);
@@ -265,7 +265,7 @@ final class DiskHealthTest {
     assertThatThrownBy(() -> read(bad)).cause().isInstanceOf(StorageFailedException.class);
     read(good);
     pass(60);
-    assertState(StoreState.DEGRADED);
+    assertState(StoreHealth.State.DEGRADED);
     assertThatThrownBy(() -> read(bad)).cause().isInstanceOf(BlockUnreadableException.class);
     read(good);
   }
@@ -289,7 +289,7 @@ final class DiskHealthTest {
     CompletableFuture<Void> waiting = readLater(first);
     CompletableFuture<Void> closed = store.close().toFuture();
     pass(3);
-    assertState(StoreState.OFF);
+    assertState(StoreHealth.State.OFF);
     assertThat(changes).hasValue(1);
     assertUnavailable(waiting);
     assertThat(closed).as("a thread may still write to the draft").isNotDone();

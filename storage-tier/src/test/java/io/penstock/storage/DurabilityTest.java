@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.penstock.storage.engine.MemoryDisk;
-import io.penstock.tier.Durability;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.spi.StoredBlock;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.Checksum;
+import io.penstock.check.Checksum;
 import io.penstock.storage.check.CheckProgress;
 import io.penstock.storage.check.JournalCheck;
 import io.penstock.testkit.Blocks;

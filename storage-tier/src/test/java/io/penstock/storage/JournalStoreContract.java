@@ -12,10 +12,10 @@ import io.penstock.block.GranuleRange;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFullException;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.Durability;
 import io.penstock.tier.Medium;
-import io.penstock.tier.spi.StoredBlock;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.TierClosedException;
+import io.penstock.tier.spi.StoredBlock;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -182,7 +182,7 @@ abstract class JournalStoreContract extends JournalRecoveryContract {
   @Test
   void blocksTooLargeForASegment_areRefusedAtOpening() {
     CacheSpace large = CacheSpace.of("large",
-        io.penstock.block.BlockLayout.attention(8, 64, 8, 64, io.penstock.block.ElementType.BF16));
+        io.penstock.block.BlockLayout.attention(8, 64, 8, 64, io.penstock.block.Plane.ElementType.BF16));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> JournalStore.open(large, options(), engine(), Runnable::run, Runnable::run))
         .withMessageStartingWith("record bytes of a block must be <= 131072, an eighth of segmentBytes (was 1048");

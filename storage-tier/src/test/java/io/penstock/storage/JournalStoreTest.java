@@ -14,7 +14,7 @@ import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.engine.PlainEngine;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.Durability;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
 import java.nio.ByteBuffer;

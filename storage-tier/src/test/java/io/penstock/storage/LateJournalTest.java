@@ -14,15 +14,13 @@ import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.Durability;
-import io.penstock.tier.Level;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.tier.Reservation;
-import io.penstock.tier.StackMode;
 import io.penstock.tier.StackOptions;
-import io.penstock.tier.spi.StoreHealth;
-import io.penstock.tier.spi.StoreState;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStack.Level;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
@@ -75,7 +73,7 @@ final class LateJournalTest {
 
   private TierStack stack(LateJournal late) {
     return new TierStack(SPACE, List.of(new Level.Host("dram", 2), new Level.Stored(late, 100)),
-        StackOptions.defaults("stack").withMode(StackMode.WRITE_THROUGH), TierListener.noop());
+        StackOptions.defaults("stack").withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
   }
 
   private LateJournal late() {
@@ -95,7 +93,7 @@ final class LateJournalTest {
   void stackOverADiskThatCannotBeOpened_goesOnWithout_andFindsWhatIsThereLater() {
     broken = false;
     TierStack before = new TierStack(SPACE, List.of(new Level.Stored(journal(), 100)), StackOptions.defaults("stack")
-        .withMode(StackMode.WRITE_THROUGH), TierListener.noop());
+        .withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
     assertThat(put(before, 1)).isEqualTo(Durability.WRITTEN);
     assertThat(put(before, 2)).isEqualTo(Durability.WRITTEN);
     before.close().block(SOON);
@@ -104,7 +102,8 @@ final class LateJournalTest {
     LateJournal late = late();
     TierStack stack = stack(late);
     assertThat(late.health())
-        .isEqualTo(new StoreHealth(StoreState.OFF, "could not open: java.io.IOException: Read-only file system"));
+        .isEqualTo(
+            new StoreHealth(StoreHealth.State.OFF, "could not open: java.io.IOException: Read-only file system"));
     assertThat(put(stack, 3)).isEqualTo(Durability.VOLATILE);
     assertThat(put(stack, 2)).as("not known any more").isEqualTo(Durability.VOLATILE);
     assertThat(present(stack)).isEqualTo("0011");
@@ -119,7 +118,7 @@ final class LateJournalTest {
     assertThat(stack.arena().claimedSlots()).isZero();
 
     TierStack after = new TierStack(SPACE, List.of(new Level.Stored(journal(), 100)), StackOptions.defaults("stack")
-        .withMode(StackMode.WRITE_THROUGH), TierListener.noop());
+        .withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
     assertThat(present(after)).as("3 was written when the disk was back").isEqualTo("0111");
     after.close().block(SOON);
   }
@@ -186,7 +185,7 @@ final class LateJournalTest {
     late.close().block(SOON);
     broken = false;
     time.advanceTimeBy(Duration.ofMinutes(1));
-    assertThat(late.health().state()).isEqualTo(StoreState.OFF);
+    assertThat(late.health().state()).isEqualTo(StoreHealth.State.OFF);
     assertThatThrownBy(() -> late.put(List.of()).block(SOON)).hasMessageContaining("closed");
   }
 
@@ -267,7 +266,7 @@ final class LateJournalTest {
     assertThat(closed).isCompletedExceptionally();
     stuck.countDown();
     opening.join();
-    assertThat(late.health().state()).isEqualTo(StoreState.OFF);
+    assertThat(late.health().state()).isEqualTo(StoreHealth.State.OFF);
     assertThat(logged.lines()).hasSize(fails ? 2 : 1).first().asString()
         .startsWith("store ssd is left while it is opened");
     assertThat(logged.lines().getLast())

@@ -10,8 +10,7 @@ import io.penstock.storage.engine.MemoryEngine;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.spi.StoreHealth;
-import io.penstock.tier.spi.StoreState;
+import io.penstock.tier.StoreHealth;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -75,7 +74,7 @@ final class LateOpeningTest {
       opening.begin(told::incrementAndGet);
       time.advanceTimeBy(Duration.ofMillis(100));
       assertThat(opening.health())
-          .isEqualTo(new StoreHealth(StoreState.OFF, "java.lang.InternalError: a page is gone"));
+          .isEqualTo(new StoreHealth(StoreHealth.State.OFF, "java.lang.InternalError: a page is gone"));
       time.advanceTimeBy(Duration.ofMillis(200));
       assertThat(opening.health().problem()).isEqualTo("java.lang.NullPointerException");
       time.advanceTimeBy(Duration.ofMillis(400));

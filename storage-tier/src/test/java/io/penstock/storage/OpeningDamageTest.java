@@ -8,13 +8,12 @@ import io.penstock.storage.check.CheckReport;
 import io.penstock.storage.check.JournalCheck;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.record.RecordFormat;
-import io.penstock.tier.Level;
 import io.penstock.tier.Presence;
-import io.penstock.tier.spi.StoredBlock;
-import io.penstock.tier.StackMode;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -78,7 +77,7 @@ final class OpeningDamageTest extends OpeningFixture {
     flip(3, HEAD + 70);
     open();
     TierStack tier = new TierStack(JournalSample.SPACE, List.of(new Level.Stored(store, 100)),
-        StackOptions.defaults("ssd").withMode(StackMode.WRITE_THROUGH), TierListener.noop());
+        StackOptions.defaults("ssd").withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
     Presence there = requireNonNull(tier.contains(KEYS).block(PATIENCE));
     assertThat(there.count()).isEqualTo(BLOCKS - 1);
     assertThat(there.get(3)).isFalse();

@@ -18,12 +18,11 @@ import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.record.RecordFormat;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
-import io.penstock.tier.Level;
-import io.penstock.tier.spi.StoredBlock;
-import io.penstock.tier.StackMode;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -241,7 +240,7 @@ final class ReadDamageTest {
     store = JournalStore.open(JournalSample.SPACE, options, of.open(temporary, options.segments()), Runnable::run,
         Runnable::run);
     TierStack tier = new TierStack(JournalSample.SPACE, List.of(new Level.Stored(store, 100)),
-        StackOptions.defaults("ssd").withMode(StackMode.WRITE_THROUGH), TierListener.noop());
+        StackOptions.defaults("ssd").withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
     List<BlockKey> bad = List.of(Blocks.key(JournalSample.SPACE, 3));
     try (BlockScope scope = new BlockScope()) {
       assertThatThrownBy(() -> tier.get(bad, scope).collectList().block(PATIENCE))

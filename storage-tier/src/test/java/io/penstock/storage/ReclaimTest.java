@@ -18,14 +18,13 @@ import io.penstock.storage.engine.RecordUnreadableException;
 import io.penstock.storage.engine.SegmentEngine;
 import io.penstock.storage.engine.StorageFailedException;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.spi.BlockUnreadableException;
-import io.penstock.tier.Level;
-import io.penstock.tier.spi.StoredBlock;
-import io.penstock.tier.StackMode;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.spi.BlockUnreadableException;
+import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -165,7 +164,7 @@ final class ReclaimTest {
       JournalStore store = open(options(spread(1.2)));
       damaged = bad;
       TierStack tier = new TierStack(SPACE, List.of(new Level.Stored(store, 10_000)),
-          StackOptions.defaults("ssd").withMode(StackMode.WRITE_THROUGH),
+          StackOptions.defaults("ssd").withMode(StackOptions.Mode.WRITE_THROUGH),
           TierListener.noop());
       List<BlockKey> keys = keys(all);
       tier.remove(IntStream.range(0, keys.size()).filter(i -> i % 10 != 0).mapToObj(keys::get).toList())

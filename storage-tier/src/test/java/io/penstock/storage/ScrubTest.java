@@ -17,13 +17,12 @@ import io.penstock.storage.engine.Directories;
 import io.penstock.storage.engine.Location;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
-import io.penstock.tier.Level;
 import io.penstock.tier.Presence;
-import io.penstock.tier.spi.StoredBlock;
-import io.penstock.tier.StackMode;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStack.Level;
+import io.penstock.tier.spi.StoredBlock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -187,7 +186,7 @@ final class ScrubTest {
     }
     open(engine);
     TierStack tier = new TierStack(JournalSample.SPACE, List.of(new Level.Stored(store, 100)),
-        StackOptions.defaults("ssd").withMode(StackMode.WRITE_THROUGH), TierListener.noop());
+        StackOptions.defaults("ssd").withMode(StackOptions.Mode.WRITE_THROUGH), TierListener.noop());
     List<BlockKey> keys = Blocks.keys(JournalSample.SPACE, 0, BLOCKS);
     assertThat(requireNonNull(tier.contains(keys).block(PATIENCE)).count()).isEqualTo(BLOCKS);
 

@@ -8,7 +8,7 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.engine.FreeSpace;
 import io.penstock.storage.engine.PlainEngine;

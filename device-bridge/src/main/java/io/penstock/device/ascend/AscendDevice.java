@@ -13,9 +13,9 @@ import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.HostMemorySource;
 import io.penstock.device.memory.MemoryListener;
 import io.penstock.device.memory.StagingPool;
-import io.penstock.stage.Quiet;
+import io.penstock.operator.Quiet;
 import io.penstock.stage.Stage;
-import io.penstock.tier.spi.CopyStat;
+import io.penstock.tier.TierStat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import reactor.core.publisher.Mono;
@@ -106,7 +106,7 @@ public final class AscendDevice implements Device {
   }
 
   @Override
-  public CopyStat copies() {
+  public TierStat.Copies copies() {
     return counts.stat();
   }
 

@@ -3,7 +3,7 @@ package io.penstock.device.ascend;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.DeviceMemoryExhaustedException;
 import io.penstock.device.memory.HostMemory;

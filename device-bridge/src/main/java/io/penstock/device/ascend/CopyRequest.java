@@ -2,8 +2,8 @@ package io.penstock.device.ascend;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.Checks;
 import io.penstock.block.Owned;
+import io.penstock.check.Checks;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BlockScope;
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceClosedException;
 import io.penstock.device.DeviceMemory;

@@ -3,8 +3,8 @@ package io.penstock.device.memory;
 import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.block.ChunkSource;
 import io.penstock.block.SlabArena;
+import io.penstock.block.SlabArena.ChunkSource;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;

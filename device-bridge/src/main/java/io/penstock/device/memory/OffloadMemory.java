@@ -3,7 +3,7 @@ package io.penstock.device.memory;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;

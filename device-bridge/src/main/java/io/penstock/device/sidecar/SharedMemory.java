@@ -1,7 +1,7 @@
 package io.penstock.device.sidecar;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.penstock.device.sidecar.RegionSource.MappedFile;
 import io.penstock.device.sidecar.RegionSource.Memfd;
 import io.penstock.system.NativeFile;

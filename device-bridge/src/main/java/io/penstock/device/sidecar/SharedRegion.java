@@ -2,7 +2,7 @@ package io.penstock.device.sidecar;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.penstock.device.sidecar.RegionSource.Memfd;
 
 /// Memory that a process shares with the node, under a number that copies name it by.

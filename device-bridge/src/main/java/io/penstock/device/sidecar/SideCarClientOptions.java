@@ -1,6 +1,6 @@
 package io.penstock.device.sidecar;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.time.Duration;
 
 /// How a process keeps its connection to a node.

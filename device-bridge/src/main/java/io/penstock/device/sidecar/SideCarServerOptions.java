@@ -1,6 +1,6 @@
 package io.penstock.device.sidecar;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.time.Duration;
 
 /// Bounds of a node's side of the side-car.

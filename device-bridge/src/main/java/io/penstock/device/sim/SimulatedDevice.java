@@ -3,7 +3,7 @@ package io.penstock.device.sim;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockScope;
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.penstock.device.CopyBatch;
 import io.penstock.device.CopyCounts;
 import io.penstock.device.CopyFailedException;
@@ -12,7 +12,7 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceMemory;
 import io.penstock.device.DeviceMemoryExhaustedException;
 import io.penstock.device.DeviceQueue;
-import io.penstock.tier.spi.CopyStat;
+import io.penstock.tier.TierStat;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -103,7 +103,7 @@ public final class SimulatedDevice implements Device {
   }
 
   @Override
-  public CopyStat copies() {
+  public TierStat.Copies copies() {
     return counts.stat();
   }
 

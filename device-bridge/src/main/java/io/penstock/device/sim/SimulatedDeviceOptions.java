@@ -2,7 +2,7 @@ package io.penstock.device.sim;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.time.Duration;
 
 /// What a [SimulatedDevice] is like.

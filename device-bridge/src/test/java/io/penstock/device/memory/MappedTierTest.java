@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.testkit.BlockTierContract;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
 import org.junit.jupiter.api.AfterAll;
 
@@ -17,7 +17,8 @@ final class MappedTierTest extends BlockTierContract {
   @Override
   protected BlockTier openTier(int capacityBlocks) {
     return new HostTier(space,
-        HostTierOptions.defaults(capacityBlocks).withReserveBlocks(RESERVE_BLOCKS).withEventLogSize(EVENT_LOG_SIZE),
+        capacityBlocks,
+        StackOptions.defaults("dram").withIngressBlocks(RESERVE_BLOCKS).withEventLogSize(EVENT_LOG_SIZE),
         TierListener.noop(), HostChunks.of(new MappedMemory(MappedOptions.defaults(), FIGURES), PIECE_BYTES));
   }
 

@@ -18,7 +18,7 @@ import io.penstock.device.memory.HostMemory;
 import io.penstock.device.memory.MemoryListener;
 import io.penstock.device.sidecar.RegionSource.FabricBuffer;
 import io.penstock.device.sidecar.RegionSource.IpcBuffer;
-import io.penstock.tier.spi.CopyStat;
+import io.penstock.tier.TierStat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -126,7 +126,7 @@ final class SideCarDeviceTest {
       for (int turn = 0; turn < node.turns().limit(); turn++) {
         node.turns().take(taken -> blocks.asMono()).subscribe();
       }
-      CopyStat before = node.copies();
+      TierStat.Copies before = node.copies();
       CompletableFuture<Void> copied = client.copy(List.of(new RegionCopy(1, 0, 3, 0, BYTES))).toFuture();
       client.copy(List.of(new RegionCopy(1, 0, 2, 0, BYTES))).block(LIMIT);
       assertThat(node.turns().waiting()).isOne();

@@ -5,10 +5,9 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceOrder;
 import io.penstock.block.SliceShape;
 import io.penstock.flow.LoadPrefix;
 import io.penstock.flow.OffloadPrefix;
@@ -16,7 +15,6 @@ import io.penstock.flow.ProducingSource;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.TierListener;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
@@ -46,14 +44,15 @@ final class Hello {
     var key = space.key(new PrefixHasher(List.of()).next(BlockHash.ROOT, IntStream.range(0, 16).toArray()));
 
     // A node: 1,000 blocks of memory, served on a free port. Never more than 8 MiB on their way in and out.
-    var tier = new HostTier(space, HostTierOptions.defaults(1_000), TierListener.noop());
+    var tier = new HostTier(space, 1_000, TierListener.noop());
     var server = KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops),
         tier, KvServerOptions.defaults(), new ByteBudget("node", 8 << 20, 64), timers);
 
     // The node as a tier: a prefill computes the block into it, layer after layer, whenever the node has room.
     var arena = new SlabArena("client", space.layout(), 128, 64);
     var budget = new ByteBudget("client", 8 << 20, 64);
-    var prefill = new ProducingSource(arena, SliceOrder.LAYER_FIRST, (block, range, memory) -> memory.fill((byte) 42));
+    var prefill =
+        new ProducingSource(arena, SliceShape.Order.LAYER_FIRST, (block, range, memory) -> memory.fill((byte) 42));
     Mono<Long> bytes = server.flatMap(node -> KvClient
         .connect(TcpTransport.client(TcpClientOptions.to(((TcpListener) node.listening()).address()), loops),
             KvClientOptions.defaults(), space, arena, budget)

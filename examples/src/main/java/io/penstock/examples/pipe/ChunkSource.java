@@ -1,6 +1,6 @@
 package io.penstock.examples.pipe;
 
-import io.penstock.stage.InTurn;
+import io.penstock.operator.InTurn;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;

@@ -1,6 +1,6 @@
 package io.penstock.examples.pipe;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.penstock.examples.OtherJvm;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;

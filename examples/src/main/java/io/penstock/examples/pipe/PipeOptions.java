@@ -1,11 +1,10 @@
 package io.penstock.examples.pipe;
 
 import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
 import io.penstock.block.Plane;
-import io.penstock.block.PlaneKind;
-import io.penstock.block.TokenOrder;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.wire.Limits;
 import java.util.List;
 
@@ -53,7 +52,7 @@ public record PipeOptions(int chunkBytes, int chunksAhead, long maxTensorBytes) 
   /// A chunk as a block: one layer, one plane of bytes.
   CacheSpace space() {
     return CacheSpace.of("penstock.pipe.v1", new BlockLayout(1, chunkBytes / ROW_BYTES, TokenOrder.NHD,
-        List.of(new Plane(PlaneKind.LATENT, ElementType.INT8, 1, ROW_BYTES))));
+        List.of(new Plane(Plane.Kind.LATENT, ElementType.INT8, 1, ROW_BYTES))));
   }
 
   /// Slots of the sending end: those on their way, one being filled, one ahead.

@@ -1,6 +1,6 @@
 package io.penstock.examples.pipe;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.penstock.examples.source.SeededBytes;
 import java.util.SplittableRandom;
 import reactor.core.publisher.Flux;

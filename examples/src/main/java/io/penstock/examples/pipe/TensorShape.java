@@ -2,7 +2,7 @@ package io.penstock.examples.pipe;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.util.Arrays;
 import java.util.List;
 

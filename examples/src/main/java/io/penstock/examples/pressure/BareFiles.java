@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
-import io.penstock.block.Checksum;
+import io.penstock.check.Checksum;
 import io.penstock.examples.source.SeededBytes;
 import io.penstock.storage.SyncMode;
 import io.penstock.storage.SyncRule;

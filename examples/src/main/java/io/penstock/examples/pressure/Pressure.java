@@ -13,12 +13,11 @@ import io.penstock.examples.source.SeededBytes;
 import io.penstock.storage.JournalStore;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
-import io.penstock.tier.Level;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStack.Level;
 import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Mono;
@@ -58,7 +57,7 @@ final class Pressure {
   /// The same memory without a disk: what has no room is evicted.
   static HostTier memoryAlone(PressureOptions options) {
     HostTier memory = new HostTier(options.space(),
-        HostTierOptions.defaults(options.storedBlocks()).withReserveBlocks(options.ingressBlocks()),
+        options.storedBlocks(), StackOptions.defaults("dram").withIngressBlocks(options.ingressBlocks()),
         TierListener.noop());
     prepare(memory.arena());
     return memory;

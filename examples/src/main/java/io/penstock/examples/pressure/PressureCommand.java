@@ -11,7 +11,7 @@ import io.penstock.node.config.Sizes;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.SyncMode;
 import io.penstock.storage.engine.EngineOptions;
-import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -97,7 +97,8 @@ public final class PressureCommand implements Callable<Integer> {
 
   private int run(Path folder) throws IOException {
     PressureOptions options =
-        new PressureOptions(folder, engine, writeThrough ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE, durability,
+        new PressureOptions(folder, engine,
+            writeThrough ? StackOptions.Mode.WRITE_THROUGH : StackOptions.Mode.EXCLUSIVE, durability,
             put, memory, Math.clamp(blockBytes, 0, Integer.MAX_VALUE), layers,
             cache.equals("unbounded") ? EngineOptions.UNLIMITED : Sizes.parseBytes(cache), reads, seed);
     console.say("pressure: putting %s into %s of memory over a disk%s".formatted(Sizes.human(put), Sizes.human(memory),

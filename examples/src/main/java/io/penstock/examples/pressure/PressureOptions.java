@@ -9,7 +9,7 @@ import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.SyncMode;
 import io.penstock.storage.SyncRule;
-import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
 import java.nio.file.Path;
 
 /// What a [PressureRun] does.
@@ -26,7 +26,7 @@ import java.nio.file.Path;
 /// @param cacheBytes most bytes of the journal that stay in the page cache once they are on the medium
 /// @param reads what is read meanwhile
 /// @param seed what the keys, and so the bytes, are made from
-record PressureOptions(Path directory, EngineKind engine, StackMode mode, SyncMode durability, long putBytes,
+record PressureOptions(Path directory, EngineKind engine, StackOptions.Mode mode, SyncMode durability, long putBytes,
     long memoryBytes, int blockBytes,
     int layers, long cacheBytes, ReadBack reads, long seed) {
   private static final long MOST_WINDOW_BYTES = 8L << 20;

@@ -2,8 +2,8 @@ package io.penstock.examples.pressure;
 
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.SyncMode;
-import io.penstock.tier.LevelStat;
-import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierStat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
 /// @param afterwards every block, read once all were put
 /// @param levels figures right after the last receipt, fastest first
 /// @param leakedBlocks blocks of host memory not given back after the end
-record PressureReport(EngineKind engine, StackMode mode, SyncMode durability, int blocks, int blockBytes,
+record PressureReport(EngineKind engine, StackOptions.Mode mode, SyncMode durability, int blocks, int blockBytes,
     long memoryBytes, Baseline baseline,
     Rates rates, long refused, @Nullable String refusal, long lost, long invisible, Reads meanwhile, Reads afterwards,
-    List<LevelStat> levels, long leakedBlocks) {
+    List<TierStat.Level> levels, long leakedBlocks) {
   PressureReport {
     levels = List.copyOf(levels);
   }

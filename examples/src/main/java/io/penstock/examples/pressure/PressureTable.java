@@ -4,7 +4,7 @@ import io.penstock.node.cli.Numbers;
 import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.Sizes;
-import io.penstock.tier.LevelStat;
+import io.penstock.tier.TierStat;
 import java.util.Locale;
 
 /// A [PressureReport] for a reader.
@@ -18,7 +18,7 @@ final class PressureTable {
         .row("memory over the disk, all", rate(report.rates().accepted()))
         .row("memory over the disk, once memory was full", rate(report.rates().sustained()));
     StringBuilder text = new StringBuilder(table.toString()).append('\n');
-    for (LevelStat level : report.levels()) {
+    for (TierStat.Level level : report.levels()) {
       text.append("%s: %s, %s, %s%n".formatted(level.name(), Plural.of(level.blocks(), "block"),
           Plural.of(level.storedBlocks(), "copy", "copies"),
           Plural.of(level.hits(), "hit")));

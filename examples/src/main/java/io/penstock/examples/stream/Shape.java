@@ -2,7 +2,7 @@ package io.penstock.examples.stream;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SpaceId;
 
 /// The sizes of the stream: small ones, so that a rate of 1 MB/s is smooth.

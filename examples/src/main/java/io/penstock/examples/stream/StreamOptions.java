@@ -2,7 +2,7 @@ package io.penstock.examples.stream;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.penstock.node.config.Sizes;
 import java.time.Duration;
 

@@ -5,7 +5,6 @@ import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SlabArena;
 import io.penstock.stage.Pace;
-import io.penstock.stage.PaceOptions;
 import io.penstock.stage.Stage;
 import io.penstock.tier.ByteBudget;
 import io.penstock.wire.KvServer;
@@ -103,7 +102,7 @@ final class StreamRun {
   }
 
   private Stage<LayerSlice, LayerSlice> paced() {
-    return Pace.bytes(LayerSlice::bytes, PaceOptions.of(options.bytesPerSecond()), timers);
+    return Pace.bytes(LayerSlice::bytes, Pace.Options.of(options.bytesPerSecond()), timers);
   }
 
   /// The first run warms the code up: the two that are compared must be equally warm.

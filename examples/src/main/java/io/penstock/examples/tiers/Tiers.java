@@ -6,8 +6,8 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
 import io.penstock.block.GranuleRange;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SliceShape;
 import io.penstock.device.Device;
@@ -16,13 +16,12 @@ import io.penstock.examples.source.SeededBytes;
 import io.penstock.storage.JournalOptions;
 import io.penstock.storage.JournalStore;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.Level;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
-import io.penstock.tier.StackMode;
 import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStack.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -50,7 +49,7 @@ final class Tiers {
 
   /// Fastest level first. The stack closes the stores with itself; the device stays the caller's. Waits for the disk
   /// while it is subscribed to, so never on an event loop.
-  static Mono<TierStack> open(Device device, JournalOptions journal, StackMode mode) {
+  static Mono<TierStack> open(Device device, JournalOptions journal, StackOptions.Mode mode) {
     return Mono.defer(() -> {
       JournalStore ssd = JournalStore.open(SPACE, journal);
       return DeviceStore.open(device, "hbm", SPACE, HBM_BLOCKS)
@@ -64,7 +63,7 @@ final class Tiers {
 
   /// Host memory beyond that of the level: a window on its way in, two on their way to readers, and blocks that are
   /// promoted or demoted.
-  private static StackOptions options(StackMode mode) {
+  private static StackOptions options(StackOptions.Mode mode) {
     return StackOptions.defaults("tiers").withMode(mode).withIngressBlocks(WINDOW_BLOCKS)
         .withTransferBlocks(2 * WINDOW_BLOCKS)
         .withPromotionBlocks(WINDOW_BLOCKS).withBounceBlocks(WINDOW_BLOCKS);

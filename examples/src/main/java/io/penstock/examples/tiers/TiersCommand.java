@@ -6,7 +6,7 @@ import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.cli.TemporaryFolder;
 import io.penstock.storage.EngineKind;
-import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -59,7 +59,7 @@ public final class TiersCommand implements Callable<Integer> {
   }
 
   private int run(Path journal) {
-    StackMode mode = writeThrough ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE;
+    StackOptions.Mode mode = writeThrough ? StackOptions.Mode.WRITE_THROUGH : StackOptions.Mode.EXCLUSIVE;
     TiersOptions options = new TiersOptions(journal, engine, mode, seed);
     Scheduler timers = Schedulers.newSingle("tiers-timers");
     try {

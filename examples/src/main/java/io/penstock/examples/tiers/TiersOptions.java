@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalOptions;
-import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
 import java.nio.file.Path;
 
 /// What a [TiersRun] does.
@@ -13,7 +13,7 @@ import java.nio.file.Path;
 /// @param engine what keeps its records
 /// @param mode whether a block is on one level, or on the disk, too
 /// @param seed what the keys, and so the bytes, are made from
-record TiersOptions(Path directory, EngineKind engine, StackMode mode, long seed) {
+record TiersOptions(Path directory, EngineKind engine, StackOptions.Mode mode, long seed) {
   private static final long SEGMENT_BYTES = 32 << 20;
 
   TiersOptions {

@@ -1,9 +1,9 @@
 package io.penstock.examples.tiers;
 
 import io.penstock.storage.EngineKind;
-import io.penstock.tier.Durability;
-import io.penstock.tier.LevelStat;
-import io.penstock.tier.StackMode;
+import io.penstock.tier.Receipt.Durability;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierStat;
 import java.util.List;
 import java.util.Map;
 
@@ -14,7 +14,7 @@ import java.util.Map;
 /// @param first from the opening of the stack to its end
 /// @param second the same folder, opened again
 /// @param leakedBlocks blocks of host memory not given back after the end
-record TiersReport(EngineKind engine, StackMode mode, int blocks, int blockBytes, First first, Second second,
+record TiersReport(EngineKind engine, StackOptions.Mode mode, int blocks, int blockBytes, First first, Second second,
     long leakedBlocks) {
   /// @param found how many of the blocks the folder had before
   /// @param besides blocks of other runs that it had, too
@@ -38,7 +38,7 @@ record TiersReport(EngineKind engine, StackMode mode, int blocks, int blockBytes
 
   /// @param did what was done
   /// @param levels figures afterwards, fastest first; hits are those since the stack was opened
-  record Step(String did, List<LevelStat> levels) {
+  record Step(String did, List<TierStat.Level> levels) {
     Step {
       levels = List.copyOf(levels);
     }

@@ -9,10 +9,9 @@ import io.penstock.examples.tiers.TiersReport.Second;
 import io.penstock.examples.tiers.TiersReport.Step;
 import io.penstock.node.cli.Progress;
 import io.penstock.node.config.Sizes;
-import io.penstock.tier.LevelStat;
 import io.penstock.tier.Medium;
 import io.penstock.tier.Receipt;
-import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierStack;
 import io.penstock.tier.TierStat;
 import java.time.Duration;
@@ -128,15 +127,15 @@ final class TiersRun {
         .map(last -> new Step(did, last.getFirst())));
   }
 
-  private static boolean isStill(List<List<LevelStat>> looks) {
+  private static boolean isStill(List<List<TierStat.Level>> looks) {
     return looks.stream()
         .map(levels -> levels.stream().map(level -> List.of(level.blocks(), level.storedBlocks(), level.arrived()))
             .toList())
         .distinct().count() == 1;
   }
 
-  private boolean hasFollowed(List<LevelStat> levels) {
-    return options.mode() == StackMode.WRITE_THROUGH // memory keeps copies of blocks of a faster level, too
+  private boolean hasFollowed(List<TierStat.Level> levels) {
+    return options.mode() == StackOptions.Mode.WRITE_THROUGH // memory keeps copies of blocks of a faster level, too
         || levels.stream().allMatch(level -> level.medium() == Medium.DISK || level.storedBlocks() <= level.blocks());
   }
 

@@ -4,8 +4,8 @@ import io.penstock.examples.tiers.TiersReport.Step;
 import io.penstock.node.cli.Numbers;
 import io.penstock.node.cli.Plural;
 import io.penstock.node.config.Sizes;
-import io.penstock.tier.LevelStat;
-import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierStat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -48,7 +48,7 @@ final class TiersTable {
 
   /// What the mode has to do with it.
   private static String moral(TiersReport report) {
-    if (report.mode() == StackMode.WRITE_THROUGH) {
+    if (report.mode() == StackOptions.Mode.WRITE_THROUGH) {
       return "written through: each block is on the disk before it is visible, "
           + (report.gone() == 0
               ? "so all of them are there again"
@@ -62,7 +62,7 @@ final class TiersTable {
         : "and the " + report.gone() + " that were in memory alone are gone; --write-through would have kept them");
   }
 
-  private static String titles(List<LevelStat> levels) {
+  private static String titles(List<TierStat.Level> levels) {
     StringBuilder line = new StringBuilder();
     levels
         .forEach(level -> line.append(String.format(Locale.ROOT, "%16s", level.name() + " " + level.capacityBlocks())));
@@ -73,7 +73,7 @@ final class TiersTable {
   private static String row(Step step, @Nullable Step before) {
     StringBuilder line = new StringBuilder(String.format(Locale.ROOT, "%-20s", step.did()));
     for (int i = 0; i < step.levels().size(); i++) {
-      LevelStat level = step.levels().get(i);
+      TierStat.Level level = step.levels().get(i);
       long hits = level.hits() - (before == null ? 0 : before.levels().get(i).hits());
       line.append(String.format(Locale.ROOT, "%6d %9s", level.storedBlocks(),
           hits == 0 ? "" : "+" + hits + (hits == 1 ? " hit " : " hits")));

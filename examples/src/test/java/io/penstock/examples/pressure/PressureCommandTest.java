@@ -7,7 +7,7 @@ import io.penstock.examples.Examples;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Json;
 import io.penstock.storage.SyncMode;
-import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -37,7 +37,7 @@ final class PressureCommandTest {
   @ParameterizedTest
   @CsvSource({"EXCLUSIVE,INTERVAL,256KiB", "EXCLUSIVE,NONE,64KiB", "WRITE_THROUGH,INTERVAL,64KiB",
     "WRITE_THROUGH,NONE,256KiB"})
-  void threeTimesTheMemory_isAcceptedKeptAndThereAtOnce(StackMode mode, SyncMode durability, String blockBytes)
+  void threeTimesTheMemory_isAcceptedKeptAndThereAtOnce(StackOptions.Mode mode, SyncMode durability, String blockBytes)
       throws IOException {
     PressureReport report = report(mode, durability,
         List.of("--put", "48MiB", "--dram", "16MiB", "--block-bytes", blockBytes, "--layers", "8",
@@ -56,7 +56,7 @@ final class PressureCommandTest {
   @CsvSource({"EXCLUSIVE,INTERVAL,256KiB", "EXCLUSIVE,INTERVAL,1MiB", "EXCLUSIVE,NONE,256KiB",
     "WRITE_THROUGH,INTERVAL,256KiB",
     "WRITE_THROUGH,NONE,1MiB"})
-  void threeGibibytes_areAcceptedKeptAndThereAtOnce(StackMode mode, SyncMode durability, String blockBytes)
+  void threeGibibytes_areAcceptedKeptAndThereAtOnce(StackOptions.Mode mode, SyncMode durability, String blockBytes)
       throws IOException {
     PressureReport report =
         report(mode, durability, List.of("--put", "3GiB", "--dram", "1GiB", "--block-bytes", blockBytes));
@@ -94,12 +94,12 @@ final class PressureCommandTest {
   }
 
   /// Runs it and asserts what is true of any run.
-  private PressureReport report(StackMode mode, SyncMode durability, List<String> more) throws IOException {
+  private PressureReport report(StackOptions.Mode mode, SyncMode durability, List<String> more) throws IOException {
     List<String> line =
         new ArrayList<>(List.of("pressure", "--json", "--no-baseline", "--dir", directory.toString(), "--durability",
             durability.name().toLowerCase(Locale.ROOT)));
     line.addAll(more);
-    if (mode == StackMode.WRITE_THROUGH) {
+    if (mode == StackOptions.Mode.WRITE_THROUGH) {
       line.add("--write-through");
     }
     assertThat(run(line.toArray(String[]::new))).as(capture.err() + capture.out()).isZero();

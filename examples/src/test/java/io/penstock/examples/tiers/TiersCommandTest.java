@@ -8,9 +8,9 @@ import io.penstock.examples.tiers.TiersReport.Step;
 import io.penstock.node.cli.Json;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.JournalStore;
-import io.penstock.tier.Durability;
-import io.penstock.tier.LevelStat;
-import io.penstock.tier.StackMode;
+import io.penstock.tier.Receipt.Durability;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.TierStat;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -34,14 +34,14 @@ final class TiersCommandTest {
   @ParameterizedTest
   @EnumSource(EngineKind.class)
   void exclusiveBlocks_areDemotedAndPromoted_andTheDiskKeepsItsCopies(EngineKind engine) throws IOException {
-    TiersReport report = report(engine, StackMode.EXCLUSIVE);
+    TiersReport report = report(engine, StackOptions.Mode.EXCLUSIVE);
 
     List<Step> steps = report.first().steps();
-    assertThat(of(steps.get(0), LevelStat::blocks)).containsExactly(16L, 24L, 24L);
-    assertThat(of(steps.get(0), LevelStat::storedBlocks)).containsExactly(16L, 24L, 24L);
-    assertThat(of(steps.get(1), LevelStat::hits)).as("from the disk").containsExactly(0L, 0L, 16L);
-    assertThat(of(steps.get(2), LevelStat::hits)).as("promoted").containsExactly(16L, 0L, 16L);
-    assertThat(of(steps.get(3), LevelStat::hits)).as("the others").containsExactly(16L, 24L, 40L);
+    assertThat(of(steps.get(0), TierStat.Level::blocks)).containsExactly(16L, 24L, 24L);
+    assertThat(of(steps.get(0), TierStat.Level::storedBlocks)).containsExactly(16L, 24L, 24L);
+    assertThat(of(steps.get(1), TierStat.Level::hits)).as("from the disk").containsExactly(0L, 0L, 16L);
+    assertThat(of(steps.get(2), TierStat.Level::hits)).as("promoted").containsExactly(16L, 0L, 16L);
+    assertThat(of(steps.get(3), TierStat.Level::hits)).as("the others").containsExactly(16L, 24L, 40L);
     assertThat(report.first().receipts()).isEqualTo(Map.of(Durability.VOLATILE, 64L));
     boolean forgets = engine == EngineKind.MEMORY;
     assertThat(report.second().recovered()).isBetween(forgets ? 0L : 40L, forgets ? 0L : 48L);
@@ -50,17 +50,17 @@ final class TiersCommandTest {
   @ParameterizedTest
   @EnumSource(EngineKind.class)
   void writtenThrough_everyReceiptIsKeptByTheDisk(EngineKind engine) throws IOException {
-    TiersReport report = report(engine, StackMode.WRITE_THROUGH);
+    TiersReport report = report(engine, StackOptions.Mode.WRITE_THROUGH);
 
     boolean forgets = engine == EngineKind.MEMORY;
     assertThat(report.first().receipts()).isEqualTo(Map.of(forgets ? Durability.VOLATILE : Durability.WRITTEN, 64L));
-    assertThat(of(report.first().steps().getFirst(), LevelStat::storedBlocks)).containsExactly(16L, 24L, 64L);
+    assertThat(of(report.first().steps().getFirst(), TierStat.Level::storedBlocks)).containsExactly(16L, 24L, 64L);
     assertThat(report.second().recovered()).isEqualTo(forgets ? 0 : 64);
   }
 
   @Test
   void keptFolder_isFoundByTheNextRun() throws IOException {
-    report(EngineKind.PLAIN, StackMode.WRITE_THROUGH);
+    report(EngineKind.PLAIN, StackOptions.Mode.WRITE_THROUGH);
     ConsoleCapture second = new ConsoleCapture();
 
     assertThat(
@@ -75,7 +75,7 @@ final class TiersCommandTest {
 
   @Test
   void keptFolder_withBlocksOfAnotherRun_countsEachForItself() throws IOException {
-    report(EngineKind.PLAIN, StackMode.EXCLUSIVE);
+    report(EngineKind.PLAIN, StackOptions.Mode.EXCLUSIVE);
     for (int run = 0; run < 2; run++) {
       ConsoleCapture next = new ConsoleCapture();
       assertThat(Examples.run(new String[] {"tiers", "--engine", "plain", "--seed", "2", "--dir", directory.toString()},
@@ -90,7 +90,8 @@ final class TiersCommandTest {
   @Test
   void lockedFolder_hasTheCodeOfEveryCommand() {
     JournalStore holder =
-        JournalStore.open(Tiers.SPACE, new TiersOptions(directory, EngineKind.PLAIN, StackMode.EXCLUSIVE, 1).journal());
+        JournalStore.open(Tiers.SPACE,
+            new TiersOptions(directory, EngineKind.PLAIN, StackOptions.Mode.EXCLUSIVE, 1).journal());
     try {
       assertThat(run("tiers", "--engine", "plain", "--dir", directory.toString())).isEqualTo(74);
       assertThat(capture.err()).contains("must be opened by one process at a time");
@@ -118,9 +119,9 @@ final class TiersCommandTest {
   }
 
   /// Runs it and asserts what is true of any run.
-  private TiersReport report(EngineKind engine, StackMode mode) throws IOException {
+  private TiersReport report(EngineKind engine, StackOptions.Mode mode) throws IOException {
     String name = engine.name().toLowerCase(Locale.ROOT);
-    List<String> args = mode == StackMode.WRITE_THROUGH ? List.of("--write-through") : List.of();
+    List<String> args = mode == StackOptions.Mode.WRITE_THROUGH ? List.of("--write-through") : List.of();
     String[] line = Stream.concat(List.of("tiers", "--json", "--engine", name, "--dir", directory.toString()).stream(),
         args.stream()).toArray(String[]::new);
     assertThat(run(line)).as(capture.err() + capture.out()).isZero();
@@ -135,7 +136,7 @@ final class TiersCommandTest {
     return report;
   }
 
-  private static List<Long> of(Step step, ToLongFunction<LevelStat> figure) {
+  private static List<Long> of(Step step, ToLongFunction<TierStat.Level> figure) {
     return step.levels().stream().map(figure::applyAsLong).toList();
   }
 

@@ -1,13 +1,16 @@
 package io.penstock.tier.spi;
 
-import io.penstock.tier.Durability;
-import io.penstock.tier.Medium;
-import io.penstock.tier.TierClosedException;
 import io.penstock.block.Block;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
+import io.penstock.tier.Medium;
+import io.penstock.tier.Receipt.Durability;
+import io.penstock.tier.StoreHealth;
+import io.penstock.tier.TierClosedException;
+import io.penstock.tier.TierEvent;
+import io.penstock.tier.TierStat;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -40,12 +43,12 @@ public interface BlockStore {
   }
 
   /// The copies of blocks that a device made; null if none does. Quick, and safe under a lock.
-  default @Nullable CopyStat copies() {
+  default TierStat.@Nullable Copies copies() {
     return null;
   }
 
   /// What its disk does besides; null if it is on none. Quick, and safe under a lock.
-  default @Nullable DiskStat diskStat() {
+  default TierStat.@Nullable Disk diskStat() {
     return null;
   }
 
@@ -125,4 +128,15 @@ public interface BlockStore {
 
   /// Refuses new work and completes when what was accepted has ended. Lazy and idempotent.
   Mono<Void> close();
+
+  /// Makes room in a store: the stack that the store belongs to.
+  @FunctionalInterface
+  public interface Evictor {
+    /// Gives up blocks of the store: copies of blocks that a faster level has, too, and the next eviction victims, each
+    /// with an event [TierEvent.Evicted]. The stored blocks are closed before this returns, but for those that are
+    /// being read. Any thread, under no lock of the store.
+    ///
+    /// @return how many it gave up; 0 if there is none to give up
+    int evict(int blocks);
+  }
 }

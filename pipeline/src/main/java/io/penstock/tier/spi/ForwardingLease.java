@@ -2,10 +2,10 @@ package io.penstock.tier.spi;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.BlockScope;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.Presence;
-import io.penstock.block.BlockScope;
 import java.util.List;
 import reactor.core.publisher.Flux;
 

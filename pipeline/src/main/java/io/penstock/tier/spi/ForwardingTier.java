@@ -2,6 +2,8 @@ package io.penstock.tier.spi;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.block.BlockKey;
+import io.penstock.block.BlockScope;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Lease;
 import io.penstock.tier.OnMiss;
@@ -11,8 +13,6 @@ import io.penstock.tier.TierEvent;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStack;
 import io.penstock.tier.TierStat;
-import io.penstock.block.BlockKey;
-import io.penstock.block.BlockScope;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;

@@ -2,7 +2,7 @@ package io.penstock.tier.spi;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.Presence;

@@ -1,6 +1,7 @@
 package io.penstock.tier.spi;
 
 import io.penstock.TransientKvException;
+import io.penstock.tier.StoreHealth;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 

@@ -5,12 +5,10 @@ import io.netty.buffer.PooledByteBufAllocator;
 import io.penstock.block.Block;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
 import io.penstock.block.GranuleRange;
-import io.penstock.block.LayerRange;
 import io.penstock.block.LayerSlice;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SlicePosition;
 import io.penstock.block.SpaceId;
 import io.penstock.testkit.Blocks;
 import java.util.List;
@@ -55,9 +53,9 @@ public class SliceHeaderBenchmark {
   @Setup
   public void setup() {
     arena = new SlabArena("benchmark", LAYOUT, blocks, 1);
-    GranuleRange layer = GranuleRange.layers(LAYOUT, new LayerRange(3, 4));
+    GranuleRange layer = GranuleRange.layers(LAYOUT, 3, 4);
     List<Block> all = Blocks.keys(space, 0, blocks).stream().map(key -> Blocks.block(arena, key)).toList();
-    slice = new LayerSlice(new SlicePosition(0, 4), layer, IntStream.range(0, blocks).toArray(),
+    slice = new LayerSlice(new LayerSlice.Position(0, 4), layer, IntStream.range(0, blocks).toArray(),
         all.stream().map(block -> block.span(layer)).toList());
     all.forEach(Block::close);
     ByteBuf header = SliceHeader.encode(slice, id, LAYOUT, POOL);

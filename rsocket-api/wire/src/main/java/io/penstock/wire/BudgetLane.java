@@ -2,7 +2,7 @@ package io.penstock.wire;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.penstock.block.BudgetExhaustedException;
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufInputStream;
 import io.netty.buffer.ByteBufOutputStream;
-import io.penstock.tier.spi.DiskStat;
+import io.penstock.tier.TierStat;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -91,12 +91,12 @@ enum ControlCodec {
 
   private static SimpleModule olderNodes() {
     ObjectMapper plain = strict(JsonMapper.builder()).build();
-    return new SimpleModule().addDeserializer(DiskStat.class,
-        new StdConvertingDeserializer<>(new StdConverter<ObjectNode, DiskStat>() {
+    return new SimpleModule().addDeserializer(TierStat.Disk.class,
+        new StdConvertingDeserializer<>(new StdConverter<ObjectNode, TierStat.Disk>() {
           @Override
-          public DiskStat convert(ObjectNode told) {
-            ObjectNode all = plain.valueToTree(DiskStat.NONE);
-            return plain.convertValue(all.setAll(told), DiskStat.class);
+          public TierStat.Disk convert(ObjectNode told) {
+            ObjectNode all = plain.valueToTree(TierStat.Disk.NONE);
+            return plain.convertValue(all.setAll(told), TierStat.Disk.class);
           }
         }));
   }

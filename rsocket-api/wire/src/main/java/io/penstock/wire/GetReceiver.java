@@ -3,7 +3,7 @@ package io.penstock.wire;
 import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.rsocket.Payload;
 import java.util.List;
 import java.util.concurrent.CancellationException;

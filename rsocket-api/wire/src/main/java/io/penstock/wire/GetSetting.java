@@ -2,7 +2,7 @@ package io.penstock.wire;
 
 import io.penstock.block.BlockArena;
 import io.penstock.block.Permits;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.block.SpaceId;
 import java.util.function.UnaryOperator;
 
@@ -13,4 +13,4 @@ import java.util.function.UnaryOperator;
 /// @param creditSlices most slices asked for ahead
 /// @param errors turns what the connection signals into what the reader is told
 record GetSetting(BlockArena arena, SpaceId space, Permits budget, int maxSliceBytes, int windowBlocks,
-    int creditSlices, int startLayer, SliceOrder order, ControlCodec codec, UnaryOperator<Throwable> errors) {}
+    int creditSlices, int startLayer, SliceShape.Order order, ControlCodec codec, UnaryOperator<Throwable> errors) {}

@@ -6,11 +6,11 @@ import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
-import io.penstock.block.DraftWindow;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.IncompleteBlockException;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.block.UnexpectedSliceException;
+import io.penstock.tier.slice.DraftWindow;
 import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -117,7 +117,7 @@ final class GetWindows {
     if (opens) {
       firstRange = header.range();
       allBegun = false;
-    } else if (setting.order() == SliceOrder.LAYER_FIRST && !header.range().equals(firstRange)) {
+    } else if (setting.order() == SliceShape.Order.LAYER_FIRST && !header.range().equals(firstRange)) {
       allBegun = true; // every block has begun before the next layers come
     }
     return current;

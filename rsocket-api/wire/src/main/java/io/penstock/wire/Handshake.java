@@ -7,12 +7,11 @@ import static io.penstock.wire.Fields.oneOf;
 import static io.penstock.wire.Fields.present;
 
 import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
 import io.penstock.block.Plane;
-import io.penstock.block.PlaneKind;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SpaceId;
-import io.penstock.block.TokenOrder;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -57,7 +56,7 @@ final class Handshake {
     }
 
     Plane plane() {
-      return new Plane(oneOf(PlaneKind.class, "plane.kind", kind), oneOf(ElementType.class, "plane.type", type), heads,
+      return new Plane(oneOf(Plane.Kind.class, "plane.kind", kind), oneOf(ElementType.class, "plane.type", type), heads,
           width);
     }
   }

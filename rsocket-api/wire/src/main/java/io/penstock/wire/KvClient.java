@@ -10,7 +10,7 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Permits;
 import io.penstock.block.SpaceId;
-import io.penstock.stage.InTurn;
+import io.penstock.operator.InTurn;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;

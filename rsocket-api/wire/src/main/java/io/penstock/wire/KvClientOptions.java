@@ -2,8 +2,8 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.Checks;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
+import io.penstock.check.Checks;
 import java.time.Duration;
 
 /// How a [KvClient] asks.
@@ -17,7 +17,7 @@ import java.time.Duration;
 /// @param sendWindowBytes most bytes of slices that wait for the socket
 /// @param keepAlive time between keep-alive frames
 /// @param keepAliveTimeout silence after which the connection counts as lost
-public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, SliceOrder order, int startLayer,
+public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, SliceShape.Order order, int startLayer,
     int creditSlices,
     long sendWindowBytes, Duration keepAlive, Duration keepAliveTimeout) {
   public KvClientOptions {
@@ -54,7 +54,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
     private String name = "penstock-client";
     private int maxSliceBytes = 512 << 10;
     private int windowBlocks = 64;
-    private SliceOrder order = SliceOrder.LAYER_FIRST;
+    private SliceShape.Order order = SliceShape.Order.LAYER_FIRST;
     private int startLayer;
     private int creditSlices = 16;
     private long sendWindowBytes = 4 << 20;
@@ -80,7 +80,7 @@ public record KvClientOptions(String name, int maxSliceBytes, int windowBlocks, 
       return this;
     }
 
-    public Builder order(SliceOrder value) {
+    public Builder order(SliceShape.Order value) {
       order = value;
       return this;
     }

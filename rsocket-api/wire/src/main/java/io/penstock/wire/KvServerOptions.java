@@ -2,7 +2,7 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.time.Duration;
 
 /// How a [KvServer] serves.

@@ -3,7 +3,7 @@ package io.penstock.wire;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockDraft;
-import io.penstock.block.DraftWindow;
+import io.penstock.tier.slice.DraftWindow;
 import java.util.ArrayList;
 import java.util.List;
 

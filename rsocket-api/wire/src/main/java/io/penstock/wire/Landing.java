@@ -2,7 +2,7 @@ package io.penstock.wire;
 
 import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockLayout;
-import io.penstock.block.DraftWindow;
+import io.penstock.tier.slice.DraftWindow;
 import java.util.BitSet;
 
 /// Copies the bytes of a slice from a receive buffer into the drafts of its window, the one copy on the way in, and

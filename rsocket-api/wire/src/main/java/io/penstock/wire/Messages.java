@@ -9,7 +9,7 @@ import static io.penstock.wire.Fields.requireTicket;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.block.SpaceId;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
@@ -125,8 +125,8 @@ final class Messages {
       return oneOf(OnMiss.class, "onMiss", onMiss);
     }
 
-    SliceOrder sliceOrder() {
-      return oneOf(SliceOrder.class, "order", order);
+    SliceShape.Order sliceOrder() {
+      return oneOf(SliceShape.Order.class, "order", order);
     }
   }
 

@@ -7,8 +7,8 @@ import static io.penstock.wire.Fields.requireTicket;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.penstock.block.BlockKey;
-import io.penstock.tier.Durability;
 import io.penstock.tier.Receipt;
+import io.penstock.tier.Receipt.Durability;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

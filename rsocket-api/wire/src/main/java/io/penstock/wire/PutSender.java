@@ -5,7 +5,6 @@ import io.penstock.block.BlockScope;
 import io.penstock.block.LayerSlice;
 import io.penstock.stage.SplitLayers;
 import io.penstock.tier.PutSource;
-import io.penstock.tier.PutWindow;
 import io.penstock.tier.Receipt;
 import io.rsocket.Payload;
 import java.util.ArrayList;
@@ -28,8 +27,8 @@ final class PutSender {
   private final PutSource source;
   private final List<BlockKey> keys;
   private final PutMessages.PutRequest open;
-  private final Sinks.Many<PutWindow> rooms =
-      Sinks.many().unicast().onBackpressureBuffer(Queues.<PutWindow>get(ROOMS_AHEAD).get());
+  private final Sinks.Many<PutSource.Window> rooms =
+      Sinks.many().unicast().onBackpressureBuffer(Queues.<PutSource.Window>get(ROOMS_AHEAD).get());
   private int nextWindow;
   private int nextKey;
   /// Windows with keys that are wanted.
@@ -68,7 +67,7 @@ final class PutSender {
   }
 
   /// A window ends with its last slice, also if its source does not say so.
-  private Flux<LayerSlice> slices(PutWindow window) {
+  private Flux<LayerSlice> slices(PutSource.Window window) {
     return source.window(window).doOnNext(this::count).takeUntil(PutSender::isLast);
   }
 
@@ -86,7 +85,7 @@ final class PutSender {
   private List<Receipt> signalled(Payload payload) {
     PutMessages.PutSignal signal = NodeConnection.read(payload, PutMessages.PutSignal.class);
     if (signal.room() != null) {
-      PutWindow window = window(signal.room());
+      PutSource.Window window = window(signal.room());
       if (!window.keys().isEmpty()) {
         offer(window);
       }
@@ -94,7 +93,7 @@ final class PutSender {
     return signal.stored() == null ? List.of() : signal.stored().stream().map(stored -> stored.receipt(keys)).toList();
   }
 
-  private PutWindow window(PutMessages.Room room) {
+  private PutSource.Window window(PutMessages.Room room) {
     if (room.window() != nextWindow || room.first() != nextKey) {
       throw WireFormatException.request("room", "window " + nextWindow + " from key " + nextKey,
           room.window() + " from " + room.first());
@@ -108,10 +107,10 @@ final class PutSender {
       positions.add(room.first() + i);
       wanted.add(keys.get(room.first() + i));
     });
-    return new PutWindow(room.window(), positions, wanted, open.maxSliceBytes());
+    return new PutSource.Window(room.window(), positions, wanted, open.maxSliceBytes());
   }
 
-  private void offer(PutWindow window) {
+  private void offer(PutSource.Window window) {
     offered++;
     Sinks.EmitResult result = rooms.tryEmitNext(window);
     // Else the slices have failed

@@ -2,11 +2,11 @@ package io.penstock.wire;
 
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockScope;
-import io.penstock.block.Checks;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.SliceShape;
+import io.penstock.check.Checks;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.Presence;

@@ -5,7 +5,7 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.Permits;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.tier.Presence;
 import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
@@ -57,7 +57,7 @@ final class RemoteReservation extends Reservation {
       complete.forEach(BlockDraft::requireComplete);
       List<Block> blocks = complete.stream().map(draft -> scope.adopt(draft.seal())).toList();
       List<BlockKey> keys = blocks.stream().map(Block::key).toList();
-      return client.put(keys, PutSource.of(blocks, SliceOrder.LAYER_FIRST));
+      return client.put(keys, PutSource.of(blocks, SliceShape.Order.LAYER_FIRST));
     }, BlockScope::close).collectList();
   }
 

@@ -5,12 +5,11 @@ import io.netty.buffer.ByteBufAllocator;
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
-import io.penstock.block.Checksum;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
-import io.penstock.block.SlicePosition;
 import io.penstock.block.SpaceId;
+import io.penstock.check.Checksum;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -49,7 +48,7 @@ import java.util.zip.CRC32C;
 /// @param keysCrc CRC32C of the hashes of the blocks' keys: binds the bytes to their keys, whatever happened to the
 ///     request on its way
 /// @param bytes length of the header: where the payload starts
-record SliceHeader(SlicePosition place, GranuleRange range, int[] positions, int[][] checksums, int keysCrc,
+record SliceHeader(LayerSlice.Position place, GranuleRange range, int[] positions, int[][] checksums, int keysCrc,
     int bytes) {
   static final int MAGIC = 0x31534B50;
   static final int MAGIC_OFFSET = 0;
@@ -214,12 +213,12 @@ record SliceHeader(SlicePosition place, GranuleRange range, int[] positions, int
     require(came <= maxSliceBytes, "payload bytes", () -> "<= " + maxSliceBytes, came);
   }
 
-  private static SlicePosition place(ByteBuf data, int start) {
+  private static LayerSlice.Position place(ByteBuf data, int start) {
     int window = data.getIntLE(start + WINDOW_OFFSET);
     int remaining = data.getIntLE(start + REMAINING_OFFSET);
     require(window >= 0, "window", () -> ">= 0", window);
     require(remaining >= 0, "remaining", () -> ">= 0", remaining);
-    return new SlicePosition(window, remaining);
+    return new LayerSlice.Position(window, remaining);
   }
 
   private static int[] positions(ByteBuf data, int start, int blocks, int keys) {

@@ -1,10 +1,10 @@
 package io.penstock.wire;
 
-import io.penstock.block.HeldSlots;
 import io.penstock.block.BlockArena;
 import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
+import io.penstock.block.HeldSlots;
 import io.penstock.block.Permits;
 import java.util.ArrayList;
 import java.util.List;

@@ -109,10 +109,15 @@ final class WireErrors {
       case IllegalStateException e when Exceptions.isOverflow(e) ->
         WireFormatException.slice("count", "<= what was asked for", "more");
       case IndexOutOfBoundsException e -> new ConnectionLostException(peer, e); // a frame whose lengths make no sense
-      case IllegalArgumentException e when String.valueOf(e.getMessage()).startsWith("Invalid Error frame") ->
-        new ConnectionLostException(peer, e);
+      case IllegalArgumentException e when isOfRSocket(e) -> new ConnectionLostException(peer, e);
       default -> error;
     };
+  }
+
+  /// Whether RSocket's reader of frames threw it: over a frame of unknown type, or an error without a code.
+  private static boolean isOfRSocket(Throwable error) {
+    StackTraceElement[] stack = error.getStackTrace();
+    return stack.length > 0 && stack[0].getClassName().startsWith("io.rsocket.");
   }
 
   /// What the peer told by `text`: a sentence, and behind a mark its values, if the peer tells any.

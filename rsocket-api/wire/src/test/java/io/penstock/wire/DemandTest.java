@@ -6,7 +6,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.THROWABLE;
 import io.netty.buffer.ByteBufAllocator;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.ByteBudget;
 import io.rsocket.Payload;
@@ -73,7 +73,7 @@ final class DemandTest {
     CacheSpace space = Blocks.smallSpace();
     GetReceiver receiver = new GetReceiver(
         new GetSetting(new SlabArena("client", space.layout(), 2, 2), space.id(),
-            new ByteBudget("client", 4096, 1).permits(), 4096, 1, 1, 0, SliceOrder.LAYER_FIRST, ControlCodec.CBOR,
+            new ByteBudget("client", 4096, 1).permits(), 4096, 1, 1, 0, SliceShape.Order.LAYER_FIRST, ControlCodec.CBOR,
             error -> error),
         Blocks.keys(space, 0, 1), (stream, found) -> {}, failures::add);
 

@@ -3,8 +3,8 @@ package io.penstock.wire;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import java.util.Arrays;
 import java.util.List;
@@ -24,7 +24,7 @@ final class Fuzz {
 
   static SliceStream[] shapes() {
     return Arrays.stream(SLICE_BYTES).boxed()
-        .flatMap(bytes -> Arrays.stream(SliceOrder.values()).flatMap(
+        .flatMap(bytes -> Arrays.stream(SliceShape.Order.values()).flatMap(
             order -> IntStream.of(1, 4, 64).mapToObj(window -> new SliceStream(SPACE, window, 0, bytes, order))))
         .toArray(SliceStream[]::new);
   }

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.flow.ProducingSource;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -14,9 +13,10 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
+import io.penstock.flow.ProducingSource;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
@@ -58,7 +58,7 @@ final class HostileServerTest {
   private static final int KEYS = 6;
   private static final int WINDOW = 3;
   private static final List<BlockKey> ALL = Blocks.keys(SPACE, 0, KEYS);
-  private static final SliceStream HONEST = new SliceStream(SPACE, WINDOW, 0, 4096, SliceOrder.LAYER_FIRST);
+  private static final SliceStream HONEST = new SliceStream(SPACE, WINDOW, 0, 4096, SliceShape.Order.LAYER_FIRST);
 
   private final LeakLedger leaks = new LeakLedger();
   private final SlabArena arena = leaks.watch(new SlabArena("client", LAYOUT, 2 * KEYS, 8));
@@ -246,7 +246,7 @@ final class HostileServerTest {
     assertGetFails("remaining", after(found(bits(KEYS, 0, 1, 2, 3, 4, 5)), twice));
     assertGetFails("granules missing", after(found(bits(KEYS, 0, 1, 2, 3, 4, 5)), all.subList(0, all.size() / 2)));
     assertGetFails("granules missing", after(found(bits(KEYS, 0, 1, 2, 3, 4, 5)), all.subList(0, 3)));
-    SliceStream late = new SliceStream(SPACE, WINDOW, 2, 4096, SliceOrder.LAYER_FIRST);
+    SliceStream late = new SliceStream(SPACE, WINDOW, 2, 4096, SliceShape.Order.LAYER_FIRST);
     assertGetFails("granules missing", after(found(bits(KEYS, 0, 1, 2)), late.of(ALL, positions(0, 1, 2))));
   }
 
@@ -258,7 +258,8 @@ final class HostileServerTest {
     List<Throwable> failures = new ArrayList<>();
     GetReceiver receiver =
         new GetReceiver(new GetSetting(arena, SPACE.id(), budget.permits(), 4096, WINDOW, 4, 0,
-            SliceOrder.LAYER_FIRST, ControlCodec.CBOR, error -> error), ALL, (stream, found) -> {}, failures::add);
+            SliceShape.Order.LAYER_FIRST, ControlCodec.CBOR, error -> error), ALL, (stream, found) -> {},
+            failures::add);
     receiver.onSubscribe(Operators.emptySubscription());
     for (byte[] payload : after(decision, slices)) {
       ByteBuf data = Unpooled.buffer().writeBytes(payload);
@@ -279,7 +280,7 @@ final class HostileServerTest {
     for (Object signal : bad) {
       lies.stream = List.of(bytes(signal));
       assertThrows(WireFormatException.class, () -> connect()
-          .put(ALL, new ProducingSource(arena, SliceOrder.LAYER_FIRST, (key, range, memory) -> {}))
+          .put(ALL, new ProducingSource(arena, SliceShape.Order.LAYER_FIRST, (key, range, memory) -> {}))
           .blockLast(WireNode.PATIENCE),
           () -> "" + signal);
       client.close().block(WireNode.PATIENCE);
@@ -295,7 +296,7 @@ final class HostileServerTest {
     for (List<byte[]> signals : List.of(List.<byte[]>of(), List.of(bytes(half)), List.of(bytes(half), bytes(rest)))) {
       lies.stream = signals;
       assertThrows(WireFormatException.class, () -> connect()
-          .put(ALL, new ProducingSource(arena, SliceOrder.LAYER_FIRST, (key, range, memory) -> {}))
+          .put(ALL, new ProducingSource(arena, SliceShape.Order.LAYER_FIRST, (key, range, memory) -> {}))
           .blockLast(WireNode.PATIENCE),
           () -> signals.size() + " signals");
       leaks.awaitEmpty(LeakLedger.PATIENCE); // with the connection still there

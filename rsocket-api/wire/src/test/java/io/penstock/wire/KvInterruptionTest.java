@@ -5,19 +5,19 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.tier.PutSource;
 import io.penstock.KvException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
 import io.penstock.block.LayerSlice;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
+import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -82,7 +82,7 @@ final class KvInterruptionTest {
   void put_whoseSourceFailsAtAnySlice_leavesNothingOfItsWindow(Link link) {
     try (WireNode node = WireNode.of(link, SPACE, WINDOW)) {
       KvClient client = node.client(WINDOW);
-      PutSource source = node.source((SlabArena) client.arena(), SliceOrder.LAYER_FIRST);
+      PutSource source = node.source((SlabArena) client.arena(), SliceShape.Order.LAYER_FIRST);
       List<BlockKey> keys = node.keys(0, KEYS);
       for (int last = 0; last < 24; last++) {
         int at = last;
@@ -110,7 +110,7 @@ final class KvInterruptionTest {
   void put_cancelledAtAnySlice_leavesNothingOfItsWindow(Link link) {
     try (WireNode node = WireNode.of(link, SPACE, WINDOW)) {
       KvClient client = node.client(WINDOW);
-      PutSource source = node.source((SlabArena) client.arena(), SliceOrder.BLOCK_FIRST);
+      PutSource source = node.source((SlabArena) client.arena(), SliceShape.Order.BLOCK_FIRST);
       List<BlockKey> keys = node.keys(0, KEYS);
       for (int last = 0; last < 20; last++) {
         int at = last;
@@ -135,7 +135,7 @@ final class KvInterruptionTest {
   void put_ofASourceThatNeverCompletes_completesAllTheSame(Link link) {
     try (WireNode node = WireNode.of(link, SPACE, WINDOW)) {
       KvClient client = node.client(WINDOW);
-      PutSource source = node.source((SlabArena) client.arena(), SliceOrder.LAYER_FIRST);
+      PutSource source = node.source((SlabArena) client.arena(), SliceShape.Order.LAYER_FIRST);
       CompletableFuture<List<Receipt>> put =
           client.put(node.keys(0, KEYS), window -> source.window(window).concatWith(Flux.never())).collectList()
               .toFuture();
@@ -166,7 +166,7 @@ final class KvInterruptionTest {
   void put_ofASourceThatSendsTooMuchOrTooLittle_isATypedError(Link link) {
     try (WireNode node = WireNode.of(link, SPACE, WINDOW)) {
       KvClient client = node.client(WINDOW);
-      PutSource source = node.source((SlabArena) client.arena(), SliceOrder.LAYER_FIRST);
+      PutSource source = node.source((SlabArena) client.arena(), SliceShape.Order.LAYER_FIRST);
       List<BlockKey> keys = node.keys(0, KEYS);
       BlockScope copies = new BlockScope();
       Throwable twice =
@@ -232,7 +232,8 @@ final class KvInterruptionTest {
           .timeout(Duration.ofSeconds(5)) // a SETUP that was broken on the way has no reply
           .onErrorMap(TimeoutException.class, e -> new DrainingException())
           .flatMap(client -> Mono.whenDelayError(
-              client.put(fresh, node.source(arena, SliceOrder.LAYER_FIRST)).then(), node.get(client, old, OnMiss.SKIP))
+              client.put(fresh, node.source(arena, SliceShape.Order.LAYER_FIRST)).then(),
+              node.get(client, old, OnMiss.SKIP))
               .onErrorResume(e -> client.close().then(Mono.error(e))).then(client.close()))
           .toFuture();
       Throwable failure = end(all, "whatever runs over a broken link");

@@ -4,22 +4,22 @@ import static java.util.Objects.requireNonNull;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.flow.ProducingSource;
 import io.netty.buffer.ByteBuf;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
 import io.penstock.block.GranuleRange;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceOrder;
-import io.penstock.block.TokenOrder;
+import io.penstock.block.SliceShape;
+import io.penstock.flow.ProducingSource;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.StackOptions;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierListener;
 import io.penstock.wire.transport.ConnectionGauges;
@@ -67,7 +67,7 @@ final class KvProgressTest {
       for (int window : new int[] {1, 7, 64}) {
         try (WireNode node = WireNode.of(link, CacheSpace.of("shape", layout), window)) {
           List<BlockKey> keys = node.keys(0, 15);
-          for (SliceOrder order : SliceOrder.values()) {
+          for (SliceShape.Order order : SliceShape.Order.values()) {
             KvClient client = node.client(WireNode.asking(window).order(order).build(),
                 node.arena(Math.max(15, window)), node.budget(2));
             assertEquals(15L,
@@ -129,7 +129,7 @@ final class KvProgressTest {
     int window = 4;
     Scheduler timers = Schedulers.newSingle("timers", true);
     KvServerOptions options = WireNode.options(window).withSendWindowBytes(WireNode.SLICE_BYTES).withWindowsAhead(1);
-    try (WireNode node = new WireNode(link, SPACE, HostTierOptions.defaults(24).withReserveBlocks(window), options,
+    try (WireNode node = new WireNode(link, SPACE, 24, StackOptions.defaults("dram").withIngressBlocks(window), options,
         2 * WireNode.SLICE_BYTES, timers)) {
       SlabArena landing = node.arena(window);
       ByteBudget budget = node.budget(1);
@@ -141,7 +141,7 @@ final class KvProgressTest {
       for (int i = 0; i < 16; i++) {
         SplittableRandom random = new SplittableRandom(i);
         boolean gets = i % 2 == 0;
-        SliceOrder order = SliceOrder.values()[i / 2 % 2];
+        SliceShape.Order order = SliceShape.Order.values()[i / 2 % 2];
         Mono<Void> once = Mono.defer(() -> {
           List<BlockKey> keys = node.keys(0, 40).subList(random.nextInt(20), random.nextInt(21, 40));
           return gets
@@ -164,8 +164,9 @@ final class KvProgressTest {
   @EnumSource
   void streamThatAwaits_starvesNoOther(Link link) {
     KvServerOptions options = WireNode.options(4).withSendWindowBytes(WireNode.SLICE_BYTES);
-    try (WireNode node = new WireNode(link, SPACE, HostTierOptions.defaults(64).withReserveBlocks(16), options, 1 << 20,
-        Schedulers.newSingle("timers", true))) {
+    try (WireNode node =
+        new WireNode(link, SPACE, 64, StackOptions.defaults("dram").withIngressBlocks(16), options, 1 << 20,
+            Schedulers.newSingle("timers", true))) {
       KvClient client = node.client(4);
       node.put(client, node.keys(0, 10));
       List<CompletableFuture<Long>> waiting = new ArrayList<>();
@@ -191,7 +192,7 @@ final class KvProgressTest {
     ByteBudget ingress = new ByteBudget("ingress", 1 << 20, 8);
     Scheduler timers = Schedulers.newSingle("timers", true);
     LeakLedger leaks = new LeakLedger();
-    HostTier tier = new HostTier(space, HostTierOptions.defaults(256), TierListener.noop());
+    HostTier tier = new HostTier(space, 256, TierListener.noop());
     fill(tier, Blocks.keys(space, 0, 128));
     KvServer server = requireNonNull(
         KvServer.bind(TcpTransport.server(TcpServerOptions.on("127.0.0.1", 0), loops, new ConnectionListener() {

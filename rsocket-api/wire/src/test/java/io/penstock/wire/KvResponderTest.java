@@ -13,7 +13,6 @@ import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierListener;
 import io.rsocket.Payload;
@@ -34,7 +33,7 @@ final class KvResponderTest {
   @RegisterExtension
   final LeakLedger leaks = new LeakLedger();
 
-  private final HostTier tier = new HostTier(Blocks.smallSpace(), HostTierOptions.defaults(8), TierListener.noop());
+  private final HostTier tier = new HostTier(Blocks.smallSpace(), 8, TierListener.noop());
   private final ByteBudget ingress = leaks.watch(new ByteBudget("ingress", 1 << 20, 4));
   private final Permits requests = new Permits("requests", 1 << 16, 1);
   private final RunningStreams running = new RunningStreams();

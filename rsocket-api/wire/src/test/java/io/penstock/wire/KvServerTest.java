@@ -2,21 +2,21 @@ package io.penstock.wire;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.penstock.flow.ProducingSource;
-import io.penstock.tier.PutSource;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
+import io.penstock.flow.ProducingSource;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.StackOptions;
 import io.penstock.tier.OnMiss;
+import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.TierListener;
 import io.rsocket.transport.netty.client.TcpClientTransport;
@@ -45,7 +45,7 @@ final class KvServerTest {
   private final LeakLedger leaks = new LeakLedger();
   private final Scheduler timers = Schedulers.newSingle("timers");
   private final HostTier tier =
-      new HostTier(SPACE, HostTierOptions.defaults(100).withReserveBlocks(2 * WINDOW), TierListener.noop());
+      new HostTier(SPACE, 100, StackOptions.defaults("dram").withIngressBlocks(2 * WINDOW), TierListener.noop());
   private final ByteBudget ingress = leaks.watch(new ByteBudget("ingress", 8 * SLICE_BYTES, 64));
   private final SlabArena arena = leaks.watch(new SlabArena("client", LAYOUT, 64, 64));
   private final ByteBudget budget = leaks.watch(new ByteBudget("client", 8 * SLICE_BYTES, 64));
@@ -80,7 +80,7 @@ final class KvServerTest {
   }
 
   private List<Receipt> put(List<BlockKey> keys) {
-    PutSource source = new ProducingSource(arena, SliceOrder.LAYER_FIRST,
+    PutSource source = new ProducingSource(arena, SliceShape.Order.LAYER_FIRST,
         (key, range, memory) -> Blocks.fill(key, range.offset(LAYOUT), memory));
     return client.put(keys, source).collectList().block();
   }
@@ -114,7 +114,7 @@ final class KvServerTest {
         Flux.using(BlockScope::new, scope -> client.lease(keys, OnMiss.ADMIT, scope).flatMapMany(lease -> {
           assertEquals(5, lease.hits().count());
           List<BlockKey> missing = lease.admitted().bits().stream().mapToObj(keys::get).toList();
-          PutSource source = new ProducingSource(arena, SliceOrder.LAYER_FIRST,
+          PutSource source = new ProducingSource(arena, SliceShape.Order.LAYER_FIRST,
               (key, range, memory) -> Blocks.fill(key, range.offset(LAYOUT), memory));
           return Flux.merge(prefill.put(missing, source).then(Mono.<Long>empty()),
               lease.slices(scope).doOnNext(slice -> {

@@ -14,11 +14,11 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
-import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.StackOptions;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
 import java.time.Duration;
@@ -69,9 +69,9 @@ final class KvStreamsTest {
       KvClient other = node.client(WINDOW);
       List<BlockKey> keys = node.keys(0, 30);
       for (int round = 0; round < 5; round++) {
-        Mono<Long> first = one.put(keys, node.source((SlabArena) one.arena(), SliceOrder.LAYER_FIRST)).count();
+        Mono<Long> first = one.put(keys, node.source((SlabArena) one.arena(), SliceShape.Order.LAYER_FIRST)).count();
         Mono<Long> second =
-            other.put(keys.reversed(), node.source((SlabArena) other.arena(), SliceOrder.BLOCK_FIRST)).count();
+            other.put(keys.reversed(), node.source((SlabArena) other.arena(), SliceShape.Order.BLOCK_FIRST)).count();
         long receipts = requireNonNull(Mono.zip(first, second, Long::sum).block(PATIENCE));
         assertEquals(30L, receipts);
         node.requireHonestTier(keys);
@@ -107,7 +107,7 @@ final class KvStreamsTest {
     VirtualTimeScheduler time = VirtualTimeScheduler.create();
     try (
         WireNode node =
-            new WireNode(link, SPACE, HostTierOptions.defaults(64).withReserveBlocks(16),
+            new WireNode(link, SPACE, 64, StackOptions.defaults("dram").withIngressBlocks(16),
                 WireNode.options(WINDOW).withStallTimeout(Duration.ofDays(20_000)), 1 << 20, time);
         BlockScope writing = new BlockScope()) {
       node.tier.reserve(node.keys(0, 1), writing).block(PATIENCE);

@@ -7,10 +7,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
-import io.penstock.tier.spi.DiskStat;
-import io.penstock.tier.LevelStat;
 import io.penstock.tier.Medium;
-import io.penstock.tier.spi.StoreHealth;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierStat;
 import java.io.IOException;
 import java.util.List;
@@ -23,11 +21,11 @@ import tools.jackson.dataformat.cbor.CBORMapper;
 
 /// What a node of an earlier release leaves out of its figures.
 final class OlderNodeTest {
-  private static final DiskStat DISK =
-      new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, List.of("full"));
+  private static final TierStat.Disk DISK =
+      new TierStat.Disk(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, List.of("full"));
 
-  private static ServerStat stat(DiskStat disk) {
-    LevelStat level = new LevelStat("ssd", Medium.DISK, 1, 1, 1, 1, 1, StoreHealth.GOOD, null, disk);
+  private static ServerStat stat(TierStat.Disk disk) {
+    TierStat.Level level = new TierStat.Level("ssd", Medium.DISK, 1, 1, 1, 1, 1, StoreHealth.GOOD, null, disk);
     return new ServerStat("node", "tier", "DISK", new TierStat(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, List.of(level)), 1, 1, 1,
         0L, false);
   }
@@ -46,7 +44,7 @@ final class OlderNodeTest {
   void figuresOfADisk_thatAreNotTold_areNone(ControlCodec codec) throws IOException {
     assertThat(told(codec, "/stat/levels/0/disk")).isEqualTo(stat(DISK));
     assertThat(told(codec, "/stat/levels/0/disk", "damagedAtOpening", "unkept", "problems"))
-        .isEqualTo(stat(new DiskStat(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 0, List.of())));
+        .isEqualTo(stat(new TierStat.Disk(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 0, List.of())));
   }
 
   @ParameterizedTest

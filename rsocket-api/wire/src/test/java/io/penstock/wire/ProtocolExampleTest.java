@@ -13,12 +13,11 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SlicePosition;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -87,7 +86,7 @@ final class ProtocolExampleTest {
     GranuleRange layer0 = GranuleRange.whole(0, 2);
     try (draft;
         LayerSlice slice =
-            new LayerSlice(new SlicePosition(0, 1), layer0, new int[] {0}, List.of(draft.span(layer0)))) {
+            new LayerSlice(new LayerSlice.Position(0, 1), layer0, new int[] {0}, List.of(draft.span(layer0)))) {
       ByteBuf header = SliceHeader.encode(slice, SPACE.id(), LAYOUT, HEAP);
       return Unpooled.wrappedBuffer(header, HEAP.buffer().writeBytes(slice.spans().getFirst().buffer()));
     }

@@ -7,12 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.Reservation;
 import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierListener;
@@ -36,7 +35,7 @@ final class PutReceiverTest {
   final LeakLedger leaks = new LeakLedger();
 
   private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
-  private final HostTier tier = new HostTier(Blocks.smallSpace(), HostTierOptions.defaults(8), TierListener.noop());
+  private final HostTier tier = new HostTier(Blocks.smallSpace(), 8, TierListener.noop());
   private final ByteBudget budget = leaks.watch(new ByteBudget("ingress", 1 << 16, 4));
   private final TestPublisher<Payload> sender = TestPublisher.create();
   private Throwable error;
@@ -69,7 +68,8 @@ final class PutReceiverTest {
     tier.close().subscribe();
 
     sender.next(ByteBufPayload.create(
-        new SliceStream(Blocks.smallSpace(), 4, 0, 4096, SliceOrder.LAYER_FIRST).of(KEYS, List.of(0, 1)).getFirst()));
+        new SliceStream(Blocks.smallSpace(), 4, 0, 4096, SliceShape.Order.LAYER_FIRST).of(KEYS, List.of(0, 1))
+            .getFirst()));
 
     assertEquals("tier dram must be open (was closed)",
         assertInstanceOf(TierClosedException.class, error).getMessage());
@@ -77,7 +77,7 @@ final class PutReceiverTest {
   }
 
   private static List<byte[]> slices() {
-    return new SliceStream(Blocks.smallSpace(), 4, 0, 4096, SliceOrder.LAYER_FIRST).of(KEYS, List.of(0, 1));
+    return new SliceStream(Blocks.smallSpace(), 4, 0, 4096, SliceShape.Order.LAYER_FIRST).of(KEYS, List.of(0, 1));
   }
 
   @Test

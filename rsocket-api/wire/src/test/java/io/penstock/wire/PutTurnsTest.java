@@ -3,20 +3,19 @@ package io.penstock.wire;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.flow.ProducingSource;
-import io.penstock.tier.PutSource;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
+import io.penstock.flow.ProducingSource;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.PutSource;
 import io.penstock.tier.TierListener;
 import io.penstock.wire.simulate.LinkPlan;
 import io.penstock.wire.simulate.SimulatedLink;
@@ -47,10 +46,10 @@ final class PutTurnsTest {
 
   private final SimulatedTime time = new SimulatedTime(1);
   private final SimulatedLink link = SimulatedLink.of(time, "link", UnpooledByteBufAllocator.DEFAULT, LinkPlan.quiet());
-  private final HostTier tier = new HostTier(SPACE, HostTierOptions.defaults(256), TierListener.noop());
+  private final HostTier tier = new HostTier(SPACE, 256, TierListener.noop());
   private final ByteBudget ingress = leaks.watch(new ByteBudget("node", 2 * SLICE_BYTES, 64)); // one slice each way
   private final SlabArena memory = leaks.watch(new SlabArena("prefill", SPACE.layout(), WINDOW + WINDOW / 2, 64));
-  private final PutSource source = new ProducingSource(memory, SliceOrder.LAYER_FIRST,
+  private final PutSource source = new ProducingSource(memory, SliceShape.Order.LAYER_FIRST,
       (key, range, to) -> Blocks.fill(key, range.offset(SPACE.layout()), to));
 
   @Test

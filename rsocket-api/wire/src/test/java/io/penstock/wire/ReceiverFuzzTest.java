@@ -21,7 +21,7 @@ import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.StackOptions;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Presence;
@@ -54,7 +54,7 @@ final class ReceiverFuzzTest {
   private final SlabArena arena = leaks.watch(new SlabArena("fuzz", LAYOUT, 2 * KEYS, 4));
   private final ByteBudget budget = leaks.watch(new ByteBudget("fuzz", 1 << 20, 4));
   private final HostTier tier =
-      new HostTier(SPACE, HostTierOptions.defaults(KEYS).withReserveBlocks(2 * KEYS), TierListener.noop());
+      new HostTier(SPACE, KEYS, StackOptions.defaults("dram").withIngressBlocks(2 * KEYS), TierListener.noop());
   private final SliceStream[] shapes = Fuzz.shapes();
   private final List<List<byte[]>> streams = Fuzz.streams(shapes);
 

@@ -9,9 +9,8 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SliceShape;
 import io.penstock.flow.LoadPrefix;
-import io.penstock.flow.OffloadOptions;
 import io.penstock.flow.OffloadPrefix;
-import io.penstock.stage.FetchOptions;
+import io.penstock.stage.Fetch;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.Receipt;
@@ -37,10 +36,11 @@ final class RemoteRecipesTest {
       List<BlockKey> keys = node.keys(0, 10);
 
       assertEquals(keys, all(scope -> Flux.fromIterable(keys).map(key -> scope.adopt(Blocks.block(made, key)))
-          .transform(OffloadPrefix.blocks(tier, OffloadOptions.defaults(), Schedulers.single())).map(Receipt::key)));
+          .transform(OffloadPrefix.blocks(tier, OffloadPrefix.Options.defaults(), Schedulers.single()))
+          .map(Receipt::key)));
 
       List<BlockKey> more = node.keys(0, 12); // two of them are missing
-      assertEquals(keys, all(scope -> LoadPrefix.blocks(tier, more, FetchOptions.defaults(), scope)
+      assertEquals(keys, all(scope -> LoadPrefix.blocks(tier, more, Fetch.Options.defaults(), scope)
           .doOnNext(Blocks::assertBytes).doOnNext(Block::close).map(Block::key)));
       assertEquals(10 * SPACE.layout().blockBytes(),
           all(scope -> LoadPrefix.layers(tier, more, SliceShape.defaults(), scope).map(slice -> {

@@ -12,7 +12,7 @@ import io.penstock.testkit.Blocks;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.StackOptions;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierClosedException;
 import io.penstock.tier.TierEvent;
@@ -43,7 +43,8 @@ final class RemoteTierTest extends BlockTierContract {
   @Override
   protected BlockTier openTier(int capacityBlocks) {
     HostTier tier = new HostTier(space,
-        HostTierOptions.defaults(capacityBlocks).withReserveBlocks(RESERVE_BLOCKS).withEventLogSize(EVENT_LOG_SIZE),
+        capacityBlocks,
+        StackOptions.defaults("dram").withIngressBlocks(RESERVE_BLOCKS).withEventLogSize(EVENT_LOG_SIZE),
         TierListener.noop());
     KvServer server = requireNonNull(KvServer.bind(Link.PENSTOCK.server(), tier, WireNode.options(RESERVE_BLOCKS),
         new ByteBudget("ingress", 1 << 20, 64), Schedulers.single()).block(WireNode.PATIENCE));
@@ -75,7 +76,7 @@ final class RemoteTierTest extends BlockTierContract {
 
   @Override
   protected String receiptTier(BlockTier tier) {
-    return HostTierOptions.defaults(1).name();
+    return "dram";
   }
 
   @Test

@@ -8,15 +8,15 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.flow.ProducingSource;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.StackOptions;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierListener;
 import io.penstock.wire.simulate.Direction;
@@ -69,7 +69,7 @@ final class SharedBudgetTest {
   private static final class StalledReaders {
     private final LeakLedger leaks;
     private final SimulatedTime time;
-    private final HostTier tier = new HostTier(SPACE, HostTierOptions.defaults(256), TierListener.noop());
+    private final HostTier tier = new HostTier(SPACE, 256, TierListener.noop());
     private final int readers;
     private final long windowBytes;
     private final ByteBudget budget;
@@ -120,7 +120,7 @@ final class SharedBudgetTest {
     }
 
     private Mono<Long> put(KvClient client, List<BlockKey> keys) {
-      return client.put(keys, new ProducingSource(client.arena(), SliceOrder.LAYER_FIRST,
+      return client.put(keys, new ProducingSource(client.arena(), SliceShape.Order.LAYER_FIRST,
           (key, range, to) -> Blocks.fill(key, range.offset(SPACE.layout()), to))).count();
     }
 
@@ -161,13 +161,15 @@ final class SharedBudgetTest {
     int slice = 128 << 10;
     KvServerOptions options =
         KvServerOptions.defaults().withLimits(new Limits(slice, 128, 256)).withSendWindowBytes(4L * slice);
-    try (WireNode node = new WireNode(transport, space, HostTierOptions.defaults(512).withReserveBlocks(32), options,
-        4L * slice, Schedulers.newSingle("timers", true))) {
+    try (WireNode node =
+        new WireNode(transport, space, 512, StackOptions.defaults("dram").withIngressBlocks(32), options,
+            4L * slice, Schedulers.newSingle("timers", true))) {
       SlabArena arena = node.arena(32);
       KvClientOptions.Builder asking = KvClientOptions.builder().maxSliceBytes(slice).windowBlocks(16);
       KvClient writer = node.client(asking.build(), arena, node.budget(64));
       requireNonNull(
-          writer.put(node.keys(0, 128), node.source(arena, SliceOrder.LAYER_FIRST)).count().block(WireNode.PATIENCE));
+          writer.put(node.keys(0, 128), node.source(arena, SliceShape.Order.LAYER_FIRST)).count()
+              .block(WireNode.PATIENCE));
       try (Relay relay = Relay.to(transport.port(node.server), Relay.Fault.none(), true)) {
         KvClient reader = node.client(transport.client(relay.port()),
             asking.windowBlocks(128).creditSlices(240).build(), node.arena(128),
@@ -175,7 +177,7 @@ final class SharedBudgetTest {
         CompletableFuture<Long> get = node.get(reader, node.keys(0, 128), OnMiss.SKIP).toFuture();
         awaitTrue(() -> node.ingress.inUseBytes() >= 2L * slice);
 
-        assertThat(writer.put(node.keys(128, 192), node.source(arena, SliceOrder.LAYER_FIRST)).count()
+        assertThat(writer.put(node.keys(128, 192), node.source(arena, SliceShape.Order.LAYER_FIRST)).count()
             .block(WireNode.PATIENCE)).isEqualTo(64);
 
         assertThat(get).isNotDone();

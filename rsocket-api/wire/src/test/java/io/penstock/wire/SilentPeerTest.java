@@ -7,12 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.penstock.KvException;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.TierListener;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpListener;
@@ -40,7 +39,7 @@ final class SilentPeerTest {
 
   private final LoopResources loops = LoopResources.create("silent", 1, 2, true);
   private final Scheduler timers = Schedulers.newSingle("timers", true);
-  private final HostTier tier = new HostTier(SPACE, HostTierOptions.defaults(4), TierListener.noop());
+  private final HostTier tier = new HostTier(SPACE, 4, TierListener.noop());
   private final SlabArena arena = new SlabArena("client", SPACE.layout(), 4, 4);
   private VirtualTimeScheduler time;
   private KvServer server;

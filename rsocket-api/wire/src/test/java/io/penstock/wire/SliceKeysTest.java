@@ -10,11 +10,10 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.LayerSlice;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SlicePosition;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -54,7 +53,7 @@ final class SliceKeysTest {
       drafts.forEach(draft -> draft.produced(all));
       ByteBuf data;
       try (LayerSlice slice =
-          new LayerSlice(new SlicePosition(0, 0), all, new int[] {0, 1},
+          new LayerSlice(new LayerSlice.Position(0, 0), all, new int[] {0, 1},
               drafts.stream().map(draft -> draft.span(all)).toList())) {
         ByteBuf header = SliceHeader.encode(slice, SPACE.id(), LAYOUT, UnpooledByteBufAllocator.DEFAULT);
         data = UnpooledByteBufAllocator.DEFAULT.buffer().writeBytes(header).writeZero(slice.bytes());

@@ -10,16 +10,15 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.LayerSpan;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceOrder;
-import io.penstock.block.SlicePosition;
-import io.penstock.block.SlicePlan;
+import io.penstock.block.SliceShape;
 import io.penstock.testkit.Blocks;
+import io.penstock.tier.slice.SlicePlan;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 
 /// The payloads of a valid stream of slices as byte arrays: what an honest peer sends.
-record SliceStream(CacheSpace space, int windowBlocks, int startLayer, int maxSliceBytes, SliceOrder order) {
+record SliceStream(CacheSpace space, int windowBlocks, int startLayer, int maxSliceBytes, SliceShape.Order order) {
   /// The slices of `positions` of `keys`, in windows.
   List<byte[]> of(List<BlockKey> keys, List<Integer> positions) {
     List<byte[]> slices = new ArrayList<>();
@@ -36,13 +35,13 @@ record SliceStream(CacheSpace space, int windowBlocks, int startLayer, int maxSl
       List<Block> blocks = positions.stream().map(position -> Blocks.block(arena, keys.get(position))).toList();
       List<SlicePlan.Cut> cuts = SlicePlan.of(layout, blocks.size(), startLayer, maxSliceBytes, order);
       for (int i = 0; i < cuts.size(); i++) {
-        to.add(slice(new SlicePosition(number, cuts.size() - 1 - i), cuts.get(i), blocks, positions));
+        to.add(slice(new LayerSlice.Position(number, cuts.size() - 1 - i), cuts.get(i), blocks, positions));
       }
       blocks.forEach(Block::close);
     }
   }
 
-  private byte[] slice(SlicePosition place, SlicePlan.Cut cut, List<Block> blocks, List<Integer> positions) {
+  private byte[] slice(LayerSlice.Position place, SlicePlan.Cut cut, List<Block> blocks, List<Integer> positions) {
     int[] named = new int[cut.blocks()];
     List<LayerSpan> spans = new ArrayList<>();
     for (int i = 0; i < named.length; i++) {

@@ -2,10 +2,10 @@ package io.penstock.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.penstock.block.HeldSlots;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
+import io.penstock.block.HeldSlots;
 import io.penstock.block.SlabArena;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;

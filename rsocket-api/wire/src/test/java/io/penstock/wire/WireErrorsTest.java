@@ -1,6 +1,7 @@
 package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
@@ -12,11 +13,10 @@ import io.penstock.block.ArenaClosedException;
 import io.penstock.block.BlockCorruptException;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BudgetExhaustedException;
-import io.penstock.block.ElementType;
 import io.penstock.block.IncompleteBlockException;
-import io.penstock.block.MemoryExhaustedException;
 import io.penstock.block.Plane;
-import io.penstock.block.PlaneKind;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.block.SlabArena.MemoryExhaustedException;
 import io.penstock.testkit.Blocks;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierClosedException;
@@ -24,6 +24,7 @@ import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.CustomRSocketException;
+import io.rsocket.frame.FrameType;
 import io.rsocket.frame.ErrorFrameCodec;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
@@ -54,6 +55,15 @@ final class WireErrorsTest {
   }
 
   @Test
+  void frameOfAnUnknownType_isALostConnection_andOurOwnMistakesAreNot() {
+    IllegalArgumentException unknown =
+        assertThrows(IllegalArgumentException.class, () -> FrameType.fromEncodedType(19));
+    assertThat(WireErrors.fromWire(unknown, "peer")).isInstanceOf(ConnectionLostException.class);
+    IllegalArgumentException ours = new IllegalArgumentException("keys must be distinct");
+    assertThat(WireErrors.fromWire(ours, "peer")).isSameAs(ours);
+  }
+
+  @Test
   void severalFailuresOfAConnection_areTheFirst() {
     int code = ErrorCode.DRAINING.code();
     assertThat(WireErrors.fromWire(
@@ -77,7 +87,7 @@ final class WireErrorsTest {
   }
 
   private static final BlockKey KEY = Blocks.key(Blocks.smallSpace(), 7);
-  private static final List<Plane> PLANES = List.of(new Plane(PlaneKind.KEY, ElementType.BF16, 2, 64));
+  private static final List<Plane> PLANES = List.of(new Plane(Plane.Kind.KEY, ElementType.BF16, 2, 64));
 
   static Stream<Arguments> leaves() {
     return Stream.of(

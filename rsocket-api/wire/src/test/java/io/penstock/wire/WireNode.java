@@ -2,21 +2,21 @@ package io.penstock.wire;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.flow.ProducingSource;
-import io.penstock.tier.PutSource;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
+import io.penstock.flow.ProducingSource;
 import io.penstock.testkit.Blocks;
 import io.penstock.testkit.LeakLedger;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.StackOptions;
 import io.penstock.tier.OnMiss;
+import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
 import io.penstock.tier.TierListener;
 import io.rsocket.Payload;
@@ -51,19 +51,20 @@ final class WireNode implements AutoCloseable {
   private final List<Supplier<String>> watched = new ArrayList<>();
   private final List<RSocket> sockets = new ArrayList<>();
 
-  WireNode(Link link, CacheSpace space, HostTierOptions tierOptions, KvServerOptions options, long ingressBytes,
+  WireNode(Link link, CacheSpace space, long capacityBlocks, StackOptions tierOptions, KvServerOptions options,
+      long ingressBytes,
       Scheduler timers) {
     this.link = link;
     this.space = space;
     this.timers = timers;
-    this.tier = new HostTier(space, tierOptions, TierListener.noop());
+    this.tier = new HostTier(space, capacityBlocks, tierOptions, TierListener.noop());
     this.ingress = leaks.watch(new ByteBudget("ingress", ingressBytes, 64));
     this.server = requireNonNull(KvServer.bind(link.server(), tier, options, ingress, timers).block(PATIENCE));
   }
 
   /// 64 blocks, windows of `windowBlocks`, slices of 4 KiB, an ingress budget of eight.
   static WireNode of(Link link, CacheSpace space, int windowBlocks) {
-    return new WireNode(link, space, HostTierOptions.defaults(64).withReserveBlocks(4 * windowBlocks),
+    return new WireNode(link, space, 64, StackOptions.defaults("dram").withIngressBlocks(4 * windowBlocks),
         options(windowBlocks),
         8 * SLICE_BYTES, Schedulers.newSingle("timers", true));
   }
@@ -149,14 +150,15 @@ final class WireNode implements AutoCloseable {
     return keys;
   }
 
-  PutSource source(SlabArena arena, SliceOrder order) {
+  PutSource source(SlabArena arena, SliceShape.Order order) {
     return new ProducingSource(arena, order,
         (key, range, memory) -> Blocks.fill(key, range.offset(space.layout()), memory));
   }
 
   List<Receipt> put(KvClient client, List<BlockKey> keys) {
     return requireNonNull(
-        client.put(keys, source((SlabArena) client.arena(), SliceOrder.LAYER_FIRST)).collectList().block(PATIENCE));
+        client.put(keys, source((SlabArena) client.arena(), SliceShape.Order.LAYER_FIRST)).collectList()
+            .block(PATIENCE));
   }
 
   /// Bytes of the slices of `keys`, each of which is regenerated and compared.

@@ -1,6 +1,6 @@
 package io.penstock.storage.check;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 
 /// How much damage an open journal keeps aside, with what is there from before: what would be beyond either is counted,
 /// and not kept.

@@ -2,8 +2,8 @@ package io.penstock.storage.checkpoint;
 
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
-import io.penstock.block.Checksum;
 import io.penstock.block.SpaceId;
+import io.penstock.check.Checksum;
 import io.penstock.storage.engine.Location;
 import io.penstock.storage.record.RecordName;
 import java.nio.ByteBuffer;

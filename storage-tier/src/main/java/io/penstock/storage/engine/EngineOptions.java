@@ -1,6 +1,6 @@
 package io.penstock.storage.engine;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.io.IOException;
 
 /// How a [SegmentEngine] lays out its segments.

@@ -1,6 +1,6 @@
 package io.penstock.storage.engine;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 
 /// Where a record lies: stable as long as its segment exists, also over a restart.
 ///

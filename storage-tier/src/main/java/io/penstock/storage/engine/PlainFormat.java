@@ -1,6 +1,5 @@
 package io.penstock.storage.engine;
 
-import io.penstock.block.Checksum;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

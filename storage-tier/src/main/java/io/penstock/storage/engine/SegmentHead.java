@@ -1,6 +1,6 @@
 package io.penstock.storage.engine;
 
-import io.penstock.block.Checksum;
+import io.penstock.check.Checksum;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;

@@ -1,6 +1,6 @@
 package io.penstock.storage.engine;
 
-import io.penstock.block.Checksum;
+import io.penstock.check.Checksum;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.penstock.storage.engine;
 
-import io.penstock.block.HoldCount;
+import io.penstock.system.HoldCount;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 

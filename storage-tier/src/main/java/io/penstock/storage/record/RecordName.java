@@ -3,7 +3,7 @@ package io.penstock.storage.record;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockKey;
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 
 /// What a removal calls the record of a block by.
 ///

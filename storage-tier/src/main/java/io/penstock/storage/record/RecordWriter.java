@@ -6,7 +6,7 @@ import io.penstock.block.Block;
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
-import io.penstock.block.Checksum;
+import io.penstock.check.Checksum;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.penstock.storage.engine;
 
-import io.penstock.block.Checksum;
+import io.penstock.check.Checksum;
 import io.penstock.storage.check.RecordCheck;
 import io.penstock.storage.check.SegmentWalk;
 import io.penstock.storage.record.RecordFormat;

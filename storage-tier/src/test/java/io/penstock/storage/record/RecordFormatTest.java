@@ -8,13 +8,12 @@ import io.penstock.block.BlockDraft;
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
-import io.penstock.block.ElementType;
+import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.Plane;
-import io.penstock.block.PlaneKind;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SlabArena;
 import io.penstock.block.SpaceId;
-import io.penstock.block.TokenOrder;
 import io.penstock.testkit.LeakLedger;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -37,7 +36,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 final class RecordFormatTest {
   private static final BlockLayout LAYOUT =
-      new BlockLayout(1, 2, TokenOrder.NHD, List.of(new Plane(PlaneKind.LATENT, ElementType.BF16, 1, 3)));
+      new BlockLayout(1, 2, TokenOrder.NHD, List.of(new Plane(Plane.Kind.LATENT, ElementType.BF16, 1, 3)));
   private static final BlockKey KEY = new BlockKey(new SpaceId(0x0001020304050607L, 0x08090a0b0c0d0e0fL),
       new BlockHash(0x1011121314151617L, 0x18191a1b1c1d1e1fL));
 

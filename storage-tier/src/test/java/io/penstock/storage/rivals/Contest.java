@@ -2,7 +2,7 @@ package io.penstock.storage.rivals;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.storage.SyncRule;
 
 /// What all rivals of one comparison have in common.

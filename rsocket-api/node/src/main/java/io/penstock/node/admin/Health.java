@@ -1,8 +1,7 @@
 package io.penstock.node.admin;
 
 import io.penstock.PenstockVersion;
-import io.penstock.tier.LevelStat;
-import io.penstock.tier.spi.StoreState;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierInfo;
 import io.penstock.tier.TierStat;
 import java.util.List;
@@ -39,7 +38,7 @@ record Health(String state, String version, boolean degraded, List<TierFacts> ti
   public record LevelFacts(String name, String medium, String state, @Nullable String problem, long blocks,
       @Nullable Long capacityBlocks,
       long hits) {
-    static LevelFacts of(LevelStat level) {
+    static LevelFacts of(TierStat.Level level) {
       return new LevelFacts(level.name(), lower(level.medium()), lower(level.health().state()),
           level.health().problem(), level.blocks(),
           bounded(level.capacityBlocks()), level.hits());
@@ -48,7 +47,7 @@ record Health(String state, String version, boolean degraded, List<TierFacts> ti
 
   static Health of(NodeState state, TierInfo info, TierStat stat) {
     return new Health(lower(state), PenstockVersion.current(),
-        stat.levels().stream().anyMatch(level -> level.health().state() != StoreState.ACTIVE),
+        stat.levels().stream().anyMatch(level -> level.health().state() != StoreHealth.State.ACTIVE),
         List.of(TierFacts.of(info, stat)), null);
   }
 

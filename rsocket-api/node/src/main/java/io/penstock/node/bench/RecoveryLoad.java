@@ -1,6 +1,6 @@
 package io.penstock.node.bench;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.penstock.node.config.Sizes;
 import io.penstock.storage.EngineKind;
 

@@ -1,6 +1,6 @@
 package io.penstock.node.client;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.config.NodeConfig;

@@ -1,6 +1,6 @@
 package io.penstock.node.client;
 
-import io.penstock.tier.Durability;
+import io.penstock.tier.Receipt.Durability;
 import java.util.Locale;
 
 /// What is known to be promised of a block; the later the word, the stronger.

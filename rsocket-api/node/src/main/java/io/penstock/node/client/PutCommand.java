@@ -2,7 +2,7 @@ package io.penstock.node.client;
 
 import io.penstock.block.BlockKey;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.InputFile;

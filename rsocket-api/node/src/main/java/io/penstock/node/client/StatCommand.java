@@ -7,14 +7,9 @@ import io.penstock.node.cli.Plural;
 import io.penstock.node.cli.TextTable;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.config.Sizes;
-import io.penstock.tier.spi.DiskStat;
-import io.penstock.tier.LevelStat;
 import io.penstock.tier.Medium;
-import io.penstock.tier.MemoryStat;
-import io.penstock.tier.spi.StoreHealth;
-import io.penstock.tier.spi.StoreState;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierStat;
-import io.penstock.tier.TieringStat;
 import io.penstock.wire.ServerStat;
 import java.util.Locale;
 import java.util.Objects;
@@ -75,7 +70,7 @@ final class StatCommand extends ClientCommand {
         .row("at peak", Sizes.human(node.peakInFlightBytes()) + " of " + Sizes.human(node.budgetBytes()));
     tier.levels().forEach(level -> table.row("level " + level.name(), level(level)));
     tier.memory().forEach(memory -> table.row("memory", memory(memory)));
-    tier.levels().stream().map(LevelStat::disk).filter(Objects::nonNull).forEach(disk -> withDisk(table, disk));
+    tier.levels().stream().map(TierStat.Level::disk).filter(Objects::nonNull).forEach(disk -> withDisk(table, disk));
     return tier.levels().stream().anyMatch(level -> level.medium() == Medium.DISK)
         ? withTiering(table, tier.tiering())
         : table;
@@ -85,7 +80,7 @@ final class StatCommand extends ClientCommand {
     return bytes == null ? "" : ", of which " + Sizes.human(bytes) + " on the way out";
   }
 
-  private static void withDisk(TextTable table, DiskStat disk) {
+  private static void withDisk(TextTable table, TierStat.Disk disk) {
     table
         .row("disk syncs", "%s, %s failed; %s unsynced for %s ms, %s uncertain".formatted(Numbers.of(disk.syncs()),
             Numbers.of(disk.failedSyncs()),
@@ -105,7 +100,7 @@ final class StatCommand extends ClientCommand {
     disk.problems().forEach(problem -> table.row("disk problem", problem));
   }
 
-  private static TextTable withTiering(TextTable table, TieringStat tiering) {
+  private static TextTable withTiering(TextTable table, TierStat.Tiering tiering) {
     return table
         .row("disk queue",
             "%s, %s; most %s of %s, longest wait %s ms, %s waited".formatted(Plural.of(tiering.queuedBlocks(), "block"),
@@ -121,19 +116,19 @@ final class StatCommand extends ClientCommand {
 
   /// Blocks that count for it, and copies that are there: on their way, or repeated lower down, a block is elsewhere,
   /// too.
-  private static String level(LevelStat level) {
+  private static String level(TierStat.Level level) {
     return "%s of %s blocks, %s here, %s%s".formatted(Numbers.of(level.blocks()), capacity(level.capacityBlocks()),
         Plural.of(level.storedBlocks(), "copy", "copies"), Plural.of(level.hits(), "hit"), state(level.health()));
   }
 
-  private static String memory(MemoryStat memory) {
+  private static String memory(TierStat.Memory memory) {
     return "%s: %s; %s, %s".formatted(Sizes.human(memory.bytes()), memory.pages(),
         memory.node() == null ? "on any node" : "on node " + memory.node(),
         memory.locked() ? "locked" : "not locked");
   }
 
   private static String state(StoreHealth health) {
-    return health.state() == StoreState.ACTIVE
+    return health.state() == StoreHealth.State.ACTIVE
         ? ""
         : ", " + health.state().name().toLowerCase(Locale.ROOT)
             + (health.problem() == null ? "" : ": " + health.problem());

@@ -12,7 +12,7 @@ import io.penstock.node.cli.UnavailableException;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
-import io.penstock.tier.spi.StoreHealth;
+import io.penstock.tier.StoreHealth;
 import io.penstock.wire.ConnectionLostException;
 import io.penstock.wire.ErrorCode;
 import io.penstock.wire.RemoteTransientException;

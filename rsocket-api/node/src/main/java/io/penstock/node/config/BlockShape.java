@@ -2,8 +2,8 @@ package io.penstock.node.config;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.Checks;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.check.Checks;
 
 /// A block that is stated by its size instead of a model's dimensions: a key and a value plane in each layer, with one
 /// head of BF16 elements, as wide as the size needs.

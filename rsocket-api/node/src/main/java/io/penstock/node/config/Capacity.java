@@ -1,6 +1,6 @@
 package io.penstock.node.config;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;

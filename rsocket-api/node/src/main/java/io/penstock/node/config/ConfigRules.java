@@ -3,7 +3,7 @@ package io.penstock.node.config;
 import io.penstock.block.BlockLayout;
 import io.penstock.device.memory.MemoryPages;
 import io.penstock.storage.record.RecordFormat;
-import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -102,7 +102,7 @@ final class ConfigRules {
 
   /// Written through, each level repeats what is above it.
   private void writeThrough() {
-    if (config.get(NodeSettings.STACK_MODE) != StackMode.WRITE_THROUGH) {
+    if (config.get(NodeSettings.STACK_MODE) != StackOptions.Mode.WRITE_THROUGH) {
       return;
     }
     if (config.get(NodeSettings.SSD).isOff()) {

@@ -1,8 +1,8 @@
 package io.penstock.node.config;
 
 import io.penstock.block.BlockLayout;
-import io.penstock.block.Checks;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.check.Checks;
 
 /// What a layer of a model keeps of each token.
 public sealed interface KvShape {

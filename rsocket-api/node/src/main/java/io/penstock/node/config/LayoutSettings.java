@@ -1,11 +1,10 @@
 package io.penstock.node.config;
 
 import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
 import io.penstock.block.Plane;
-import io.penstock.block.PlaneKind;
-import io.penstock.block.TokenOrder;
+import io.penstock.block.Plane.ElementType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -58,7 +57,7 @@ public final class LayoutSettings {
     List<String> flags = new ArrayList<>(List.of(MODEL.flag(), space.model(), LAYERS.flag(), text(layout.layers()),
         BLOCK_TOKENS.flag(), text(layout.tokens()), DTYPE.flag(), DTYPE.type().print().apply(first.type()),
         ORDER.flag(), ORDER.type().print().apply(layout.order())));
-    flags.addAll(first.kind() == PlaneKind.LATENT
+    flags.addAll(first.kind() == Plane.Kind.LATENT
         ? List.of(LATENT_RANK.flag(), text(first.width()), ROPE_DIM.flag(), text(layout.planes().get(1).width()))
         : List.of(KV_HEADS.flag(), text(first.heads()), HEAD_DIM.flag(), text(first.width())));
     return flags;

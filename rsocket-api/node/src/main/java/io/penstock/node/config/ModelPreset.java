@@ -1,7 +1,7 @@
 package io.penstock.node.config;
 
 import io.penstock.block.BlockLayout;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.node.config.KvShape.Heads;
 import io.penstock.node.config.KvShape.Latent;
 import java.util.List;

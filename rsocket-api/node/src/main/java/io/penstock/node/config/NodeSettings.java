@@ -1,15 +1,15 @@
 package io.penstock.node.config;
 
+import io.penstock.block.EvictionPolicy;
 import io.penstock.device.memory.MemoryPages;
 import io.penstock.device.sidecar.SideCarServerOptions;
-import io.penstock.pool.EvictionPolicy;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.HealthOptions;
 import io.penstock.storage.ScrubOptions;
 import io.penstock.storage.SyncMode;
 import io.penstock.storage.SyncRule;
 import io.penstock.storage.check.QuarantineBound;
-import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -109,11 +109,12 @@ public final class NodeSettings {
   public static final Setting<Integer> SSD_PREFETCH_BLOCKS =
       new Setting<>("ssd.prefetch.blocks", SettingType.count(0, 65_536), "0",
           "Most blocks of a request that are prefetched from disk.");
-  public static final Setting<StackMode> STACK_MODE = new Setting<>("stack.mode", SettingType.oneOf(StackMode.class),
-      "exclusive",
-      "exclusive keeps a block on one level. write_through writes it to disk before it is visible, and keeps it on"
-          + " every"
-          + " level below its own; each level must then be larger than the one above.");
+  public static final Setting<StackOptions.Mode> STACK_MODE =
+      new Setting<>("stack.mode", SettingType.oneOf(StackOptions.Mode.class),
+          "exclusive",
+          "exclusive keeps a block on one level. write_through writes it to disk before it is visible, and keeps it on"
+              + " every"
+              + " level below its own; each level must then be larger than the one above.");
   public static final Setting<EvictionPolicy> POLICY =
       new Setting<>("policy", SettingType.oneOf(EvictionPolicy.class), "lru",
           "Eviction order when a level is full.");

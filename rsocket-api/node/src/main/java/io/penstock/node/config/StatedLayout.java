@@ -9,7 +9,7 @@ import static io.penstock.node.config.LayoutSettings.MODEL;
 import static io.penstock.node.config.LayoutSettings.ROPE_DIM;
 
 import io.penstock.block.BlockLayout;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.node.config.KvShape.Heads;
 import io.penstock.node.config.KvShape.Latent;
 import java.util.List;

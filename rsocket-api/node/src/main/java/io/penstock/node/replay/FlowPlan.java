@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.SliceOrder;
 import io.penstock.block.SliceShape;
 import io.penstock.node.cli.Plural;
 import io.penstock.node.config.Sizes;
@@ -74,7 +73,7 @@ record FlowPlan(CacheSpace space, long budgetBytes, int concurrency, int sliceBy
 
   /// How blocks are cut.
   SliceShape shape() {
-    return new SliceShape(windowBlocks, sliceBytes, SliceOrder.LAYER_FIRST, 0);
+    return new SliceShape(windowBlocks, sliceBytes, SliceShape.Order.LAYER_FIRST, 0);
   }
 
   private static int largestPlane(BlockLayout layout) {

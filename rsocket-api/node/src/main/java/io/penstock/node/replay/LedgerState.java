@@ -2,8 +2,6 @@ package io.penstock.node.replay;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.tier.spi.CopyStat;
-import io.penstock.tier.LevelStat;
 import io.penstock.tier.TierStat;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param misses references that did not find their block
 /// @param levels its tiers, fastest first; empty where the node tells none, and for a party without a ledger
-record LedgerState(long misses, List<LevelStat> levels) {
+record LedgerState(long misses, List<TierStat.Level> levels) {
   /// Of a party without a ledger.
   static final LedgerState NONE = new LedgerState(0, List.of());
 
@@ -40,29 +38,30 @@ record LedgerState(long misses, List<LevelStat> levels) {
 
   /// Hits of the tier of that name; 0 where it is not told.
   long hits(String tier) {
-    return levels.stream().filter(level -> level.name().equals(tier)).mapToLong(LevelStat::hits).sum();
+    return levels.stream().filter(level -> level.name().equals(tier)).mapToLong(TierStat.Level::hits).sum();
   }
 
   /// Blocks that the ledger assigns to the tier of that name; 0 where it is not told.
   long blocks(String tier) {
-    return levels.stream().filter(level -> level.name().equals(tier)).mapToLong(LevelStat::blocks).sum();
+    return levels.stream().filter(level -> level.name().equals(tier)).mapToLong(TierStat.Level::blocks).sum();
   }
 
   /// Copies of each tier on a device since `before`, fastest first.
   Map<String, TierCopies> copiesSince(LedgerState before) {
     Map<String, TierCopies> copies = new LinkedHashMap<>();
-    for (LevelStat level : levels) {
-      CopyStat now = level.copies();
+    for (TierStat.Level level : levels) {
+      TierStat.Copies now = level.copies();
       if (now != null) {
-        CopyStat then = before.copies(level.name());
+        TierStat.Copies then = before.copies(level.name());
         copies.put(level.name(), TierCopies.of(then == null ? now : now.since(then)));
       }
     }
     return copies;
   }
 
-  private @Nullable CopyStat copies(String tier) {
-    return levels.stream().filter(level -> level.name().equals(tier)).map(LevelStat::copies).findFirst().orElse(null);
+  private TierStat.@Nullable Copies copies(String tier) {
+    return levels.stream().filter(level -> level.name().equals(tier)).map(TierStat.Level::copies).findFirst()
+        .orElse(null);
   }
 
   /// What each tier keeps, fastest first.

@@ -1,7 +1,6 @@
 package io.penstock.node.replay;
 
 import io.penstock.block.BlockArena;
-import io.penstock.block.SliceOrder;
 import io.penstock.block.SliceShape;
 import io.penstock.flow.OffloadPrefix;
 import io.penstock.flow.ProducingSource;
@@ -27,7 +26,7 @@ final class Prefiller implements PrefillParty {
     this.shape = shape;
     this.keys = keys;
     this.arena = arena;
-    this.source = new ProducingSource(arena, SliceOrder.LAYER_FIRST,
+    this.source = new ProducingSource(arena, SliceShape.Order.LAYER_FIRST,
         (key, range, memory) -> KvPattern.fill(key, arena.layout(), range, memory));
   }
 

@@ -1,6 +1,6 @@
 package io.penstock.node.replay;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 
 /// How much of a trace is replayed, and how fast.
 ///

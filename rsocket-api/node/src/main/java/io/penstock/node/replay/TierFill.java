@@ -1,7 +1,7 @@
 package io.penstock.node.replay;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.penstock.tier.LevelStat;
+import io.penstock.tier.TierStat;
 import org.jspecify.annotations.Nullable;
 
 /// How full a tier is.
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /// @param capacityBlocks most blocks; absent if unbounded
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record TierFill(long blocks, long storedBlocks, @Nullable Long capacityBlocks) {
-  static TierFill of(LevelStat level) {
+  static TierFill of(TierStat.Level level) {
     return new TierFill(level.blocks(), level.storedBlocks(),
         level.capacityBlocks() == Long.MAX_VALUE ? null : level.capacityBlocks());
   }

@@ -1,6 +1,7 @@
 package io.penstock.node.replay;
 
 import io.penstock.block.CacheSpace;
+import io.penstock.block.EvictionPolicy;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.Folders;
 import io.penstock.node.cli.Reason;
@@ -9,11 +10,10 @@ import io.penstock.node.config.Capacity;
 import io.penstock.node.config.NodeSettings;
 import io.penstock.node.tiers.DiskPlan;
 import io.penstock.node.tiers.TierPlan;
-import io.penstock.pool.EvictionPolicy;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.SyncMode;
 import io.penstock.storage.SyncRule;
-import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -100,7 +100,7 @@ final class TierFlags implements AutoCloseable {
       requireNoneOfDisk("without --ssd");
       return plan;
     }
-    StackMode keeps = mode();
+    StackOptions.Mode keeps = mode();
     EngineKind keeper = engine();
     SyncRule syncs = durability();
     return plan.withSsd(disk, DiskPlan.in(folder()).withEngine(keeper).withDurability(syncs)).withMode(keeps);
@@ -190,10 +190,10 @@ final class TierFlags implements AutoCloseable {
         : shortEngine != null ? oneOf("--engine", shortEngine, ENGINES) : EngineKind.CHRONICLE;
   }
 
-  private StackMode mode() {
+  private StackOptions.Mode mode() {
     return mode != null
-        ? oneOf("--stack-mode", mode, List.of(StackMode.values()))
-        : writeThrough ? StackMode.WRITE_THROUGH : StackMode.EXCLUSIVE;
+        ? oneOf("--stack-mode", mode, List.of(StackOptions.Mode.values()))
+        : writeThrough ? StackOptions.Mode.WRITE_THROUGH : StackOptions.Mode.EXCLUSIVE;
   }
 
   private SyncRule durability() {

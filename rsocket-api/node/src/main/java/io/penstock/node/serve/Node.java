@@ -28,13 +28,13 @@ import io.penstock.node.tiers.Endings;
 import io.penstock.node.tiers.NodeMemory;
 import io.penstock.node.tiers.NodeTiers;
 import io.penstock.node.tiers.TierPlan;
-import io.penstock.pool.OffloadRule;
 import io.penstock.storage.HealthOptions;
 import io.penstock.storage.ScrubOptions;
 import io.penstock.storage.SyncRule;
 import io.penstock.storage.check.QuarantineBound;
 import io.penstock.tier.ByteBudget;
-import io.penstock.tier.TieringOptions;
+import io.penstock.tier.StackOptions;
+import io.penstock.tier.StackOptions.OffloadRule;
 import io.penstock.wire.KvServer;
 import io.penstock.wire.KvServerOptions;
 import io.penstock.wire.Limits;
@@ -190,8 +190,8 @@ public final class Node {
         config.get(NodeSettings.SSD_DISK_HIGH), config.get(NodeSettings.SSD_DISK_LOW));
   }
 
-  private static TieringOptions tiering(NodeConfig config) {
-    return new TieringOptions(OffloadRule.usedAtLeast(config.get(NodeSettings.SSD_OFFLOAD_USES)),
+  private static StackOptions.Tiering tiering(NodeConfig config) {
+    return new StackOptions.Tiering(OffloadRule.usedAtLeast(config.get(NodeSettings.SSD_OFFLOAD_USES)),
         config.get(NodeSettings.SSD_PROMOTE_HITS),
         config.get(NodeSettings.SSD_PREFETCH_BLOCKS), config.get(NodeSettings.SSD_QUEUE_BLOCKS),
         config.get(NodeSettings.SSD_QUEUE_BYTES));

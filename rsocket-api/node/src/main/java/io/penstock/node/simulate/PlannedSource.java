@@ -2,15 +2,13 @@ package io.penstock.node.simulate;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.LayerSlice;
+import io.penstock.flow.ProducingSource;
 import io.penstock.node.replay.KvPattern;
 import io.penstock.node.simulate.RequestRun.WriterGoneException;
 import io.penstock.node.simulate.Scenario.WriterPlan;
 import io.penstock.node.simulate.Scenario.Writing;
-import io.penstock.stage.InTurn;
-import io.penstock.flow.GranuleWriter;
-import io.penstock.flow.ProducingSource;
+import io.penstock.operator.InTurn;
 import io.penstock.tier.PutSource;
-import io.penstock.tier.PutWindow;
 import reactor.core.publisher.Flux;
 
 /// A writer that does well, or fails as planned after a few slices.
@@ -23,7 +21,7 @@ final class PlannedSource implements PutSource {
   PlannedSource(SimulatedParty party, BlockLayout layout, WriterPlan plan) {
     this.party = party;
     this.plan = plan;
-    GranuleWriter writer = (key, range, to) -> {
+    ProducingSource.Writer writer = (key, range, to) -> {
       if (plan.writing() == Writing.THROWS && written++ >= plan.after()) {
         throw new WriterGoneException();
       }
@@ -33,7 +31,7 @@ final class PlannedSource implements PutSource {
   }
 
   @Override
-  public Flux<LayerSlice> window(PutWindow window) {
+  public Flux<LayerSlice> window(PutSource.Window window) {
     Flux<LayerSlice> slices = source.window(window);
     return switch (plan.writing()) {
       case WHOLE, THROWS -> slices;

@@ -2,8 +2,8 @@ package io.penstock.node.simulate;
 
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.SliceOrder;
-import io.penstock.pool.EvictionPolicy;
+import io.penstock.block.EvictionPolicy;
+import io.penstock.block.SliceShape;
 import io.penstock.wire.simulate.LinkFault;
 import io.penstock.wire.simulate.LinkPlan;
 import java.time.Duration;
@@ -35,7 +35,7 @@ record Scenario(long seed, boolean calm, CacheSpace space, NodePlan node, List<P
   /// @param arenaBlocks slots of its memory, at least a window
   /// @param budgetSlices slices in flight towards it
   record PartyPlan(int windowBlocks, int sliceBytes, int arenaBlocks, int budgetSlices, int creditSlices,
-      SliceOrder order) {}
+      SliceShape.Order order) {}
 
   /// @param decoder index of who reads
   /// @param prefiller index of who writes what is missing

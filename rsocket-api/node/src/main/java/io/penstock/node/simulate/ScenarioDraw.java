@@ -1,24 +1,24 @@
 package io.penstock.node.simulate;
 
 import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
-import io.penstock.block.SliceOrder;
-import io.penstock.block.TokenOrder;
+import io.penstock.block.EvictionPolicy;
+import io.penstock.block.Plane.ElementType;
+import io.penstock.block.SliceShape;
 import io.penstock.node.simulate.Scenario.Ending;
-import io.penstock.node.simulate.Scenario.SideCall;
-import io.penstock.node.simulate.Scenario.SideCallPlan;
 import io.penstock.node.simulate.Scenario.FaultPlan;
 import io.penstock.node.simulate.Scenario.NodePlan;
 import io.penstock.node.simulate.Scenario.PartyPlan;
 import io.penstock.node.simulate.Scenario.ReaderPlan;
 import io.penstock.node.simulate.Scenario.RequestPlan;
+import io.penstock.node.simulate.Scenario.SideCall;
+import io.penstock.node.simulate.Scenario.SideCallPlan;
 import io.penstock.node.simulate.Scenario.WriterPlan;
 import io.penstock.node.simulate.Scenario.Writing;
 import io.penstock.node.trace.GeneratorOptions;
 import io.penstock.node.trace.TraceGenerator;
 import io.penstock.node.trace.TraceRequest;
-import io.penstock.pool.EvictionPolicy;
 import io.penstock.wire.simulate.Direction;
 import io.penstock.wire.simulate.LinkFault;
 import io.penstock.wire.simulate.LinkPlan;
@@ -67,7 +67,7 @@ final class ScenarioDraw {
     int sliceBytes = sliceBytes(random, space.layout());
     int windowBlocks = random.oneOf(List.of(1, 2, 3, 4, 8));
     NodePlan node = node(random, windowBlocks, sliceBytes, calm);
-    SliceOrder order = random.chance(70) ? SliceOrder.LAYER_FIRST : SliceOrder.BLOCK_FIRST;
+    SliceShape.Order order = random.chance(70) ? SliceShape.Order.LAYER_FIRST : SliceShape.Order.BLOCK_FIRST;
     List<PartyPlan> decoders = parties(new SeededRandom(seed, "decoders"), space.layout(), order, 1);
     List<PartyPlan> prefillers =
         parties(new SeededRandom(seed, "prefillers"), space.layout(), order, calm ? decoders.size() : 1);
@@ -110,7 +110,7 @@ final class ScenarioDraw {
   /// @param streams how many windows each has memory for at least; with fewer than it has puts at a time, one put can
   ///     hold the node's ingress budget while it waits for memory that another holds, which then waits for the budget:
   ///     only a time limit ends that
-  private static List<PartyPlan> parties(SeededRandom random, BlockLayout layout, SliceOrder order, int streams) {
+  private static List<PartyPlan> parties(SeededRandom random, BlockLayout layout, SliceShape.Order order, int streams) {
     List<PartyPlan> parties = new ArrayList<>();
     int count = random.chance(40) ? 1 : random.between(2, 4);
     for (int i = 0; i < count; i++) {

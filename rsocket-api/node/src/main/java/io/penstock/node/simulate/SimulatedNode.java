@@ -8,7 +8,7 @@ import io.penstock.node.replay.KvPattern;
 import io.penstock.tier.BlockTier;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.StackOptions;
 import io.penstock.tier.LeasedBlock;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
@@ -73,9 +73,9 @@ final class SimulatedNode {
 
   private Life newLife() {
     Scenario.NodePlan plan = scenario.node();
-    HostTierOptions options = HostTierOptions.defaults(plan.capacityBlocks()).withReserveBlocks(plan.reserveBlocks())
+    StackOptions options = StackOptions.defaults("dram").withIngressBlocks(plan.reserveBlocks())
         .withPolicy(plan.policy()).withVerifyReads(plan.verifyReads()).withEventLogSize(plan.eventLogSize());
-    HostTier host = new HostTier(scenario.space(), options, TierListener.noop());
+    HostTier host = new HostTier(scenario.space(), plan.capacityBlocks(), options, TierListener.noop());
     TierModel model = new TierModel(plan.policy(), plan.capacityBlocks());
     ByteBudget budget = new ByteBudget("node", (1L + plan.budgetSlices()) * plan.sliceBytes(), MAX_WAITERS);
     return new Life(host, new WatchedTier(sabotage.apply(host), model, verdict), budget);

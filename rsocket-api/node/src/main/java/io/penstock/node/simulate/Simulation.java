@@ -2,13 +2,13 @@ package io.penstock.node.simulate;
 
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.penstock.block.BlockKey;
+import io.penstock.block.EvictionPolicy;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SpaceId;
 import io.penstock.node.simulate.RequestRun.Result;
-import io.penstock.node.simulate.Scenario.SideCallPlan;
 import io.penstock.node.simulate.Scenario.PartyPlan;
 import io.penstock.node.simulate.Scenario.RequestPlan;
-import io.penstock.pool.EvictionPolicy;
+import io.penstock.node.simulate.Scenario.SideCallPlan;
 import io.penstock.wire.simulate.SimulatedTime;
 import io.penstock.wire.simulate.SimulationFailedException;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package io.penstock.node.simulate;
 
 import io.penstock.block.BlockKey;
-import io.penstock.pool.EvictionPolicy;
+import io.penstock.block.EvictionPolicy;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.TierEvent;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package io.penstock.node.simulate;
 
 import io.penstock.block.BlockScope;
-import io.penstock.tier.spi.ForwardingLease;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
+import io.penstock.tier.spi.ForwardingLease;
 import java.util.List;
 import reactor.core.publisher.Flux;
 

@@ -2,7 +2,7 @@ package io.penstock.node.tiers;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.penstock.device.ascend.AscendOptions;
 import io.penstock.device.memory.StagingSpec;
 import io.penstock.node.config.DeviceKind;

@@ -3,8 +3,8 @@ package io.penstock.node.tiers;
 import static java.util.Objects.requireNonNull;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.penstock.block.ChunkSource;
 import io.penstock.block.SlabArena;
+import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.device.memory.HostChunks;
 import io.penstock.device.memory.MappedMemory;
 import io.penstock.device.memory.MappedOptions;
@@ -16,7 +16,7 @@ import io.penstock.device.memory.PageKind;
 import io.penstock.meter.Gauges;
 import io.penstock.node.config.Capacity;
 import io.penstock.node.config.DeviceKind;
-import io.penstock.tier.MemoryStat;
+import io.penstock.tier.TierStat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -83,14 +83,14 @@ public final class NodeMemory {
   }
 
   /// What was taken and not given back, the best first.
-  List<MemoryStat> stat() {
+  List<TierStat.Memory> stat() {
     return figures.bytesByKind().entrySet().stream().map(NodeMemory::stat).toList();
   }
 
-  private static MemoryStat stat(Map.Entry<MemoryKind, Long> taken) {
+  private static TierStat.Memory stat(Map.Entry<MemoryKind, Long> taken) {
     MemoryKind kind = taken.getKey();
     long unit = kind.pages().unitBytes();
-    return new MemoryStat(name(kind.pages()), kind.pages().label(), taken.getValue(), unit > 1 ? unit : 0,
+    return new TierStat.Memory(name(kind.pages()), kind.pages().label(), taken.getValue(), unit > 1 ? unit : 0,
         kind.node().isPresent() ? Integer.valueOf(kind.node().getAsInt()) : null, kind.locked());
   }
 
@@ -105,7 +105,7 @@ public final class NodeMemory {
       Gauges.bindMemory(registry, name(rung), () -> figures.bytes(rung));
     }
     Gauges.bindMemoryLocked(registry,
-        () -> stat().stream().filter(MemoryStat::locked).mapToLong(MemoryStat::bytes).sum());
+        () -> stat().stream().filter(TierStat.Memory::locked).mapToLong(TierStat.Memory::bytes).sum());
     Gauges.bindMemoryFallbacks(registry, figures::fallbacks);
   }
 }

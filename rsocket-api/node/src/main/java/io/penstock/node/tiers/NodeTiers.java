@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.BlockArena;
 import io.penstock.block.BlockLayout;
-import io.penstock.block.ChunkSource;
+import io.penstock.block.SlabArena.ChunkSource;
 import io.penstock.device.Device;
 import io.penstock.device.ascend.AscendListener;
 import io.penstock.node.cli.UnavailableException;
@@ -13,16 +13,15 @@ import io.penstock.storage.LateJournal;
 import io.penstock.storage.ReclaimOptions;
 import io.penstock.storage.engine.EngineOptions;
 import io.penstock.storage.record.RecordFormat;
-import io.penstock.tier.spi.BlockStore;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.spi.ForwardingTier;
-import io.penstock.tier.Level;
 import io.penstock.tier.StackOptions;
-import io.penstock.tier.spi.StoreHealth;
-import io.penstock.tier.spi.StoreState;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStack;
+import io.penstock.tier.TierStack.Level;
 import io.penstock.tier.TierStat;
+import io.penstock.tier.spi.BlockStore;
+import io.penstock.tier.spi.ForwardingTier;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -119,7 +118,7 @@ public final class NodeTiers extends ForwardingTier {
             .withQuarantine(disk.quarantine()).withMaxWaitingPuts(movers).withMaxWaitingReads(movers),
         journal -> journal.scrub(disk.scrub()));
     store.watch(() -> say(store));
-    if (store.health().state() != StoreState.ACTIVE) {
+    if (store.health().state() != StoreHealth.State.ACTIVE) {
       say(store);
     }
     return store;

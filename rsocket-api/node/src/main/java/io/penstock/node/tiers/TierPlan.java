@@ -3,11 +3,10 @@ package io.penstock.node.tiers;
 import static java.util.Objects.requireNonNull;
 
 import io.penstock.block.CacheSpace;
+import io.penstock.block.EvictionPolicy;
 import io.penstock.node.config.Capacity;
-import io.penstock.pool.EvictionPolicy;
 import io.penstock.tier.Medium;
-import io.penstock.tier.StackMode;
-import io.penstock.tier.TieringOptions;
+import io.penstock.tier.StackOptions;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -30,8 +29,9 @@ import org.jspecify.annotations.Nullable;
 /// @param eventsKept events kept for readers that come later
 /// @param tiering where it leaves the textbook policy
 public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capacity dram, Capacity ssd,
-    @Nullable DiskPlan disk, StackMode mode,
-    EvictionPolicy policy, int reserveBlocks, int windowBlocks, int waiters, int eventsKept, TieringOptions tiering) {
+    @Nullable DiskPlan disk, StackOptions.Mode mode,
+    EvictionPolicy policy, int reserveBlocks, int windowBlocks, int waiters, int eventsKept,
+    StackOptions.Tiering tiering) {
   private static final int RESERVE_BLOCKS = 128;
   private static final int WINDOW_BLOCKS = 64;
   private static final int WAITERS = 1024;
@@ -53,9 +53,10 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
 
   /// Host memory alone: LRU, 128 reserve slots, windows of 64 blocks.
   public static TierPlan dram(CacheSpace space, Capacity dram) {
-    return new TierPlan(space, Capacity.OFF, DevicePlan.simulated(), dram, Capacity.OFF, null, StackMode.EXCLUSIVE,
+    return new TierPlan(space, Capacity.OFF, DevicePlan.simulated(), dram, Capacity.OFF, null,
+        StackOptions.Mode.EXCLUSIVE,
         EvictionPolicy.LRU, RESERVE_BLOCKS, WINDOW_BLOCKS,
-        WAITERS, EVENTS_KEPT, TieringOptions.exact());
+        WAITERS, EVENTS_KEPT, StackOptions.Tiering.exact());
   }
 
   public TierPlan withHbm(Capacity hbm) {
@@ -73,7 +74,7 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
         eventsKept, tiering);
   }
 
-  public TierPlan withMode(StackMode mode) {
+  public TierPlan withMode(StackOptions.Mode mode) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
         eventsKept, tiering);
   }
@@ -103,7 +104,7 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
         eventsKept, tiering);
   }
 
-  public TierPlan withTiering(TieringOptions tiering) {
+  public TierPlan withTiering(StackOptions.Tiering tiering) {
     return new TierPlan(space, hbm, device, dram, ssd, disk, mode, policy, reserveBlocks, windowBlocks, waiters,
         eventsKept, tiering);
   }
@@ -115,11 +116,11 @@ public record TierPlan(CacheSpace space, Capacity hbm, DevicePlan device, Capaci
     if (hbm.isOff() && dram.isOff() && ssd.isOff()) {
       throw new IllegalArgumentException("one of hbm, dram and ssd must be > 0 (all are off)");
     }
-    if (ssd.isOff() && mode == StackMode.WRITE_THROUGH) {
+    if (ssd.isOff() && mode == StackOptions.Mode.WRITE_THROUGH) {
       throw new IllegalArgumentException(
           "stack.mode write_through needs a disk to write through to: ssd must be > 0 (was off)");
     }
-    if (mode == StackMode.WRITE_THROUGH) {
+    if (mode == StackOptions.Mode.WRITE_THROUGH) {
       requireLarger("dram", dram, "hbm", hbm);
       requireLarger("ssd", ssd, "dram", dram);
       requireLarger("ssd", ssd, "hbm", hbm);

@@ -4,7 +4,7 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.storage.EngineKind;
 import io.penstock.storage.HealthOptions;
 import io.penstock.storage.JournalOptions;

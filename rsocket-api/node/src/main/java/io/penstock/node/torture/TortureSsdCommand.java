@@ -2,7 +2,7 @@ package io.penstock.node.torture;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.penstock.node.cli.Console;
 import io.penstock.node.cli.ExitCode;
 import io.penstock.node.cli.FileEngineOption;

@@ -1,6 +1,6 @@
 package io.penstock.node.trace;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 
 /// How many requests to make, and from which seed: equal options make equal traces, byte for byte, on every machine.
 ///

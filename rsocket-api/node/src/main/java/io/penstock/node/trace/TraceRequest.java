@@ -2,7 +2,7 @@ package io.penstock.node.trace;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.util.List;
 
 /// One request of a trace.

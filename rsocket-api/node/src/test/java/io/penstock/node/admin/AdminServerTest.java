@@ -13,7 +13,6 @@ import io.penstock.meter.MicrometerTierListener;
 import io.penstock.node.config.BlockShape;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.Medium;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Reservation;
@@ -43,7 +42,7 @@ final class AdminServerTest {
   private static final Duration SOON = Duration.ofSeconds(10);
 
   private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-  private final HostTier tier = new HostTier(BlockShape.defaults().space("admin"), HostTierOptions.defaults(10),
+  private final HostTier tier = new HostTier(BlockShape.defaults().space("admin"), 10,
       new MicrometerTierListener(registry, "dram", Medium.HOST));
   private final AtomicReference<NodeState> state = new AtomicReference<>(NodeState.READY);
   private final Scheduler timers = Schedulers.newSingle("admin-test", true);

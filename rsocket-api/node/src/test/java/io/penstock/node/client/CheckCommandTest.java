@@ -8,22 +8,19 @@ import io.penstock.block.BlockKey;
 import io.penstock.block.BlockScope;
 import io.penstock.node.cli.UnavailableException;
 import io.penstock.node.config.NodeConfig;
-import io.penstock.tier.Durability;
-import io.penstock.tier.spi.ForwardingLease;
-import io.penstock.tier.spi.ForwardingTier;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.Lease;
 import io.penstock.tier.LeasedBlock;
+import io.penstock.tier.Medium;
 import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
-import io.penstock.tier.spi.StoreHealth;
-import io.penstock.tier.spi.StoreState;
-import io.penstock.tier.spi.StoreUnavailableException;
-import io.penstock.tier.LevelStat;
-import io.penstock.tier.Medium;
-import io.penstock.tier.TierStat;
+import io.penstock.tier.Receipt.Durability;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierListener;
+import io.penstock.tier.TierStat;
+import io.penstock.tier.spi.ForwardingLease;
+import io.penstock.tier.spi.ForwardingTier;
+import io.penstock.tier.spi.StoreUnavailableException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -51,7 +48,7 @@ final class CheckCommandTest {
 
   @TempDir
   private Path folder;
-  private final HostTier tier = new HostTier(CONFIG.space(), HostTierOptions.defaults(100), TierListener.noop());
+  private final HostTier tier = new HostTier(CONFIG.space(), 100, TierListener.noop());
   /// What the node answers to a request for one of these.
   private final Map<BlockKey, RuntimeException> refusals = new HashMap<>();
   private List<BlockKey> keys = List.of();
@@ -78,7 +75,7 @@ final class CheckCommandTest {
 
   /// Of two levels.
   private Mono<TierStat> withDisk(TierStat of) {
-    LevelStat level = new LevelStat("ssd", Medium.DISK, 100, 0, 0, 0, 0, disk, null, null);
+    TierStat.Level level = new TierStat.Level("ssd", Medium.DISK, 100, 0, 0, 0, 0, disk, null, null);
     return Mono.just(new TierStat(of.blocks(), of.capacityBlocks(), of.bytes(), of.claimedBytes(), of.hits(),
         of.misses(), of.stored(), of.evicted(), of.corrupt(), of.lastSequence(), List.of(level), of.tiering()));
   }
@@ -192,7 +189,7 @@ final class CheckCommandTest {
     LinkedTier.Run whole = check();
     assertRow(whole, 8, 2, 0, 0);
     assertThat(whole.code()).isOne();
-    disk = new StoreHealth(StoreState.OFF, "no answer within 2000 ms");
+    disk = new StoreHealth(StoreHealth.State.OFF, "no answer within 2000 ms");
     LinkedTier.Run run = check();
     assertRow(run, 8, 0, 0, 2);
     assertThat(run.code()).isEqualTo(69);

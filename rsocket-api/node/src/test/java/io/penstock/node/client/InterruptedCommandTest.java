@@ -6,10 +6,9 @@ import io.penstock.node.cli.Console;
 import io.penstock.node.cli.OwnCommand;
 import io.penstock.node.config.NodeConfig;
 import io.penstock.node.serve.QuickStart;
-import io.penstock.testkit.FaultyTier.Call;
 import io.penstock.testkit.FaultyTier;
+import io.penstock.testkit.FaultyTier.Call;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.TierListener;
 import java.io.BufferedReader;
 import java.nio.file.Path;
@@ -75,7 +74,7 @@ final class InterruptedCommandTest {
     private Silent() {}
 
     public static void main(String[] args) {
-      HostTier tier = new HostTier(NodeConfig.defaults().space(), HostTierOptions.defaults(400), TierListener.noop());
+      HostTier tier = new HostTier(NodeConfig.defaults().space(), 400, TierListener.noop());
       Call silent = Call.valueOf(args[1]);
       int answers = Integer.parseInt(args[2]);
       AtomicInteger calls = new AtomicInteger();

@@ -6,7 +6,6 @@ import io.penstock.node.config.NodeConfig;
 import io.penstock.testkit.FaultyTier;
 import io.penstock.testkit.FaultyTier.Call;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.TierListener;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,7 +29,7 @@ final class LoadCommandTest {
   @TempDir
   private Path folder;
   private final HostTier tier =
-      new HostTier(NodeConfig.defaults().space(), HostTierOptions.defaults(200), TierListener.noop());
+      new HostTier(NodeConfig.defaults().space(), 200, TierListener.noop());
 
   @AfterEach
   void close() {

@@ -3,9 +3,8 @@ package io.penstock.node.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockLayout;
-import io.penstock.block.ElementType;
 import io.penstock.block.Plane;
-import io.penstock.block.PlaneKind;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.node.config.BlockShape;
 import java.util.List;
 import java.util.Set;
@@ -25,7 +24,7 @@ final class OtherShapeTest {
   }
 
   private static String planes(ElementType type, int heads, int width) {
-    return sentence(FLAGS, "space.layout.planes", List.of(new Plane(PlaneKind.KEY, type, heads, width)),
+    return sentence(FLAGS, "space.layout.planes", List.of(new Plane(Plane.Kind.KEY, type, heads, width)),
         OURS.planes());
   }
 
@@ -52,7 +51,7 @@ final class OtherShapeTest {
   @Test
   void otherPlanes_areToldInItsWords() {
     assertToldInItsWords(sentence(FLAGS, "space.layout.planes",
-        List.of(new Plane(PlaneKind.LATENT, ElementType.BF16, 1, 512)), OURS.planes()));
+        List.of(new Plane(Plane.Kind.LATENT, ElementType.BF16, 1, 512)), OURS.planes()));
   }
 
   @Test

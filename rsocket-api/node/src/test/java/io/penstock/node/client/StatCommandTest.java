@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.node.cli.Console;
 import io.penstock.tier.BlockTier;
-import io.penstock.tier.spi.DiskStat;
-import io.penstock.tier.LevelStat;
 import io.penstock.tier.Medium;
-import io.penstock.tier.spi.StoreHealth;
+import io.penstock.tier.StoreHealth;
 import io.penstock.tier.TierStat;
 import io.penstock.wire.ServerStat;
 import java.io.ByteArrayOutputStream;
@@ -21,9 +19,9 @@ import reactor.core.publisher.Mono;
 
 /// What `stat` says of a disk.
 final class StatCommandTest {
-  private static final LevelStat DRAM = new LevelStat("dram", Medium.HOST, 10, 1, 1, 0, 1);
+  private static final TierStat.Level DRAM = new TierStat.Level("dram", Medium.HOST, 10, 1, 1, 0, 1);
 
-  private static String stat(LevelStat... levels) {
+  private static String stat(TierStat.Level... levels) {
     return stat(new TierStat(1, 10, 0, 0, 0, 0, 1, 0, 0, 1, List.of(levels)));
   }
 
@@ -54,10 +52,11 @@ final class StatCommandTest {
 
   @Test
   void disk_tellsItsSyncsFilesAndDamage_andWhatFailed() {
-    DiskStat disk = new DiskStat(3 << 20, 400, 12, 1, 4096, 5, 320 << 20, 200 << 20, 100 << 20, 4 << 20, 3, 2, 1 << 30,
-        7, 6, 2, 3,
-        List.of("sync: could not"));
-    String text = stat(DRAM, new LevelStat("ssd", Medium.DISK, 100, 9, 9, 0, 9, StoreHealth.GOOD, null, disk));
+    TierStat.Disk disk =
+        new TierStat.Disk(3 << 20, 400, 12, 1, 4096, 5, 320 << 20, 200 << 20, 100 << 20, 4 << 20, 3, 2, 1 << 30,
+            7, 6, 2, 3,
+            List.of("sync: could not"));
+    String text = stat(DRAM, new TierStat.Level("ssd", Medium.DISK, 100, 9, 9, 0, 9, StoreHealth.GOOD, null, disk));
 
     assertThat(text).containsPattern("disk syncs +12, 1 failed; 3.00 MiB unsynced for 400 ms, 4.00 KiB uncertain\n")
         .containsPattern(

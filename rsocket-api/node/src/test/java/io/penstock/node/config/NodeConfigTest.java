@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 import io.penstock.block.CacheSpace;
-import io.penstock.pool.EvictionPolicy;
+import io.penstock.block.EvictionPolicy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,9 +3,9 @@ package io.penstock.node.config;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockLayout;
+import io.penstock.block.BlockLayout.TokenOrder;
 import io.penstock.block.CacheSpace;
-import io.penstock.block.ElementType;
-import io.penstock.block.TokenOrder;
+import io.penstock.block.Plane.ElementType;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

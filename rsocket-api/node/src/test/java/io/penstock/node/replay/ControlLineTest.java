@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.penstock.PermanentKvException;
 import io.penstock.TransientKvException;
-import io.penstock.tier.LevelStat;
 import io.penstock.tier.Medium;
+import io.penstock.tier.TierStat;
 import java.io.IOException;
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
@@ -32,7 +32,7 @@ final class ControlLineTest {
   private static final Duration LIMIT = Duration.ofSeconds(5);
   private static final Delivery DELIVERY = new Delivery(3, 2, 1, 300, 300, 0, 1, 5, 7, 9);
   private static final PartyStat STAT = new PartyStat(1, 2, 3, 4,
-      new LedgerState(5, List.of(new LevelStat("dram", Medium.HOST, Long.MAX_VALUE, 6, 7, 8, 9))));
+      new LedgerState(5, List.of(new TierStat.Level("dram", Medium.HOST, Long.MAX_VALUE, 6, 7, 8, 9))));
 
   private final Pipes pipes = new Pipes();
   private final RemoteParty driver = new RemoteParty("decode", pipes.driver);

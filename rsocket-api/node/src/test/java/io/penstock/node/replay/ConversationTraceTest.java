@@ -6,14 +6,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.Permits;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceOrder;
 import io.penstock.block.SliceShape;
 import io.penstock.node.config.BlockShape;
 import io.penstock.node.config.Capacity;
 import io.penstock.node.tiers.TierPlan;
 import io.penstock.node.trace.TraceReader;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
 import io.penstock.tier.TierListener;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -95,12 +93,12 @@ final class ConversationTraceTest {
   private static void assertHits(long capacityBlocks, long hits) {
     requireTrace();
     Scheduler driver = Schedulers.newSingle("replay-test");
-    HostTier tier = new HostTier(SPACE, HostTierOptions.defaults(capacityBlocks), TierListener.noop());
+    HostTier tier = new HostTier(SPACE, capacityBlocks, TierListener.noop());
     Tally tally = new Tally();
     try (TraceReader trace = TraceReader.open(TRACE);
         SlabArena produced = new SlabArena("prefill", SPACE.layout(), 256, 64)) {
       TraceKeys keys = new TraceKeys(SPACE.id(), 0);
-      SliceShape shape = new SliceShape(64, 16 << 10, SliceOrder.LAYER_FIRST, 0);
+      SliceShape shape = new SliceShape(64, 16 << 10, SliceShape.Order.LAYER_FIRST, 0);
       DecodeParty decode = new Decoder(tier, shape, keys, tier.arena(),
           new Permits("none", 1, 1), System::nanoTime);
       PrefillParty prefill = new Prefiller(tier, shape, keys, produced);

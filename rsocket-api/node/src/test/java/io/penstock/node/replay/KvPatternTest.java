@@ -5,9 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
-import io.penstock.block.ElementType;
 import io.penstock.block.GranuleRange;
-import io.penstock.block.LayerRange;
+import io.penstock.block.Plane.ElementType;
 import io.penstock.block.SpaceId;
 import io.penstock.node.config.BlockShape;
 import java.lang.foreign.Arena;
@@ -60,7 +59,7 @@ final class KvPatternTest {
       assertThat(KvPattern.mismatch(new BlockKey(KEY.space(), new BlockHash(3, 5)), LAYOUT, ALL, block)).isZero();
       assertThat(KvPattern.mismatch(new BlockKey(KEY.space(), new BlockHash(4, 4)), LAYOUT, ALL, block)).isZero();
       assertThat(KvPattern.mismatch(new BlockKey(new SpaceId(1, 3), KEY.hash()), LAYOUT, ALL, block)).isZero();
-      GranuleRange second = GranuleRange.layers(LAYOUT, new LayerRange(1, 2));
+      GranuleRange second = GranuleRange.layers(LAYOUT, 1, 2);
       assertThat(KvPattern.mismatch(KEY, LAYOUT, second, block.asSlice(0, LAYOUT.layerBytes()))).isZero();
     }
   }

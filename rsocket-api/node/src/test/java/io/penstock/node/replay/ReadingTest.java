@@ -9,10 +9,8 @@ import io.penstock.block.BlockHash;
 import io.penstock.block.BlockKey;
 import io.penstock.block.BlockLayout;
 import io.penstock.block.GranuleRange;
-import io.penstock.block.LayerRange;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SlicePosition;
 import io.penstock.block.SpaceId;
 import io.penstock.node.config.BlockShape;
 import java.util.List;
@@ -106,13 +104,14 @@ final class ReadingTest {
         for (int layer = first; layer < end; layer++) {
           GranuleRange range = layer(layer);
           reading
-              .accept(new LayerSlice(new SlicePosition(0, 0), range, new int[] {position}, List.of(block.span(range))));
+              .accept(new LayerSlice(new LayerSlice.Position(0, 0), range, new int[] {position},
+                  List.of(block.span(range))));
         }
       }
     }
   }
 
   private static GranuleRange layer(int layer) {
-    return GranuleRange.layers(LAYOUT, new LayerRange(layer, layer + 1));
+    return GranuleRange.layers(LAYOUT, layer, layer + 1);
   }
 }

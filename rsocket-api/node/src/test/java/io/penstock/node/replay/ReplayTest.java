@@ -3,18 +3,17 @@ package io.penstock.node.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.CacheSpace;
+import io.penstock.block.EvictionPolicy;
 import io.penstock.block.Permits;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceOrder;
 import io.penstock.block.SliceShape;
 import io.penstock.node.config.BlockShape;
 import io.penstock.node.trace.GeneratorOptions;
 import io.penstock.node.trace.TraceGenerator;
 import io.penstock.node.trace.TraceRequest;
 import io.penstock.node.trace.TraceSource;
-import io.penstock.pool.EvictionPolicy;
 import io.penstock.tier.HostTier;
-import io.penstock.tier.HostTierOptions;
+import io.penstock.tier.StackOptions;
 import io.penstock.tier.TierListener;
 import io.penstock.tier.TierStat;
 import java.time.Duration;
@@ -35,7 +34,7 @@ final class ReplayTest {
   @ValueSource(longs = {1, 2, 10, 200, 1_000, 5_000, Long.MAX_VALUE})
   void deliveries_oneAtATime_equalThePlainLruWhateverTheCapacity(long capacityBlocks) {
     for (long seed = 1; seed <= 2; seed++) {
-      try (Bench bench = new Bench(HostTierOptions.defaults(capacityBlocks))) {
+      try (Bench bench = new Bench(capacityBlocks)) {
         List<Delivery> deliveries = bench.replay(ReplayPace.defaults(), seed);
 
         assertEqualToModel(deliveries, new LruModel(capacityBlocks), seed);
@@ -52,7 +51,7 @@ final class ReplayTest {
 
   @Test
   void deliveries_manyAtATime_areAllWholeAndDecideInTraceOrder() {
-    try (Bench bench = new Bench(HostTierOptions.defaults(1_000))) {
+    try (Bench bench = new Bench(1_000)) {
       List<Delivery> deliveries = bench.replay(ReplayPace.defaults().withConcurrency(8), 3);
 
       LruModel model = new LruModel(1_000);
@@ -66,8 +65,8 @@ final class ReplayTest {
 
   @Test
   void deliveries_firstInFirstOut_differFromLru() {
-    try (Bench lru = new Bench(HostTierOptions.defaults(500));
-        Bench fifo = new Bench(HostTierOptions.defaults(500).withPolicy(EvictionPolicy.FIFO))) {
+    try (Bench lru = new Bench(500);
+        Bench fifo = new Bench(500, StackOptions.defaults("dram").withPolicy(EvictionPolicy.FIFO))) {
       assertThat(hits(fifo.replay(ReplayPace.defaults(), 1))).isNotZero()
           .isLessThan(hits(lru.replay(ReplayPace.defaults(), 1)));
     }
@@ -75,7 +74,7 @@ final class ReplayTest {
 
   @Test
   void deliveries_limited_endAfterExactlySoMany() {
-    try (Bench bench = new Bench(HostTierOptions.defaults(100))) {
+    try (Bench bench = new Bench(100)) {
       assertThat(bench.replay(ReplayPace.defaults().withLimit(17), 1)).hasSize(17);
     }
   }
@@ -115,13 +114,17 @@ final class ReplayTest {
     private final Permits none = new Permits("none", 1, 1);
     private final SlabArena produced = new SlabArena("prefill", SPACE.layout(), 64, 64);
 
-    Bench(HostTierOptions options) {
-      tier = new HostTier(SPACE, options, TierListener.noop());
+    Bench(long capacityBlocks) {
+      this(capacityBlocks, StackOptions.defaults("dram"));
+    }
+
+    Bench(long capacityBlocks, StackOptions options) {
+      tier = new HostTier(SPACE, capacityBlocks, options, TierListener.noop());
     }
 
     List<Delivery> replay(ReplayPace pace, long seed) {
       TraceKeys keys = new TraceKeys(SPACE.id(), 0);
-      SliceShape shape = new SliceShape(16, 4 << 10, SliceOrder.LAYER_FIRST, 0);
+      SliceShape shape = new SliceShape(16, 4 << 10, SliceShape.Order.LAYER_FIRST, 0);
       DecodeParty decode = new Decoder(tier, shape, keys, tier.arena(), none, System::nanoTime);
       PrefillParty prefill = new Prefiller(tier, shape, keys, produced);
       return new Replay(decode, prefill, pace, driver).deliveries(trace(seed)).collectList()

@@ -12,7 +12,7 @@ import io.penstock.node.tiers.TierPlan;
 import io.penstock.node.trace.TraceReader;
 import io.penstock.node.trace.TraceSource;
 import io.penstock.storage.EngineKind;
-import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -69,7 +69,7 @@ final class StackConversationTest {
   @ParameterizedTest
   @EnumSource
   void writtenThrough_hitAsTheLruOfTheDisk(EngineKind engine) {
-    TierPlan plan = plan(2_000, 3_000, 10_000, engine).withMode(StackMode.WRITE_THROUGH);
+    TierPlan plan = plan(2_000, 3_000, 10_000, engine).withMode(StackOptions.Mode.WRITE_THROUGH);
 
     assertTenThousand(new StackReplay(FLOW, plan, LIMIT).inOneProcess(trace()));
   }

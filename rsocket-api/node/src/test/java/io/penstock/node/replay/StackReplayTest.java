@@ -13,7 +13,7 @@ import io.penstock.node.trace.GeneratorOptions;
 import io.penstock.node.trace.TraceGenerator;
 import io.penstock.node.trace.TraceSource;
 import io.penstock.storage.EngineKind;
-import io.penstock.tier.StackMode;
+import io.penstock.tier.StackOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
@@ -62,7 +62,7 @@ final class StackReplayTest {
   @ParameterizedTest
   @EnumSource
   void writtenThrough_equalTheLruOfTheDisk(EngineKind engine) {
-    TierPlan plan = plan(40, 80, 200, engine).withMode(StackMode.WRITE_THROUGH);
+    TierPlan plan = plan(40, 80, 200, engine).withMode(StackOptions.Mode.WRITE_THROUGH);
 
     ReplayReport report = new StackReplay(FLOW, plan, LIMIT).inOneProcess(trace());
 

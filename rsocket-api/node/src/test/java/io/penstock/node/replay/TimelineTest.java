@@ -3,8 +3,8 @@ package io.penstock.node.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.penstock.tier.LevelStat;
 import io.penstock.tier.Medium;
+import io.penstock.tier.TierStat;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -160,7 +160,7 @@ final class TimelineTest {
 
   private static PartyStat stat(long hits, long misses, long inFlightBytes, long blocks) {
     return new PartyStat(inFlightBytes, inFlightBytes, 1 << 20, 0,
-        new LedgerState(misses, List.of(new LevelStat("dram", Medium.HOST, 1_000, blocks, blocks, hits, blocks))));
+        new LedgerState(misses, List.of(new TierStat.Level("dram", Medium.HOST, 1_000, blocks, blocks, hits, blocks))));
   }
 
   private static long sum(List<Long> values) {

@@ -9,7 +9,8 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
+import io.penstock.flow.ProducingSource;
 import io.penstock.node.config.BlockShape;
 import io.penstock.node.replay.KvPattern;
 import io.penstock.tier.ByteBudget;
@@ -18,7 +19,6 @@ import io.penstock.tier.OnMiss;
 import io.penstock.tier.Receipt;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
-import io.penstock.flow.ProducingSource;
 import io.penstock.wire.RemoteLease;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
@@ -47,7 +47,7 @@ final class PatternClient implements AutoCloseable {
   private final LoopResources loops = LoopResources.create("pattern", 1, true);
   private final SlabArena produced = new SlabArena("produced", SPACE.layout(), 8 * WINDOW, 8);
   private final SlabArena landed = new SlabArena("landed", SPACE.layout(), 2 * WINDOW, 8);
-  private final ProducingSource source = new ProducingSource(produced, SliceOrder.LAYER_FIRST,
+  private final ProducingSource source = new ProducingSource(produced, SliceShape.Order.LAYER_FIRST,
       (key, range, memory) -> KvPattern.fill(key, SPACE.layout(), range, memory));
   private final KvClient client;
 

@@ -3,8 +3,8 @@ package io.penstock.node.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.penstock.block.BlockKey;
-import io.penstock.tier.Durability;
 import io.penstock.tier.Receipt;
+import io.penstock.tier.Receipt.Durability;
 import io.penstock.wire.ConnectionLostException;
 import java.io.IOException;
 import java.nio.file.Files;

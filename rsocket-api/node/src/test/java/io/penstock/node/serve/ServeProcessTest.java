@@ -8,18 +8,18 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.LayerSlice;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
+import io.penstock.flow.ProducingSource;
 import io.penstock.node.AdminRequest;
 import io.penstock.node.CommandLineRun;
 import io.penstock.node.config.BlockShape;
 import io.penstock.node.replay.KvPattern;
 import io.penstock.tier.ByteBudget;
 import io.penstock.tier.OnMiss;
+import io.penstock.tier.PutSource;
 import io.penstock.tier.Receipt;
 import io.penstock.wire.KvClient;
 import io.penstock.wire.KvClientOptions;
-import io.penstock.flow.ProducingSource;
-import io.penstock.tier.PutSource;
 import io.penstock.wire.transport.TcpClientOptions;
 import io.penstock.wire.transport.TcpTransport;
 import java.io.IOException;
@@ -242,7 +242,7 @@ final class ServeProcessTest {
     CompletableFuture<List<Receipt>> put(int blocks) {
       List<BlockKey> keys =
           LongStream.range(1_000, 1_000 + blocks).mapToObj(PrefixHasher::ofTraceId).map(space::key).toList();
-      PutSource source = new ProducingSource(arena, SliceOrder.LAYER_FIRST,
+      PutSource source = new ProducingSource(arena, SliceShape.Order.LAYER_FIRST,
           (key, range, memory) -> KvPattern.fill(key, space.layout(), range, memory));
       return client.put(keys, window -> window.index() == 0
           ? source.window(window)

@@ -2,8 +2,6 @@ package io.penstock.node.ssd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 import io.penstock.block.Block;
 import io.penstock.block.CacheSpace;
 import io.penstock.block.SlabArena;
@@ -24,6 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /// `penstock ssd`: what it says, and with which exit code.
 @Timeout(60)

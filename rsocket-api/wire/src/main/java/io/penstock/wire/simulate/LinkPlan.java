@@ -2,7 +2,7 @@ package io.penstock.wire.simulate;
 
 import static java.util.Objects.requireNonNull;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import io.penstock.wire.transport.ConnectionLimits;
 import java.time.Duration;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.penstock.wire.transport;
 
-import io.penstock.block.Checks;
+import io.penstock.check.Checks;
 import java.time.Duration;
 
 /// The numbers one connection keeps to.

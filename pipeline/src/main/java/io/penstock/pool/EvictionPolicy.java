@@ -1,9 +1,0 @@
-package io.penstock.pool;
-
-/// Which block leaves first when a pool is full.
-public enum EvictionPolicy {
-  /// The least recently used block.
-  LRU,
-  /// The oldest block, however often it was used.
-  FIFO
-}

@@ -1,0 +1,38 @@
+package io.penstock.tier;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.tier.spi.BlockStore;
+import org.jspecify.annotations.Nullable;
+
+/// What a [BlockStore] can do now, and why not more.
+///
+/// @param problem what is wrong, for people; null if it is healthy
+public record StoreHealth(StoreHealth.State state, @Nullable String problem) {
+  /// Healthy.
+  public static final StoreHealth GOOD = new StoreHealth(StoreHealth.State.ACTIVE, null);
+
+  public StoreHealth {
+    requireNonNull(state, "state");
+  }
+
+  /// What a [BlockStore] can do now.
+  public enum State {
+    /// Takes blocks and gives them.
+    ACTIVE,
+    /// Gives blocks and takes none, as a full disk does.
+    DEGRADED,
+    /// Neither takes nor gives.
+    OFF;
+
+    /// Whether it takes blocks.
+    public boolean takes() {
+      return this == ACTIVE;
+    }
+
+    /// Whether it gives the blocks that it has.
+    public boolean gives() {
+      return this != OFF;
+    }
+  }
+}

@@ -1,0 +1,143 @@
+package io.penstock.tier.slice;
+
+import io.penstock.block.BlockCorruptException;
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockLayout;
+import io.penstock.block.GranuleRange;
+import io.penstock.block.IncompleteBlockException;
+import io.penstock.block.LayerSlice;
+import io.penstock.block.LayerSpan;
+import io.penstock.block.UnexpectedSliceException;
+import io.penstock.check.Checks;
+import java.lang.foreign.MemorySegment;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/// The drafts of one window, by position, into which the slices of that window land: each where it belongs, once, and
+/// verified there. The slices of a window count down to 0.
+///
+/// The drafts stay their owner's. Used by one thread at a time.
+public final class DraftWindow {
+  private static final int UNKNOWN = -1;
+
+  private final int number;
+  private final Map<Integer, BlockDraft> drafts = new LinkedHashMap<>();
+  /// Slices that follow the last one that came; unknown before the first.
+  private int remaining = UNKNOWN;
+
+  /// @param number of the window in its stream
+  public DraftWindow(int number) {
+    this.number = Checks.notNegative("number", number);
+  }
+
+  public int number() {
+    return number;
+  }
+
+  /// Adds the draft of the key at `position` of the request.
+  public void add(int position, BlockDraft draft) {
+    drafts.put(position, draft);
+  }
+
+  /// The draft at `position`; null if the window has none.
+  public @Nullable BlockDraft draft(int position) {
+    return drafts.get(position);
+  }
+
+  /// The drafts, in the order in which they were added.
+  public Collection<BlockDraft> drafts() {
+    return Collections.unmodifiableCollection(drafts.values());
+  }
+
+  /// Positions and drafts, in the order in which they were added.
+  public Map<Integer, BlockDraft> byPosition() {
+    return Collections.unmodifiableMap(drafts);
+  }
+
+  /// True once a slice came.
+  public boolean hasBegun() {
+    return remaining != UNKNOWN;
+  }
+
+  /// Slices that follow the last one that came.
+  public int remaining() {
+    return Math.max(0, remaining);
+  }
+
+  /// True once the last slice came.
+  public boolean isOver() {
+    return remaining == 0;
+  }
+
+  /// Counts a slice.
+  ///
+  /// @throws UnexpectedSliceException if the slice is of another window, or is not the next one
+  public void follow(LayerSlice.Position place) {
+    if (place.window() != number) {
+      throw new UnexpectedSliceException("window", "" + number, place.window());
+    }
+    if (hasBegun() && place.remaining() != remaining - 1) {
+      throw new UnexpectedSliceException("remaining", "" + (remaining - 1), place.remaining());
+    }
+    remaining = place.remaining();
+  }
+
+  /// Lands the part of a slice that belongs to one block: `writer` copies the bytes, which are compared where they
+  /// landed.
+  ///
+  /// @param checksums one a granule of `range`
+  /// @param boundary that the bytes cross, named in the error
+  /// @throws BlockCorruptException if a granule differs from its checksum; nothing of `range` is verified then
+  /// @throws UnexpectedSliceException if the window has no such draft, or bytes of `range` came before
+  public void land(int position, GranuleRange range, int[] checksums, String boundary,
+      Consumer<MemorySegment> writer) {
+    BlockDraft draft = drafts.get(position);
+    if (draft == null) {
+      throw new UnexpectedSliceException("position", "a wanted key of window " + number, position);
+    }
+    write(draft, range, writer);
+    draft.verify(range, checksums, boundary);
+  }
+
+  /// Lands a whole slice, which stays the caller's: one copy within off-heap memory.
+  public void land(LayerSlice slice, String boundary) {
+    follow(slice.place());
+    List<LayerSpan> spans = slice.spans();
+    for (int i = 0; i < spans.size(); i++) {
+      LayerSpan span = spans.get(i);
+      land(slice.position(i), slice.range(), span.checksums(boundary), boundary, memory -> span.read(memory::copyFrom));
+    }
+  }
+
+  /// @param startLayer granules of the layers before it are not expected
+  /// @throws IncompleteBlockException if another granule of a draft did not come
+  public void requireComplete(int startLayer) {
+    drafts.values().forEach(draft -> requireComplete(draft, startLayer));
+  }
+
+  private static void write(BlockDraft draft, GranuleRange range, Consumer<MemorySegment> writer) {
+    try {
+      draft.write(range, writer);
+    } catch (IllegalStateException e) {
+      if (draft.isClosed()) {
+        throw e;
+      }
+      throw new UnexpectedSliceException("granules", "such as did not come before", range);
+    }
+  }
+
+  private static void requireComplete(BlockDraft draft, int startLayer) {
+    BlockLayout layout = draft.layout();
+    List<GranuleRange> missing =
+        draft.unverified(GranuleRange.layers(layout, startLayer, layout.layers()));
+    if (!missing.isEmpty()) {
+      throw new IncompleteBlockException(draft.key(), missing.getFirst().first(),
+          missing.stream().mapToInt(GranuleRange::count).sum());
+    }
+  }
+}

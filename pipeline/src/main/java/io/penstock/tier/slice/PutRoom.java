@@ -1,0 +1,71 @@
+package io.penstock.tier.slice;
+
+import static java.util.Objects.requireNonNull;
+
+import io.penstock.block.BlockDraft;
+import io.penstock.block.BlockKey;
+import io.penstock.tier.Presence;
+import io.penstock.tier.Receipt;
+import io.penstock.tier.Reservation;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import reactor.core.publisher.Mono;
+
+/// Room for one window of a put: a run of the request's keys, a draft for each that the tier wants, and one commit of
+/// them all.
+///
+/// The reservation stays its owner's. Used by one thread at a time.
+public final class PutRoom {
+  private final Reservation reservation;
+  private final Presence wanted;
+  private final DraftWindow drafts;
+
+  /// @param number of the window in the put
+  /// @param first position of the first key of `run`
+  /// @param reservation of `run`
+  public PutRoom(int number, int first, List<BlockKey> run, Reservation reservation) {
+    this.reservation = reservation;
+    this.drafts = new DraftWindow(number);
+    Map<BlockKey, Integer> positions = new HashMap<>();
+    for (int i = 0; i < run.size(); i++) {
+      positions.put(run.get(i), i);
+    }
+    BitSet asked = new BitSet();
+    for (BlockDraft draft : reservation.drafts()) {
+      int position = requireNonNull(positions.get(draft.key()), "a draft is of a reserved key");
+      asked.set(position);
+      drafts.add(first + position, draft);
+    }
+    this.wanted = Presence.of(run.size(), asked);
+  }
+
+  /// Which keys of the run the tier wants.
+  public Presence wanted() {
+    return wanted;
+  }
+
+  /// Where the slices land.
+  public DraftWindow drafts() {
+    return drafts;
+  }
+
+  /// True if the tier wants no key of the run.
+  public boolean isEmpty() {
+    return wanted.count() == 0;
+  }
+
+  /// True if the room was taken back, as a tier does that closes.
+  public boolean isRevoked() {
+    return reservation.isClosed();
+  }
+
+  /// Commits all blocks in one step, in the order of the request.
+  ///
+  /// @throws io.penstock.block.IncompleteBlockException if a granule did not come; nothing is committed then
+  public Mono<List<Receipt>> commit() {
+    drafts.requireComplete(0);
+    return reservation.commit(List.copyOf(drafts.drafts()));
+  }
+}
