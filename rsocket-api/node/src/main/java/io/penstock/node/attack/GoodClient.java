@@ -10,7 +10,7 @@ import io.penstock.block.CacheSpace;
 import io.penstock.block.GranuleRange;
 import io.penstock.block.PrefixHasher;
 import io.penstock.block.SlabArena;
-import io.penstock.block.SliceOrder;
+import io.penstock.block.SliceShape;
 import io.penstock.block.SpaceId;
 import io.penstock.flow.ProducingSource;
 import io.penstock.node.client.HostPort;
@@ -72,7 +72,7 @@ final class GoodClient implements AutoCloseable {
     this.produced = new SlabArena("produced", space.layout(), 2 * ROUND_BLOCKS, WAITERS);
     this.landed = new SlabArena("landed", space.layout(), 2 * ROUND_BLOCKS, WAITERS);
     this.budget = new ByteBudget("client", (long) BUDGET_SLICES * sliceBytes, WAITERS);
-    this.source = new ProducingSource(produced, SliceOrder.LAYER_FIRST,
+    this.source = new ProducingSource(produced, SliceShape.Order.LAYER_FIRST,
         (key, range, memory) -> KvPattern.fill(key, space.layout(), range, memory));
     this.random = new Random(seed);
     this.next = Integer.toUnsignedLong((int) seed) << 32; // blocks of another run are others
