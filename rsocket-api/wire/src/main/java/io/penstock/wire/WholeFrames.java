@@ -5,7 +5,10 @@ import io.netty.buffer.ByteBufAllocator;
 import io.rsocket.DuplexConnection;
 import io.rsocket.RSocketErrorException;
 import io.rsocket.exceptions.ConnectionErrorException;
+import io.rsocket.exceptions.InvalidSetupException;
 import io.rsocket.frame.FrameHeaderCodec;
+import io.rsocket.frame.FrameType;
+import io.rsocket.frame.SetupFrameCodec;
 import io.rsocket.plugins.DuplexConnectionInterceptor;
 import io.rsocket.plugins.InterceptorRegistry;
 import java.net.SocketAddress;
@@ -34,6 +37,8 @@ record WholeFrames(DuplexConnection connection) implements DuplexConnection {
           new ConnectionErrorException("payloads must come in one frame each (was a fragment)");
       connection.sendErrorAndClose(refusal);
       next.error(refusal); // the rest of it must not be taken for a whole
+    } else if (isCutSetup(frame)) { // which RSocket would never release
+      connection.sendErrorAndClose(new InvalidSetupException("SETUP must be whole (was cut short)"));
     } else {
       next.next(frame);
     }
@@ -42,6 +47,17 @@ record WholeFrames(DuplexConnection connection) implements DuplexConnection {
   private static boolean isFragment(ByteBuf frame) {
     try {
       return FrameHeaderCodec.hasFollows(frame) && FrameHeaderCodec.nativeFrameType(frame).isFragmentable();
+    } catch (RuntimeException e) { // no frame of RSocket's: its reader says so
+      return false;
+    }
+  }
+
+  private static boolean isCutSetup(ByteBuf frame) {
+    try {
+      return FrameHeaderCodec.nativeFrameType(frame) == FrameType.SETUP
+          && SetupFrameCodec.dataMimeType(frame).isEmpty();
+    } catch (IndexOutOfBoundsException e) {
+      return true;
     } catch (RuntimeException e) { // no frame of RSocket's: its reader says so
       return false;
     }

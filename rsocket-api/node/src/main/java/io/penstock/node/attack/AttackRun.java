@@ -69,7 +69,6 @@ final class AttackRun {
       if (phases.getLast().after() == null) {
         return report(quiet, false);
       }
-      keep();
     }
     return report(quiet, phases.stream().allMatch(PhaseReport::held));
   }
@@ -79,9 +78,9 @@ final class AttackRun {
   }
 
   /// Leaves room for the blocks that come and go.
-  private void keep() {
+  private int keep() {
     long room = client.connected().capacityBlocks() - 2 * GoodClient.ROUND_BLOCKS;
-    client.keep(Math.min(keepBlocks, Math.max(0, room)));
+    return client.keep(Math.min(keepBlocks, Math.max(0, room)));
   }
 
   private Quiet quiet(Duration time) {
@@ -115,7 +114,10 @@ final class AttackRun {
     long ended = System.nanoTime();
     NodeFigures after = letGo(quiet.node(), ended);
     double seconds = (System.nanoTime() - ended) / 1e9;
-    long still = after == null ? 0 : client.visible();
+    long still = after == null ? 0 : tally.tried("exists", client::visible, 0);
+    if (after != null) {
+      tally.tried("put", this::keep, 0);
+    }
     List<String> broken = new Bounds().slowest("put", tally.puts(), quiet.puts())
         .slowest("get", tally.gets(), quiet.gets()).kept(visible, still).calls(tally)
         .letGo(after, quiet.node(), seconds)
@@ -138,7 +140,7 @@ final class AttackRun {
       if (System.nanoTime() >= nextVisit) {
         nextVisit = System.nanoTime() + VISIT_NANOS;
         tally.visit();
-        peak = larger(peak, tally.gauges(this::gauges).residentBytes());
+        peak = larger(peak, tally.tried("metrics", this::gauges, Gauges.UNKNOWN).residentBytes());
       }
       listener.at(Duration.ofNanos(playedNanos + Math.min(System.nanoTime(), end) - began));
       LockSupport.parkNanos(now + ROUND_NANOS - System.nanoTime());

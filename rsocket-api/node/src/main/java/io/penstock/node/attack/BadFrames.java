@@ -26,7 +26,7 @@ final class BadFrames implements Attack {
   private final Target target;
   private final RandomGenerator random;
   private final List<Consumer<Peer>> faults = List.of(this::noise, this::damaged, this::wrongStreams, this::wrongTypes,
-      this::wrongLengths, this::longMetadata, this::uncreditedSlices);
+      this::wrongLengths, this::longMetadata, this::cutSetup, this::uncreditedSlices);
   private final Crowd crowd;
   private int ticks;
 
@@ -99,6 +99,12 @@ final class BadFrames implements Attack {
           types[random.nextInt(types.length)], random.nextInt(1 << 10));
       peer.send(Unpooled.wrappedBuffer(head, randomBytes(random.nextInt(KEYS))));
     }
+  }
+
+  /// A whole frame with the beginning of a SETUP.
+  private void cutSetup(Peer peer) {
+    ByteBuf setup = Frames.setup(Frames.KEEP_ALIVE, Frames.LIFETIME);
+    peer.send(setup.slice(0, random.nextInt(FrameHeaderCodec.size(), setup.readableBytes())));
   }
 
   private void wrongLengths(Peer peer) {

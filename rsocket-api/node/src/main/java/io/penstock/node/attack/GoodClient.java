@@ -102,8 +102,13 @@ final class GoodClient implements AutoCloseable {
     KvClient open = client;
     client = null;
     if (open != null) {
-      open.close().block(GOODBYE);
+      leave(open);
     }
+  }
+
+  /// Drops a connection; whether its end is heard in time does not matter.
+  private static void leave(KvClient open) {
+    open.close().onErrorComplete().subscribe();
   }
 
   /// Connects once more, as a newcomer does, and goes away again.
@@ -112,7 +117,7 @@ final class GoodClient implements AutoCloseable {
     try {
       value(visitor.stat());
     } finally {
-      visitor.close().block(GOODBYE);
+      leave(visitor);
     }
   }
 
@@ -120,8 +125,9 @@ final class GoodClient implements AutoCloseable {
     return value(connected().stat());
   }
 
-  /// Puts blocks until `most` of them are in the node; those that left it meanwhile are forgotten.
-  void keep(long most) {
+  /// Puts blocks until `most` of them are in the node; those that left it meanwhile are forgotten. Tells how many are
+  /// there.
+  int keep(long most) {
     List<BlockKey> lost = missing();
     put(lost);
     kept.removeAll(new HashSet<>(lost));
@@ -132,6 +138,7 @@ final class GoodClient implements AutoCloseable {
       kept.addAll(more);
     }
     kept.removeAll(new HashSet<>(missing()));
+    return kept.size();
   }
 
   /// Keys of the blocks that it keeps in the node.
@@ -174,8 +181,9 @@ final class GoodClient implements AutoCloseable {
     }
   }
 
-  void remove(List<BlockKey> keys) {
-    value(connected().remove(keys));
+  /// Removes `keys` and tells how many of them were there.
+  int removed(List<BlockKey> keys) {
+    return value(connected().remove(keys)).count();
   }
 
   /// Reads `keys`, and some of those that it keeps, and compares all bytes.

@@ -67,6 +67,11 @@ final class Peer extends SimpleChannelInboundHandler<ByteBuf> {
     return streams.size();
   }
 
+  /// Whether it asked for anything but a welcome.
+  boolean hasAsked() {
+    return next > HELLO + 2;
+  }
+
   /// Whether more can be sent without waiting in this process.
   boolean isWritable() {
     return channel != null && channel.isWritable();

@@ -2,8 +2,8 @@ package io.penstock.node.attack;
 
 import java.time.Duration;
 
-/// Some connections, each with some requests that the node works on: one that ended is made again at the next tick, and
-/// all are given up and made again from time to time.
+/// Some connections, each with some requests that the node works on. Those that ended are made again, one a tick; all
+/// are given up and made again from time to time.
 final class Requests implements Attack {
   /// How many, and how often.
   ///
@@ -43,7 +43,8 @@ final class Requests implements Attack {
     if (renews) {
       peer.cancel();
     }
-    while (peer.streams() < plan.streams() && peer.isWritable()) {
+    int more = renews || !peer.hasAsked() ? plan.streams() : 1;
+    for (; more > 0 && peer.streams() < plan.streams() && peer.isWritable(); more--) {
       peer.ask(request, limits);
     }
     if (plan.deaf()) {

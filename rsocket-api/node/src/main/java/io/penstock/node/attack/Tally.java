@@ -36,10 +36,7 @@ final class Tally {
     })) {
       timed("get", gets, () -> client.read(keys));
     }
-    timed("remove", new Histogram(1), () -> {
-      client.remove(keys);
-      return 0;
-    });
+    tried("remove", () -> client.removed(keys), 0);
   }
 
   /// Connects once more.
@@ -50,14 +47,14 @@ final class Tally {
     });
   }
 
-  /// What `source` answers; nothing if it fails, which counts as every failure.
-  Gauges gauges(Supplier<Gauges> source) {
-    Gauges[] answered = {Gauges.UNKNOWN};
-    timed("metrics", new Histogram(1), () -> {
-      answered[0] = source.get();
-      return 0;
-    });
-    return answered[0];
+  /// What `call` answers, or `otherwise` if it fails, which counts as every failure.
+  <T> T tried(String what, Supplier<T> call, T otherwise) {
+    try {
+      return call.get();
+    } catch (RuntimeException e) {
+      failed(what, e);
+      return otherwise;
+    }
   }
 
   /// @param call answers blocks with wrong bytes
